@@ -75,12 +75,12 @@ def is_same_picture(
         proportion: how far the ratios of width to height may differ, as a share.
         everywhere: no part of 8 by 8 may differ by more than 24 of 255 in the mean.
     """
-    ratios = [each.size[0] / each.size[1] for each in (one, two)]
+    ratios = [picture.size[0] / picture.size[1] for picture in (one, two)]
     if abs(ratios[0] / ratios[1] - 1) > proportion:
         return False
     for channel in range(3):
         left, right = (
-            resized(each.pixels[:, :, channel].astype(np.float32)) for each in (one, two)
+            resized(picture.pixels[:, :, channel].astype(np.float32)) for picture in (one, two)
         )
         if np.abs(left - right).mean() > _SAME_BRIGHTNESS:
             return False

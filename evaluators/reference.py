@@ -165,6 +165,6 @@ def _type(entry: Mapping[str, Any]) -> str:
     if "enum" in entry:
         return " or ".join(f"`{value}`" for value in entry["enum"])
     if "anyOf" in entry:
-        return " or ".join(_type(each) for each in entry["anyOf"])
+        return " or ".join(_type(option) for option in entry["anyOf"])
     kind = str(entry.get("type", "any JSON"))
     return f"list of {_type(entry['items'])}" if kind == "array" and "items" in entry else kind

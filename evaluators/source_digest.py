@@ -76,8 +76,10 @@ class SourceDigester:
             name, source = waiting.pop()
             if source not in seen:
                 seen.add(source)
-                wanted = (each for each in self._imported(name, source) if _top(each) in packages)
-                waiting += [(each, found) for each in wanted if (found := self._path(each))]
+                wanted = (
+                    other for other in self._imported(name, source) if _top(other) in packages
+                )
+                waiting += [(other, found) for other in wanted if (found := self._path(other))]
         return seen
 
     def _imported(self, module: str, path: Path) -> frozenset[str]:
@@ -151,28 +153,28 @@ def _without_others(text: str, name: str) -> str:
     marked = {
         node.name: node for node in tree.body if isinstance(node, ast.FunctionDef) and _mark(node)
     }
-    others = [node for node in tree.body if not any(node is each for each in marked.values())]
+    others = [node for node in tree.body if not any(node is func for func in marked.values())]
     needed = {name}
-    while missing := _mentioned([*others, *(marked[each] for each in needed & set(marked))]) & (
+    while missing := _mentioned([*others, *(marked[key] for key in needed & set(marked))]) & (
         set(marked) - needed
     ):
         needed |= missing
     lines = text.splitlines(keepends=True)
     for other in set(marked) - needed:
         node = marked[other]
-        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
         for number in range(first - 1, node.end_lineno or first):
             lines[number] = "\n"
     return "".join(lines)
 
 
 def _mark(node: ast.FunctionDef) -> bool:
-    calls = (each.func for each in node.decorator_list if isinstance(each, ast.Call))
+    calls = (decorator.func for decorator in node.decorator_list if isinstance(decorator, ast.Call))
     return any(isinstance(func, ast.Name) and func.id in _MARKERS for func in calls)
 
 
 def _mentioned(nodes: Iterable[ast.AST]) -> set[str]:
-    return {each.id for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 @lru_cache(_KEPT_TEXTS)

@@ -83,13 +83,13 @@ def _judge(name: str, builder: Builder, found: dict[str, ImageState]) -> ImageSt
         return found[name]
     recipe = builder.make(name, builder.settings)
     bases = [_judge(other, builder, found) for other in recipe.needs]
-    bad = [one for one in bases if one.currency is not Currency.CURRENT]
+    bad = [base for base in bases if base.currency is not Currency.CURRENT]
     newest = _newest(recipe, builder.settings)
     if newest is None:
         currency, reason = Currency.MISSING, "It was never built here."
     elif bad:
         currency = Currency.STALE
-        reason = " ".join(f"It stands on {one.label}, which is {one.currency}." for one in bad)
+        reason = " ".join(f"It stands on {base.label}, which is {base.currency}." for base in bad)
     else:
         currency, reason = _judge_built(recipe, builder, newest)
     found[name] = ImageState(name, recipe.variant, currency, reason)

@@ -59,7 +59,7 @@ def find_mozilla_archive(
     if settings.mirror_mozilla:
         return settings.mirror_mozilla.rstrip("/")
     known = read_archives() if archives is None else archives
-    return next((one.uri for one in known if one.suite == SUITE), None)
+    return next((archive.uri for archive in known if archive.suite == SUITE), None)
 
 
 def prepare_firefox(

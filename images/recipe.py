@@ -143,7 +143,7 @@ def input_digests(recipe: Recipe) -> dict[str, str]:
     digests: dict[str, str] = {}
     for key, value in recipe.inputs().items():
         if isinstance(value, dict):
-            digests |= {f"{key}/{part}": digest_json(one) for part, one in value.items()}
+            digests |= {f"{key}/{part}": digest_json(content) for part, content in value.items()}
         else:
             digests[key] = digest_json(value)
     return digests

@@ -92,7 +92,7 @@ def remove_folder(folder: Path) -> None:
         line.split()[4].encode().decode("unicode_escape")
         for line in Path("/proc/self/mountinfo").read_text().splitlines()
     ]
-    below = sorted((one for one in mounts if Path(one).is_relative_to(folder)), reverse=True)
+    below = sorted((point for point in mounts if Path(point).is_relative_to(folder)), reverse=True)
     for mount in below:
         run(["umount", "--lazy", mount]).require("Unmount it by hand and try again.")
     shutil.rmtree(folder, ignore_errors=False)

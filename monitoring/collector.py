@@ -116,13 +116,16 @@ def _family(name: str, metric: Metric, series: Mapping[tuple[str, ...], Series])
     labels = list(metric.labels)
     if metric.buckets is None:
         counter = CounterMetricFamily(name.removesuffix("_total"), metric.help, labels=labels)
-        totals = {**dict.fromkeys(metric.zeros, 0.0), **{k: one.total for k, one in series.items()}}
+        totals = {
+            **dict.fromkeys(metric.zeros, 0.0),
+            **{k: entry.total for k, entry in series.items()},
+        }
         for key, total in sorted(totals.items()):
             counter.add_metric(list(key), total)
         return counter
     histogram = HistogramMetricFamily(name, metric.help, labels=labels)
     bounds = [*(str(bound) for bound in metric.buckets), "+Inf"]
-    for key, one in sorted(series.items()):
-        cumulative = list(zip(bounds, accumulate(one.counts), strict=True))
-        histogram.add_metric(list(key), cumulative, one.total)
+    for key, entry in sorted(series.items()):
+        cumulative = list(zip(bounds, accumulate(entry.counts), strict=True))
+        histogram.add_metric(list(key), cumulative, entry.total)
     return histogram

@@ -162,9 +162,9 @@ def _timings(totals: Aggregate, name: Name) -> list[Timing]:
     what = name.removesuffix("_seconds")
     rows = sorted(totals.items(name), key=lambda row: row[0])
     return [
-        _timing(" · ".join(dict.fromkeys((what, *key))), name, one)
-        for key, one in rows
-        if one.count
+        _timing(" · ".join(dict.fromkeys((what, *key))), name, series)
+        for key, series in rows
+        if series.count
     ]
 
 

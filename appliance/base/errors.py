@@ -122,7 +122,7 @@ class UnknownNameError(UsageError):
             name: what the user wrote.
             known: every name that would have been right.
         """
-        names = sorted(str(each) for each in known)  # a StrEnum shows its value
+        names = sorted(str(candidate) for candidate in known)  # a StrEnum shows its value
         near = nearest(name, names)
         shown = ", ".join(names[:_NAMES_SHOWN]) or "none"
         if len(names) > _NAMES_SHOWN:

@@ -46,9 +46,9 @@ def hide_secrets(value: Any) -> Any:  # noqa: ANN401 - anything JSON has
         case str():
             return _hide(value)
         case dict():
-            return {_hide(str(key)): hide_secrets(each) for key, each in value.items()}
+            return {_hide(str(key)): hide_secrets(item) for key, item in value.items()}
         case list() | tuple():
-            return [hide_secrets(each) for each in value]
+            return [hide_secrets(item) for item in value]
         case _:
             return value
 

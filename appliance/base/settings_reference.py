@@ -110,9 +110,11 @@ def render_page(
     parts = [_HEAD]
     for title, settings in sections.items():
         rows = ["| variable | takes | default | what |", "|---|---|---|---|"]
-        for one in describe(settings):
-            default = f"`{one.default}`" if one.default else ""
-            rows.append(f"| `{one.name}` | {one.takes} | {default} | {_cell(one.purpose)} |")
+        for setting in describe(settings):
+            default = f"`{setting.default}`" if setting.default else ""
+            rows.append(
+                f"| `{setting.name}` | {setting.takes} | {default} | {_cell(setting.purpose)} |"
+            )
         parts.append("\n".join([f"## {title}", "", *rows, ""]))
     for title, purposes in others.items():
         rows = [f"| `{name}` | {_cell(purpose)} |" for name, purpose in purposes.items()]

@@ -42,7 +42,7 @@ def make_structure(kind: str, seed: int) -> Structure:
             )
         elif kind == "ten chains" and number % _CHAIN:
             before = [names[number - 1]]
-        graph.add_edges_from((one, name) for one in before)
+        graph.add_edges_from((predecessor, name) for predecessor in before)
     apps = 12 if kind == "ten chains" else 4
     return Structure(graph, {name: str(chance.randrange(apps)) for name in names})
 

@@ -114,7 +114,7 @@ def _read(row: Reading, pixels: Pixels, expected: Sequence[str], count: int, clo
                 row.first_s = took_s
                 row.trouble = ""
                 row.missed = [
-                    one for one in expected if not any(holds(line.text, one) for line in lines)
+                    text for text in expected if not any(holds(line.text, text) for line in lines)
                 ]
             else:
                 row.samples_s.append(took_s)

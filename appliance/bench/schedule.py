@@ -189,12 +189,12 @@ def _work_through(settings: Settings, shares: Sequence[tuple[int, int]], meter: 
         thread.join()
     ended = [queue.get(run) for run in runs]
     database.close()
-    if bad := [each for each in ended if each.state is not State.FINISHED]:
+    if bad := [queued_run for queued_run in ended if queued_run.state is not State.FINISHED]:
         raise MesocosmError(
             f"{len(bad)} of {len(runs)} runs did not finish.",
             details=f"{bad[0].state}: {bad[0].brief}",
         )
-    return sum(each.counts.inconclusive for each in ended)
+    return sum(queued_run.counts.inconclusive for queued_run in ended)
 
 
 def _request(machines: int, trials: int) -> RunRequest:

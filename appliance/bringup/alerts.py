@@ -166,7 +166,7 @@ def _require_reachable(variable: str, host: str) -> None:
 
 
 def _addresses(value: str) -> list[str]:
-    return [part for one in value.split(",") if (part := one.strip())]
+    return [part for entry in value.split(",") if (part := entry.strip())]
 
 
 def _is_mail(text: str) -> bool:

@@ -233,13 +233,13 @@ class Compose:
             )
             states = [
                 ServiceState(
-                    one.labels.get(_SERVICE_LABEL, str(one.name)),
-                    str(one.status),
-                    str(one.attrs["State"].get("Health", {}).get("Status", "")),
-                    str(one.attrs["Config"]["Image"]),
-                    str(one.id),
+                    container.labels.get(_SERVICE_LABEL, str(container.name)),
+                    str(container.status),
+                    str(container.attrs["State"].get("Health", {}).get("Status", "")),
+                    str(container.attrs["Config"]["Image"]),
+                    str(container.id),
                 )
-                for one in found
+                for container in found
             ]
         return sorted(states, key=lambda state: state.name)
 

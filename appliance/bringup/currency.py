@@ -83,7 +83,7 @@ def kept_currency(settings: Settings) -> dict[str, Currency]:
 
 def with_currency(rows: list[dict[str, Any]], states: list[ImageState]) -> list[dict[str, Any]]:
     """Add to the rows of built images how they stand to today's recipes, and missing images."""
-    judged = {(one.name, one.variant): one for one in states}
+    judged = {(image.name, image.variant): image for image in states}
     newest: dict[tuple[str, str], str] = {}
     for row in rows:
         key = (row["name"], row.get("variant", ""))
@@ -99,7 +99,7 @@ def with_currency(rows: list[dict[str, Any]], states: list[ImageState]) -> list[
             state = judged[key]
             shown.append(row | {"currency": str(state.currency), "reason": state.reason})
     listed = {(row["name"], row.get("variant")) for row in rows}
-    return shown + [one.to_dict() for key, one in judged.items() if key not in listed]
+    return shown + [image.to_dict() for key, image in judged.items() if key not in listed]
 
 
 def _path(settings: Settings) -> Path:

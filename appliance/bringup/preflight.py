@@ -37,7 +37,9 @@ def require_images(builder: Builder, names: Collection[str]) -> None:
     Raises:
         RequirementError: one is stale, missing or corrupt; says which and why.
     """
-    bad = [one for one in judge_images(names, builder) if one.currency is not Currency.CURRENT]
+    bad = [
+        image for image in judge_images(names, builder) if image.currency is not Currency.CURRENT
+    ]
     if bad:
         raise _not_current(bad)
 
@@ -83,10 +85,10 @@ def require_ready(
 
 
 def _not_current(bad: list[ImageState]) -> RequirementError:
-    names = " ".join(one.name for one in bad)
+    names = " ".join(image.name for image in bad)
     return RequirementError(
         "Images that this run's machines are made from are not current.",
-        details="\n".join(f"{one.label} is {one.currency}. {one.reason}" for one in bad),
+        details="\n".join(f"{image.label} is {image.currency}. {image.reason}" for image in bad),
         resolution=f"Build them first: give --build, or run `mesocosm image build {names}`; "
         "`mesocosm up` builds all.",
     )

@@ -105,29 +105,33 @@ class Pruner:
             RequirementError: the docker engine does not answer, and there are docker images.
         """
         built = [row for row in list_manifests(self.settings) if self._is_asked(row[0])]
-        whole = [(path, one) for path, one in built if isinstance(one, Manifest)]
-        if self.untracked or any(one.docker_tag for _, one in whole):
+        whole = [(path, manifest) for path, manifest in built if isinstance(manifest, Manifest)]
+        if self.untracked or any(manifest.docker_tag for _, manifest in whole):
             self._client = self._client or self._stack.enter_context(connect())
         current = self._current(whole)
         users = find_users(self.settings, self._client)
-        tags = self._own_tags(whole) - {one.docker_tag for path, one in whole if path in current}
+        tags = self._own_tags(whole) - {
+            manifest.docker_tag for path, manifest in whole if path in current
+        }
         found = [
             OldImage(
-                name=one.name,
-                variant=one.variant,
-                digest=one.image_digest,
-                size_bytes=_disk_bytes(path) + self._docker_bytes(one.docker_tag, tags),
+                name=manifest.name,
+                variant=manifest.variant,
+                digest=manifest.image_digest,
+                size_bytes=_disk_bytes(path) + self._docker_bytes(manifest.docker_tag, tags),
                 folder=path,
-                manifest=one,
-                docker_tag=one.docker_tag if one.docker_tag in tags else None,
-                kept=users.of(path, one),
+                manifest=manifest,
+                docker_tag=manifest.docker_tag if manifest.docker_tag in tags else None,
+                kept=users.of(path, manifest),
             )
-            for path, one in whole
+            for path, manifest in whole
             if path not in current
         ]
         found += self._leftovers()
         if self.untracked:
-            found += self._strangers({one.docker_tag for _, one in whole}, users.by_docker_id)
+            found += self._strangers(
+                {manifest.docker_tag for _, manifest in whole}, users.by_docker_id
+            )
         return sorted(found, key=lambda one: (_ORDER.index(one.name), one.label))
 
     def remove(self, images: Sequence[OldImage], say: Callable[[str], None]) -> list[OldImage]:
@@ -186,16 +190,18 @@ class Pruner:
         Where nobody can tell, since what an image stands on is not built, it is the newest.
         """
         found = set()
-        for name, variant in {(one.name, one.variant) for _, one in whole}:
+        for name, variant in {(manifest.name, manifest.variant) for _, manifest in whole}:
             rows = [
-                (path, one) for path, one in whole if (one.name, one.variant) == (name, variant)
+                (path, manifest)
+                for path, manifest in whole
+                if (manifest.name, manifest.variant) == (name, variant)
             ]
             try:
                 digest = self._wanted(name, variant)
             except MesocosmError:
                 found.add(max(rows, key=lambda row: row[1].built_at)[0])
             else:
-                found |= {path for path, one in rows if one.recipe_digest == digest}
+                found |= {path for path, manifest in rows if manifest.recipe_digest == digest}
         return found
 
     def _wanted(self, name: str, variant: str) -> str:
@@ -208,7 +214,7 @@ class Pruner:
 
     def _own_tags(self, whole: Sequence[tuple[Path, Manifest]]) -> set[str]:
         """Return the tags that manifests name, without those of another state folder's images."""
-        tags = {one.docker_tag for _, one in whole if one.docker_tag}
+        tags = {manifest.docker_tag for _, manifest in whole if manifest.docker_tag}
         return {tag for tag in tags if is_own_tag(tag, self.settings.owner)}
 
     def _docker_bytes(self, tag: str | None, tags: set[str]) -> int:

@@ -132,8 +132,8 @@ def read_status(settings: Settings) -> Status:
         },
         find_service(settings) is not None or services["worker"][1] is True,
         Allocation(Ledger(settings.state_dir / FILE)).waiting(),
-        [one.machine_id for one in sight.lost],
-        [one for one in read_currency(settings) if one.currency is not Currency.CURRENT]
+        [machine.machine_id for machine in sight.lost],
+        [image for image in read_currency(settings) if image.currency is not Currency.CURRENT]
         if engine
         else [],
         describe_receivers(written_config(settings)),

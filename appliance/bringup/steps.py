@@ -84,8 +84,8 @@ class Steps:
     def to_json(self) -> list[dict[str, object]]:
         """Return the steps as plain data."""
         return [
-            {"name": one.name, "ok": one.ok, "note": one.note, "seconds": round(one.seconds, 3)}
-            for one in self.done
+            {"name": step.name, "ok": step.ok, "note": step.note, "seconds": round(step.seconds, 3)}
+            for step in self.done
         ]
 
     def _print(self, step: Step) -> None:

@@ -129,7 +129,7 @@ def _check_host(settings: Settings) -> str:
 def _start_services(compose: Compose, images: dict[str, str]) -> None:
     settings = compose.settings
     stop_process(settings)  # its runs go on in the worker
-    running = {one.name for one in compose.services() if one.state == "running"}
+    running = {state.name for state in compose.services() if state.state == "running"}
     ports = [
         ("controller", settings.controller_port, "CONTROLLER"),
         ("controller", settings.service_port, "SERVICE"),

@@ -68,16 +68,21 @@ def reset(
     from appliance.bench.rows import collect
     from provisioning.fleet.host_backends import host_backends
 
-    wanted = [one for one in KINDS if kind in (one.value, "both")]
+    wanted = [machine_kind for machine_kind in KINDS if kind in (machine_kind.value, "both")]
     if not wanted:
-        raise UnknownNameError.of("kind of machine", kind, [*(one.value for one in KINDS), "both"])
+        raise UnknownNameError.of(
+            "kind of machine", kind, [*(machine_kind.value for machine_kind in KINDS), "both"]
+        )
     backends = host_backends(get_settings())
     rows: list[Row] = []
     with kept(partial(show, rows, f"mesocosm bench reset -n {count}", page, json=json)):
-        for one in wanted:
+        for machine_kind in wanted:
             with progress() as bar:
-                task = bar.add_task(f"{one.value}: making one", total=None)
-                collect(KINDS[one](backends[one], count, partial(_tick, bar, task)), rows)
+                task = bar.add_task(f"{machine_kind.value}: making one", total=None)
+                collect(
+                    KINDS[machine_kind](backends[machine_kind], count, partial(_tick, bar, task)),
+                    rows,
+                )
 
 
 def fork(count: CountOption = 100, page: PageOption = None, json: JsonOption = False) -> None:

@@ -80,7 +80,9 @@ def _not_taken_yet(known: set[str]) -> list[dict[str, object]]:
     fresh = {"kind": "desktop", "backend": "remote", "state": "named", "in_use": False}
     named = read_remotes(get_settings())
     return [
-        {**fresh, "machine_id": machine_id(one)} for one in named if machine_id(one) not in known
+        {**fresh, "machine_id": machine_id(remote)}
+        for remote in named
+        if machine_id(remote) not in known
     ]
 
 

@@ -101,19 +101,19 @@ def _print(rows: list[Regraded]) -> None:
     ):
         table.add_column(title, no_wrap=title in {"task", "then", "now"})
     judged = [(row, row.regrade) for row in rows if row.regrade is not None]
-    for row, one in judged:
+    for row, judgement in judged:
         cells = (
             row.task,
             str(row.repeat),
-            one.former[0].value,
-            one.verdict.value,
-            "flips" if one.is_flipped else "",
-            one.reason.value,
-            f"{one.nodes_met}/{one.nodes}",
-            ", ".join(one.credited),
-            ", ".join(one.differences),
+            judgement.former[0].value,
+            judgement.verdict.value,
+            "flips" if judgement.is_flipped else "",
+            judgement.reason.value,
+            f"{judgement.nodes_met}/{judgement.nodes}",
+            ", ".join(judgement.credited),
+            ", ".join(judgement.differences),
         )
         table.add_row(*map(Text, cells))
     print_table(table)
-    flips = sum(one.is_flipped for _, one in judged)
+    flips = sum(judgement.is_flipped for _, judgement in judged)
     say(f"{flips} of {len(judged)} verdicts flip; both are kept.")

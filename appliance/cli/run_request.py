@@ -65,11 +65,11 @@ def takes_request(command: Callable[..., None]) -> Callable[..., None]:
         command(**values, request=make_request(**asked))
 
     # Parameters with defaults must follow those without.
-    given = [one for name, one in own.items() if name != _REQUEST]
+    given = [parameter for name, parameter in own.items() if name != _REQUEST]
     every = sorted([*given, *options.values()], key=lambda one: one.default is not one.empty)
-    placed = [one.replace(annotation=hints[one.name]) for one in every]
+    placed = [parameter.replace(annotation=hints[parameter.name]) for parameter in every]
     run.__signature__ = inspect.Signature(placed)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in placed}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in placed}
     del run.__wrapped__  # its own annotations are names that typer cannot resolve
     return run
 

@@ -99,10 +99,10 @@ def _rows() -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for kind in sections().values():
         made = kind()
-        for one, field in zip(describe(kind), kind.model_fields, strict=True):
+        for setting, field in zip(describe(kind), kind.model_fields, strict=True):
             is_set = field in made.model_fields_set
             value = shown(getattr(made, field))
             rows.append(
-                {"name": one.name, "value": value, "is_set": is_set, "purpose": one.purpose}
+                {"name": setting.name, "value": value, "is_set": is_set, "purpose": setting.purpose}
             )
     return rows

@@ -171,7 +171,7 @@ def validate(
     planner = Validator(opened, machines, settings.runs_dir, SYSTEM_CLOCK, record)
     rounds = planner.plan(tuple(task or ()), repeats=repeats)
     attempts: list[Attempt] = []
-    with watching(sum(each.trials for each in rounds)) as display:
+    with watching(sum(planned.trials for planned in rounds)) as display:
 
         def note(attempt: Attempt) -> None:
             attempts.append(attempt)

@@ -51,7 +51,7 @@ def lay_out(table: Table, console: Console) -> Layout:
     spans = [_span(column, console) for column in table.columns]
     gap = 1
     shown = len(spans)
-    while shown > 1 and sum(one.readable + gap for one in spans[:shown]) > console.width:
+    while shown > 1 and sum(span.readable + gap for span in spans[:shown]) > console.width:
         shown -= 1
     width = _set_widths(table.columns[:shown], spans[:shown], gap, console.width)
     if shown == len(spans):
@@ -73,7 +73,7 @@ def _span(column: Column, console: Console) -> _Span:
 
 def _set_widths(columns: Sequence[Column], spans: Sequence[_Span], gap: int, width: int) -> int:
     """Set the widths of columns, the first as wide as they can be; return what they take."""
-    spare = max(0, width - sum(one.readable + gap for one in spans))
+    spare = max(0, width - sum(extent.readable + gap for extent in spans))
     for column, span in zip(columns, spans, strict=True):
         growth = min(span.most - span.readable, spare)
         spare -= growth

@@ -101,7 +101,7 @@ def judge_machines(sight: Sight) -> Finding:
             f"Who runs machines does not answer. {'; '.join(silent)}.{lost}",
             "`mesocosm up` starts it. Machines that were saved start again by themselves.",
         )
-    ended = [one.machine_id for one in sight.lost if one.state == ENDED]
+    ended = [machine.machine_id for machine in sight.lost if machine.state == ENDED]
     if ended:
         return Finding(
             State.WARN,

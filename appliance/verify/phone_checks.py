@@ -267,7 +267,9 @@ def hierarchy(phone: PhoneUnderTest) -> None:
     node = re.search(rb"<node [^>]*>", said)
     names = [name for name in _ATTRIBUTES if node and f"{name}=".encode() in node[0]]
     _expect(names == list(_ATTRIBUTES), "A node lacks attributes.", node and node[0])
-    _expect(any(one.package == SETTINGS for one in _view(phone).hierarchy()), "It is another's.")
+    _expect(
+        any(element.package == SETTINGS for element in _view(phone).hierarchy()), "It is another's."
+    )
     _expect(phone.tree.elements(), "It has no elements.")
 
 

@@ -65,12 +65,12 @@ def copy_files(
     if top.is_file():
         _write(machine, full, top.read_bytes(), _mode_of(top, bits), owner)
         return
-    for each in _walk(top):
-        target = f"{full}/{each.relative_to(top)}" if each != top else full
-        if each.is_dir():
+    for entry in _walk(top):
+        target = f"{full}/{entry.relative_to(top)}" if entry != top else full
+        if entry.is_dir():
             _make_folder(machine, target, bits, owner)
         else:
-            _write(machine, target, each.read_bytes(), _mode_of(each, bits), owner)
+            _write(machine, target, entry.read_bytes(), _mode_of(entry, bits), owner)
 
 
 @setup(on="desktop")

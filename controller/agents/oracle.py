@@ -199,4 +199,4 @@ def _nearest(elements: Sequence[Element], name: str) -> list[str]:
         return is_like.ratio()
 
     ordered = sorted(shown, key=likeness, reverse=True) if name else list(shown)
-    return [f"{each!r} ({role})" for each, role in ordered]
+    return [f"{label!r} ({role})" for label, role in ordered]

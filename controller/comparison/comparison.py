@@ -98,7 +98,8 @@ def compare_runs(first: RunFolder, second: RunFolder, *, strict: bool = False) -
             details=f"{ours.suite.name}, {theirs.suite.name}",
         )
     tracks = [
-        [track for track in read_tracks(each) if track.is_conclusive] for each in (first, second)
+        [track for track in read_tracks(folder) if track.is_conclusive]
+        for folder in (first, second)
     ]
     warnings = _warnings(ours, theirs, *(_accelerators(track) for track in tracks))
     if strict and warnings:
@@ -107,7 +108,7 @@ def compare_runs(first: RunFolder, second: RunFolder, *, strict: bool = False) -
             details="\n".join(warnings),
             resolution="Compare them without --strict, or run both under the same conditions.",
         )
-    left_out = _left_out(ours, theirs, *({track.result.task for track in each} for each in tracks))
+    left_out = _left_out(ours, theirs, *({track.result.task for track in side} for side in tracks))
     kept = tuple(task.id for task in ours.tasks if task.id not in left_out)
     if not kept:
         raise UsageError(
@@ -190,7 +191,7 @@ def _warnings(
         if first != second:
             lines.append(f"image recipe of {kind}s: {_short(first)}, {_short(second)}")
     if our_accelerators != their_accelerators:
-        names = ("+".join(sorted(each)) for each in (our_accelerators, their_accelerators))
+        names = ("+".join(sorted(side)) for side in (our_accelerators, their_accelerators))
         lines.append(f"accelerator: {', '.join(name or 'none' for name in names)}")
     if ours.code != theirs.code:
         lines.append(f"code: {ours.code}, {theirs.code}")

@@ -98,8 +98,8 @@ def break_down(
         StoreError: a log is damaged.
     """
     kept = frozenset(comparison.tasks)
-    sides = [[track for track in read_tracks(each) if track.result.task in kept]
-             for each in (first, second)]  # fmt: skip
+    sides = [[track for track in read_tracks(folder) if track.result.task in kept]
+             for folder in (first, second)]  # fmt: skip
     conclusive = [[track for track in side if track.is_conclusive] for side in sides]
     success = [values_by_task(side, passed) for side in conclusive]
     complete = [values_by_task(side, completed) for side in conclusive]

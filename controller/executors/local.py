@@ -186,7 +186,7 @@ class _Work:
             return False
         attempts = self._sink.attempts(trial.task, trial.repeat)
         results = (attempt.result for attempt in attempts)
-        failed = sum(1 for each in results if each and each.reason.is_retried)
+        failed = sum(1 for outcome in results if outcome and outcome.reason.is_retried)
         return failed <= self._sink.spec.retries
 
     def _run(self, trial: TrialId) -> None:

@@ -51,7 +51,7 @@ class _Open(BaseModel):
     @property
     def signed(self) -> dict[str, Any]:
         """What the server wants back."""
-        return {key: each for key, each in (self.model_extra or {}).items() if key in _SIGNED}
+        return {key: value for key, value in (self.model_extra or {}).items() if key in _SIGNED}
 
 
 class Function(BaseModel):

@@ -85,7 +85,7 @@ def read_gauges(database: Database, clock: Clock) -> list[Gauge]:
         Gauge(
             "schedule_slots",
             "Slots of all schedules by what became of them.",
-            {(each.value,): slots.get(each.value, 0) for each in Outcome},
+            {(outcome.value,): slots.get(outcome.value, 0) for outcome in Outcome},
             ("outcome",),
         ),
         Gauge(

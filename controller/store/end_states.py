@@ -66,7 +66,7 @@ def list_end_states(store: Store, run: str | None = None) -> list[KeptTrial]:
     for name in names:
         if any((store.root / name).glob(f"trials/*/*/{END_STATE}")):
             folder = store.open(name)
-            found += [_row(folder, *each) for each in _kept_attempts(folder)]
+            found += [_row(folder, *attempt) for attempt in _kept_attempts(folder)]
     return found
 
 

@@ -119,8 +119,8 @@ class Report:
                     "seed": trial_seed(self.spec.seed, trial.task, trial.repeat),
                     **_attempts(self.attempts.get((trial.task, trial.repeat), ())),
                     "regrades": [
-                        each.model_dump(mode="json")
-                        for each in self.regrades.get((trial.task, trial.repeat), ())
+                        regrade.model_dump(mode="json")
+                        for regrade in self.regrades.get((trial.task, trial.repeat), ())
                     ],
                 }
                 for trial in self.trials
@@ -157,10 +157,10 @@ def read_report(folder: RunFolder, suite: Suite | None = None) -> Report:
     """
     unfinished = read_unfinished(folder, suite)
     logs = {trial: folder.attempts(*trial) for trial in folder.spec.planned}
-    attempts = {trial: [attempt.result for attempt in each] for trial, each in logs.items()}
+    attempts = {trial: [attempt.result for attempt in log] for trial, log in logs.items()}
     every = (attempt for log in logs.values() for attempt in log)
     budget = RunBudget(read_budget(folder), spending_of(every, folder.spec.agent))
-    regrades = {trial: each[-1].regrades for trial, each in logs.items() if each}
+    regrades = {trial: log[-1].regrades for trial, log in logs.items() if log}
     results = tuple(folder.results())
     return Report(folder.spec, results, tuple(unfinished), attempts, budget, regrades)
 

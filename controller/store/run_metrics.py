@@ -126,7 +126,9 @@ class RunMetrics:
             REPEATS: self._repeats,
             COVERAGE: self._coverage,
             CONSISTENCY: self._consistency,
-            COMPLEXITY: lambda: {name: one.to_dict() for name, one in self._complexities.items()},
+            COMPLEXITY: lambda: {
+                name: complexity.to_dict() for name, complexity in self._complexities.items()
+            },
             CAPABILITIES: self._capabilities,
         }
         return {group: compute[group]() for group in groups}
@@ -141,7 +143,7 @@ class RunMetrics:
         }
 
     def _repeats(self) -> Json:
-        counts = [(int(sum(one)), len(one)) for one in self._by_task(passed).values()]
+        counts = [(int(sum(passes)), len(passes)) for passes in self._by_task(passed).values()]
         most = max((trials for _, trials in counts), default=0)
         return [measure_repeats(counts, k).to_dict() for k in range(1, most + 1)]
 
@@ -170,7 +172,11 @@ class RunMetrics:
     def _capabilities(self) -> Json:
         groups: dict[str, Json] = {}
         for name, capability in AMENDED.items():
-            fitting = {task for task, one in self._complexities.items() if capability.fits(one)}
+            fitting = {
+                task
+                for task, complexity in self._complexities.items()
+                if capability.fits(complexity)
+            }
             values = self._by_task(self._covered, fitting)
             groups[name] = {
                 "short": capability.short,

@@ -119,7 +119,7 @@ class Validator:
             Round(Kind.RANDOM, AgentDriver(RandomAgent), _all(chosen)),
             Round(Kind.TOUCH, TouchDriver(), _all(chosen)),
         ]
-        return [each for each in rounds if each.names]
+        return [planned for planned in rounds if planned.names]
 
     def run(self, rounds: Sequence[Round]) -> list[Validation]:
         """Run the rounds of `plan`.
@@ -133,12 +133,12 @@ class Validator:
 
     def _parts(self, rounds: Sequence[Round], tried: list[list[Attempt]]) -> Iterator[Part]:
         """Return what is to be done, without more attempts at tasks that have shown to be wrong."""
-        for each, ended in zip(rounds, tried, strict=True):
+        for planned, ended in zip(rounds, tried, strict=True):
             so_far = self.so_far([attempt for attempts in tried for attempt in attempts])
             wrong = {row.task for row in so_far if row.is_wrong}
-            names = {task: name for task, name in each.names.items() if task not in wrong}
+            names = {task: name for task, name in planned.names.items() if task not in wrong}
             if names:
-                yield self._part(replace(each, names=names), ended)
+                yield self._part(replace(planned, names=names), ended)
 
     def so_far(self, attempts: Sequence[Attempt]) -> list[Validation]:
         """Return what attempts show, also of a validation that was interrupted."""
@@ -159,7 +159,7 @@ class Validator:
 
     def _neighbour(self, task: Task, offset: int) -> Task:
         tasks = self.suite.tasks
-        number = next(number for number, each in enumerate(tasks) if each.id == task.id)
+        number = next(number for number, candidate in enumerate(tasks) if candidate.id == task.id)
         return tasks[(number + offset) % len(tasks)]
 
     def _part(self, work: Round, ended: list[Attempt]) -> Part:

@@ -101,7 +101,7 @@ def archive_member_equals(guest: Guest, path: str, member: str, text: str) -> bo
         text: the whole content.
     """
     wanted = _name(member)
-    found = [each.data for each in _members(guest, path, wanted) or () if each.name == wanted]
+    found = [entry.data for entry in _members(guest, path, wanted) or () if entry.name == wanted]
     if len(found) != 1 or found[0] is None:
         return False
     try:

@@ -133,7 +133,7 @@ def _values(number: int, field: str) -> frozenset[int]:
         found.update(_range(number, match))
         at = match.end() + 1 if field[match.end() :].startswith(",") else len(field) + 1
     if number == len(_LIMITS) - 1:
-        return frozenset(each % 7 for each in found)
+        return frozenset(day % 7 for day in found)
     return frozenset(found)
 
 

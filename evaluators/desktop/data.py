@@ -116,7 +116,7 @@ def csv_rows_equal(
     wanted = [[cell.strip() for cell in row] for row in rows]
     found = [[cell.strip() for cell in row] for row in _rows(guest, path, delimiter)]
     if not ordered:
-        found, wanted = (one[:1] + sorted(one[1:]) for one in (found, wanted))
+        found, wanted = (table[:1] + sorted(table[1:]) for table in (found, wanted))
     return found == wanted
 
 
@@ -143,7 +143,7 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
     text = read_plain_text(guest, path)
     readings = (parse_ini(text, delimiters=signs) for signs in (("=",), ("=", ":")))
     values = (reading.get(section, key, fallback=None) for reading in readings)
-    found = next((one for one in values if one is not None), None)
+    found = next((entry for entry in values if entry is not None), None)
     return found is not None and found == value.strip()
 
 
@@ -168,7 +168,7 @@ def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
     """
     root = _parsed(read_bytes(guest, path) or b"")
     found = root.findall(element) if root is not None else []
-    own = ["".join([one.text or "", *(child.tail or "" for child in one)]) for one in found]
+    own = ["".join([node.text or "", *(child.tail or "" for child in node)]) for node in found]
     return len(own) == 1 and own[0].strip() == text.strip()
 
 

@@ -152,7 +152,7 @@ def address_book_has(
         ServerError: the server does not speak CardDAV; one of the desktop's own is unmet.
     """
     return any(
-        shown(name) in {shown(each.value) for each in card if each.name == "FN"}
+        shown(name) in {shown(line.value) for line in card if line.name == "FN"}
         and (not email.strip() or email.strip().lower() in _emails(card))
         and (not _digits(phone) or _digits(phone) in _phones(card))
         and not _is_group(card)
@@ -174,18 +174,18 @@ def _cards(texts: list[str]) -> Iterator[list[Property]]:
 
 def _emails(card: list[Property]) -> set[str]:
     return {
-        each.value.strip().lower().removeprefix("mailto:") for each in card if each.name == "EMAIL"
+        line.value.strip().lower().removeprefix("mailto:") for line in card if line.name == "EMAIL"
     }
 
 
 def _phones(card: list[Property]) -> set[str]:
-    return {_digits(each.value) for each in card if each.name == "TEL"}
+    return {_digits(line.value) for line in card if line.name == "TEL"}
 
 
 def _is_group(card: list[Property]) -> bool:
     return any(
-        each.name in _KINDS and each.value.strip().lower() not in {"", "individual", "org"}
-        for each in card
+        line.name in _KINDS and line.value.strip().lower() not in {"", "individual", "org"}
+        for line in card
     )
 
 
@@ -223,8 +223,8 @@ def _query(parts: SplitResult, address: str, query: str) -> Collection | None:
         root = ET.fromstring(answer.body)  # noqa: S314  (without a DTD no entities)
     except ET.ParseError as exc:
         raise ValueError(f"the server replied with broken XML: {exc}") from exc
-    texts = [each.text or "" for each in root.iter() if each.tag in _CONTENT]
-    return Collection(texts, not any(_TOO_MANY in (each.text or "") for each in root.iter(_STATUS)))
+    texts = [node.text or "" for node in root.iter() if node.tag in _CONTENT]
+    return Collection(texts, not any(_TOO_MANY in (node.text or "") for node in root.iter(_STATUS)))
 
 
 def _time(text: str) -> date:
@@ -255,7 +255,7 @@ def _is_at(given: date | None, wanted: date, own: ZoneInfo | None) -> bool:
 
 def _digits(number: str) -> str:
     """Return a number's digits; ``00`` before the country's is a plus."""
-    kept = "".join(each for each in number if each in "+0123456789")
+    kept = "".join(char for char in number if char in "+0123456789")
     digits = kept.replace("+", "")
     if kept.startswith("00"):
         return f"+{digits[2:]}"

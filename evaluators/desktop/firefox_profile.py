@@ -51,15 +51,17 @@ def default_profile(guest: Guest) -> str | None:
     From version 147 on Firefox keeps new profiles below ``~/.config``, unless the old folder exists.
     """
     lists = ((root, read_text(guest, f"{root}/profiles.ini")) for root in _ROOTS)
-    root, text = next((each for each in lists if each[1] is not None), ("", None))
+    root, text = next((listing for listing in lists if listing[1] is not None), ("", None))
     parser = parse_ini(text)
     sections = [(name, parser[name]) for name in parser.sections()]
     installed = [
-        each["Default"]
-        for name, each in sections
-        if name.startswith("Install") and "Default" in each
+        section["Default"]
+        for name, section in sections
+        if name.startswith("Install") and "Default" in section
     ]
-    profiles = [each for name, each in sections if name.startswith("Profile") and "Path" in each]
+    profiles = [
+        section for name, section in sections if name.startswith("Profile") and "Path" in section
+    ]
     marked = [profile["Path"] for profile in profiles if profile.get("Default") == "1"]
     known = [profile["Path"] for profile in profiles]
     path = next(iter(installed or marked or known), None)

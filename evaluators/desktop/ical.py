@@ -59,13 +59,13 @@ class Event(NamedTuple):
 
     def takes_place(self) -> bool:
         """Return whether the event is planned, and says each thing once at most."""
-        names = [each.name for each in self.properties if each.name in _ONCE]
+        names = [line.name for line in self.properties if line.name in _ONCE]
         is_planned = self.text("STATUS").strip().upper() != "CANCELLED"
         return is_planned and self.method in _PLANS and len(names) == len(set(names))
 
     def texts(self, name: str) -> list[str]:
         """Return the text of every property of a name."""
-        return [each.value for each in self.properties if each.name == name]
+        return [line.value for line in self.properties if line.name == name]
 
     def text(self, name: str) -> str:
         """Return a property's text; empty when there is none."""
@@ -89,7 +89,7 @@ class Event(NamedTuple):
         return first if isinstance(first, datetime) else first + timedelta(days=1)
 
     def _time(self, name: str) -> date | None:
-        found = (each for each in self.properties if each.name == name)
+        found = (line for line in self.properties if line.name == name)
         return next(iter(times_of(next(found, None), self.zones)), None)
 
 
@@ -101,17 +101,17 @@ def events_in(text: str) -> list[Event]:
     """
     rows = components(text, "VCALENDAR", "VEVENT")
     zones = frozenset(
-        each.value
+        line.value
         for zone in components(text, "VCALENDAR", "VTIMEZONE")
-        for each in zone
-        if each.name == "TZID"
+        for line in zone
+        if line.name == "TZID"
     )
     moved = _times(rows, "RECURRENCE-ID", zones)
     methods = {
-        each.value.strip().upper()
+        line.value.strip().upper()
         for calendar in components(text, "VCALENDAR")
-        for each in calendar
-        if each.name == "METHOD"
+        for line in calendar
+        if line.name == "METHOD"
     }
     return [
         Event(
@@ -155,7 +155,7 @@ def parse_line(line: str) -> Property:
     end = line.partition(":")[0] if head is None else head[0]
     name, *rest = _OPTION.findall(end) or [""]
     options = {
-        key.upper(): value.strip('"') for key, _, value in (each.partition("=") for each in rest)
+        key.upper(): value.strip('"') for key, _, value in (pair.partition("=") for pair in rest)
     }
     value = _ESCAPED.sub(lambda found: "\n" if found[1] in "nN" else found[1], line[len(end) + 1 :])
     return Property(name.rpartition(".")[2].upper(), options, value)
@@ -181,7 +181,7 @@ def times_of(entry: Property | None, zones: frozenset[str]) -> list[date]:
 
 def _times(rows: list[list[Property]], name: str, zones: frozenset[str]) -> list[date]:
     return [
-        time for row in rows for each in row if each.name == name for time in times_of(each, zones)
+        time for row in rows for line in row if line.name == name for time in times_of(line, zones)
     ]
 
 

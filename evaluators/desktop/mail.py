@@ -79,8 +79,8 @@ def mail_in_folder(
             empty. A line break is a blank: programs break lines as they like.
     """
     return any(
-        _DELETED not in each.flags and _holds(_has_text, each, sender, text)
-        for each in _newest(account, folder, subject)
+        _DELETED not in message.flags and _holds(_has_text, message, sender, text)
+        for message in _newest(account, folder, subject)
     )
 
 
@@ -106,8 +106,8 @@ def mail_sent_to(
     """
     wanted = {recipient.strip().lower() for recipient in recipients}
     return any(
-        not each.flags & {_DELETED, _DRAFT} and _holds(_is_to, each, wanted)
-        for each in _newest(account, folder, subject)
+        not message.flags & {_DELETED, _DRAFT} and _holds(_is_to, message, wanted)
+        for message in _newest(account, folder, subject)
     )
 
 
@@ -137,7 +137,7 @@ def mail_flagged(guest: Guest, account: str, folder: str, subject: str, flag: st
         and _holds(_is_about, message, subject)
     ]
     is_whole = len(messages) <= _MAX_HEADERS
-    return is_whole and bool(flags) and all(wanted in each for each in flags)
+    return is_whole and bool(flags) and all(wanted in marks for marks in flags)
 
 
 def _newest(account: str, folder: str, subject: str) -> Iterator[Message]:
@@ -205,7 +205,7 @@ def _parse(rows: Sequence[object]) -> Iterator[Message]:
     for number, row in enumerate(rows):
         if isinstance(row, tuple):
             after = rows[number + 1 : number + 2]
-            rest = b"".join(each for each in after if isinstance(each, bytes))
+            rest = b"".join(part for part in after if isinstance(part, bytes))
             flags = imaplib.ParseFlags(row[0] + rest)
             yield Message(
                 row[1], frozenset(flag.decode("ascii", "replace").lower() for flag in flags)

@@ -177,7 +177,7 @@ def connection_setting_equals(
             if is_one and parser.get("connection", "id", fallback=own) == connection:
                 uuid = parser.get("connection", "uuid", fallback=name)
                 found.setdefault(uuid, parser.get(section, key, fallback="\0"))
-    return [each.removesuffix(";") for each in found.values()] == [value.removesuffix(";")]
+    return [setting.removesuffix(";") for setting in found.values()] == [value.removesuffix(";")]
 
 
 def _keyfile(guest: Guest, path: str) -> RawConfigParser:

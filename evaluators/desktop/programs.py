@@ -56,7 +56,7 @@ def script_running(guest: Guest, script: str) -> bool:
     no option, nor an option's value, must name the script (device and inode; relative to the folder that the
     process is in). Code given by an option such as ``-c``, or read from standard input, is no script; an
     editor that shows the script does not run it; a check of its syntax, or a process that is stopped, does not
-    either. A shell must have the file open as well. Of other interpreters the command line alone tells,
+    either. A shell must have the file open as well, and bash no ``BASH_ENV``, which it runs first. Of other interpreters the command line alone tells,
     which a process can write over, and code that runs before the script (such as Python's
     ``usercustomize``) is not told from it: check what the script does, too. Proves the state, not
     who made it.
@@ -113,6 +113,26 @@ def process_absent(guest: Guest, program: str) -> bool:
     return all(_digest(executable) != digest for executable in others.values())
 
 
+def runs_program(guest: Guest, pid: int, path: str) -> bool:
+    """Return whether a process runs a program, or an interpreter with it where it is a script.
+
+    Args:
+        guest: the desktop.
+        pid: of the process.
+        path: of the program's file; nothing runs an empty one.
+    """
+    try:
+        wanted = Path(path).stat() if path else None
+        if wanted is None or os.path.samestat(wanted, (_folder_of(pid) / "exe").stat()):
+            return wanted is not None
+    except OSError:
+        return False
+    return any(
+        process.pid == pid and _runs_script(pid, process.argv, wanted)
+        for process in guest.processes()
+    )
+
+
 def _runs_script(pid: int, argv: Sequence[str], wanted: os.stat_result) -> bool:
     """Return whether a process runs a script; one that ends meanwhile does not."""
     process = _folder_of(pid)
@@ -127,6 +147,7 @@ def _runs_script(pid: int, argv: Sequence[str], wanted: os.stat_result) -> bool:
             and os.path.samestat(wanted, (process / "cwd" / script).stat())
             and not _is_stopped(process)
             and (not keeps_script_open(name) or _has_open(process, wanted))
+            and not (name == "bash" and _has_variable(process, b"BASH_ENV"))
         )
     except OSError:
         return False
@@ -149,6 +170,11 @@ def _folder_of(pid: int) -> Path:
 def _is_stopped(process: Path) -> bool:
     fields = (process / "stat").read_bytes().rpartition(b")")[2].split()
     return fields[0] in {b"T", b"t"}
+
+
+def _has_variable(process: Path, name: bytes) -> bool:
+    variables = (process / "environ").read_bytes().split(b"\0")
+    return any(variable.startswith(name + b"=") for variable in variables)
 
 
 def _has_open(process: Path, wanted: os.stat_result) -> bool:

@@ -293,8 +293,8 @@ def _parent(guest: Guest, path: str) -> Iterator[tuple[int, str]]:
     *above, name = os.path.relpath(full, start).split("/")
     fd = os.open(start, _FOLDER) if is_at_home else _open_outside(start)
     try:
-        for each in above:
-            below = os.open(each, _FOLDER | os.O_NOFOLLOW, dir_fd=fd)
+        for folder in above:
+            below = os.open(folder, _FOLDER | os.O_NOFOLLOW, dir_fd=fd)
             os.close(fd)
             fd = below
         yield fd, name

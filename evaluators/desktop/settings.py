@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +13,15 @@ from urllib.parse import unquote
 from evaluators.decorators import evaluator
 from evaluators.desktop.entries import (
     can_start,
+    find_program,
     is_same_program,
     read_entry,
     system_entry,
     user_entries,
 )
 from evaluators.desktop.errors import output_of
+from evaluators.desktop.ini import parse_ini
+from evaluators.desktop.programs import runs_program
 from evaluators.desktop.reading import is_file, look, names_in, opened, read_text, sha256_of
 from evaluators.desktop.variants import is_no_text, is_same_variant
 
@@ -30,10 +34,22 @@ _BACKGROUND = "org.gnome.desktop.background"
 _INTERFACE = "org.gnome.desktop.interface"
 _DCONF = "/usr/bin/dconf"
 _GIO = "/usr/bin/gio"
+_WHOSE_NAME = (
+    "/usr/bin/gdbus",
+    "call",
+    "--session",
+    "--dest=org.freedesktop.DBus",
+    "--object-path=/org/freedesktop/DBus",
+    "--method=org.freedesktop.DBus.GetConnectionUnixProcessID",
+)
+_PID = re.compile(r"\(uint32 (\d{1,9}),\)\s*")
+_BUS_NAME = re.compile(r"[A-Za-z_-][A-Za-z0-9_-]*(?:\.[A-Za-z_-][A-Za-z0-9_-]*)+")
 _DEFAULT_APP = re.compile(r"\ADefault application for \S+: (\S+\.desktop)$", re.MULTILINE)
 _PORTAL_COPY = "~/.config/background"
 _SETTINGS_COPIES = "~/.local/share/backgrounds"
 _PRINTENV = "/usr/bin/printenv"
+_SYSTEM_SERVICES = "/usr/share/dbus-1/services"
+_SERVICE_SECTION = "D-BUS Service"
 _SERVICE_FOLDERS = ("~/.local/share/dbus-1/services", "/run/user/{uid}/dbus-1/services")
 _SERVICE = re.compile(
     r"\[D-BUS Service\]\n(?:(?!Name=)[A-Za-z]+=[ -~]*\n)*"
@@ -161,7 +177,7 @@ def default_app_is(guest: Guest, mime: str, app: str) -> bool:
 
     A desktop file of the user's own that takes the place of the system's must start the same program, and
     with the files to open; a D-Bus service of the user's that takes, or may take, the place of the
-    application is unmet. What other options of the command do is not looked at. Proves the state, not who made it.
+    application is unmet, and so is another program that has the application's name on the session's bus. What other options of the command do is not looked at. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: default_app_is, with: {mime: text/plain, app: org.gnome.gedit.desktop}}``
@@ -270,14 +286,15 @@ def _starts_system_program(guest: Guest, app: str) -> bool:
     """Return whether no entry or service of the user's replaces the system's by another program."""
     entry, own = system_entry(guest, app), user_entries(guest, app)
     if entry is None:
-        return all(each is not None and can_start(guest, each) for each in own)
-    return not _is_hijacked(guest, app) and all(
-        each is not None
-        and is_same_program(guest, each.program, entry.program)
-        and can_start(guest, each)
-        and each.takes_files >= entry.takes_files
-        and each.is_true("DBusActivatable") <= entry.is_true("DBusActivatable")
-        for each in own
+        return all(replacement is not None and can_start(guest, replacement) for replacement in own)
+    is_others = _is_hijacked(guest, app) or _is_name_taken(guest, app, entry)
+    return not is_others and all(
+        replacement is not None
+        and is_same_program(guest, replacement.program, entry.program)
+        and can_start(guest, replacement)
+        and replacement.takes_files >= entry.takes_files
+        and replacement.is_true("DBusActivatable") <= entry.is_true("DBusActivatable")
+        for replacement in own
     )
 
 
@@ -295,6 +312,26 @@ def _is_hijacked(guest: Guest, app: str) -> bool:
         if any(_service_name(guest, f"{folder}/{file}") in names for file in files or ()):
             return True
     return False
+
+
+def _is_name_taken(guest: Guest, app: str, entry: Entry) -> bool:
+    """Return whether another program has an application's name on the bus: it is given the files to open.
+
+    The system's own D-Bus service of that name is the application, too.
+    """
+    name = app.removesuffix(".desktop")
+    if not _BUS_NAME.fullmatch(name):
+        return False
+    code, out, _ = output_of(guest, [*_WHOSE_NAME, name])
+    owner = _PID.fullmatch(out) if code == 0 else None
+    if owner is None:
+        return False
+    service = parse_ini(read_text(guest, f"{_SYSTEM_SERVICES}/{name}.service"))
+    started = service.get(_SERVICE_SECTION, "Exec", fallback="")
+    programs = {entry.program, *shlex.split(started)[:1]}
+    return not any(
+        runs_program(guest, int(owner[1]), find_program(guest, program)) for program in programs
+    )
 
 
 def _service_name(guest: Guest, path: str) -> str:

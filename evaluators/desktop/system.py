@@ -55,8 +55,8 @@ def package_installed(guest: Guest, name: str, version: str = "") -> bool:
         version: the whole version; any when empty.
     """
     return any(
-        each.is_sound and each.state == "installed" and version in {"", each.version}
-        for each in _packages(guest).get(name, ())
+        package.is_sound and package.state == "installed" and version in {"", package.version}
+        for package in _packages(guest).get(name, ())
     )
 
 
@@ -80,7 +80,7 @@ def package_absent(guest: Guest, name: str) -> bool:
     packages = _packages(guest)
     if not packages:
         raise ValueError(f"{_STATUS} lists no package")
-    return all(each.state in _GONE for each in packages.get(name, ()))
+    return all(package.state in _GONE for package in packages.get(name, ()))
 
 
 @evaluator(on="desktop")
@@ -225,7 +225,7 @@ def shell_history_has(guest: Guest, command: str) -> bool:
     """
     wanted = _words(command)
     commands = commands_in(lines_of(guest, "~/.bash_history"))
-    return bool(wanted) and any(_words(each) == wanted for each in commands)
+    return bool(wanted) and any(_words(line) == wanted for line in commands)
 
 
 def _is_own(guest: Guest, path: str, name: str) -> bool:

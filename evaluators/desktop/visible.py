@@ -32,7 +32,7 @@ def shown(text: str) -> str:
     """Return a text in Unicode's composed form, without invisible characters, blanks run together."""
     if not text.isascii():
         composed = unicodedata.normalize("NFC", text)
-        text = "".join(each for each in composed if unicodedata.category(each) != "Cf")
+        text = "".join(char for char in composed if unicodedata.category(char) != "Cf")
     return " ".join(text.split())
 
 
@@ -67,7 +67,7 @@ def _enter_or_leave(markup: re.Match[str], inside: list[tuple[str, bool]]) -> No
     """Keep the list of the elements that a text is in, and whether each is hidden."""
     slash, name, attributes = markup[1], markup[2].lower(), markup[3]
     if slash:
-        if any(each == name for each, _ in inside):
+        if any(element == name for element, _ in inside):
             while inside.pop()[0] != name:
                 pass
     elif name not in _WITHOUT_END:
@@ -85,4 +85,4 @@ def _hides(attributes: str) -> bool:
 
 def _without_comments(page: str) -> str:
     first, *rest = page.split("<!--")
-    return first + "".join(each.partition("-->")[2] for each in rest)
+    return first + "".join(part.partition("-->")[2] for part in rest)

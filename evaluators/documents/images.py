@@ -185,7 +185,7 @@ def image_made_grey(view: MachineView, path: str, original: str) -> bool:
     if found is None or found.size != source.size or not _is_grey(found):
         return False
     level = resized(found.grey())
-    return any(structure(level, resized(each)) >= _SAME_STRUCTURE for each in _greys(source))
+    return any(structure(level, resized(grey)) >= _SAME_STRUCTURE for grey in _greys(source))
 
 
 @evaluator(on="documents")
@@ -221,8 +221,8 @@ def image_turned(
     if found is None:
         return False
     if any(
-        is_same_picture(found, source.with_pixels(each))
-        for name, each in {**variants, "": source.pixels}.items()
+        is_same_picture(found, source.with_pixels(variant))
+        for name, variant in {**variants, "": source.pixels}.items()
         if name != how
     ):
         return False
@@ -300,8 +300,8 @@ def images_side_by_side(
         return False
     pixels = found.pixels if direction == "horizontal" else found.pixels.transpose(1, 0, 2)
     parts = [
-        each.pixels if direction == "horizontal" else each.pixels.transpose(1, 0, 2)
-        for each in (one, two)
+        picture.pixels if direction == "horizontal" else picture.pixels.transpose(1, 0, 2)
+        for picture in (one, two)
     ]
     ratios = [part.shape[1] / part.shape[0] for part in parts]
     cut = round(pixels.shape[1] * ratios[0] / sum(ratios))
@@ -337,8 +337,8 @@ def _tones(view: MachineView, path: str, source: Picture) -> tuple[Grey, Grey] |
 def _colours(source: Picture, found: Picture) -> list[tuple[Grey, Grey]]:
     """Return red, green and blue of two pictures, which reach their ends at other tones."""
     before, after = (
-        [resized(channel) for channel in each.pixels.transpose(2, 0, 1).astype(np.float32)]
-        for each in (source, found)
+        [resized(channel) for channel in picture.pixels.transpose(2, 0, 1).astype(np.float32)]
+        for picture in (source, found)
     )
     return list(zip(before, after, strict=True))
 

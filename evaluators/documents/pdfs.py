@@ -68,7 +68,9 @@ def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1)
         pdf is not None
         and page <= len(pdf.pages)
         and bool(words)
-        and any(f" {words} " in f" {_plain(one)} " for one in _readings(pdf.pages[page - 1]))
+        and any(
+            f" {words} " in f" {_plain(reading)} " for reading in _readings(pdf.pages[page - 1])
+        )
     )
 
 

@@ -59,7 +59,7 @@ def slide_title_equals(view: MachineView, path: str, slide: Number, title: str) 
         ``{on: desktop, check: slide_title_equals, with: {path: ~/a.odp, slide: 1, title: Aims}}``
     """
     found = _slide(view, path, slide)
-    titles = [one.text.strip() for one in _shapes(found, "title")]
+    titles = [shape.text.strip() for shape in _shapes(found, "title")]
     return titles == [title.strip()]
 
 
@@ -79,7 +79,7 @@ def slide_has_line(view: MachineView, path: str, slide: Number, text: str) -> bo
         ``{on: desktop, check: slide_has_line, with: {path: ~/a.odp, slide: 2, text: Ask Ann}}``
     """
     found = _slide(view, path, slide)
-    lines = [line for one in _shapes(found, "text", "other") for line in one.text.split("\n")]
+    lines = [line for shape in _shapes(found, "text", "other") for line in shape.text.split("\n")]
     return text.strip() in [line.strip() for line in lines if line.strip()]
 
 
@@ -167,7 +167,7 @@ def _slide(view: MachineView, path: str, number: int) -> Slide | None:
 def _shapes(slide: Slide | None, *kinds: str) -> list[Shape]:
     if slide is None:
         return []
-    return [one for one in slide.shapes if one.kind in kinds and _is_on_slide(one)]
+    return [shape for shape in slide.shapes if shape.kind in kinds and _is_on_slide(shape)]
 
 
 def _is_on_slide(shape: Shape) -> bool:

@@ -261,11 +261,11 @@ def sheet_has_chart(
     found = _sheet(view, path, sheet)
     if found is None or not series:
         return False
-    wanted = sorted(_range(one, found.name) for one in series)
+    wanted = sorted(_range(cells, found.name) for cells in series)
     return any(
         chart.kind == kind
         and title in {"", chart.title}
-        and sorted(_range(one, found.name) for one in chart.series) == wanted
+        and sorted(_range(cells, found.name) for cells in chart.series) == wanted
         for chart in found.charts
     )
 
@@ -319,7 +319,7 @@ def cell_filled(view: MachineView, path: str, cell: Place, colour: str, sheet: s
 def _sheet(view: MachineView, path: str, name: str) -> Sheet | None:
     book = view.workbook(path)
     sheets = book.sheets if book is not None else ()
-    wanted = (one for one in sheets if one.name == name or not (name or one.is_hidden))
+    wanted = (sheet for sheet in sheets if sheet.name == name or not (name or sheet.is_hidden))
     return next(wanted, None)
 
 

@@ -48,7 +48,7 @@ def document_text_equals(view: MachineView, path: str, text: str) -> bool:
     document = view.text_document(path)
     if document is None:
         return False
-    return _lines(one.text for one in document.paragraphs) == _lines([text])
+    return _lines(paragraph.text for paragraph in document.paragraphs) == _lines([text])
 
 
 @evaluator(on="documents")
@@ -88,7 +88,7 @@ def document_has_heading(view: MachineView, path: str, text: str, level: Level) 
     document = view.text_document(path)
     if document is None:
         return False
-    return any(one.level == level for one in _find(document.paragraphs, text))
+    return any(paragraph.level == level for paragraph in _find(document.paragraphs, text))
 
 
 @evaluator(on="documents")
@@ -112,7 +112,7 @@ def document_text_styled(
     document = view.text_document(path)
     if document is None or not text:
         return False
-    hits = [one for one in map(_letters, document.paragraphs) for _ in range(one[0].count(text))]
+    hits = [hit for hit in map(_letters, document.paragraphs) for _ in range(hit[0].count(text))]
     if len(hits) != 1:
         return False
     letters, runs = hits[0]
@@ -184,7 +184,7 @@ def document_paragraph_aligned(
     """
     document = view.text_document(path)
     found = _find(document.paragraphs, text) if document is not None else []
-    return bool(found) and all((one.alignment or "left") == alignment for one in found)
+    return bool(found) and all((paragraph.alignment or "left") == alignment for paragraph in found)
 
 
 @evaluator(on="documents")
@@ -236,7 +236,7 @@ def _lines(texts: Iterable[str]) -> list[str]:
 
 
 def _find(paragraphs: Sequence[Paragraph], text: str) -> list[Paragraph]:
-    return [one for one in paragraphs if one.text.strip() == text.strip()]
+    return [paragraph for paragraph in paragraphs if paragraph.text.strip() == text.strip()]
 
 
 def _letters(paragraph: Paragraph) -> tuple[str, list[Run]]:

@@ -109,8 +109,8 @@ class Calculator:
 
     def _reads_content(self, call: Call, sheet: str) -> bool:
         return any(
-            self._stored(self._grids.get(one.sheet.casefold() or sheet, {}), one)
-            for one in references(call)
+            self._stored(self._grids.get(reference.sheet.casefold() or sheet, {}), reference)
+            for reference in references(call)
         )
 
     def _is_typed(self, value: Scalar, node: Node, sheet: str, function: str) -> bool:
@@ -123,8 +123,8 @@ class Calculator:
             if not references(part) and all(call.name != function for call in calls(part))
         )
         return any(
-            is_value and isinstance(one, float) and math.isclose(abs(one), abs(value))
-            for is_value, one in typed
+            is_value and isinstance(result, float) and math.isclose(abs(result), abs(value))
+            for is_value, result in typed
         )
 
     def _attempt(self, node: Node, sheet: str, change: _Change | None) -> tuple[bool, Scalar]:
@@ -184,8 +184,8 @@ class Calculator:
         columns = range(reference.left, reference.right + 1)
         self._spend(min(len(rows) * len(columns), len(grid)) + 1)
         if len(rows) * len(columns) <= len(grid):
-            return [(row, one) for row in rows for one in columns if (row, one) in grid]
-        return sorted((row, one) for row, one in grid if row in rows and one in columns)
+            return [(row, column) for row in rows for column in columns if (row, column) in grid]
+        return sorted((row, column) for row, column in grid if row in rows and column in columns)
 
     def _spend(self, steps: int) -> None:
         self._steps -= steps
@@ -216,7 +216,7 @@ class Calculator:
             return self._cell_or_range(node, sheet)
         if isinstance(node, Operation):
             return _operate(
-                node.operator, [self._argument(one, sheet, change) for one in node.operands]
+                node.operator, [self._argument(operand, sheet, change) for operand in node.operands]
             )
         value = self._call(node, sheet, change)
         if change is None or change[0] != node.name or isinstance(value, Block):
@@ -258,10 +258,10 @@ class Calculator:
         if node.name not in FUNCTIONS:
             raise UnsupportedFormula(f"{node.name} is not supported")
         arguments = [
-            self._range(one, sheet)
-            if isinstance(one, Reference) and node.name in AGGREGATES
-            else self._argument(one, sheet, change)
-            for one in node.arguments
+            self._range(argument, sheet)
+            if isinstance(argument, Reference) and node.name in AGGREGATES
+            else self._argument(argument, sheet, change)
+            for argument in node.arguments
         ]
         try:
             return FUNCTIONS[node.name](arguments)

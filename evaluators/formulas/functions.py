@@ -93,7 +93,7 @@ def numbers(arguments: Sequence[Argument]) -> list[float]:
     found: list[float] = []
     for value in arguments:
         if isinstance(value, Block):
-            found += [one for one in value.values.values() if isinstance(one, float)]
+            found += [cell for cell in value.values.values() if isinstance(cell, float)]
         elif value is not None:
             found.append(number(value))
     return found
@@ -262,10 +262,10 @@ def _nth(arguments: Sequence[Argument], *, largest: bool) -> float:
 
 
 def _products(arguments: Sequence[Argument]) -> float:
-    blocks = [one for one in arguments if isinstance(one, Block)]
-    if len(blocks) != len(arguments) or len({(one.height, one.width) for one in blocks}) != 1:
+    blocks = [argument for argument in arguments if isinstance(argument, Block)]
+    if len(blocks) != len(arguments) or len({(block.height, block.width) for block in blocks}) != 1:
         raise UnsupportedFormula("SUMPRODUCT of anything but ranges of one size")
-    rows = [[one.values.get(place) for one in blocks] for place in blocks[0].values]
+    rows = [[block.values.get(place) for block in blocks] for place in blocks[0].values]
     return math.fsum(
         math.prod(value if isinstance(value, float) else 0.0 for value in row) for row in rows
     )
@@ -285,7 +285,7 @@ FUNCTIONS: dict[str, Callable[[Sequence[Argument]], Scalar]] = {
     "STDEV": lambda given: statistics.stdev(numbers(given)),
     "STDEV.S": lambda given: statistics.stdev(numbers(given)),
     "STDEV.P": lambda given: statistics.pstdev(numbers(given)),
-    "COUNT": lambda given: float(len(numbers([one for one in given if isinstance(one, Block)]))),
+    "COUNT": lambda given: float(len(numbers([item for item in given if isinstance(item, Block)]))),
     "COUNTA": lambda given: float(sum(value is not None for value in _flat(given))),
     "COUNTIF": _count_if,
     "SUMIF": lambda given: math.fsum(_selected(given)),

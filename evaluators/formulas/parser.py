@@ -103,7 +103,7 @@ def parse(formula: str) -> Node:
     if not formula.startswith("=") or len(formula) > MAX_FORMULA:
         raise UnsupportedFormula("no formula of a supported length")
     try:
-        tokens = [one for one in Tokenizer(formula).items if one.type != "WHITE-SPACE"]
+        tokens = [token for token in Tokenizer(formula).items if token.type != "WHITE-SPACE"]
     except Exception as exc:  # openpyxl raises IndexError and others for broken text
         raise WrongFormula(f"not a formula: {exc}") from exc
     parser = _Parser(tokens)
@@ -131,17 +131,17 @@ def _inner(node: Node) -> tuple[Node, ...]:
 
 def parts(node: Node) -> list[Node]:
     """Return an expression and all within it, in order."""
-    return [node, *(found for one in _inner(node) for found in parts(one))]
+    return [node, *(found for inner in _inner(node) for found in parts(inner))]
 
 
 def calls(node: Node) -> list[Call]:
     """Return all calls of functions in an expression, in order."""
-    return [one for one in parts(node) if isinstance(one, Call)]
+    return [part for part in parts(node) if isinstance(part, Call)]
 
 
 def references(node: Node) -> list[Reference]:
     """Return all references of an expression, in order."""
-    return [one for one in parts(node) if isinstance(one, Reference)]
+    return [part for part in parts(node) if isinstance(part, Reference)]
 
 
 class _Parser:

@@ -136,7 +136,9 @@ def _all_of(name: str, outcomes: Sequence[Outcome]) -> Outcome:
     if not open_ones:
         return Outcome(name, met=True)
     reason = "; ".join(outcome.reason for outcome in open_ones if outcome.reason)
-    return Outcome(name, None, reason, decisive_cause(one.cause for one in open_ones if one.cause))
+    return Outcome(
+        name, None, reason, decisive_cause(outcome.cause for outcome in open_ones if outcome.cause)
+    )
 
 
 def _any_of(name: str, outcomes: Sequence[Outcome]) -> Outcome:
@@ -146,4 +148,6 @@ def _any_of(name: str, outcomes: Sequence[Outcome]) -> Outcome:
     reason = "; ".join(outcome.reason for outcome in open_ones or outcomes if outcome.reason)
     if not open_ones:
         return Outcome(name, met=False, reason=reason)
-    return Outcome(name, None, reason, decisive_cause(one.cause for one in open_ones if one.cause))
+    return Outcome(
+        name, None, reason, decisive_cause(outcome.cause for outcome in open_ones if outcome.cause)
+    )

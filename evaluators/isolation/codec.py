@@ -61,7 +61,7 @@ def _plain(value: object) -> Any:  # noqa: ANN401 - JSON
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     for kind, write in _WRITERS.items():
         if isinstance(value, kind):
             return write(value)
@@ -97,12 +97,12 @@ def _plain_record(value: object) -> dict[str, object]:
 
 def _value(plain: Any) -> Any:  # noqa: ANN401
     if isinstance(plain, list):
-        return [_value(each) for each in plain]
+        return [_value(item) for item in plain]
     if not isinstance(plain, dict):
         return plain
     kind, content = plain[_KIND], plain["content"]
     if kind in _records():
-        return _records()[kind](**{name: _value(each) for name, each in content.items()})
+        return _records()[kind](**{name: _value(item) for name, item in content.items()})
     return _READERS[kind](content)
 
 
@@ -140,9 +140,9 @@ def _source(content: list[str]) -> SourceFile:
 
 _WRITERS: dict[type[Any], Callable[[Any], dict[str, object]]] = {
     Mapping: lambda value: _tagged(
-        "mapping", [[_plain(key), _plain(each)] for key, each in value.items()]
+        "mapping", [[_plain(key), _plain(item)] for key, item in value.items()]
     ),
-    tuple: lambda value: _tagged("tuple", [_plain(each) for each in value]),
+    tuple: lambda value: _tagged("tuple", [_plain(item) for item in value]),
     bytes: lambda value: _tagged("bytes", base64.b64encode(value).decode()),
     np.ndarray: _plain_array,
     SourceFile: lambda value: _tagged(
@@ -151,8 +151,8 @@ _WRITERS: dict[type[Any], Callable[[Any], dict[str, object]]] = {
     Exception: _plain_error,
 }
 _READERS: dict[str, Callable[[Any], object]] = {
-    "mapping": lambda content: {_value(key): _value(each) for key, each in content},
-    "tuple": lambda content: tuple(_value(each) for each in content),
+    "mapping": lambda content: {_value(key): _value(item) for key, item in content},
+    "tuple": lambda content: tuple(_value(item) for item in content),
     "bytes": base64.b64decode,
     "array": _array,
     "error": _error,

@@ -40,7 +40,7 @@ class Capability:
 
     def fits(self, complexity: Complexity) -> bool:
         """Return whether a task asks for this capability."""
-        return all(complexity.level(one) is level for one, level in self.needs.items())
+        return all(complexity.level(dimension) is level for dimension, level in self.needs.items())
 
 
 def _hard(*dimensions: Dimension) -> dict[Dimension, Level]:

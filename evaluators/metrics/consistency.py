@@ -142,7 +142,7 @@ class _Search:
         members: dict[str, list[int]] = {}
         for name in order:
             members.setdefault(structure.apps[name], []).append(place[name])
-        self._groups = [(sum(1 << each for each in group), group) for group in members.values()]
+        self._groups = [(sum(1 << number for number in group), group) for group in members.values()]
         followers = [[place[successor] for successor in graph.successors(name)] for name in order]
         self._entries = [_entries(group, followers) for _, group in self._groups]
 

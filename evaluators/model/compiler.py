@@ -105,7 +105,7 @@ def compile_task(
             origin = Origin(use.definition.source, ("checks", number), use.use.id)
             compiled.add("graph", _compile_node(use, number, node, before), origin)
     for number, node in enumerate(composed.graph):
-        after = [each for name in node.after for each in last.get(name, [name])]
+        after = [predecessor for name in node.after for predecessor in last.get(name, [name])]
         row = _dump(node) | ({"after": after} if after else {})
         compiled.add("graph", row, Origin(source, ("graph", number)))
     for number, oracle_step in enumerate(composed.oracle):

@@ -90,7 +90,7 @@ class SuiteReader:
         errors = self._unknown_categories()
         self._read_definitions()
         if not wanted:
-            errors += [*self._unread, *(each for row in self._broken.values() for each in row)]
+            errors += [*self._unread, *(error for row in self._broken.values() for error in row)]
         tasks: dict[str, Task] = {}
         for number, name in enumerate(self._index.tasks):
             try:

@@ -53,7 +53,7 @@ def with_texts(content: M, vocabulary: Vocabulary, values: Mapping[str, JsonValu
 
 def examples_of(subtask: Subtask) -> dict[str, JsonValue]:
     """Return a value of each placeholder of a subtask: a number where its input is one, else text."""
-    numbers = {name for name, each in subtask.inputs.items() if each.type in {INTEGER, NUMBER}}
+    numbers = {name for name, entry in subtask.inputs.items() if entry.type in {INTEGER, NUMBER}}
     inputs: dict[str, JsonValue] = {name: 1 if name in numbers else "x" for name in subtask.inputs}
     return inputs | {f"roles.{role}": role for role in subtask.roles}
 
@@ -68,7 +68,7 @@ def _calls(
         for node in content.get(key, ()):
             for check in (node, *node.get("and", ()), *node.get("or", ())):
                 yield check, "check", vocabulary.evaluators
-    named = [each for key in ("oracles", "must_fail") for each in content.get(key, {}).values()]
+    named = [oracle for key in ("oracles", "must_fail") for oracle in content.get(key, {}).values()]
     for steps in (content.get("oracle", ()), *named):
         for step in steps:
             if "wait_for" in step:

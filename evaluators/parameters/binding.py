@@ -119,7 +119,7 @@ def _placeholders_of(
 def _escape_of(source: Source, name: str) -> str:
     """Return what to write where the only placeholders of a parameter are escaped; else nothing."""
     texts = [source.data.get(key) for key in WITH_PLACEHOLDERS]
-    if name not in {each.partition(".")[0] for each in escaped(texts)}:
+    if name not in {placeholder.partition(".")[0] for placeholder in escaped(texts)}:
         return ""
     return f"$${{{name}}} is the text ${{{name}}}; $$${{{name}}} is a dollar sign and the value."
 

@@ -35,7 +35,9 @@ def read_options(source: Source, task: M, folder: Path) -> M:
     """
     if not task.parameters:
         return task
-    filled = {name: _fill(source, name, each, folder) for name, each in task.parameters.items()}
+    filled = {
+        name: _fill(source, name, parameter, folder) for name, parameter in task.parameters.items()
+    }
     return task.model_copy(update={"parameters": filled})
 
 

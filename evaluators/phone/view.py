@@ -217,8 +217,8 @@ class PhoneView:
         keys = self.notifying_packages()
         if keys is None:
             return found
-        number = Counter(each.package for each in found)
-        return [each for each in found if number[each.package] == keys.count(each.package)]
+        number = Counter(record.package for record in found)
+        return [record for record in found if number[record.package] == keys.count(record.package)]
 
     def notifying_packages(self) -> list[str] | None:
         """Return the application of each posted notification, by its key; None before Android 11.

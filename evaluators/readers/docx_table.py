@@ -42,7 +42,7 @@ def _rows(table: Any) -> tuple[tuple[str, ...], ...]:  # noqa: ANN401
 
 def _cell_text(cell: Any, style_shade: str) -> str:  # noqa: ANN401
     ground = shading(cell._tc.xpath("./w:tcPr/w:shd")) or style_shade  # noqa: SLF001
-    return "\n".join(read_paragraph(one, ground).text for one in cell.paragraphs)
+    return "\n".join(read_paragraph(paragraph, ground).text for paragraph in cell.paragraphs)
 
 
 def _style_shades(table: Any, row: int, size: tuple[int, int]) -> list[str]:  # noqa: ANN401

@@ -39,13 +39,13 @@ def reduce_body(body: Any) -> None:  # noqa: ANN401 - an element of lxml
     for node in list(body.iter(*(f"{WORD}{name}" for name in _WRAPPERS))):
         _replace(node, list(node))
     for run in dict.fromkeys(node.getparent() for node in body.iter(f"{WORD}ruby")):
-        _replace(run, [one for base in run.iter(f"{WORD}rubyBase") for one in base])
+        _replace(run, [child for base in run.iter(f"{WORD}rubyBase") for child in base])
     _remove_field_codes(body)
 
 
 def is_on(found: list[Any]) -> bool:
     """Return whether a property, the elements of its name, is there and not switched off."""
-    return any(one.get(f"{WORD}val") not in _OFF for one in found)
+    return any(element.get(f"{WORD}val") not in _OFF for element in found)
 
 
 def _chosen(node: Any) -> list[Any]:  # noqa: ANN401
@@ -53,7 +53,9 @@ def _chosen(node: Any) -> list[Any]:  # noqa: ANN401
     for choice in node.iterchildren(f"{_COMPATIBILITY}Choice"):
         if all(choice.nsmap.get(name) in _KNOWN for name in choice.get("Requires").split()):
             return list(choice)
-    return [one for each in node.iterchildren(f"{_COMPATIBILITY}Fallback") for one in each]
+    return [
+        child for fallback in node.iterchildren(f"{_COMPATIBILITY}Fallback") for child in fallback
+    ]
 
 
 def _replace(node: Any, others: list[Any]) -> None:  # noqa: ANN401

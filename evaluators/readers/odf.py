@@ -52,7 +52,7 @@ def read_odt(data: bytes, parts: Mapping[str, bytes]) -> TextDocument:
     paragraphs = tuple(
         document.paragraph(node) for node in _within(body, {"text:p", "text:h"}, _ASIDE)
     )
-    tables = tuple(document.table(each) for each in _within(body, {"table:table"}, set()))
+    tables = tuple(document.table(table) for table in _within(body, {"table:table"}, set()))
     return TextDocument(paragraphs, tables, document.pictures(body))
 
 
@@ -150,7 +150,7 @@ class _Document:
     def visible_text(self, holder: Any, base: Look | None = None) -> str:  # noqa: ANN401
         """Return the visible text of a cell or shape, paragraphs separated by newlines."""
         nodes = _within(holder, {"text:p", "text:h"}, {"office:annotation"})
-        return "\n".join(self.paragraph(one, base).text for one in nodes)
+        return "\n".join(self.paragraph(node, base).text for node in nodes)
 
     def _shown_name(self, name: str) -> str:
         style = self.styles.get(("paragraph", name))
@@ -248,14 +248,14 @@ class _Document:
     def charts(self, table: Any) -> tuple[Chart, ...]:  # noqa: ANN401
         """Return the charts of a sheet."""
         shown = {
-            attribute(one, "href").strip("./") for one in _within(table, {"draw:object"}, set())
+            attribute(node, "href").strip("./") for node in _within(table, {"draw:object"}, set())
         }
         found = []
         for child in self.file.childobjects:
             name = child.folder.strip("/")
             if name in shown:
                 charts = _within(child.body, {"chart:chart"}, set())
-                found += [_chart(one, child.automaticstyles) for one in charts]
+                found += [_chart(chart, child.automaticstyles) for chart in charts]
         return tuple(found)
 
     def slide(self, page: Any) -> Slide:  # noqa: ANN401
@@ -264,8 +264,8 @@ class _Document:
         size = self._page_size(master)
         notes = [
             _texts(frame)
-            for one in _within(page, {"presentation:notes"}, set())
-            for frame in _within(one, {"draw:frame"}, set())
+            for note in _within(page, {"presentation:notes"}, set())
+            for frame in _within(note, {"draw:frame"}, set())
             if attribute(frame, "class") == "notes" and attribute(frame, "placeholder") != "true"
         ]
         shapes = [
@@ -281,7 +281,9 @@ class _Document:
 
     def _master_name(self, name: str) -> str:
         """Return a master page's name as a user reads it."""
-        pages = [one for one in self.file.masterstyles.childNodes if attribute(one, "name") == name]
+        pages = [
+            page for page in self.file.masterstyles.childNodes if attribute(page, "name") == name
+        ]
         shown = attribute(pages[0], "displayname") if pages else ""
         return shown or name.replace("_20_", " ")
 
@@ -312,7 +314,9 @@ class _Document:
         kind = "picture" if pictures else "text" if text else "other"
         if attribute(node, "class") == "title":
             kind = "title"
-        left, top, width, height = (one / size[index % 2] for index, one in enumerate(box_of(node)))
+        left, top, width, height = (
+            edge / size[index % 2] for index, edge in enumerate(box_of(node))
+        )
         return Shape(kind, text, left, top, width, height, picture=pictures[0] if pictures else "")
 
 
@@ -341,8 +345,8 @@ def _cells(document: _Document, table: Any, most: int) -> dict[str, Cell]:  # no
 def _column_styles(table: Any) -> Callable[[int], str]:  # noqa: ANN401
     """Return a function from a column's number, from 1, to the style of its cells that name none."""
     columns = _within(table, {"table:table-column"}, set())
-    ends = [*accumulate(int(attribute(one, "numbercolumnsrepeated") or 1) for one in columns)]
-    names = [*(attribute(one, "defaultcellstylename") for one in columns), ""]
+    ends = [*accumulate(int(attribute(node, "numbercolumnsrepeated") or 1) for node in columns)]
+    names = [*(attribute(node, "defaultcellstylename") for node in columns), ""]
     return lambda column: names[bisect_left(ends, column)]
 
 
@@ -453,10 +457,10 @@ def _reference(text: str) -> str:
 
 def _chart(node: Any, styles: Any) -> Chart:  # noqa: ANN401
     kind = attribute(node, "class")
-    titles = [_texts(one) for one in _within(node, {"chart:title"}, {"chart:axis"})]
+    titles = [_texts(title) for title in _within(node, {"chart:title"}, {"chart:axis"})]
     series = [
-        _reference(attribute(one, "valuescellrangeaddress"))
-        for one in _within(node, {"chart:series"}, set())
+        _reference(attribute(child, "valuescellrangeaddress"))
+        for child in _within(node, {"chart:series"}, set())
     ]
     plain = _CHARTS.get(kind, kind.removeprefix("chart:"))
     if plain == "bar" and not _is_vertical(node, styles):
@@ -466,7 +470,7 @@ def _chart(node: Any, styles: Any) -> Chart:  # noqa: ANN401
 
 def _is_vertical(chart: Any, styles: Any) -> bool:  # noqa: ANN401
     """Return whether a bar chart's bars are horizontal, which ODF calls ``chart:vertical``."""
-    areas = {attribute(one, "stylename") for one in _within(chart, {"chart:plot-area"}, set())}
+    areas = {attribute(area, "stylename") for area in _within(chart, {"chart:plot-area"}, set())}
     return any(
         attribute(child, "vertical") == "true"
         for style in styles.childNodes
@@ -477,7 +481,7 @@ def _is_vertical(chart: Any, styles: Any) -> bool:  # noqa: ANN401
 
 def _hides_paragraph(node: Any) -> bool:  # noqa: ANN401
     fields = _within(node, {"text:hidden-paragraph"}, set())
-    return any(attribute(one, "ishidden") == "true" for one in fields)
+    return any(attribute(field, "ishidden") == "true" for field in fields)
 
 
 def _columns(cell: Any) -> int:  # noqa: ANN401

@@ -30,9 +30,9 @@ def _is_seen(child: Any) -> bool:  # noqa: ANN401
     opacity, *changes = (share_of(attribute(child, name)) for name in names)
     if opacity is not None and is_faint(opacity):
         return False
-    return all(abs(each) < _BRIGHTEST for each in changes if each is not None)
+    return all(abs(change) < _BRIGHTEST for change in changes if change is not None)
 
 
 def _is_cropped(child: Any) -> bool:  # noqa: ANN401
     inner = attribute(child, "clip").strip().removeprefix("rect(").removesuffix(")")
-    return any(length_mm(each) > _CROPPED_MM for each in _PARTS.split(inner) if each)
+    return any(length_mm(edge) > _CROPPED_MM for edge in _PARTS.split(inner) if edge)

@@ -50,13 +50,13 @@ def keeps_colours(styles: Sequence[Any]) -> bool:
 
     gamma = share_of(look("gamma")) or 1.0
     changes = [share_of(look(name)) or 0.0 for name in _CHANGES]
-    is_even = 1 / _GAMMA <= gamma <= _GAMMA and all(abs(each) < _STRONGEST for each in changes)
+    is_even = 1 / _GAMMA <= gamma <= _GAMMA and all(abs(change) < _STRONGEST for change in changes)
     return is_even and look("colormode") != "mono"
 
 
 def box_of(node: Any) -> tuple[float, float, float, float]:  # noqa: ANN401
     """Return the left and upper edge, width and height, in mm, of the upright box around a shape."""
-    x, y, width, height = (length_mm(attribute(node, one)) for one in ("x", "y", "width", "height"))
+    x, y, width, height = (length_mm(attribute(node, key)) for key in ("x", "y", "width", "height"))
     corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
     left, top, right, bottom = around(corners, _transform(attribute(node, "transform")))
     return left, top, right - left, bottom - top
@@ -66,7 +66,7 @@ def _transform(text: str) -> Matrix:
     """Return what moves a shape, step by step; slants are left out."""
     matrix = IDENTITY
     for name, values in _STEP.findall(text):
-        numbers = [_number(one) for one in _APART.split(values.strip())]
+        numbers = [_number(value) for value in _APART.split(values.strip())]
         matrix = times(matrix, _step(name, numbers))
     return matrix
 

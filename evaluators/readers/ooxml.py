@@ -203,7 +203,7 @@ def read_pptx(data: bytes, _parts: Mapping[str, bytes]) -> Deck:
 
 
 def _pptx_shape(shape: Any, box: Box, slide: Any, size: tuple[int, int]) -> Shape:  # noqa: ANN401
-    left, top, width, height = (one / size[index % 2] for index, one in enumerate(box))
+    left, top, width, height = (edge / size[index % 2] for index, edge in enumerate(box))
     picture = ""
     kind = "text" if _has_text(shape) else "other"
     if slide.shapes.title is not None and shape.shape_id == slide.shapes.title.shape_id:

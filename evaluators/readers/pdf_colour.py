@@ -27,7 +27,7 @@ _INKS = frozenset({"/Separation", "/DeviceN"})
 def array_of(space: Any) -> list[Any]:  # noqa: ANN401 - a name, an array, or a reference to one
     """Return a colour space's array, its references resolved; empty for a name."""
     found = _resolved(space)
-    return [_resolved(each) for each in found] if isinstance(found, list) else []
+    return [_resolved(part) for part in found] if isinstance(found, list) else []
 
 
 def mix_of(space: Sequence[Any]) -> Mix:
@@ -85,7 +85,7 @@ def _tinted(
 def _lab(components: Sequence[float]) -> str:
     """Return the colour of a lightness where it is grey; other colours are not known."""
     lightness, *chroma = components
-    is_grey = all(abs(each) <= _NEUTRAL for each in chroma)
+    is_grey = all(abs(value) <= _NEUTRAL for value in chroma)
     return colour_of([lightness / 100]) if is_grey else UNKNOWN
 
 
@@ -97,6 +97,6 @@ def _indexed_mix(space: Sequence[Any]) -> Mix:
 
     def look_up(components: Sequence[float]) -> str:
         first = int(components[0]) * width
-        return mix([each / 255 for each in data[first : first + width]])
+        return mix([byte / 255 for byte in data[first : first + width]])
 
     return look_up

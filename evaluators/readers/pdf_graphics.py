@@ -34,10 +34,10 @@ def colour_of(numbers: Sequence[float]) -> str:
         case 3:
             parts = list(numbers)
         case 4:
-            parts = [(1 - each) * (1 - numbers[3]) for each in numbers[:3]]
+            parts = [(1 - ink) * (1 - numbers[3]) for ink in numbers[:3]]
         case _:
             return UNKNOWN
-    return "".join(f"{round(255 * min(max(each, 0), 1)):02x}" for each in parts)
+    return "".join(f"{round(255 * min(max(part, 0), 1)):02x}" for part in parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,9 @@ class Layers:
         usual = layers.get("/D", {}) if layers else {}
         off = list(usual.get("/OFF", []))
         if usual.get("/BaseState") == "/OFF":
-            shown = {each.idnum for each in usual.get("/ON", [])}
-            off += [each for each in layers.get("/OCGs", []) if each.idnum not in shown]
-        self._off = frozenset(each.idnum for each in off)
+            shown = {layer.idnum for layer in usual.get("/ON", [])}
+            off += [layer for layer in layers.get("/OCGs", []) if layer.idnum not in shown]
+        self._off = frozenset(layer.idnum for layer in off)
 
     def is_off(self, layer: Any) -> bool:  # noqa: ANN401
         """Return whether content that belongs to a layer is not shown.
@@ -51,7 +51,9 @@ class Layers:
             return self._holds(entry["/VE"])
         groups = entry.get("/OCGs", [])
         members = groups.get_object() if hasattr(groups, "get_object") else groups
-        shown = [self._is_on(each) for each in (members if isinstance(members, list) else [groups])]
+        shown = [
+            self._is_on(group) for group in (members if isinstance(members, list) else [groups])
+        ]
         return not shown or _POLICIES[entry.get("/P", "/AnyOn")](shown)
 
     def _holds(self, expression: Any) -> bool:  # noqa: ANN401
@@ -60,7 +62,7 @@ class Layers:
         if not isinstance(content, list):
             return self._is_on(expression)
         operator, *operands = content
-        values = [self._holds(each) for each in operands]
+        values = [self._holds(operand) for operand in operands]
         if operator == "/Not":
             return not values[0]
         return all(values) if operator == "/And" else any(values)

@@ -68,7 +68,7 @@ def _box(corners: Any) -> Box:  # noqa: ANN401 - pypdf's array
 def _shown(form: Any, box: Box) -> Note:  # noqa: ANN401
     """Return a note that a form shows, fitted into its place."""
     left, bottom, right, top = _box(form["/BBox"])
-    matrix = matrix_of([float(each) for each in form.get("/Matrix", IDENTITY)])
+    matrix = matrix_of([float(number) for number in form.get("/Matrix", IDENTITY)])
     corners = [(left, bottom), (right, bottom), (right, top), (left, top)]
     inner = around(corners, matrix)
     across = (box[2] - box[0]) / ((inner[2] - inner[0]) or 1.0)
@@ -80,10 +80,10 @@ def _shown(form: Any, box: Box) -> Note:  # noqa: ANN401
 def _drawn(note: Any, box: Box) -> Note:  # noqa: ANN401
     """Return a note that viewers draw, its text in the middle of the left side."""
     left, bottom, right, top = box
-    colour = [float(each) for each in note.get("/C", ())]
+    colour = [float(part) for part in note.get("/C", ())]
     fill = ""
     if len(colour) in _BACKGROUNDS:
-        numbers = " ".join(f"{each:f}" for each in colour)
+        numbers = " ".join(f"{part:f}" for part in colour)
         where = f"{left:f} {bottom:f} {right - left:f} {top - bottom:f}"
         fill = f"{numbers} {_BACKGROUNDS[len(colour)]} {where} re f"
     place = f"{left:f} {(bottom + top) / 2:f}"

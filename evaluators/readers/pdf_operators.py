@@ -93,7 +93,7 @@ class Run:
 
     def _step(self, operands: Sequence[Any], operator: bytes, key: int) -> None:
         name = operator.decode("latin-1")
-        numbers = [float(each) for each in operands if isinstance(each, int | float)]
+        numbers = [float(operand) for operand in operands if isinstance(operand, int | float)]
         if name in _SHOWS:
             self._passage(name, key)
         elif name in _PATHS:
@@ -262,7 +262,7 @@ class Run:
         shown = self._named("/XObject", name)
         is_off = any(self._marks) or self._page.layers.is_off(shown.get("/OC"))
         if shown.get("/Subtype") == "/Form":
-            matrix = matrix_of([float(each) for each in shown.get("/Matrix", IDENTITY)])
+            matrix = matrix_of([float(number) for number in shown.get("/Matrix", IDENTITY)])
             inner = replace(self._state, matrix=times(matrix, self._state.matrix))
             left, bottom, right, top = (float(edge) for edge in shown.get("/BBox", EVERYWHERE))
             corners = [(left, bottom), (right, bottom), (right, top), (left, top)]

@@ -48,7 +48,7 @@ def is_whole(picture: Any) -> bool:  # noqa: ANN401
     crops = (picture.crop_left, picture.crop_right, picture.crop_top, picture.crop_bottom)
     element = picture._element  # noqa: SLF001
     changes = element.xpath(".//a:lum/@bright | .//a:lum/@contrast")
-    is_changed = any(abs(int(each)) > _BRIGHTEST for each in changes)
+    is_changed = any(abs(int(change)) > _BRIGHTEST for change in changes)
     is_itself = not is_changed and not element.xpath(_REPAINTED)
     return max(crops) <= _CROPPED and is_itself and has_ink(element, ".//a:alphaModFix/@amt")
 
@@ -79,7 +79,7 @@ def _placed(shapes: Iterable[Any], place: _Place) -> Iterator[tuple[Any, Box]]:
 
 def _moved(shape: Any, place: _Place) -> Box:  # noqa: ANN401
     box = (shape.left, shape.top, shape.width, shape.height)
-    left, top, width, height = (float(one or 0) for one in box)
+    left, top, width, height = (float(edge or 0) for edge in box)
     across, down, right, below = place
     return left * across + right, top * down + below, width * across, height * down
 
@@ -91,7 +91,7 @@ def _within(group: Any, place: _Place) -> _Place:  # noqa: ANN401
         group._element.xpath(f"./p:grpSpPr/a:xfrm/a:{name}")  # noqa: SLF001
         for name in ("chOff/@x", "chOff/@y", "chExt/@cx", "chExt/@cy")
     )
-    x, y, across, down = (float(one[0]) if one else 0.0 for one in inner)
+    x, y, across, down = (float(values[0]) if values else 0.0 for values in inner)
     scale_x = width / across if across else place[0]
     scale_y = height / down if down else place[1]
     return scale_x, scale_y, left - x * scale_x, top - y * scale_y

@@ -25,16 +25,16 @@ _WHOLE = 100_000
 def read_text(shape: Any, slide: Any) -> str:  # noqa: ANN401 - python-pptx has no types
     """Return the text of a shape, or of a table's cells, paragraphs separated by newlines."""
     paragraphs = (
-        _paragraph(one, list(_styles(one, element, shape, slide)))
+        _paragraph(paragraph, list(_styles(paragraph, element, shape, slide)))
         for element, frame in _frames(shape)
-        for one in frame.paragraphs
+        for paragraph in frame.paragraphs
     )
     return "\n".join(paragraphs).replace("\v", "\n")
 
 
 def has_ink(element: Any, opacity: str) -> bool:  # noqa: ANN401
     """Return whether all opacities at a path, in thousandths of a percent, let something be seen."""
-    return not any(is_faint(int(each) / _WHOLE) for each in element.xpath(opacity))
+    return not any(is_faint(int(amount) / _WHOLE) for amount in element.xpath(opacity))
 
 
 def _frames(shape: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
@@ -69,7 +69,9 @@ def _styles(paragraph: Any, element: Any, shape: Any, slide: Any) -> Iterator[An
 
 def _paragraph(paragraph: Any, styles: list[Any]) -> str:  # noqa: ANN401
     pieces = paragraph._p.content_children  # noqa: SLF001
-    return "".join(one.text for one in pieces if _is_legible([*one.xpath("./a:rPr"), *styles]))
+    return "".join(
+        piece.text for piece in pieces if _is_legible([*piece.xpath("./a:rPr"), *styles])
+    )
 
 
 def _is_legible(looks: list[Any]) -> bool:

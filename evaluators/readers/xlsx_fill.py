@@ -55,7 +55,7 @@ def _colours_of(theme: bytes | None) -> tuple[str, ...]:
     if not theme:
         return ()
     scheme = fromstring(theme).find(".//{*}clrScheme")
-    colours = [each[0] for each in scheme if len(each)] if scheme is not None else []
+    colours = [entry[0] for entry in scheme if len(entry)] if scheme is not None else []
     found = [colour.get("lastClr") or str(colour.get("val")) for colour in colours]
     if len(found) != _THEMED:
         return ()

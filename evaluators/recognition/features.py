@@ -86,9 +86,9 @@ class Sift:
         cv = self._cv
         found = [
             self._sift.detectAndCompute(
-                cv.cvtColor(np.ascontiguousarray(each), cv.COLOR_RGB2GRAY), None
+                cv.cvtColor(np.ascontiguousarray(image), cv.COLOR_RGB2GRAY), None
             )
-            for each in (needle, hay)
+            for image in (needle, hay)
         ]
         (points, one), (others, two) = found
         if one is None or two is None or min(len(points), len(others)) < 2:  # noqa: PLR2004
@@ -138,9 +138,9 @@ class XFeat:
         with self._torch.inference_mode():
             one, two = (
                 self._net.detectAndCompute(
-                    self._tensor(each), top_k=_MAX_FEATURES, detection_threshold=self._threshold
+                    self._tensor(image), top_k=_MAX_FEATURES, detection_threshold=self._threshold
                 )[0]
-                for each in (needle, hay)
+                for image in (needle, hay)
             )
             if min(len(one["keypoints"]), len(two["keypoints"])) < 2:  # noqa: PLR2004
                 return _none(), _none()

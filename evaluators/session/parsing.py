@@ -63,7 +63,7 @@ def undress(text: str) -> str:
 def is_one_of(answer: str, accepted: Iterable[str]) -> bool:
     """Return whether an answer is an accepted one but for differences that do not count."""
     readings = {normalize(text) for text in {answer, undress(answer)}}
-    return any(normalize(each) in readings for each in accepted)
+    return any(normalize(text) in readings for text in accepted)
 
 
 def normalize(text: str) -> str:

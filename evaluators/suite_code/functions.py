@@ -125,7 +125,7 @@ def _require_new(function: SuiteFunction, other: Tool | None, code: SuiteCode) -
     if other is None:
         return
     places = [
-        f"{each.source.path}:{each.line}" for each in code.functions if each.tool is other
+        f"{entry.source.path}:{entry.line}" for entry in code.functions if entry.tool is other
     ] or ["Mesocosm itself"]
     mark = function.tool.mark
     raise function.source.error(

@@ -86,7 +86,7 @@ def _import(name: str, source: SourceFile, sources: Sequence[SourceFile]) -> Mod
 
 def _error_of(exc: BaseException, source: SourceFile, sources: Sequence[SourceFile]) -> SpecError:
     """Return the error that names the innermost line of the suite in a traceback."""
-    by_path = {str(each.path): each for each in sources}
+    by_path = {str(file.path): file for file in sources}
     line = 1
     for frame in traceback.extract_tb(exc.__traceback__):
         if frame.filename in by_path:

@@ -136,14 +136,14 @@ def _require_guest_source(source: SourceFile, siblings: set[str]) -> set[str]:
     _parse(source.path, source.text, GUEST_PYTHON)
     _require_old_annotations(source)
     imported: set[str] = set()
-    for each in _imports(source.tree):
-        if each.level == 0:
-            _require_in_guests(source, each)
+    for target in _imports(source.tree):
+        if target.level == 0:
+            _require_in_guests(source, target)
             continue
-        name = each.module.partition(".")[0] or each.name
-        if each.level > 1 or name not in siblings:
+        name = target.module.partition(".")[0] or target.name
+        if target.level > 1 or name not in siblings:
             raise source.error(
-                each.line,
+                target.line,
                 f"there is no module {name!r} in evaluators/.",
                 "Evaluators of desktops can import the files beside them: from .NAME import ...",
             )
@@ -169,7 +169,8 @@ def _require_in_guests(source: SourceFile, imported: _Import) -> None:
 def _require_old_annotations(source: SourceFile) -> None:
     """Refuse ``X | Y`` in annotations that Python 3.9 would evaluate."""
     if any(
-        each.module == "__future__" and each.name == "annotations" for each in _imports(source.tree)
+        target.module == "__future__" and target.name == "annotations"
+        for target in _imports(source.tree)
     ):
         return
     for node in ast.walk(source.tree):

@@ -65,5 +65,5 @@ def _change(shell: TableShell, command: str, answer: str | int) -> None:
     """Change an answer; rows of its column are no longer printed alone."""
     shell.answers[command] = answer
     table, _, column = command.partition("_id:")
-    for each in [each for each in shell.answers if each.startswith(f"{table}{column}{ALONE}")]:
-        del shell.answers[each]
+    for row in [row for row in shell.answers if row.startswith(f"{table}{column}{ALONE}")]:
+        del shell.answers[row]

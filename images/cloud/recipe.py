@@ -231,7 +231,11 @@ def take_root(disk: Path, target: Path, scratch: Path) -> None:
     if listed.exit_code == 0:
         table = json.loads(listed.stdout)["partitiontable"]
         sector = int(table.get("sectorsize", 512))
-        roots = [one for one in table["partitions"] if one["type"].upper() == _ROOT_TYPE]
+        roots = [
+            partition
+            for partition in table["partitions"]
+            if partition["type"].upper() == _ROOT_TYPE
+        ]
         if not roots:
             raise ImageBuildError("The cloud image has no Linux partition.", details=listed.text)
         largest = max(roots, key=lambda one: int(one["size"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, cast
 
-from appliance.base.errors import LinkTimeoutError
+from appliance.base.errors import LinkError, LinkTimeoutError
 from appliance.base.process import CommandResult
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     RunAsRoot = Callable[[Sequence[str]], CommandResult]
 
 _TIMEOUT_S = 15.0
+_ASKED = 2
+_SMALL_PROGRAM = "/bin/true"
+_PROMPT_S = 5.0
 _MIN_FREE_KIB = 512
 _MIN_FREE_INODES = 16
 _MAX_PROCESSES = 1000
@@ -32,29 +35,35 @@ awk -v uid="user_id=$uid" '$3 ~ /^fuse/ && index($4, uid) && $2 !~ /^\/run\/user
     print "the user mounted " $2 }' /proc/mounts
 ls -ln /proc 2>/dev/null | awk -v uid="$uid" -v most="$4" '
     $3 == uid && $NF ~ /^[0-9]+$/ {n++} END {if (n > most) print n " processes of the user run"}'
-awk -v most="$5" '{split($4, runs, "/"); if (runs[1] > most) print runs[1] " processes want to run"}' \
-    /proc/loadavg
-awk -v least="$6" '/^MemTotal/ {all = $2} /^MemAvailable/ {free = $2} END {
-    if (free * 100 < all * least) print "the memory is full"}' /proc/meminfo
+running() { awk -v most="$1" '$1 > most {print $1 " processes want to run"}'; }
+if [ "$7" = own ]; then
+    awk '{split($4, runs, "/"); print runs[1]}' /proc/loadavg | running "$5"
+    awk -v least="$6" '/^MemTotal/ {all = $2} /^MemAvailable/ {free = $2} END {
+        if (free * 100 < all * least) print "the memory is full"}' /proc/meminfo
+else
+    cat /proc/[0-9]*/stat 2>/dev/null | grep -c ') R ' | running "$5"
+fi
 """
+"""Arguments: user, free KiB, free inodes, processes, runnable, share of memory, whose the kernel is."""
 
 
-def find_hindrance(link: Link, user: str) -> str:
+def find_hindrance(link: Link, user: str, *, shares_kernel: bool = False) -> str:
     """Return what keeps evaluators from answering, one line; empty when nothing does.
 
     Args:
         link: to the probe, which is root.
         user: login name that the agent acts as.
+        shares_kernel: whether the desktop's kernel is the host's; see `ask_guest`.
 
     Raises:
         LinkError: the probe does not answer.
     """
-    lines = [] if _is_session_up(link) else ["the graphical session ended"]
-    found = ask_guest(lambda argv: _run(link, argv), user)
-    return "; ".join([*lines, *([found] if found else [])])
+    session = _session_trouble(link)
+    found = ask_guest(lambda argv: _run(link, argv), user, shares_kernel=shares_kernel)
+    return "; ".join(filter(None, (session, found)))
 
 
-def ask_guest(run: RunAsRoot, user: str) -> str:
+def ask_guest(run: RunAsRoot, user: str, *, shares_kernel: bool = False) -> str:
     """Return what a look at disks, mounts, processes and memory finds; empty when all is well.
 
     It needs no probe: SSH is enough.
@@ -62,26 +71,47 @@ def ask_guest(run: RunAsRoot, user: str) -> str:
     Args:
         run: runs a program in the guest.
         user: login name that the agent acts as.
+        shares_kernel: whether the guest's kernel is the host's: its load and memory are everybody's
+            then and say nothing of this guest.
 
     Raises:
         LinkError: the guest does not answer.
     """
     bounds = (_MIN_FREE_KIB, _MIN_FREE_INODES, _MAX_PROCESSES, _MAX_RUNNABLE)
-    words = [*map(str, bounds), str(_MIN_FREE_MEMORY_SHARE)]
+    kernel = "shared" if shares_kernel else "own"
+    words = [*map(str, bounds), str(_MIN_FREE_MEMORY_SHARE), kernel]
     result = run(["/bin/sh", "-c", _SCRIPT, "look", user, *words])
     return "; ".join(dict.fromkeys(result.text.splitlines()))
 
 
-def _is_session_up(link: Link) -> bool:
+def _session_trouble(link: Link) -> str:
+    """Return what is wrong with the graphical session, empty for nothing.
+
+    One that does not answer twice, on a desktop that runs root's programs at once, is kept from it by its
+    user, who may stop the X server. On a slow desktop it is no evidence: overload is looked for next.
+    """
+    for _ in range(_ASKED):
+        try:
+            reply = link.call("session", timeout_s=_TIMEOUT_S)
+        except LinkTimeoutError:
+            if not _is_prompt(link):
+                return ""
+        else:
+            is_up = isinstance(reply, dict) and reply.get("ready") is True
+            return "" if is_up else "the graphical session ended"
+    return "the graphical session does not answer"
+
+
+def _is_prompt(link: Link) -> bool:
     try:
-        reply = link.call("session", timeout_s=_TIMEOUT_S)
-    except LinkTimeoutError:  # overload, which is looked for next
-        return True
-    return isinstance(reply, dict) and reply.get("ready") is True
+        _run(link, [_SMALL_PROGRAM], timeout_s=_PROMPT_S)
+    except LinkError:
+        return False
+    return True
 
 
-def _run(link: Link, argv: Sequence[str]) -> CommandResult:
-    params: dict[str, Json] = {"argv": list(argv), "timeout_s": _TIMEOUT_S}
-    reply = cast("dict[str, Json]", link.call("exec", params, timeout_s=_TIMEOUT_S + 5))
+def _run(link: Link, argv: Sequence[str], *, timeout_s: float = _TIMEOUT_S) -> CommandResult:
+    params: dict[str, Json] = {"argv": list(argv), "timeout_s": timeout_s}
+    reply = cast("dict[str, Json]", link.call("exec", params, timeout_s=timeout_s + 5))
     streams = [base64.b64decode(str(reply[f"{name}_b64"])) for name in ("stdout", "stderr")]
     return CommandResult(tuple(argv), int(str(reply["exit_code"])), *streams)

@@ -166,7 +166,7 @@ class FakePhone(FakeMachine[PhoneState]):
         for index, name in enumerate(self._rows(), 1):
             box = Bounds(0, index * _ROW_PX, SIZE[0], (index + 1) * _ROW_PX)
             found.append(Element("android.widget.Button", name, box, states, depth=1))
-        return [each for each in found if each.bounds.bottom <= SIZE[1]]
+        return [element for element in found if element.bounds.bottom <= SIZE[1]]
 
     def move(self, x: int, y: int) -> None:
         """Do nothing: a phone has no pointer."""
@@ -288,12 +288,12 @@ def _table(rows: list[dict[str, str]], columns: list[str]) -> str:
 
 def _hierarchy(elements: list[Element], package: str) -> str:
     nodes = "".join(
-        f'<node index="{index}" text={quoteattr(each.name)} resource-id="" class="{each.role}" '
+        f'<node index="{index}" text={quoteattr(node.name)} resource-id="" class="{node.role}" '
         f'package="{package}" content-desc="" checkable="false" checked="false" clickable="true" '
         'enabled="true" focusable="false" focused="false" scrollable="false" '
         'long-clickable="false" password="false" selected="false" '
-        f'bounds="[{each.bounds.left},{each.bounds.top}][{each.bounds.right},{each.bounds.bottom}]" />'
-        for index, each in enumerate(elements)
+        f'bounds="[{node.bounds.left},{node.bounds.top}][{node.bounds.right},{node.bounds.bottom}]" />'
+        for index, node in enumerate(elements)
     )
     return (
         "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"

@@ -90,8 +90,8 @@ class Acquisition:
         except BaseException:
             for source in sources:
                 self._search.give_up(source)
-            for one in taken:
-                self.undo(one)
+            for machine in taken:
+                self.undo(machine)
             raise
         return taken
 

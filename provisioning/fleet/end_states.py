@@ -41,8 +41,8 @@ def start_kept(parts: Parts, lease_id: str, folders: Mapping[str, Path]) -> dict
         for role, folder in folders.items():
             taken[role] = _start(parts, lease_id, folder)
     except BaseException:
-        for one in taken.values():
-            parts.inventory.discard(one.handle.claim)
+        for machine in taken.values():
+            parts.inventory.discard(machine.handle.claim)
         raise
     return taken
 

@@ -128,7 +128,7 @@ class Liveness:
         if gone:
             self._clock.sleep(AGAIN_S)
             present = {record.machine_id: record for record in self._records()}
-            again = [present[one.machine_id] for one in gone if one.machine_id in present]
+            again = [present[record.machine_id] for record in gone if record.machine_id in present]
             states |= self._ask_all(again, silent)
             records = [record for record in records if record.machine_id in present]
         return Sight(
@@ -145,7 +145,7 @@ class Liveness:
 
     def _records(self) -> list[MachineRecord]:
         found = [_present(folder) for folder in iter_folders(self._settings)]
-        return [one for one in found if one is not None]
+        return [record for record in found if record is not None]
 
     def _ask_all(self, records: Iterable[MachineRecord], silent: dict[str, str]) -> dict[str, str]:
         """Return the states of machines by id; of those that should run."""
@@ -160,12 +160,12 @@ class Liveness:
                 running = self._ask(name, host)
             except MesocosmError as exc:
                 silent[name] = exc.details or exc.brief
-                states |= dict.fromkeys((one.machine_id for one in mine), UNREACHABLE)
+                states |= dict.fromkeys((record.machine_id for record in mine), UNREACHABLE)
             else:
                 silent[name] = ""
                 states |= {
-                    one.machine_id: one.state.value if one.machine_id in running else ENDED
-                    for one in mine
+                    record.machine_id: record.state.value if record.machine_id in running else ENDED
+                    for record in mine
                 }
         return states
 
@@ -290,5 +290,5 @@ def running_containers(state_dir: Path) -> frozenset[str]:
     """
     with connect(ASK_TIMEOUT_S, doing="list machines") as client:
         found = client.api.containers(filters={"label": f"{LABEL_STATE}={state_dir}"})
-    names = {str(name).removeprefix("/") for one in found for name in one["Names"]}
+    names = {str(name).removeprefix("/") for container in found for name in container["Names"]}
     return frozenset(name.removeprefix(container_name("")) for name in names)

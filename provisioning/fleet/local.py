@@ -276,14 +276,14 @@ class LocalFleet:
 
     def give_back(self, taken: Mapping[str, Taken]) -> None:
         """Take machines back, used as they are; returns before forks have ended."""
-        for one in taken.values():
-            if one.is_fork:
+        for machine in taken.values():
+            if machine.is_fork:
                 self._start_job(
-                    lambda one=one: self._inventory.discard(one.handle.claim),  # type: ignore[misc]
-                    f"end-{one.handle.folder.machine_id}",
+                    lambda machine=machine: self._inventory.discard(machine.handle.claim),  # type: ignore[misc]
+                    f"end-{machine.handle.folder.machine_id}",
                 )
             else:
-                self._idle(one)
+                self._idle(machine)
 
     def take_anew(self, lease_id: str, taken: Mapping[str, Taken]) -> dict[str, Taken]:
         """Bring a lease's machines back to their snapshot, or take others instead.
@@ -309,12 +309,12 @@ class LocalFleet:
         """Destroy the machines of a lease whose time is over."""
         self._say(f"the lease {lease_id} ended: its machines are destroyed")
         self._reaper.expire(lease_id)
-        for one in taken.values():
+        for machine in taken.values():
             with contextlib.suppress(MesocosmError):
-                one.handle.machine.release()
-            if one.handle.folder.path.is_dir():
-                self._inventory.destroy(one.handle.folder)
-            one.handle.claim.release()
+                machine.handle.machine.release()
+            if machine.handle.folder.path.is_dir():
+                self._inventory.destroy(machine.handle.folder)
+            machine.handle.claim.release()
 
     def end_reason(self, lease_id: str) -> str:
         """Return why a machine of a lease was ended; empty when none was."""

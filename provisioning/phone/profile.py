@@ -111,4 +111,6 @@ def profile_of(backend: str) -> PhoneProfile:
     for profile in PROFILES.values():
         if profile.backend == backend:
             return profile
-    raise UnknownNameError.of("sort of phone", backend, [one.backend for one in PROFILES.values()])
+    raise UnknownNameError.of(
+        "sort of phone", backend, [phone.backend for phone in PROFILES.values()]
+    )

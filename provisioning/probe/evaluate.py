@@ -92,7 +92,7 @@ class Judge:
                 for line in splitter.feed(data):
                     self._take(line)
             now_s = time.monotonic()
-            for wave in [one for one in self._waves.values() if one.deadline_s <= now_s]:
+            for wave in [entry for entry in self._waves.values() if entry.deadline_s <= now_s]:
                 self._end(wave, is_late=True)
 
     def _wait_s(self) -> float | None:

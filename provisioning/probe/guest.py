@@ -215,7 +215,7 @@ class Guest:
             raise GuestError("a terminal's title is what was printed in it and tells nothing")
         shown = self._shown[window["id"]]
         told = self._told_by(shown)
-        same = {number: one.title for number, one in self._shown.items() if one.pid == shown.pid}
+        same = {number: peer.title for number, peer in self._shown.items() if peer.pid == shown.pid}
         title = titles.title_of(window["id"], same, told)
         if title is None:
             raise GuestError("a window shows another title than its program tells")

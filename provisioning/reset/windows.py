@@ -50,8 +50,8 @@ def window_differences(
     """
     pairs = _pair(before, after)
     found = set(pairs.values())
-    lines = [f"window gone: {one}" for index, one in enumerate(before) if index not in pairs]
-    lines += [f"window new: {one}" for index, one in enumerate(after) if index not in found]
+    lines = [f"window gone: {window}" for index, window in enumerate(before) if index not in pairs]
+    lines += [f"window new: {window}" for index, window in enumerate(after) if index not in found]
     for index, there in sorted(pairs.items()):
         one, other = before[index], after[there]
         if one.title != other.title:
@@ -64,7 +64,7 @@ def window_differences(
     was, now = sorted(pairs), sorted(pairs, key=lambda index: pairs[index])
     if was != now:
         names = (
-            ", ".join(repr(before[one].title[:_MAX_TITLE]) for one in row) for row in (was, now)
+            ", ".join(repr(before[place].title[:_MAX_TITLE]) for place in row) for row in (was, now)
         )
         lines.append(f"windows restacked, bottom to top: {' -> '.join(names)}")
     had, has = _active(before), _active(after)
@@ -97,7 +97,7 @@ def _pair(before: Sequence[WindowState], after: Sequence[WindowState]) -> dict[i
 
 
 def _active(windows: Sequence[WindowState]) -> int | None:
-    return next((index for index, one in enumerate(windows) if one.active), None)
+    return next((index for index, window in enumerate(windows) if window.active), None)
 
 
 def _place(one: WindowState) -> str:

@@ -21,7 +21,7 @@ from appliance.base.errors import MachineBusyError, MesocosmError
 from appliance.base.files import locked
 from appliance.base.process import run, stream
 from appliance.base.settings import get_settings
-from tests.nightly.jobs import DISTRIBUTIONS, Job, select
+from tests.nightly.jobs import DEFAULT, DISTRIBUTIONS, Job, select
 from tests.nightly.ledger import (
     REPOSITORY,
     Row,
@@ -102,7 +102,11 @@ def run_job(job: Job, distribution: str) -> Row:
 
         try:
             ended = stream(
-                command_of(job), on_line=keep, timeout_s=job.timeout_s, env=env, cwd=REPOSITORY
+                command_of(job, distribution),
+                on_line=keep,
+                timeout_s=job.timeout_s,
+                env=env,
+                cwd=REPOSITORY,
             )
             passed = ended.exit_code == 0
         except MesocosmError as exc:
@@ -119,11 +123,12 @@ def run_job(job: Job, distribution: str) -> Row:
     )
 
 
-def command_of(job: Job) -> list[str]:
-    """Return the words that run a job."""
+def command_of(job: Job, distribution: str = "") -> list[str]:
+    """Return the words that run a job on a distribution."""
     here = Path(sys.executable).parent
     if job.pytest:
-        words = [str(here / "pytest"), "-v", *job.pytest]
+        elsewhere = () if distribution in {"", DEFAULT} else job.elsewhere
+        words = [str(here / "pytest"), "-v", *job.pytest, *elsewhere]
     elif job.command[:1] == ("-m",):
         words = [sys.executable, *job.command]
     else:

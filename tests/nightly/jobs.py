@@ -35,6 +35,8 @@ class Job:
         sources: files and folders of the repository that it exercises; when they change, its
             row in the ledger is stale.
         pytest: arguments of pytest; empty for a job that runs another command.
+        elsewhere: further ones on other distributions than the default, which leave out what has
+            nothing to do with the distribution.
         command: arguments of `mesocosm`, or of Python with `-m` first.
         distributions: it runs once for each; empty where it needs no desktop.
         row: name of the row that sums up a command which prints a table.
@@ -46,6 +48,7 @@ class Job:
     what: str
     sources: tuple[str, ...]
     pytest: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     row: str = ""
     distributions: tuple[str, ...] = ()
@@ -87,6 +90,7 @@ JOBS = (
         "every attack on evaluators, on VMs and containers",
         (*_JUDGES, "controller/episode", "tests/attacks", "images/desktop"),
         pytest=("tests/attacks",),
+        elsewhere=("-m", "vm or docker"),
         distributions=DISTRIBUTIONS,
     ),
     Job(

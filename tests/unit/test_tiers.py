@@ -13,7 +13,7 @@ from appliance.base.process import run
 from appliance.base.settings import get_settings
 from tests.nightly import ledger
 from tests.nightly.__main__ import command_of, main, summary_of
-from tests.nightly.jobs import DISTRIBUTIONS, JOBS, select
+from tests.nightly.jobs import DEFAULT, DISTRIBUTIONS, JOBS, select
 from tests.nightly.ledger import REPOSITORY, Row, digest_sources, read_rows, slots, write_row
 from tests.tiers import Lane, Times, lane_of
 
@@ -141,6 +141,14 @@ def test_the_appliance_is_brought_up_where_a_job_needs_it() -> None:
     (smoke, phone) = select(("smoke", "phone"))
     assert command_of(smoke)[:2] == ["sh", "tests/with_appliance.sh"]
     assert command_of(phone)[0].endswith("pytest")
+
+
+def test_other_distributions_leave_out_what_has_nothing_to_do_with_them() -> None:
+    (attacks,) = select(("attacks",))
+    whole = command_of(attacks, DEFAULT)
+    for other in set(DISTRIBUTIONS) - {DEFAULT}:
+        assert command_of(attacks, other) == [*whole, "-m", "vm or docker"]
+    assert command_of(attacks) == whole
 
 
 def test_a_job_is_summed_up_by_its_row_or_by_pytests_closing_line() -> None:

@@ -30,7 +30,7 @@ async def _serve(path: str, reader: asyncio.StreamReader, writer: asyncio.Stream
         writer.close()
         return
     both = (_copy(reader, inner_writer), _copy(inner_reader, writer))
-    tasks = [asyncio.ensure_future(each) for each in both]
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in both]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
         task.cancel()

@@ -175,9 +175,9 @@ def _faults(value: object, path: str = "") -> Iterator[tuple[str, str]]:
     """Return the places of what JSON has not, and what is wrong with each."""
     match value:
         case dict():
-            parts = [(str(key), each) for key, each in value.items()]
+            parts = [(str(key), part) for key, part in value.items()]
         case list() | tuple():
-            parts = [(str(index), each) for index, each in enumerate(value)]
+            parts = [(str(index), part) for index, part in enumerate(value)]
         case _:
             try:
                 _as_json(value)
@@ -185,8 +185,8 @@ def _faults(value: object, path: str = "") -> Iterator[tuple[str, str]]:
                 is_number = isinstance(value, float)
                 yield path, f"{value} is no number that JSON has" if is_number else str(exc)
             return
-    for key, each in parts:
-        yield from _faults(each, f"{path}.{key}" if path else key)
+    for key, part in parts:
+        yield from _faults(part, f"{path}.{key}" if path else key)
 
 
 def _as_json(value: object) -> Json:

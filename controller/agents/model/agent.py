@@ -141,7 +141,7 @@ class ModelAgent:
             kept = turn if index else [row for row in turn if row["role"] != "tool"]
             messages += [row if index >= first_shown else _without_pictures(row) for row in kept]
         hidden = set() if self._returns_reasoning else set(REASONING)
-        return [{key: each for key, each in row.items() if key not in hidden} for row in messages]
+        return [{key: value for key, value in row.items() if key not in hidden} for row in messages]
 
 
 def _shown(observation: Observation, screens: Mapping[str, Scaled]) -> dict[str, Any]:

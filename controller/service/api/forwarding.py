@@ -122,7 +122,7 @@ class Forwarding:
 
 
 def _is_passed_on(path: str) -> bool:
-    return any(path == one or path.startswith(f"{one}/") for one in PATHS)
+    return any(path == prefix or path.startswith(f"{prefix}/") for prefix in PATHS)
 
 
 def _is_live(path: str) -> bool:

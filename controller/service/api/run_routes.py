@@ -140,4 +140,4 @@ def _choose(attempts: list[Attempt], number: int | None) -> Attempt:
     for attempt in attempts:
         if attempt.number == number:
             return attempt
-    raise UnknownNameError.of("attempt", str(number), [str(each.number) for each in attempts])
+    raise UnknownNameError.of("attempt", str(number), [str(choice.number) for choice in attempts])

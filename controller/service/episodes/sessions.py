@@ -94,7 +94,7 @@ class EpisodeSessions:
             session.tend()
         with self._lock:
             self._expire_places()
-            over = [each for each in self._sessions.values() if each.phase is Phase.OVER]
+            over = [episode for episode in self._sessions.values() if episode.phase is Phase.OVER]
             for number, session in enumerate(reversed(over)):
                 is_old = session.end is End.FAILED or session.idle_s > KNOWN_S + session.ttl_s
                 if is_old or number >= MAX_KNOWN:
@@ -146,7 +146,7 @@ class EpisodeSessions:
         if len(is_open) + ahead < self._max_open:
             self._line.pop(key or "", None)
             return
-        soonest_s = min((each.expires_in_s for each in is_open), default=1.0)
+        soonest_s = min((session.expires_in_s for session in is_open), default=1.0)
         retry_s = int(max(1, min(_MAX_RETRY_S, soonest_s)))
         if key is not None and (key in self._line or len(places) < MAX_KNOWN):
             self._line[key] = self._clock.monotonic_s() + _PLACE_FACTOR * retry_s

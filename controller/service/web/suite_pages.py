@@ -74,7 +74,7 @@ class TaskView:
     @property
     def is_proven(self) -> bool:
         """Whether its reference solution passed and doing nothing did not."""
-        verdicts = {name: one.result.verdict for name, one in self.witnesses.items()}
+        verdicts = {name: witness.result.verdict for name, witness in self.witnesses.items()}
         is_passed = verdicts.get("oracle") is Verdict.PASS
         return is_passed and verdicts.get("noop") is Verdict.FAIL
 

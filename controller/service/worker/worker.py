@@ -104,7 +104,7 @@ class Worker:
                 self._end_all(grace_s)
 
     def _reap(self) -> None:
-        for run in [run for run, each in self._active.items() if not each.thread.is_alive()]:
+        for run in [run for run, active in self._active.items() if not active.thread.is_alive()]:
             del self._active[run]
             # Its thread could not write down how it ended.
             if self._queue.get(run).state is State.RUNNING:

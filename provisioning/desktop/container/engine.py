@@ -41,6 +41,8 @@ _KILLED = frozenset({128 + 9, 128 + 15})
 """Exit codes by SIGKILL and SIGTERM."""
 
 _LINK_TIMEOUT_S = 60
+_NEARLY = 0.97
+"""Share of a limit at which programs begin to fail."""
 
 PROBE_CAPABILITIES = ("SYS_PTRACE",)
 """Lets the probe, root in the container, see which program a process of the agent's runs."""
@@ -140,6 +142,23 @@ class DesktopContainers:
                 return End(EndCause.OUTSIDE, "The container was removed.")
         return _end_of(state)
 
+    def exhausted(self, machine_id: str) -> str:
+        """Return which of its limits the container has reached, one line; empty for none.
+
+        The engine counts from outside: a container in which no program can be started any more, the
+        probe's included, is told from one that is in order.
+
+        Raises:
+            RequirementError: the engine does not answer.
+        """
+        with connect(doing="measure a desktop's container") as client:
+            try:
+                name = container_name(machine_id)
+                stats = client.api.stats(name, stream=False, one_shot=True)
+            except NotFound:
+                return ""
+        return _exhausted(stats)
+
     def logs(self, machine_id: str) -> str:
         """Return the last words of a container, for errors; empty when there are none."""
         with connect(doing="read a desktop's log") as client:
@@ -170,7 +189,7 @@ class DesktopContainers:
     def names(self) -> list[str]:
         """Return the machine ids of all this appliance's desktop containers, running or not."""
         with connect(doing="list desktops") as client:
-            return sorted(str(one.labels[LABEL_DESKTOP]) for one in self._list(client))
+            return sorted(str(container.labels[LABEL_DESKTOP]) for container in self._list(client))
 
     def _list(self, client: DockerClient) -> list[Container]:
         labels = [LABEL_DESKTOP, f"{LABEL_STATE}={self._state_dir}"]
@@ -192,6 +211,22 @@ def _end_of(state: dict[str, Any]) -> End | None:
     if state["ExitCode"] in _KILLED:
         return End(EndCause.OUTSIDE, "The container was killed.")
     return End(EndCause.GUEST, f"The container ended by itself, exit code {state['ExitCode']}.")
+
+
+def _exhausted(stats: dict[str, Any]) -> str:
+    """Return the limits that the engine's count of a container has come near, one line."""
+    found = []
+    pids = stats.get("pids_stats") or {}
+    current, most = pids.get("current", 0), pids.get("limit", 0)
+    if most and current >= most * _NEARLY:
+        found.append(f"{current} processes and threads run of {most} allowed")
+    memory = stats.get("memory_stats") or {}
+    used, size = memory.get("usage", 0), memory.get("limit", 0)
+    # What the kernel gives back on demand is not used up.
+    used -= (memory.get("stats") or {}).get("inactive_file", 0)
+    if size and used >= size * _NEARLY:
+        found.append(f"{used >> 20} MiB of {size >> 20} MiB of memory are used")
+    return "; ".join(found)
 
 
 def _tmpfs(memory_mib: int) -> dict[str, str]:

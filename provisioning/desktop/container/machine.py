@@ -15,12 +15,13 @@ from appliance.base.errors import (
 from appliance.base.measures import record
 from images.desktop_container.recipe import GUEST_DIR
 from provisioning.desktop.container.engine import PROBE_FILE, DesktopContainers
+from provisioning.desktop.hindrance import find_hindrance
 from provisioning.desktop.probed import ProbedDesktop
 from provisioning.links.client import connect
 from provisioning.links.guest_io import LinkScreen
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_state import MachineState
-from provisioning.protocols import End, Kind, ResetReport
+from provisioning.protocols import End, EndCause, Kind, ResetReport
 from provisioning.reset.phases import Phases
 from provisioning.reset.reset_only import ResetOnly
 from provisioning.reset.saved_state import learn, tell
@@ -39,6 +40,7 @@ _SESSION_TIMEOUT_S = 60.0
 _VERIFY_TIMEOUT_S = 40.0
 _LINK_TIMEOUT_S = 20.0
 _ASK_TIMEOUT_S = 15.0
+_PING_TIMEOUT_S = 5.0
 _EVERY_S = 0.05
 _QUIET_TIMEOUT_S = 90.0
 
@@ -98,10 +100,27 @@ class DesktopContainer(ProbedDesktop):
     def ended_by(self) -> End | None:
         """Return how it ended since it was made; None when it still runs.
 
+        One whose probe does not answer while a limit of its container is reached has been ended from inside.
+
         Raises:
             RequirementError: the docker engine does not answer.
         """
-        return self._containers.end_of(self.info.machine_id)
+        end = self._containers.end_of(self.info.machine_id)
+        if end is not None or self._answers():
+            return end
+        found = self._containers.exhausted(self.info.machine_id)
+        return End(EndCause.GUEST, f"Its probe does not answer: {found}.") if found else None
+
+    def hindered_by(self) -> str:
+        """Return what its programs do to keep evaluators from answering; see `find_hindrance`.
+
+        Raises:
+            LinkError: it does not answer.
+            RequirementError: the docker engine does not answer.
+        """
+        if found := self._containers.exhausted(self.info.machine_id):
+            return found
+        return find_hindrance(self._open(), self.info.user, shares_kernel=True)
 
     def start(self) -> None:
         """Start it, fresh from its image, and return when it is verified; harmless when it runs.
@@ -171,6 +190,13 @@ class DesktopContainer(ProbedDesktop):
             LinkError: it does not answer.
         """
         return self._check("fork")
+
+    def _answers(self) -> bool:
+        try:
+            self._open().call("ping", timeout_s=_PING_TIMEOUT_S)
+        except LinkError:
+            return False
+        return True
 
     def _renew(self) -> ResetReport:
         """Recreate it, unless nobody has had a link to it since it was last verified."""

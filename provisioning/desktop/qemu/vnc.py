@@ -90,6 +90,6 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while data := source.recv(_CHUNK_BYTES):
             sink.sendall(data)
-    for one in (source, sink):
+    for side in (source, sink):
         with contextlib.suppress(OSError):
-            one.shutdown(socket.SHUT_RDWR)
+            side.shutdown(socket.SHUT_RDWR)

@@ -205,7 +205,7 @@ class PhoneContainers:
     def names(self) -> list[str]:
         """Return the machine ids of all this appliance's containers, running or not."""
         with connect(doing="list phones") as client:
-            return sorted(str(one.labels[LABEL_MACHINE]) for one in self._list(client))
+            return sorted(str(container.labels[LABEL_MACHINE]) for container in self._list(client))
 
     def _list(self, client: DockerClient) -> list[Container]:
         labels = [LABEL_MACHINE, f"{LABEL_STATE}={self._state_dir}"]

@@ -246,7 +246,7 @@ class Walk:
                 role[0],
                 mask,
             )
-            kept = [each for each in self._known.get(parent.ref, ()) if each.ref != ref]
+            kept = [sibling for sibling in self._known.get(parent.ref, ()) if sibling.ref != ref]
             self._known[parent.ref] = sorted([*kept, item], key=lambda each: each.place)
         return len(shown)
 

@@ -38,7 +38,7 @@ _TERMINALS = frozenset(
 )
 # Programs that are several applications, by the classes of those.
 _OFFICE = ("base", "calc", "draw", "impress", "math", "startcenter", "writer")
-_SUITES = {"soffice.bin": frozenset({"soffice", *(f"libreoffice-{one}" for one in _OFFICE)})}
+_SUITES = {"soffice.bin": frozenset({"soffice", *(f"libreoffice-{part}" for part in _OFFICE)})}
 
 
 class Owner(NamedTuple):
@@ -142,7 +142,7 @@ def may_bear(name: str, program: str, names: Sequence[str]) -> bool:
         names: the class and instance that it bears.
     """
     known = _SUITES.get(os.path.basename(program), frozenset())
-    return is_credible(name, program) and not known.intersection(one.lower() for one in names)
+    return is_credible(name, program) and not known.intersection(label.lower() for label in names)
 
 
 def runs_roots_code(pid: int) -> bool:

@@ -65,12 +65,14 @@ def list_windows(display: Display) -> list[dict[str, Any]]:
     framed = _look_into(display, tops)
     found: list[_Window] = []
     for top in tops:
-        inner = [one for one in framed if one.parent == top.id]
+        inner = [window for window in framed if window.parent == top.id]
         if top.is_managed or (top.is_shown and not top.is_loose and not inner):
             found.append(top)
         found += inner
-    shown = {one.id for one in found if one.is_shown}
-    rows = [row for row in (describe(display, root, one.id) for one in found) if row is not None]
+    shown = {window.id for window in found if window.is_shown}
+    rows = [
+        row for row in (describe(display, root, window.id) for window in found) if row is not None
+    ]
     active = _focused(display, found)
     return [
         {**row, "active": row["id"] == active and not _is_covered(display, rows[number:], shown)}
@@ -92,7 +94,7 @@ def _look_into(display: Display, tops: list[_Window]) -> list[_Window]:
 
 
 def _look(display: Display, ids: list[Any], parent: int = 0) -> list[_Window]:
-    numbers = [one if isinstance(one, int) else int(one.id) for one in ids]
+    numbers = [window if isinstance(window, int) else int(window.id) for window in ids]
     if len(numbers) > MAX_WINDOWS:
         raise TooManyWindowsError(f"there are {len(numbers)} windows")
     replies = ask(
@@ -136,7 +138,9 @@ def _focused(display: Display, found: list[_Window]) -> int:
     """Return the window that has the keyboard, or in whose frame or inside what has it is; or 0."""
     from Xlib.error import XError
 
-    known = {one.parent: one.id for one in found} | {one.id: one.id for one in found}
+    known = {window.parent: window.id for window in found} | {
+        window.id: window.id for window in found
+    }
     root = display.screen().root.id
     focus = display.get_input_focus().focus
     for _ in range(_MAX_LEVELS):

@@ -56,7 +56,7 @@ def saved_rows(display: Display) -> list[dict[str, Any]]:
     ]
     stacking, active = (numbers_in(reply) for reply in ask(display, asked))
     ids = stacking[:_MAX_WINDOWS]
-    replies = ask(display, [one for item in ids for one in _about(display, item)])
+    replies = ask(display, [question for item in ids for question in _about(display, item)])
     rows = []
     for index, window_id in enumerate(ids):
         row = replies[index * _ASKED : (index + 1) * _ASKED]
@@ -129,10 +129,10 @@ def ask(display: Display, questions: list[Question]) -> list[Any]:
 
     sent = [kind(display=display.display, defer=1, **fields) for kind, fields in questions]
     replies = []
-    for one in sent:
+    for request in sent:
         try:
-            one.reply()
-            replies.append(one)
+            request.reply()
+            replies.append(request)
         except XError:
             replies.append(None)
     return replies
@@ -145,7 +145,11 @@ def _value_in(reply: Any) -> Any:  # noqa: ANN401 - python-xlib is untyped
 def numbers_in(reply: Any) -> list[int]:  # noqa: ANN401
     """Return the numbers of a reply to `property_of`; none where there is no such property."""
     value = _value_in(reply)
-    return [] if value is None or isinstance(value, (str, bytes)) else [int(one) for one in value]
+    return (
+        []
+        if value is None or isinstance(value, (str, bytes))
+        else [int(number) for number in value]
+    )
 
 
 def _text_in(reply: Any) -> str:  # noqa: ANN401

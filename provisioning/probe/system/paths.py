@@ -62,7 +62,7 @@ def _walk(path: str) -> int:
             if target.startswith("/"):
                 while len(trail) > 1:
                     os.close(trail.pop())
-            left += [one for one in target.split("/") if one not in ("", ".")][::-1]
+            left += [name for name in target.split("/") if name not in ("", ".")][::-1]
         return trail.pop()
     finally:
         for handle in trail:

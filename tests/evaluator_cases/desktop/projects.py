@@ -75,6 +75,16 @@ def _shell(*words: str) -> State:
     return state
 
 
+def _kept_from_its_script(fixture: ProgramsFixture) -> None:
+    """Let bash run another file first, which opens the script and never ends."""
+    path = fixture.write("~/serve.sh", "sleep 60\n")
+    first = fixture.write("~/first", f"exec 9<{path}\n: >runs\nsleep 60\n")
+    fixture.run(["/usr/bin/env", f"BASH_ENV={first}", "/bin/bash", str(path)], cwd=fixture.home)
+    assert wait_until((fixture.home / "runs").exists, timeout_s=20)
+    last = (fixture.processes or [])[-1]
+    fixture.processes = [last._replace(argv=("/bin/bash", str(path)))]
+
+
 def _stopped(fixture: ProgramsFixture) -> None:
     """Let a shell run the script, and stop it."""
     _shell("/bin/bash", "{s}")(fixture)
@@ -363,6 +373,7 @@ TABLES = (
                 _script("/usr/bin/tail", "-f", "{s}"),
                 script="~/serve.sh",
             ),
+            forged("bash runs another file first", _kept_from_its_script, script="~/serve.sh"),
             forged(
                 "as the value of an option",
                 _script("/usr/bin/python3", "-X", "{s}", "-c", "import time; time.sleep(60)"),

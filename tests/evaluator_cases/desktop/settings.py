@@ -31,6 +31,11 @@ from tests.evaluator_cases.processes import WITHOUT_FIRST_THREAD, ProgramsFixtur
 BACKGROUND = "org.gnome.desktop.background"
 INTERFACE = "org.gnome.desktop.interface"
 PYTHON = str(Path(sys.executable).resolve())
+WHOSE_NAME = (
+    *("/usr/bin/gdbus", "call", "--session", "--dest=org.freedesktop.DBus"),
+    "--object-path=/org/freedesktop/DBus",
+    "--method=org.freedesktop.DBus.GetConnectionUnixProcessID",
+)
 
 
 def _gsetting(schema: str, key: str, value: str, code: int = 0) -> State:
@@ -120,6 +125,33 @@ def _default(own: str, *, app: str = "calc.desktop", place: str = "", system: bo
             b.write(f"/usr/share/applications/{app}", ENTRY.replace("/usr/bin/calc", "calc"))
         if own:
             b.write(f"~/.local/share/applications/{place or app}", own)
+
+    return make
+
+
+def _owned_name(program: str, *, owner: int = 0, service: str = "") -> State:
+    """Let this very process, or another, have a running application's name on the bus.
+
+    Args:
+        program: that the application's entry starts, a link to a file of this host.
+        owner: process that has the name; this one when 0, none when -1.
+        service: what the system's D-Bus service of that name starts; there is none when empty.
+    """
+
+    def make(b: DesktopFixture) -> None:
+        _default("", app="org.test.Calc.desktop")(b)
+        b.at("/usr/bin/calc").unlink()
+        b.at("/usr/bin/calc").symlink_to(program)
+        b.processes = [Process(os.getpid(), 1, os.getuid(), "x", ("x",))]
+        told = f"(uint32 {owner or os.getpid()},)\n" if owner >= 0 else ""
+        b.prints([*WHOSE_NAME, "org.test.Calc"], told, 0 if told else 1)
+        if service:
+            b.at("/usr/libexec").mkdir(parents=True)
+            b.at("/usr/libexec/calc-service").symlink_to(service)
+            b.write(
+                "/usr/share/dbus-1/services/org.test.Calc.service",
+                "[D-BUS Service]\nName=org.test.Calc\nExec=/usr/libexec/calc-service --x\n",
+            )
 
     return make
 
@@ -627,6 +659,27 @@ SETTINGS = (
                 app="calc.desktop",
             ),
             *(_replaced(folder) for folder in APPLICATION_FOLDERS),
+            *(
+                forged(
+                    f"its name is another program's, {what}",
+                    state,
+                    mime="text/plain",
+                    app="org.test.Calc.desktop",
+                )
+                for what, state in (
+                    ("without a service", _owned_name("/bin/cat")),
+                    ("with a service", _owned_name("/bin/cat", service="/bin/cat")),
+                    ("that has ended", _owned_name(PYTHON, owner=1 << 29)),
+                )
+            ),
+            *(
+                another_way(what, state, mime="text/plain", app="org.test.Calc.desktop")
+                for what, state in (
+                    ("it runs", _owned_name(PYTHON)),
+                    ("it runs as a service", _owned_name("/bin/cat", service=PYTHON)),
+                    ("its name is nobody's", _owned_name("/bin/cat", owner=-1)),
+                )
+            ),
         ),
     ),
     CaseTable(

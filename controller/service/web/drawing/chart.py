@@ -74,7 +74,7 @@ def draw_chart(
         end_s: the right end; later than `start_s`.
         shown: returns a value as people read it.
     """
-    values = [value for one in series for _, value in one.points if math.isfinite(value)]
+    values = [value for curve in series for _, value in curve.points if math.isfinite(value)]
     low, high = min([0.0, *values]), max(values, default=1.0)
     high = high if high > low else low + 1.0
     step = _step(high - low)
@@ -86,8 +86,8 @@ def draw_chart(
         return x, y
 
     lines = tuple(
-        Line(one.label, number % COLOURS, _path(one, place), _last(one, shown))
-        for number, one in enumerate(series)
+        Line(curve.label, number % COLOURS, _path(curve, place), _last(curve, shown))
+        for number, curve in enumerate(series)
     )
     count = round((high - low) / step)
     rows = [low + step * number for number in range(count + 1)]

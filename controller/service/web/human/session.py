@@ -233,7 +233,7 @@ class HumanDesk:
         plan = Plan(open_suite(suite), agent, driver, (task,), seed=seed, with_trees=trees)
         plan.suite.task(task)
         with self._lock:
-            if sum(not each.is_over for each in self._sessions.values()) >= MAX_SESSIONS:
+            if sum(not entry.is_over for entry in self._sessions.values()) >= MAX_SESSIONS:
                 raise CapacityError(
                     f"{MAX_SESSIONS} people do tasks already.", queue_length=0, retry_after_s=60
                 )

@@ -121,7 +121,7 @@ class Timeline:
     def highlights(self) -> list[int]:
         """Indexes of the moments at which a node was met or an action was refused."""
         rows = enumerate(self.moments)
-        return [index for index, one in rows if one.met or one.kind in {"refused", "end"}]
+        return [index for index, moment in rows if moment.met or moment.kind in {"refused", "end"}]
 
     def states_at(self, index: int) -> dict[str, str]:
         """Return the state of each node at a moment."""

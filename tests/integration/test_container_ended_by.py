@@ -1,0 +1,114 @@
+"""What an agent takes from its desktop container is its own doing: the trial is judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.settings import Settings
+from controller.actions.space import Action
+from controller.episode.context import RunContext
+from controller.episode.episode import Episode
+from controller.episode.result import Reason
+from evaluators.graph.outcome import Verdict
+from evaluators.model.task import Task
+from provisioning.desktop.container.backend import ContainerBackend
+from provisioning.desktop.container.engine import DesktopContainers
+from provisioning.fleet.host_backends import ForkingSwitch
+from provisioning.fleet.local import LocalFleet
+from provisioning.protocols import Kind
+from tests.standins.container import desktop_container_settings
+from tests.tiers import nightly
+
+if TYPE_CHECKING:
+    from controller.episode.result import TrialResult
+
+pytestmark = [pytest.mark.docker]
+
+WAIT = Action("wait", args={"seconds": 5.0})
+DONE = Action("complete")
+TASK = Task.model_validate(
+    {
+        "id": "dark",
+        "instruction": "Switch the desktop to dark style.",
+        "roles": {"desktop": "desktop"},
+        "graph": [
+            {
+                "id": "dark",
+                "on": "desktop",
+                "check": "gsetting_equals",
+                "with": {
+                    "schema": "org.gnome.desktop.interface",
+                    "key": "color-scheme",
+                    "value": "prefer-dark",
+                },
+            }
+        ],
+        "limits": {"steps": 30, "seconds": 600.0, "repetitions": 30},
+        "oracle": [{"do": "complete"}],
+    }
+)
+BOMB = "bomb() { bomb | bomb & }; bomb"
+MEMORY = (
+    "for n in 1 2 3 4; do (while :; do python3 -c 'kept = []\n"
+    "while True: kept.append(bytearray(1 << 20))'; done) & done"
+)
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Return an appliance of its own that borrows the built images, and the key they let in."""
+    state_dir, lender = tmp_path_factory.mktemp("state"), desktop_container_settings()
+    for name, folder in (("images", lender.images_dir), ("keys", lender.keys_dir)):
+        (state_dir / name).symlink_to(folder)
+    return Settings(
+        state_dir=state_dir, desktop_memory_mib=1536, desktop_reset="rewind", desktop_pool="0"
+    )
+
+
+@pytest.fixture(scope="module")
+def context(settings: Settings) -> RunContext:
+    backend = ForkingSwitch("container", {"container": ContainerBackend(settings)})
+    return RunContext(LocalFleet(settings, {Kind.DESKTOP: backend}))
+
+
+def play(context: RunContext, line: str) -> TrialResult:
+    """Run a line as the agent's user, then act as agents do until the trial is over."""
+    with Episode(context) as episode:
+        episode.reset(TASK)
+        machine = episode.oracle_context().machines["desktop"]
+        machine.run(["setsid", "--fork", "bash", "-c", line], timeout_s=20.0)
+        for action in (WAIT, WAIT, DONE):
+            if episode.step([action]).done:
+                break
+        return episode.close()
+
+
+@nightly("what is looked for is tested without a container; each takes a minute")
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("kill -STOP -1", id="stopped"),
+        pytest.param(BOMB, id="a fork bomb"),
+        pytest.param("kill -9 -1", id="killed"),
+        pytest.param("pkill -STOP Xvfb", id="a stopped X server"),
+        pytest.param(MEMORY, id="memory"),
+    ],
+)
+def test_what_the_agent_takes_from_its_container_is_judged(context: RunContext, line: str) -> None:
+    result = play(context, line)
+    assert result.verdict is Verdict.FAIL, f"{result.reason}: {result.detail}"
+
+
+def test_one_killed_from_outside_is_not_the_agents_fault(
+    context: RunContext, settings: Settings
+) -> None:
+    with Episode(context) as episode:
+        episode.reset(TASK)
+        name = episode.oracle_context().machines["desktop"].info.machine_id
+        DesktopContainers(settings.state_dir).stop(name)
+        episode.step([DONE])
+        result = episode.close()
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR)
