@@ -125,7 +125,8 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
     """Return whether a section of an INI file has a key with this value.
 
     Names of sections and keys are case-sensitive. White space around the value is
-    ignored. A key or section that occurs twice makes the file unmet.
+    ignored. A key or section that occurs twice makes the file unmet. Keys before the first section, and
+    keys without a value, are passed over.
 
     A byte order mark is ignored. Proves the state, not who made it.
 
@@ -141,7 +142,9 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
         value: what follows ``=``, or ``:`` where no such key stands before a ``=``.
     """
     text = read_plain_text(guest, path)
-    readings = (parse_ini(text, delimiters=signs) for signs in (("=",), ("=", ":")))
+    readings = (
+        parse_ini(text, delimiters=signs, is_lenient=True) for signs in (("=",), ("=", ":"))
+    )
     values = (reading.get(section, key, fallback=None) for reading in readings)
     found = next((entry for entry in values if entry is not None), None)
     return found is not None and found == value.strip()

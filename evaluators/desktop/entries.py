@@ -46,6 +46,14 @@ _HARMLESS = re.compile(
 )
 """Assignments that leave alone which program is started, with what code and on which screen."""
 _MAX_DASHES = 6
+_NUMBER = r"-?\d+"
+_STARTERS = {
+    "nice": (rf"-n?{_NUMBER}|--adjustment={_NUMBER}", ("-n", "--adjustment")),
+    "ionice": (r"-[cn]\d|--class(?:data)?=\w+|-t|--ignore", ("-c", "-n", "--class", "--classdata")),
+    "nohup": (r"(?!)", ()),
+    "setsid": (r"-[cfw]+|--(?:ctty|fork|wait)", ()),
+}
+"""Programs that start another one, which runs as if it had been started itself: options of a word, and of two."""
 _SHELLS = ("sh", "bash", "dash")
 _SLEEP = re.compile(r"\s*sleep [0-9]{1,3}\s*")
 _FOREIGN = re.compile(r"[|<>$`(){}*?!#\n]")
@@ -77,11 +85,12 @@ class Entry(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """The words of the command, behind ``env`` and its variables, and behind a shell that waits."""
+        """The words of the command, behind ``env`` and its variables, a shell that waits, ``nice`` and such."""
         try:
-            return _behind_env(_behind_shell(_behind_env(shlex.split(self.text("Exec")))))
+            words = _behind_env(_behind_shell(_behind_env(shlex.split(self.text("Exec")))))
         except ValueError:
             return []
+        return _behind_starter(words)
 
     @property
     def program(self) -> str:
@@ -109,6 +118,18 @@ def _behind_shell(words: list[str]) -> list[str]:
     if _FOREIGN.search(last) or not all(map(_SLEEP.fullmatch, waits)):
         return words
     return shlex.split(last.strip().removeprefix("exec "))
+
+
+def _behind_starter(words: list[str]) -> list[str]:
+    """Return the command behind a program that starts it and lets it run; all words without one."""
+    name = PurePath(words[0]).name if words else ""
+    if name not in _STARTERS or words[0] not in {name, f"/usr/bin/{name}", f"/bin/{name}"}:
+        return words
+    option, pairs = _STARTERS[name]
+    rest = words[1:]
+    while rest and (rest[0] in pairs or re.fullmatch(option, rest[0])):
+        rest = rest[2 if rest[0] in pairs else 1 :]
+    return rest if rest and not rest[0].startswith("-") else words
 
 
 def can_start(guest: Guest, entry: Entry) -> bool:

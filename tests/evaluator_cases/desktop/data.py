@@ -600,6 +600,34 @@ DATA = (
         data.ini_value_equals,
         DesktopFixture,
         (
+            *(
+                another_way(
+                    f"beside {what}",
+                    _file(f"{before}[W]\nflag\nsize=800\n"),
+                    path="~/f",
+                    section="W",
+                    key="size",
+                    value="800",
+                )
+                for what, before in (
+                    ("a key without a value", ""),
+                    ("keys before the first section", "root = true\n\n"),
+                )
+            ),
+            *(
+                forged(
+                    f"it stands {where}",
+                    _file(text),
+                    path="~/f",
+                    section="W",
+                    key="size",
+                    value="800",
+                )
+                for where, text in (
+                    ("before the first section", "size=800\n[W]\nx=1\n"),
+                    ("alone, as a value", "[W]\nsize\n800\n"),
+                )
+            ),
             hostile(
                 "a section twice",
                 _file("[W]\nsize=800\n[W]\n"),
@@ -669,7 +697,7 @@ DATA = (
             ),
             corrupt(
                 "a line that is none",
-                _file("[W]\nsize=800\nbroken\n"),
+                _file("[W]\nsize=800\n=broken\n"),
                 path="~/f",
                 section="W",
                 key="size",

@@ -686,6 +686,29 @@ SETTINGS = (
         settings.autostart_runs,
         DesktopFixture,
         (
+            *(
+                another_way(
+                    f"started by {starter}",
+                    _entry(ENTRY.replace("Exec=", f"Exec={starter} ")),
+                    program="/usr/bin/calc",
+                )
+                for starter in (
+                    *("nice", "/usr/bin/nice -n 5", "nice -5", "nice -n5", "nice --adjustment=-5"),
+                    *("nohup", "/bin/nohup", "setsid", "setsid -f", "setsid --wait", "setsid -c"),
+                    *("ionice -c 3", "ionice -c2 -n 7", "ionice --class idle -t"),
+                )
+            ),
+            *(
+                forged(
+                    f"not started by {starter}",
+                    _entry(ENTRY.replace("Exec=", f"Exec={starter} ")),
+                    program="/usr/bin/calc",
+                )
+                for starter in (
+                    *("/home/user/nice", "nice -n", "nice --help", "nohup --version", "setsid --x"),
+                    *("timeout 10", "ionice -c 3 -p 1", "/opt/nohup"),
+                )
+            ),
             positive("an entry", _entry(ENTRY), program="/usr/bin/calc"),
             positive(
                 "beside broken ones",

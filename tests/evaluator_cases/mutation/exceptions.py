@@ -373,7 +373,7 @@ UNDETECTED: dict[str, str] = {
     "evaluators.readers.pdf_graphics.holds: * x < box[[]2]": _EDGE,
     "evaluators.readers.pdf_graphics.holds: * y < box[[]3]": _EDGE,
     "evaluators.desktop.firefox._FOLDERS: *: 'menu' -> *": "the menu's folder also has that title",
-    "evaluators.desktop.firefox_profile.default_profile: * or 'Path' in each": "no case has a profile "
+    "evaluators.desktop.firefox_profile.default_profile: * or 'Path' in section": "no case has a profile "
     "without a path",
     "evaluators.desktop.firefox_profile.is_used: *: False -> True": "no case has a process that ends "
     "between two questions",
