@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 Place = Annotated[str, Field(pattern=r"^[A-Z]{1,3}[1-9][0-9]{0,6}$")]
 Value = str | bool | float
 """Value of a cell; an int is a float."""
+_MOMENT = re.compile(
+    r"(?:(?P<day>\d{4}-\d\d-\d\d)[T ])?(?:PT(?P<h>\d+)H(?P<m>\d+)M(?P<s>\d+)(?:\.0+)?S"
+    r"|(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.0+)?)?)",
+    re.ASCII,
+)
+"""A time of day, as people write it or as an XML Schema duration, or a date with one."""
+_PARTS = (("hour", "h"), ("minute", "m"), ("second", "s"))
 _QUOTED = re.compile(r'("[^"]*")')
 _CERTAIN = ("#DIV/0!", "#REF!")
 """Errors that every program calculates from the same formula."""
@@ -55,7 +62,8 @@ def cell_equals(
         view: the machine.
         path: of the .ods or .xlsx file.
         cell: such as ``B7``.
-        value: a text, a number, true or false; dates are texts such as ``2026-11-21``.
+        value: a text, a number, true or false; dates are texts such as ``2026-11-21``, times such as
+            ``14:30`` or ``2026-11-21 14:30``, with seconds or without.
         sheet: its name; the first one with a tab when empty.
         tolerance: how far a number may differ from `value`.
 
@@ -63,7 +71,7 @@ def cell_equals(
         ``{on: desktop, check: cell_equals, with: {path: ~/a.ods, cell: B7, value: 41.5}}``
     """
     found = _cell(view, path, sheet, cell)
-    if found is None or not _is_value(found.value, value, tolerance or None):
+    if found is None or not _holds(found, value, tolerance or None):
         return False
     return not found.formula or not _is_refuted(view, path, sheet, cell)
 
@@ -126,7 +134,7 @@ def cell_calculated(
             resolution=f"Use one of {', '.join(sorted(SUPPORTED))}, or cell_has_formula.",
         )
     found = _cell(view, path, sheet, cell)
-    if found is None or not found.formula or not _is_value(found.value, value):
+    if found is None or not found.formula or not _holds(found, value):
         return False
     calculator, tab = _calculator(view, path, sheet)
     try:
@@ -366,7 +374,23 @@ def _is_result(cell: Cell, result: Scalar) -> bool:
 def _is_cell(cell: Cell | None, wanted: Value | None) -> bool:
     if wanted is None:
         return cell is None or cell.value in {None, ""}
-    return cell is not None and _is_value(cell.value, wanted)
+    return cell is not None and _holds(cell, wanted)
+
+
+def _holds(cell: Cell, wanted: Value, tolerance: float | None = None) -> bool:
+    """Compare a cell; times are the same in each of their notations."""
+    if cell.is_date and isinstance(cell.value, str) and isinstance(wanted, str):
+        return _moment(cell.value) == _moment(wanted)
+    return _is_value(cell.value, wanted, tolerance)
+
+
+def _moment(text: str) -> str:
+    found = _MOMENT.fullmatch(text.strip())
+    if found is None:
+        return text.strip()
+    clock = [found[long] or found[short] for long, short in _PARTS]
+    hours, minutes, seconds = (int(part or 0) for part in clock)
+    return f"{found['day'] or ''} {hours}:{minutes:02}:{seconds:02}".strip()
 
 
 def _is_value(seen: object, wanted: Value, tolerance: float | None = None) -> bool:

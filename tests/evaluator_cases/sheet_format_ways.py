@@ -123,6 +123,33 @@ def _block(rows: int, columns: int, name: str = "Data") -> str:
     return _table(_row(cell, more=f'table:number-rows-repeated="{rows}"'), name)  # fmt: skip
 
 
+def _times(put: Callable[[object], Any]) -> tuple[tuple[str, Any, Any, tuple[str, ...]], ...]:
+    """Return times in cells: name, what makes the file, kind of case, and what is looked for."""
+    kind, date, time = "office:value-type", "office:date-value", "office:time-value"
+
+    def ods(name: str, key: str, value: str) -> Any:
+        return _ods(_table(_row(_cell(f'{kind}="{name}" {key}="{value}"', "<text:p>x</text:p>"))))
+
+    moment = dt.datetime(2026, 11, 21, 9, 30)  # noqa: DTZ001 - cells have no zone
+    day = "2026-11-21"
+    clock, moments = ("9:30", " 09:30:00 ", "PT9H30M0S"), (f"{day} 9:30", f"{day}T09:30:00")
+    others = ("9:31", "9:30:01", "19:30", f"{day} 9:30", "9", "9:30 x")
+    other_days = ("2026-11-22 9:30", f"{day} 9:31", "9:30", day)
+    return (
+        ("ods: a time", ods("time", time, "PT09H30M00S"), another_way, clock),
+        ("ods: a time", ods("time", time, "PT09H30M00S"), forged, others),
+        ("ods: a time with seconds", ods("time", time, "PT09H30M07S"), another_way, ("9:30:07",)),
+        ("ods: a long time", ods("time", time, "PT26H05M00S"), another_way, ("26:05",)),
+        ("ods: a day and time", ods("date", date, f"{day}T09:30:00"), another_way, moments),
+        ("ods: a day and time", ods("date", date, f"{day}T09:30:00"), forged, other_days),
+        ("xlsx: a time", put(dt.time(9, 30)), another_way, clock),
+        ("xlsx: a time", put(dt.time(9, 30)), forged, others),
+        ("xlsx: a day and time", put(moment), another_way, moments),
+        ("xlsx: a day and time", put(moment), forged, other_days),
+        ("xlsx: a text like a time", put("09:30:00"), forged, ("9:30",)),
+    )
+
+
 def typed_value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     """Return cases of a value in A1, by how it is stored."""
     path = str(args["path"])
@@ -171,6 +198,11 @@ def typed_value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         *(
             another_way(f"xlsx: {name}", at(path, put(value)), path=path, cell="A1", value=wanted)
             for name, (value, wanted) in moments.items()
+        ),
+        *(
+            case(f"{name} as {wanted}", at(path, make), path=path, cell="A1", value=wanted)
+            for name, make, case, texts in _times(put)
+            for wanted in texts
         ),
         *(
             case(f"{form}: {what}", at(path, make(*values)), path=path, cell="A1", value=7)
