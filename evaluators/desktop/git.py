@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _BRANCHES, _TAGS = "refs/heads/", "refs/tags/"
 _REGULAR = "100"
 """With which the modes of regular files begin."""
+_SHOW_MESSAGE = ("log", "-1", "--no-notes", "--encoding=UTF-8", "--format=%B")
+"""Git reads a message in the encoding that its commit names."""
 
 
 @evaluator(on="desktop")
@@ -98,8 +100,8 @@ def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEA
     """
     with verified_copy(guest, path) as copy:
         commit = copy and copy.commit(ref)
-        content = copy.output("cat-file", "commit", commit) if copy and commit else None
-    return content is not None and _message(content) == _message(f"\n\n{message}")
+        found = copy.output(*_SHOW_MESSAGE, commit) if copy and commit else None
+    return found is not None and _plain_message(found) == _plain_message(message)
 
 
 @evaluator(on="desktop")
@@ -121,10 +123,10 @@ def git_commit_message_contains(guest: Guest, path: str, text: str, ref: str = "
     wanted = " ".join(text.split())
     with verified_copy(guest, path) as copy:
         commit = copy and copy.commit(ref)
-        content = copy.output("cat-file", "commit", commit) if copy and commit else None
-    if content is None or not wanted:
+        message = copy.output(*_SHOW_MESSAGE, commit) if copy and commit else None
+    if message is None or not wanted:
         return False
-    return wanted in " ".join(_message(content).split())
+    return wanted in " ".join(message.split())
 
 
 @evaluator(on="desktop")
@@ -208,9 +210,9 @@ def _named(copy: Repository, kind: str, name: str) -> str | None:
     return copy.commit(f"{kind}{name}") if target.startswith(kind) else None
 
 
-def _message(commit: str) -> str:
-    """Return a commit's message, its CRLF as newlines, without white space at its ends."""
-    return commit.partition("\n\n")[2].replace("\r\n", "\n").strip()
+def _plain_message(text: str) -> str:
+    """Return a message, its CRLF as newlines, without white space at its ends."""
+    return text.replace("\r\n", "\n").strip()
 
 
 def _plain(text: str) -> str:

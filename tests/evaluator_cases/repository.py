@@ -118,6 +118,22 @@ def _stale_remote(fixture: RepositoryFixture) -> None:
     fixture.git("branch", "fix")
 
 
+def in_latin_1(*, says: bool = True) -> State:
+    """Return a state whose commit's message, ``café``, is given in Latin-1.
+
+    The commit may say so; git makes UTF-8 of one that does not.
+    """
+
+    def make(fixture: RepositoryFixture) -> None:
+        fixture.start()
+        message = fixture.at("~/message")
+        message.write_bytes("café\n".encode("latin-1"))
+        encoding = ("-c", "i18n.commitEncoding=ISO-8859-1") if says else ()
+        fixture.git(*encoding, "commit", "-q", "--allow-empty", "-F", str(message))
+
+    return make
+
+
 def branch_cases() -> tuple[Case, ...]:
     """Return cases of a branch called fix that stands for something else."""
     ways = {"a tag": "refs/tags/v1", "itself": "refs/heads/fix", "nothing": "refs/heads/none"}

@@ -28,7 +28,7 @@ from tests.evaluator_cases.desktop import services, system
 from tests.evaluator_cases.desktop import settings as settings_cases
 from tests.evaluator_cases.desktop_ways import web as web_ways
 from tests.evaluator_cases.processes import WITHOUT_FIRST_THREAD, ProgramsFixture
-from tests.evaluator_cases.repository import RepositoryFixture
+from tests.evaluator_cases.repository import RepositoryFixture, in_latin_1
 from tests.evaluator_cases.servers import WebFixture
 
 if TYPE_CHECKING:
@@ -162,6 +162,8 @@ TABLES = (
             forged("a commit in the place of another", IMPOSTOR, path=R, text="one"),
             another_way("packed", system._gathered, path=R, text="on"),
             another_way("by plumbing", system._plumbed, path=R, text="one"),
+            another_way("in Latin-1, as it says", in_latin_1(), path=R, text="café"),
+            another_way("given in Latin-1", in_latin_1(says=False), path=R, text="café"),
         ),
         equivalent={"*: args.text: cut": "a part of the text is contained, too"},
     ),

@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from appliance.base.clock import wait_until
 from evaluators.desktop import programs, settings
 from evaluators.testing.case import (
     Case,
@@ -154,6 +155,30 @@ def _owned_name(program: str, *, owner: int = 0, service: str = "") -> State:
             )
 
     return make
+
+
+def _owned_by_script(*, is_other: bool = False) -> State:
+    """Let the application be a script in Python, and its name that of a process which runs it, or another."""
+
+    def make(b: ProgramsFixture) -> None:
+        _owned_name(PYTHON)(b)
+        b.at("/usr/bin/calc").unlink()
+        script = b.write("/usr/bin/calc", "import time; time.sleep(60)\n", 0o755)
+        other = b.write("~/other.py", "import time; time.sleep(60)\n")
+        b.processes = []
+        for path in (script, other):
+            b.run([_PYTHON3, str(path)], cwd=b.home)
+        pids = [process.pid for process in b.processes or ()]
+        assert wait_until(lambda: all(_runs(pid, _PYTHON3) for pid in pids), timeout_s=20)
+        b.prints([*WHOSE_NAME, "org.test.Calc"], f"(uint32 {pids[is_other]},)\n")
+
+    return make
+
+
+def _runs(pid: int, path: str) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/exe").samefile(path)
+    return False
 
 
 def _named(folder: str) -> Case:
@@ -445,7 +470,7 @@ SETTINGS = (
     ),
     CaseTable(
         settings.default_app_is,
-        DesktopFixture,
+        ProgramsFixture,
         (
             positive(
                 "gedit",
@@ -670,12 +695,14 @@ SETTINGS = (
                     ("without a service", _owned_name("/bin/cat")),
                     ("with a service", _owned_name("/bin/cat", service="/bin/cat")),
                     ("that has ended", _owned_name(PYTHON, owner=1 << 29)),
+                    ("beside its own, a script", _owned_by_script(is_other=True)),
                 )
             ),
             *(
                 another_way(what, state, mime="text/plain", app="org.test.Calc.desktop")
                 for what, state in (
                     ("it runs", _owned_name(PYTHON)),
+                    ("it runs, a script", _owned_by_script()),
                     ("it runs as a service", _owned_name("/bin/cat", service=PYTHON)),
                     ("its name is nobody's", _owned_name("/bin/cat", owner=-1)),
                 )

@@ -25,6 +25,7 @@ from tests.evaluator_cases.desktop_ways import system as system_ways
 from tests.evaluator_cases.repository import (
     RepositoryFixture,
     branch_cases,
+    in_latin_1,
     message_cases,
     tag_cases,
     text_cases,
@@ -1048,6 +1049,8 @@ GIT = (
         git.git_commit_message_is,
         RepositoryFixture,
         (
+            another_way("in Latin-1, as it says", in_latin_1(), path=R, message="café"),
+            another_way("given in Latin-1", in_latin_1(says=False), path=R, message="café"),
             positive(
                 "blanks around",
                 lambda b: (
