@@ -85,6 +85,15 @@ def _kept_from_its_script(fixture: ProgramsFixture) -> None:
     fixture.processes = [last._replace(argv=("/bin/bash", str(path)))]
 
 
+def _says_so(fixture: ProgramsFixture) -> None:
+    """Let a shell run other code, and its command line name the script."""
+    path = fixture.write("~/serve.sh", "sleep 60\n")
+    fixture.run(["/bin/bash", "-c", ": >runs; sleep 60; :"], cwd=fixture.home)
+    assert wait_until((fixture.home / "runs").exists, timeout_s=20)
+    last = (fixture.processes or [])[-1]
+    fixture.processes = [last._replace(argv=("/bin/bash", str(path)))]
+
+
 def _stopped(fixture: ProgramsFixture) -> None:
     """Let a shell run the script, and stop it."""
     _shell("/bin/bash", "{s}")(fixture)
@@ -375,6 +384,7 @@ TABLES = (
                 _script("/usr/bin/tail", "-f", "{s}"),
                 script="~/serve.sh",
             ),
+            forged("a shell that only says so", _says_so, script="~/serve.sh"),
             forged("bash runs another file first", _kept_from_its_script, script="~/serve.sh"),
             forged(
                 "as the value of an option",

@@ -237,6 +237,15 @@ def _run(pid: int = 0, uid_off: int = 0) -> State:
     return make
 
 
+def _after_others(b: DesktopFixture) -> None:
+    """Let this process come after one that is gone and one of another user."""
+    rows: list[Process] = []
+    for make in (_run(pid=1 << 22), _run(uid_off=1), _run()):
+        make(b)
+        rows += b.processes or ()
+    b.processes = rows
+
+
 PICTURE = b"\x89PNG\r\n\x1a\n, and more of a picture"
 URI = "file:///home/user/p%20q.png"
 PROGRAM_FOLDERS = (
@@ -1019,6 +1028,7 @@ PROGRAMS = (
                 program="/usr/bin/gedit",
             ),
             another_way("its first thread has ended", _beyond_first_thread, program=_PYTHON3),
+            another_way("after others", _after_others, program=PYTHON),
             forged(
                 "another mounted over it",
                 lambda b: (
