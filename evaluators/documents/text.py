@@ -193,7 +193,8 @@ def document_table_equals(
 ) -> bool:
     """Return whether a table of a text document holds exactly these texts.
 
-    White space at the ends of cells is ignored.
+    White space at the ends of cells is ignored. A merged cell has its text in its first place, and is empty in
+    the others.
 
     Args:
         view: the machine.

@@ -16,6 +16,7 @@ _NO_BANDS = 0x200
 def read_tables(document: Any) -> tuple[tuple[tuple[str, ...], ...], ...]:  # noqa: ANN401 - a foreign class
     """Return the visible texts of a document's tables, without hidden and deleted rows.
 
+    A merged cell has its text in its first place, and none in the others.
     The document's body has been reduced, see `reduce_body`.
     """
     from docx.table import Table  # noqa: PLC0415 - only in the reader's process
@@ -32,11 +33,17 @@ def is_unseen_row(element: Any) -> bool:  # noqa: ANN401
 def _rows(table: Any) -> tuple[tuple[str, ...], ...]:  # noqa: ANN401
     rows = list(table.rows)
     found = []
+    seen: set[Any] = set()
     for number, row in enumerate(rows):
         cells = row.cells
         shades = _style_shades(table, number, (len(rows), len(cells)))
+        texts = []
+        for cell, shade in zip(cells, shades, strict=True):
+            is_covered = cell._tc in seen  # noqa: SLF001 - a merged cell is in each of its places
+            texts.append("" if is_covered else _cell_text(cell, shade))
+            seen.add(cell._tc)  # noqa: SLF001
         if not is_unseen_row(row._tr):  # noqa: SLF001
-            found.append(tuple(map(_cell_text, cells, shades)))
+            found.append(tuple(texts))
     return tuple(found)
 
 

@@ -35,6 +35,8 @@ MAX_CELLS = 200_000
 _A4 = (210.0, 20.0, 20.0)
 """Width and side margins in mm, as LibreOffice has them where a document says nothing."""
 _REFERENCE = re.compile(r"\[([^\[\]]*)\]")
+_COVERED = "table:covered-table-cell"
+"""A place of a cell that is merged with others, but for its first one."""
 _ASIDE = {"table:table", "draw:frame", "text:note", "text:tracked-changes", "office:annotation"}
 _UNSEEN = {"note", "annotation", "frame", "ruby-text", "script", "tracked-changes"}
 _CHARTS = {"chart:circle": "pie"}
@@ -161,18 +163,24 @@ class _Document:
         return shown or name.replace("_20_", " ")
 
     def table(self, node: Any) -> tuple[tuple[str, ...], ...]:  # noqa: ANN401
-        """Return the visible texts of a table by rows; rows and cells that are repeated count."""
+        """Return the visible texts of a table by rows; rows and cells that are repeated count.
+
+        A merged cell has its text in its first place, and none in the others.
+        """
         rows: list[tuple[str, ...]] = []
         left = MAX_CELLS
         for row in _within(node, {"table:table-row"}, set()):
-            cells = _within(row, {"table:table-cell"}, set())
+            cells = _within(row, {"table:table-cell", _COVERED}, set())
             repeats = int(attribute(row, "numberrowsrepeated") or 1)
             left -= repeats * max(sum(map(_columns, cells)), 1)
             if left < 0:
                 raise ValueError(f"the table has more than {MAX_CELLS} cells")
-            texts = ([self.visible_text(cell)] * _columns(cell) for cell in cells)
+            texts = ([self._cell_text(cell)] * _columns(cell) for cell in cells)
             rows += [tuple(chain.from_iterable(texts))] * repeats
         return tuple(rows)
+
+    def _cell_text(self, cell: Any) -> str:  # noqa: ANN401
+        return "" if cell.tagName == _COVERED else self.visible_text(cell)
 
     def _runs(self, node: Any, look: Look, characters: Characters) -> list[Run]:  # noqa: ANN401
         runs: list[Run] = []
@@ -328,7 +336,7 @@ def _cells(document: _Document, table: Any, most: int) -> dict[str, Cell]:  # no
         rows = int(attribute(row, "numberrowsrepeated") or 1)
         usual = attribute(row, "defaultcellstylename")
         column = 1
-        for node in _within(row, {"table:table-cell", "table:covered-table-cell"}, set()):
+        for node in _within(row, {"table:table-cell", _COVERED}, set()):
             columns = int(attribute(node, "numbercolumnsrepeated") or 1)
             cell = _cell(document, node, usual or style_of(column))
             if cell is not None:

@@ -149,6 +149,39 @@ def _table(*rows: str, properties: str = "") -> str:
     return f"<w:tbl><w:tblPr>{properties}</w:tblPr>{columns}{''.join(rows)}</w:tbl><w:p/>"
 
 
+def merged_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return tables with a cell that is merged over two columns, and over two rows.
+
+    Args:
+        args: of an evaluator of a table, without its rows.
+    """
+    path = str(args["path"])
+
+    def cell(text: str, merged: str = "") -> str:
+        return f"<w:tc><w:tcPr>{merged}</w:tcPr>{paragraph(run(text))}</w:tc>"
+
+    across = body(_table(_row(cell("Ann", '<w:gridSpan w:val="2"/>')), _row(cell("1"), cell("2"))))
+    down = body(
+        _table(
+            _row(cell("Ann", '<w:vMerge w:val="restart"/>'), cell("1")),
+            _row(cell("Lee", "<w:vMerge/>"), cell("2")),
+        )
+    )
+    same = body(_table(_row(cell("Ann"), cell("Ann")), _row(cell("1"), cell("2"))))
+
+    def wanted(*rows: list[str]) -> dict[str, Any]:
+        return {**args, "rows": list(rows)}
+
+    last = ["1", "2"]
+    return (
+        another_way("docx: over two columns", at(path, across), **wanted(["Ann", ""], last)),
+        another_way("docx: over two rows", at(path, down), **wanted(["Ann", "1"], ["", "2"])),
+        another_way("docx: twice the same", at(path, same), **wanted(["Ann", "Ann"], last)),
+        forged("docx: twice the same, not merged", at(path, same), **wanted(["Ann", ""], last)),
+        forged("docx: what a cell covers", at(path, down), **wanted(["Ann", "1"], ["Lee", "2"])),
+    )
+
+
 def wrapped_cell_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     """Return the table of Ann's age with parts of it in content controls."""
     path = str(args["path"])

@@ -207,6 +207,46 @@ def repeated_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     )
 
 
+def merged_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return tables with a cell that is merged over two columns, and over two rows.
+
+    Args:
+        args: of an evaluator of a table, without its rows.
+    """
+    path = str(args["path"])
+    covered = "<table:covered-table-cell><text:p>{}</text:p></table:covered-table-cell>"
+
+    def table(first: str, *others: str) -> Any:
+        rows = (f"<table:table-row>{cells}</table:table-row>" for cells in others)
+        return at(path, _odt(_table(first, *rows)))
+
+    wide = _row("Ann", cell='table:number-columns-spanned="2"').replace("</table:table-row>", "{}")
+    cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
+    across = table(
+        wide.format(f"{covered.format('Lee')}</table:table-row>"),
+        cell.format("1") + cell.format("2"),
+    )
+    down = table(
+        _row("Ann", cell='table:number-rows-spanned="2"').replace(
+            "</table:table-row>", f"{cell.format('1')}</table:table-row>"
+        ),
+        covered.format("Lee") + cell.format("2"),
+    )
+    plain = table(_row("Ann", ""), cell.format("1") + cell.format("2"))
+
+    def wanted(*texts: list[str]) -> dict[str, Any]:
+        return {**args, "rows": list(texts)}
+
+    last = ["1", "2"]
+    return (
+        another_way("odt: over two columns", across, **wanted(["Ann", ""], last)),
+        another_way("odt: over two rows", down, **wanted(["Ann", "1"], ["", "2"])),
+        another_way("odt: none is merged", plain, **wanted(["Ann", ""], last)),
+        forged("odt: what a cell covers", across, **wanted(["Ann", "Lee"], last)),
+        forged("odt: its text twice", down, **wanted(["Ann", "1"], ["Ann", "2"])),
+    )
+
+
 def blank_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     """Return cases of one paragraph with white space of the XML in it.
 

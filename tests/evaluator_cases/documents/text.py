@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evaluators.documents import text
 from evaluators.testing.case import CaseTable, another_way, hostile, near_miss, negative, positive
 from evaluators.testing.machine import MachineFixture
-from tests.evaluator_cases import file_builders
+from tests.evaluator_cases import docx_ways, file_builders, odf_page_ways
 from tests.evaluator_cases.document_cases import at, document_cases
 from tests.evaluator_cases.docx_ways import (
     inkless_neighbour_cases,
@@ -609,6 +609,8 @@ TABLES = (
             *cell_cases(_CELLS),
             *table_ground_cases(_CELLS),
             *repeated_cases({"path": PATH}),
+            *odf_page_ways.merged_cases({"path": PATH}),
+            *docx_ways.merged_cases({"path": PATH}),
         ),
     ),
     CaseTable(
