@@ -38,6 +38,8 @@ _NAMES: tuple[dict[str, int], ...] = (
     {name: number for number, name in enumerate(_DAYS)},
 )
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+_ASTRAY = ("BASH_ENV", "BASH_FUNC_", "BASHOPTS", "LD_", "SHELLOPTS", "ZDOTDIR")
+"""With which variables begin that let a shell run other code than the command, or none."""
 _SHELL = re.compile(r"(?:/usr)?/bin/(?:ba|da|z|k|fi)?sh")
 
 
@@ -104,18 +106,19 @@ def _is_read(line: str) -> bool:
 
 def _jobs(lines: list[str]) -> Iterator[Job]:
     """Yield the jobs of the lines of a crontab; one that cron cannot read has no schedule."""
-    is_run, path = True, ""
+    is_run, is_astray, path = True, False, ""
     for line in lines:
         setting = _SETTING.fullmatch(line)
         if setting is not None:
             name, value = setting[1].strip("\"'"), setting[2].strip(" \t\"'")
             is_run = _SHELL.fullmatch(value) is not None if name == "SHELL" else is_run
+            is_astray = is_astray or name.startswith(_ASTRAY)
             path = value or ":" if name == "PATH" else path
             continue
         width = 1 if line.startswith("@") else _FIELDS
         *fields, command = [*_BLANKS.split(line, width), ""][: width + 1]
         schedule = read_schedule(" ".join(fields))
-        if is_run or schedule is None:
+        if schedule is None or (is_run and not is_astray):
             yield Job(schedule, command, path)
 
 

@@ -162,7 +162,8 @@ def firefox_tab_count(guest: Guest, count: int) -> bool:
 def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> bool:  # noqa: FBT001
     """Return whether a setting of Firefox was changed to this value.
 
-    Firefox stores only changed settings; one that still has its default is unmet. Proves the state,
+    Firefox stores only changed settings; one that still has its default is unmet, and so is one that
+    the profile's ``user.js`` sets otherwise, which Firefox takes over whenever it starts. Proves the state,
     not who made it.
 
     Example:
@@ -175,9 +176,15 @@ def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> boo
         value: text, whole number or bool.
     """
     profile = default_profile(guest)
-    text = read_text(guest, f"{profile}/prefs.js") if profile else None
-    found = parse_prefs(text or "").get(name)
-    return type(found) is type(value) and found == value
+    if profile is None:
+        return False
+    stored, imposed = (
+        parse_prefs(read_text(guest, f"{profile}/{file}") or "") for file in ("prefs.js", "user.js")
+    )
+    return all(
+        type(found) is type(value) and found == value
+        for found in (stored.get(name), imposed.get(name, stored.get(name)))
+    )
 
 
 def _places(guest: Guest, query: str, url: str) -> list[tuple[Any, ...]]:

@@ -23,10 +23,11 @@ _TOKEN = re.compile(
     |\\(?P<escaped>.|$)
     |\$\$|\$'(?:[^'\\]|\\.)*'
     |'[^']*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\$\{[^}]*\}|(?P<quote>\$?'|["`]|\$\{).*
-    |<<<|<<(?P<dash>-?)[ \t]*(?:'(?P<one>[^']*)'|"(?P<two>[^"]*)"|\\?(?P<plain>[^\s;&|<>()'"\\]+))
+    |<<<|<<(?P<dash>-?)[ \t]*(?P<end>(?:'[^']*'|"[^"]*"|\\.|[^\s;&|<>()'"\\])+)
     |(?P<operator>\|\||&&|[;&|()])|(?P<word>[^\s;&|<>()'"`\\$]+)|\$""",
     re.VERBOSE,
 )
+_QUOTING = re.compile(r"""'([^']*)'|"([^"]*)"|\\(.)""")
 _CLOSED = {
     "'": re.compile(r"[^']*'"),
     "$'": re.compile(r"(?:[^'\\]|\\.)*'"),
@@ -79,11 +80,9 @@ class _Open:
         word = token["operator"] or token["word"]
         self._joins = token["escaped"] == "" or token["operator"] in _JOINING
         self._quote = token["quote"] or ""
-        self._documents += [
-            (token[name], "\t" if token["dash"] else "")
-            for name in ("one", "two", "plain")
-            if token[name] is not None
-        ]
+        if token["end"]:
+            end = _QUOTING.sub(lambda found: found[1] or found[2] or found[3] or "", token["end"])
+            self._documents.append((end, "\t" if token["dash"] else ""))
         if self._bodies and word == self._bodies[-1] and (is_command or word == ")"):
             self._bodies.pop()
         elif word in _BODIES and (is_command or word == "("):

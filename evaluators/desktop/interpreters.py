@@ -21,8 +21,8 @@ class _Syntax(NamedTuple):
     """Options of an interpreter.
 
     Attributes:
-        code: letters of those after which no file of code is run: code itself, standard input, a check of
-            the syntax alone.
+        code: letters of those after which no file of code is run, or not first: code itself, standard input, a
+            check of the syntax alone, a login or interactive shell, which runs files of its user's.
         valued: letters of those whose value is the rest of the word, or the next word.
         attached: letters of those whose value is the rest of the word.
         long_code: whole words that are as `code`.
@@ -42,7 +42,13 @@ _SHELL = r"(ba|da|k|z)?sh"
 _SYNTAXES = (
     (
         _SHELL,
-        _Syntax("csn", "oO", long_valued=("--rcfile", "--init-file"), ends=(_END, _STDIN)),
+        _Syntax(
+            "csnil",
+            "oO",
+            long_code=("--login",),
+            long_valued=("--rcfile", "--init-file"),
+            ends=(_END, _STDIN),
+        ),
     ),
     (r"python[0-9.]*", _Syntax("cm", "WX", long_valued=("--check-hash-based-pycs",))),
     (r"perl[0-9.]*", _Syntax("eESc", "I", "MmilxdD0FC")),

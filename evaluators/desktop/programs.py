@@ -19,6 +19,18 @@ if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
 _CHUNK_BYTES = 1 << 20
+_USERS = "ns/user"
+_ASTRAY = (
+    b"BASH_ENV=",
+    b"BASH_FUNC_",
+    b"BASHOPTS=",
+    b"ENV=",
+    b"LD_",
+    b"PS4=",
+    b"SHELLOPTS=",
+    b"ZDOTDIR=",
+)
+"""With which variables begin that bring a shell code, or options that keep it from running its script."""
 _CODE = re.compile(r"^0*([0-9a-f]+)-0*([0-9a-f]+) ..x. \S+ (\S+ \S+) +(/.*)", re.MULTILINE)
 """A file's row of a memory map, if its memory may be executed: addresses, device and inode, path."""
 
@@ -29,7 +41,8 @@ def process_running(guest: Guest, program: str) -> bool:
 
     The file that the process executes must be the one at this path (device and inode), whatever
     name the process gives itself, and whatever is mounted over the path for that process. A copy
-    of the program is another program. For a script, it is the interpreter.
+    of the program is another program. For a script, it is the interpreter. A process in a user namespace of
+    its own does not count: whoever made that may have put other code into it.
 
     Example:
         ``{on: desktop, check: process_running, with: {program: /usr/bin/gedit}}``
@@ -43,7 +56,8 @@ def process_running(guest: Guest, program: str) -> bool:
     except OSError:
         return False
     return program.startswith("/") and any(
-        os.path.samestat(wanted, status) for _, status in _executables(guest)
+        os.path.samestat(wanted, status) and shares_users(executable.parent)
+        for executable, status in _executables(guest)
     )
 
 
@@ -56,7 +70,8 @@ def script_running(guest: Guest, script: str) -> bool:
     no option, nor an option's value, must name the script (device and inode; relative to the folder that the
     process is in). Code given by an option such as ``-c``, or read from standard input, is no script; an
     editor that shows the script does not run it; a check of its syntax, or a process that is stopped, does not
-    either. A shell must have the file open as well, and bash no ``BASH_ENV``, which it runs first. Of other interpreters the command line alone tells,
+    either. A shell must have the file open as well, and run no other file first (a login or interactive shell,
+    ``BASH_ENV``), nor code that its environment brings (functions, ``PS4``, ``LD_PRELOAD``). Of other interpreters the command line alone tells,
     which a process can write over, and code that runs before the script (such as Python's
     ``usercustomize``) is not told from it: check what the script does, too. Proves the state, not
     who made it.
@@ -123,8 +138,9 @@ def runs_program(guest: Guest, pid: int, path: str) -> bool:
     """
     try:
         wanted = Path(path).stat() if path else None
-        if wanted is None or os.path.samestat(wanted, (_folder_of(pid) / "exe").stat()):
-            return wanted is not None
+        process = _folder_of(pid)
+        if wanted is None or os.path.samestat(wanted, (process / "exe").stat()):
+            return wanted is not None and shares_users(process)
     except OSError:
         return False
     return any(
@@ -142,12 +158,13 @@ def _runs_script(pid: int, argv: Sequence[str], wanted: os.stat_result) -> bool:
         script = script_of(name, argv[1:])
         return (
             (process / "exe").stat().st_uid == 0
+            and shares_users(process)
             and executable.startswith(("/usr/", "/bin/"))
             and script is not None
             and os.path.samestat(wanted, (process / "cwd" / script).stat())
             and not _is_stopped(process)
             and (not keeps_script_open(name) or _has_open(process, wanted))
-            and not (name == "bash" and _has_variable(process, b"BASH_ENV"))
+            and not (keeps_script_open(name) and _is_led_astray(process, argv))
         )
     except OSError:
         return False
@@ -167,14 +184,30 @@ def _folder_of(pid: int) -> Path:
     return own
 
 
+def shares_users(process: Path) -> bool:
+    """Return whether a process is in this one's user namespace; False when it is gone.
+
+    In one that the agent made it may attach to processes and write to their memory.
+
+    Args:
+        process: its folder in ``/proc``.
+    """
+    try:
+        return (process / _USERS).readlink() == Path("/proc/self", _USERS).readlink()
+    except OSError:
+        return False
+
+
 def _is_stopped(process: Path) -> bool:
     fields = (process / "stat").read_bytes().rpartition(b")")[2].split()
     return fields[0] in {b"T", b"t"}
 
 
-def _has_variable(process: Path, name: bytes) -> bool:
+def _is_led_astray(process: Path, argv: Sequence[str]) -> bool:
+    """Return whether a shell may run other code than its script's: before it, or in its place."""
     variables = (process / "environ").read_bytes().split(b"\0")
-    return any(variable.startswith(name + b"=") for variable in variables)
+    is_login = argv[0].startswith("-")
+    return is_login or any(variable.startswith(_ASTRAY) for variable in variables)
 
 
 def _has_open(process: Path, wanted: os.stat_result) -> bool:

@@ -137,7 +137,8 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
     """Return whether a user's crontab runs a command at these times.
 
     Times are compared by what they mean: ``@daily`` is ``00 0 * * *``, ``mon-fri`` is ``1-5``.
-    Comments are ignored, and so are lines after a ``SHELL`` that is none, and a program's bare name after
+    Comments are ignored, and so are lines after a ``SHELL`` that is none or a variable that brings shells
+    other code (such as ``BASH_ENV``), and a program's bare name after
     a ``PATH`` that has neither it nor the system's folders. A crontab that belongs to another user, or
     has a line that cron cannot read, is ignored, as cron ignores it. Which program a name leads to, and what it does, is not looked at. Proves
     the state, not who made it.

@@ -76,6 +76,10 @@ class ProgramsFixture(DesktopFixture):
         files = [str(self.at(path)), str(self.at(over))]
         self._run(["unshare", own, "/bin/sh", "-c", script, "sh", *files])
 
+    def start_apart(self, path: str) -> None:
+        """Start a program in a user namespace of its own, in which its maker may write to its memory."""
+        self._run(["unshare", "--user", str(self.at(path))])
+
     def run(self, argv: list[str], cwd: Path) -> None:
         """Start any program as the agent, in a folder."""
         process = start(argv, cwd=cwd)

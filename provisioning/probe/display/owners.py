@@ -76,12 +76,17 @@ class Owners:
         """Return whether a window's class or instance may be that of its program.
 
         The program's path must fit (`is_credible`), and nothing but root's files must be executed
-        in its process: what is preloaded into a program acts as the program.
+        in its process: what is preloaded into a program acts as the program. The process must be in
+        no user namespace of the agent's.
         """
         if not is_credible(name, owner.program):
             return False
         if owner.pid not in self._is_pure:
-            self._is_pure[owner.pid] = runs_roots_code(owner.pid) and self._connected(owner.pid)
+            self._is_pure[owner.pid] = (
+                _shares(owner.pid, "user")
+                and runs_roots_code(owner.pid)
+                and self._connected(owner.pid)
+            )
         return self._is_pure[owner.pid]
 
     def _connected(self, pid: int) -> bool:
@@ -174,15 +179,21 @@ def _is_roots_mapping(pid: int, row: list[bytes]) -> bool:
         found = os.stat(f"/proc/{pid}/map_files/{first:x}-{last:x}")
     except PermissionError:
         path = os.fsdecode(row[5]) if len(row) > 5 else ""  # noqa: PLR2004
-        return _shares_mounts(pid) and _is_roots(path)
+        return _shares(pid, "mnt") and _is_roots(path)
     except OSError:
         return False
     return found.st_uid == 0 and not found.st_mode & _OTHERS_MAY_WRITE
 
 
-def _shares_mounts(pid: int) -> bool:
+def _shares(pid: int, namespace: str) -> bool:
+    """Return whether a process is in this one's namespace of a kind.
+
+    In a user namespace that the agent made it may attach to processes and write to their memory.
+    """
     try:
-        return os.readlink(f"/proc/{pid}/ns/mnt") == os.readlink("/proc/self/ns/mnt")
+        return os.readlink(f"/proc/{pid}/ns/{namespace}") == os.readlink(
+            f"/proc/self/ns/{namespace}"
+        )
     except OSError:
         return False
 

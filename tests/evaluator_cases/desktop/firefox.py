@@ -234,8 +234,14 @@ def _session(raw: bytes) -> State:
     return lambda b: (_profile()(b), b.write(SESSION, raw), b.browse())
 
 
-def _prefs(text: str, ini: str = INSTALLED, at: str = PREFS) -> State:
-    return lambda b: (_profile(ini)(b), b.write(at, text))
+def _prefs(text: str, ini: str = INSTALLED, at: str = PREFS, *, user: str = "") -> State:
+    def make(b: DesktopFixture) -> None:
+        _profile(ini)(b)
+        b.write(at, text)
+        if user:
+            b.write(at.replace("prefs.js", "user.js"), user)
+
+    return make
 
 
 def _view(b: DesktopFixture) -> None:
@@ -705,6 +711,25 @@ TABLES = (
         firefox.firefox_pref_equals,
         DesktopFixture,
         (
+            *(
+                case(
+                    f"its user.js {what}",
+                    _prefs(HOME, user=text),
+                    name="browser.startup.homepage",
+                    value=NEWS,
+                )
+                for case, what, text in (
+                    (forged, "sets another", HOME.replace(NEWS, "http://other.test/")),
+                    (another_way, "sets it, too", HOME),
+                    (another_way, "sets something else", 'user_pref("a", 1);\n'),
+                )
+            ),
+            forged(
+                "only its user.js sets it",
+                _prefs("", user=HOME),
+                name="browser.startup.homepage",
+                value=NEWS,
+            ),
             positive(
                 "a text",
                 _prefs("// Mozilla\n\n" + HOME),

@@ -75,14 +75,19 @@ def _shell(*words: str) -> State:
     return state
 
 
-def _kept_from_its_script(fixture: ProgramsFixture) -> None:
-    """Let bash run another file first, which opens the script and never ends."""
-    path = fixture.write("~/serve.sh", "sleep 60\n")
-    first = fixture.write("~/first", f"exec 9<{path}\n: >runs\nsleep 60\n")
-    fixture.run(["/usr/bin/env", f"BASH_ENV={first}", "/bin/bash", str(path)], cwd=fixture.home)
-    assert wait_until((fixture.home / "runs").exists, timeout_s=20)
-    last = (fixture.processes or [])[-1]
-    fixture.processes = [last._replace(argv=("/bin/bash", str(path)))]
+def _kept_from_its_script(*words: str, variable: str = "BASH_ENV") -> State:
+    """Let a shell run another file first, or only seem to, which opens the script and never ends."""
+
+    def state(fixture: ProgramsFixture) -> None:
+        path = fixture.write("~/serve.sh", ": >runs\nsleep 60\n")
+        first = fixture.write("~/first", f"exec 9<{path}\n: >runs\nsleep 60\n")
+        words_run = [*words, str(path)]
+        fixture.run(["/usr/bin/env", f"{variable}={first}", *words_run], cwd=fixture.home)
+        assert wait_until((fixture.home / "runs").exists, timeout_s=20)
+        last = (fixture.processes or [])[-1]
+        fixture.processes = [last._replace(argv=tuple(words_run))]
+
+    return state
 
 
 def _says_so(fixture: ProgramsFixture) -> None:
@@ -385,7 +390,24 @@ TABLES = (
                 script="~/serve.sh",
             ),
             forged("a shell that only says so", _says_so, script="~/serve.sh"),
-            forged("bash runs another file first", _kept_from_its_script, script="~/serve.sh"),
+            *(
+                forged(f"{name} first", _kept_from_its_script(*words, **more), script="~/serve.sh")
+                for name, words, more in (
+                    ("bash runs another file", ("/bin/bash",), {}),
+                    ("an interactive shell", ("/bin/sh", "-i"), {"variable": "ENV"}),
+                    ("a shell of its own files", ("/bin/sh",), {"variable": "ENV"}),
+                    ("a login shell", ("/bin/bash", "-l"), {"variable": "X"}),
+                    *(
+                        (f"{variable} brings code, perhaps", ("/bin/bash",), {"variable": variable})
+                        for variable in ("PS4", "BASH_FUNC_sleep%%", "LD_LIBRARY_PATH", "ZDOTDIR")
+                    ),
+                )
+            ),
+            another_way(
+                "with another variable",
+                _kept_from_its_script("/bin/bash", variable="MY_ENV"),
+                script="~/serve.sh",
+            ),
             forged(
                 "as the value of an option",
                 _script("/usr/bin/python3", "-X", "{s}", "-c", "import time; time.sleep(60)"),

@@ -1030,6 +1030,11 @@ PROGRAMS = (
             another_way("its first thread has ended", _beyond_first_thread, program=_PYTHON3),
             another_way("after others", _after_others, program=PYTHON),
             forged(
+                "in a user namespace of its own",
+                lambda b: (b.program("/usr/bin/gedit", b"gedit"), b.start_apart("/usr/bin/gedit")),
+                program=GEDIT,
+            ),
+            forged(
                 "another mounted over it",
                 lambda b: (
                     b.program("/usr/bin/gedit", b"gedit"),
@@ -1096,6 +1101,11 @@ PROGRAMS = (
             ).expect_met(),
             empty("no name", _run(), program="").expect_error(),
             hostile("another user's does not count", _run(uid_off=1), program=PYTHON).expect_met(),
+            forged(
+                "it runs in a user namespace of its own",
+                lambda b: (b.program("/usr/bin/gedit", b"gedit"), b.start_apart("/usr/bin/gedit")),
+                program=GEDIT,
+            ),
             forged("its first thread has ended", _beyond_first_thread, program=_PYTHON3),
             forged(
                 "a renamed copy runs",

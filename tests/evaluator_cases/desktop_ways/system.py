@@ -221,6 +221,19 @@ def cron_has_job() -> tuple[Case, ...]:
         forged(
             "a shell that does nothing", tab("SHELL=/bin/true\n0 8 * * * /bin/backup\n"), **args
         ),
+        *(
+            forged(
+                f"behind {name}",
+                tab(f"SHELL=/bin/bash\n{name}=/tmp/x\nSHELL=/bin/sh\n0 8 * * * /bin/backup\n"),
+                **args,
+            )
+            for name in ("BASH_ENV", "LD_PRELOAD", "SHELLOPTS")
+        ),
+        another_way(
+            "before a variable for later jobs",
+            tab("ENVIRONMENT=x\n0 8 * * * /bin/backup\nBASH_ENV=/tmp/x\n"),
+            **args,
+        ),
         forged(
             "a shell of the user's own",
             tab("'SHELL' = \"/home/user/bin/sh\"\n0 8 * * * /bin/backup\n"),
@@ -513,6 +526,9 @@ def shell_history_has() -> tuple[Case, ...]:
                 "cat <<A-1\nls -l\nA-1\n",
                 "cat <<''\nls -l\n\n",
                 "cat <<XX\nls -l\nXX\n",
+                'cat <<X"Y"Z\nls -l\nXYZ\n',
+                "cat 3<<X\\YZ\nls -l\nXYZ\n",
+                "cat <<''X'Y Z'\nls -l\nXY Z\n",
                 "cat <<-XX\nls -l\nXX\n",
                 "cat <<A\n\tA\nls -l\nA\n",
                 "if false; then\nls -l\nfi\n",

@@ -39,6 +39,11 @@ NAMED = (
 )
 NONE = (
     "bash -n s.sh",
+    "bash -i s.sh",
+    "bash -l s.sh",
+    "bash -eul s.sh",
+    "bash --login s.sh",
+    "sh -i s.sh",
     "sh -en s.sh",
     "bash -o noexec s.sh",
     "perl -wc s.pl",
