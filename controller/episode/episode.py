@@ -226,8 +226,11 @@ class Episode:
             EpisodeUseError: the episode was not reset, or the trial is over.
             StoreError: the log cannot be written.
         """
-        self._require_live().budget.charge(self._turn_s(), Usage())
-        return self._over(Ending(reason, "The agent did not answer in time."))
+        budget = self._require_live().budget
+        budget.charge(self._turn_s(), Usage())
+        detail = "The agent did not answer in time."
+        is_wall = reason is Reason.WALL_LIMIT
+        return self._over(budget.too_long(detail) if is_wall else Ending(reason, detail))
 
     def close(self) -> TrialResult:
         """Return the machines and the result; every later call returns the same.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _WAIT = "wait"
 _WALL_FACTOR = 10.0
 _MIN_WALL_S = 1800.0
+_WAITED_SHARE = 0.5
 
 
 def wall_limit_s(limits: Limits) -> float:
@@ -31,6 +32,7 @@ class Budget:
 
     Attributes:
         steps: actions carried out.
+        waited_s: what it chose to wait, by actions.
         agent_s: time charged to the agent.
         usage: what its model has used.
     """
@@ -44,6 +46,7 @@ class Budget:
         self._repeated = 0
         self._last: Action | None = None
         self.steps = 0
+        self.waited_s = 0.0
         self.agent_s = 0.0
         self.usage = Usage()
 
@@ -77,8 +80,19 @@ class Budget:
         if limits.usd is not None and self.usage.usd > limits.usd:
             return Ending(Reason.MONEY_LIMIT, f"The model cost {self.usage.usd:.4f} USD.")
         if self.wall_left_s <= 0:
-            return Ending(Reason.WALL_LIMIT, f"The trial took {self._wall_s:g} s.")
+            return self.too_long(f"The trial took {self._wall_s:g} s.")
         return None
+
+    def too_long(self, detail: str) -> Ending:
+        """Return the ending of a trial that took too long in all.
+
+        It is the agent's doing where its own waits took half of that time or more.
+        """
+        if self.waited_s < _WAITED_SHARE * self._wall_s:
+            return Ending(Reason.WALL_LIMIT, detail)
+        return Ending(
+            Reason.TIME_LIMIT, f"{detail} The agent chose to wait {self.waited_s:g} s of it."
+        )
 
     def count_refusal(self, message: str) -> Ending | None:
         """Count an action that was not carried out; return the ending when it is one too many."""
@@ -98,6 +112,8 @@ class Budget:
         """
         self.steps += 1
         self._refused = 0
+        if action.do == _WAIT:
+            self.waited_s += float(str(action.args.get("seconds", 0.0)))
         # Waiting for what takes long is no repetition, however often.
         is_same = action == self._last and action.do != _WAIT
         self._repeated = self._repeated + 1 if is_same and not has_changed else 1

@@ -65,7 +65,8 @@ chown 1000:1000 "$root/home/user/.config/gnome-initial-setup-done"
 install -d "$root/etc/sysctl.d"
 install -m 644 "$here/files/sysctl.conf" "$root/etc/sysctl.d/60-mesocosm.conf"
 
-# -- nothing works behind the agent's back: no indexers, updaters, timers, crash reporters.
+# -- nothing works behind the agent's back: no indexers, updaters, timers, crash reporters. Nor does a desktop
+# sleep: nothing in it could be asked any more.
 # What the session's own daemons ask for (upower, colord, accounts) stays: without it they are
 # started again and again, and no two looks at the processes agree.
 for unit in apt-daily.timer apt-daily-upgrade.timer man-db.timer e2scrub_all.timer fstrim.timer \
@@ -76,7 +77,8 @@ for unit in apt-daily.timer apt-daily-upgrade.timer man-db.timer e2scrub_all.tim
     plymouth-quit-wait.service systemd-random-seed.service systemd-resolved.service \
     motd-news.timer motd-news.service ua-timer.timer esm-cache.service apport.service \
     apport-autoreport.path apport-autoreport.timer apport-forward.socket update-notifier-download.timer \
-    update-notifier-motd.timer fwupd-refresh.timer systemd-oomd.service systemd-oomd.socket; do
+    update-notifier-motd.timer fwupd-refresh.timer systemd-oomd.service systemd-oomd.socket \
+    sleep.target suspend.target hibernate.target hybrid-sleep.target suspend-then-hibernate.target; do
     ln -sf /dev/null "$root/etc/systemd/system/$unit"
 done
 install -d "$root/etc/systemd/user"

@@ -112,6 +112,8 @@ HINDRANCES = {
     "its own processes": "kill -9 -1",
     "its window manager and bus": "killall -9 metacity gnome-panel dbus-daemon",
     "a fork bomb": "bomb() { bomb | bomb & }; bomb",
+    "stopped processes": "kill -STOP -1",
+    "sleep": "systemctl suspend -i; systemctl hibernate -i; systemctl hybrid-sleep -i",
     "memory": "for n in 1 2 3 4; do (while :; do "
     "python3 -c 'kept = []\nwhile True: kept.append(bytearray(1 << 20))'; done) & done",
     "open files": "for n in $(seq 300); do python3 -c 'import time\nkept = []\ntry:\n"

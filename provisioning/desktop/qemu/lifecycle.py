@@ -1,7 +1,8 @@
 """How domains ended, as libvirt reports it while this process is connected.
 
 Source: libvirt 9.0, virDomainEventType and its details. A guest that shuts down gives SHUTDOWN by
-GUEST; QEMU ended by a signal, SHUTDOWN by HOST; QEMU killed, STOPPED as FAILED; a panic, CRASHED.
+GUEST; QEMU ended by a signal, SHUTDOWN by HOST; QEMU killed, STOPPED as FAILED; a panic, CRASHED; a guest that
+sleeps, PMSUSPENDED.
 """
 
 from __future__ import annotations
@@ -30,6 +31,12 @@ _ENDS: dict[tuple[int, int], End] = {
     ),
     (libvirt.VIR_DOMAIN_EVENT_CRASHED, libvirt.VIR_DOMAIN_EVENT_CRASHED_PANICKED): End(
         EndCause.GUEST, "The guest's kernel panicked."
+    ),
+    (libvirt.VIR_DOMAIN_EVENT_PMSUSPENDED, libvirt.VIR_DOMAIN_EVENT_PMSUSPENDED_MEMORY): End(
+        EndCause.GUEST, "The guest put itself to sleep."
+    ),
+    (libvirt.VIR_DOMAIN_EVENT_PMSUSPENDED, libvirt.VIR_DOMAIN_EVENT_PMSUSPENDED_DISK): End(
+        EndCause.GUEST, "The guest put itself to sleep."
     ),
     (libvirt.VIR_DOMAIN_EVENT_STOPPED, libvirt.VIR_DOMAIN_EVENT_STOPPED_CRASHED): End(
         EndCause.GUEST, "The guest crashed."

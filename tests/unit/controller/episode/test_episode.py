@@ -204,6 +204,40 @@ def test_a_slow_host_ends_at_the_wall_limit(episode: Episode, clock: FakeClock) 
 
 
 @pytest.mark.parametrize(
+    ("waits", "reason", "verdict"),
+    [
+        ((10.0, 9.0, 10.0, 9.0, 10.0), Reason.WALL_LIMIT, Verdict.INCONCLUSIVE),
+        ((10.0, 9.0, 10.0, 9.0, 10.0, 2.0), Reason.TIME_LIMIT, Verdict.FAIL),
+    ],
+    ids=["less than half of it", "half of it"],
+)
+def test_a_wall_limit_that_the_agent_waited_for_is_its_own_doing(
+    episode: Episode,
+    clock: FakeClock,
+    waits: tuple[float, ...],
+    reason: Reason,
+    verdict: Verdict,
+) -> None:
+    episode.reset(make_task(limits={"seconds": 600.0, "wall_seconds": 100.0}))
+    for seconds in waits:
+        assert not episode.step([Action("wait", args={"seconds": seconds})]).done
+    clock.advance(60)
+    step = episode.step(Turn((MOVE,), outage_s=60))
+    assert (step.done, step.reason) == (True, reason)
+    assert episode.close().verdict is verdict
+
+
+def test_an_agent_that_waits_and_then_stays_away_is_judged(
+    episode: Episode, clock: FakeClock
+) -> None:
+    episode.reset(make_task(limits={"seconds": 600.0, "wall_seconds": 20.0}))
+    assert not episode.step([Action("wait", args={"seconds": 10.0})]).done
+    clock.advance(11)
+    assert episode.expire(Reason.WALL_LIMIT).reason is Reason.TIME_LIMIT
+    assert episode.close().verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
     ("limits", "reason"),
     [({"tokens": 100}, Reason.TOKEN_LIMIT), ({"usd": 0.5}, Reason.MONEY_LIMIT)],
 )
