@@ -12,6 +12,13 @@ _CONTAINERS = (*_MACHINES, "images/desktop_container")
 _PHONES = ("images/phone", "provisioning/phone", "provisioning/links")
 _FIRST = "tests/integration/test_first_suite.py"
 _KILLS = "tests/integration/test_killed_worker.py"
+_OF_THE_SERVICE = (
+    "test_appliance",
+    "test_debian",
+    "test_killed_on_machines",
+    "test_two_containers",
+)
+"""Tests on VMs of what runs beside them; Debian's own among others is nothing on a third distribution."""
 _JUDGES = ("evaluators", "provisioning/probe")
 _SERVICE_TESTS = (
     "tests/integration/test_killed_service.py",
@@ -62,6 +69,7 @@ JOBS = (
         "every integration test on desktop VMs, nightly ones included",
         (*_MACHINES, "tests/integration"),
         pytest=("-m", "vm", "tests/integration", f"--ignore={_FIRST}", f"--ignore={_KILLS}"),
+        elsewhere=tuple(f"--ignore=tests/integration/{name}.py" for name in _OF_THE_SERVICE),
         distributions=DISTRIBUTIONS,
     ),
     Job(
