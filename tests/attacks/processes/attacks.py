@@ -4,7 +4,8 @@ What the agent's user can do to what they read:
 
 * **Start** anything under any name and with any arguments; copies of programs; programs from memory.
 * **Mount** other files over a program's path in name spaces of its own.
-* **Write** its own processes' names and arguments while they run.
+* **Write** its own processes' names and arguments while they run, and their memory where it attaches to them:
+  on VMs in user namespaces of its own only.
 * It cannot change which file the kernel says a process executes.
 
 What stands against it: the file that a process executes is compared by device and inode, as root's
@@ -51,6 +52,25 @@ def _attack(
     )
 
 
+_OVERWRITE = f"""
+import ctypes, os, platform
+libc = ctypes.CDLL(None)
+libc.ptrace.restype = ctypes.c_long
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+if platform.machine() != "x86_64" or libc.unshare(0x10000000):
+    raise SystemExit("{NO_TOOL}")
+pid = os.fork()
+if pid == 0:
+    libc.ptrace(0, 0, None, None)
+    os.execv("{PROGRAM}", ["{PROGRAM}", "sleep", "600"])
+os.waitpid(pid, 0)
+place = libc.ptrace(3, pid, 128, None)
+pause = b"\\xb8\\x22\\0\\0\\0\\x0f\\x05\\xeb\\xf7".ljust(16, b"\\x90")
+for offset in (0, 8):
+    libc.ptrace(4, pid, place + offset, int.from_bytes(pause[offset : offset + 8], "little"))
+libc.ptrace(17, pid, None, None)
+"""
+"""Starts the program in a user namespace, where Yama lets its maker write other code into it: it sleeps."""
 _BY_FILE = "the file that a process executes counts, by device and inode"
 ATTACKS = (
     _attack(
@@ -98,6 +118,12 @@ ATTACKS = (
         f"os.execve('/proc/self/fd/%d' % handle, ['{PROGRAM}', 'sleep', '600'], dict(os.environ))\n"
         f"END\npython3 memory.py {_SLEEP}",
         "a copy is another program",
+    ),
+    _attack(
+        "the program with other code in its memory",
+        f"cat > overwrite.py << 'END'{_OVERWRITE}END\nsetsid python3 overwrite.py 2>&1 < /dev/null; sleep 0.3",
+        "a process in a user namespace of the agent's is nobody's",
+        differs_on=MACHINES,
     ),
     _attack(
         "a link to another program",
