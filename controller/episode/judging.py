@@ -40,7 +40,8 @@ class Judgement:
 def judge(ending: Ending, live: LiveTrial) -> Judgement:
     """Finish the graph of a trial and return the verdict.
 
-    Machines that the agent ended are not asked: what cannot be verified any more is unmet.
+    Machines that the agent ended are not asked: what cannot be verified any more is unmet. A trial that
+    took too long in all on a machine which the agent hinders is its own doing.
 
     Args:
         ending: why the trial is over.
@@ -48,6 +49,8 @@ def judge(ending: Ending, live: LiveTrial) -> Judgement:
     """
     if ending.reason in _NOT_EVALUATED:
         return Judgement(Verdict.INCONCLUSIVE, ending)
+    if ending.reason is Reason.WALL_LIMIT:
+        ending = _with_machines(ending, _agents_faults(live))
     faults: dict[str, MachineFault] = {}
     if ending.reason is not Reason.MACHINE_ENDED_BY_AGENT:
         finished, undone = live.finished()
@@ -65,6 +68,11 @@ def judge(ending: Ending, live: LiveTrial) -> Judgement:
     if live.graph.verdict() is Verdict.INCONCLUSIVE and ending.reason not in FAILED:
         return _judge_undecided(live.graph, live.task, faults, undone)
     return _judge_decided(_with_machines(ending, faults), live.graph, undone)
+
+
+def _agents_faults(live: LiveTrial) -> dict[str, MachineFault]:
+    found = {role: diagnose(machine) for role, machine in live.machines.items()}
+    return {role: fault for role, fault in found.items() if fault and fault.is_by_agent}
 
 
 def _finished(

@@ -203,6 +203,18 @@ def test_a_slow_host_ends_at_the_wall_limit(episode: Episode, clock: FakeClock) 
     assert episode.close().verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_wall_limit_on_a_machine_that_the_agent_hinders_is_its_own_doing(
+    fleet: FakeFleet, episode: Episode, clock: FakeClock
+) -> None:
+    episode.reset(make_task(limits={"seconds": 600.0, "wall_seconds": 100.0}))
+    fleet.machines[Kind.DESKTOP, 0].state.hindrance = "1000 processes want to run"
+    clock.advance(101)
+    assert episode.step(Turn((MOVE,), outage_s=101)).done
+    result = episode.close()
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT)
+    assert "1000 processes want to run" in result.detail
+
+
 @pytest.mark.parametrize(
     ("waits", "reason", "verdict"),
     [
