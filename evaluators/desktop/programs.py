@@ -20,16 +20,7 @@ if TYPE_CHECKING:
 
 _CHUNK_BYTES = 1 << 20
 _USERS = "ns/user"
-_ASTRAY = (
-    b"BASH_ENV=",
-    b"BASH_FUNC_",
-    b"BASHOPTS=",
-    b"ENV=",
-    b"LD_",
-    b"PS4=",
-    b"SHELLOPTS=",
-    b"ZDOTDIR=",
-)
+_ASTRAY = (b"BASH_ENV=", b"BASH_FUNC_", b"BASHOPTS=", b"ENV=", b"PS4=", b"SHELLOPTS=", b"ZDOTDIR=")
 """With which variables begin that bring a shell code, or options that keep it from running its script."""
 _CODE = re.compile(r"^0*([0-9a-f]+)-0*([0-9a-f]+) ..x. \S+ (\S+ \S+) +(/.*)", re.MULTILINE)
 """A file's row of a memory map, if its memory may be executed: addresses, device and inode, path."""
@@ -71,7 +62,7 @@ def script_running(guest: Guest, script: str) -> bool:
     process is in). Code given by an option such as ``-c``, or read from standard input, is no script; an
     editor that shows the script does not run it; a check of its syntax, or a process that is stopped, does not
     either. A shell must have the file open as well, and run no other file first (a login or interactive shell,
-    ``BASH_ENV``), nor code that its environment brings (functions, ``PS4``, ``LD_PRELOAD``). Of other interpreters the command line alone tells,
+    ``BASH_ENV``), nor code that its environment brings (functions, ``PS4``) or that is not root's. Of other interpreters the command line alone tells,
     which a process can write over, and code that runs before the script (such as Python's
     ``usercustomize``) is not told from it: check what the script does, too. Proves the state, not
     who made it.
@@ -206,8 +197,10 @@ def _is_stopped(process: Path) -> bool:
 def _is_led_astray(process: Path, argv: Sequence[str]) -> bool:
     """Return whether a shell may run other code than its script's: before it, or in its place."""
     variables = (process / "environ").read_bytes().split(b"\0")
-    is_login = argv[0].startswith("-")
-    return is_login or any(variable.startswith(_ASTRAY) for variable in variables)
+    if argv[0].startswith("-") or any(variable.startswith(_ASTRAY) for variable in variables):
+        return True
+    # What is preloaded, or found on a library path of the user's, acts as the shell.
+    return any(status.st_uid != 0 for _, status in _code_files(int(process.name), set()))
 
 
 def _has_open(process: Path, wanted: os.stat_result) -> bool:
@@ -245,15 +238,20 @@ def _mapped_code(guest: Guest) -> Iterator[tuple[Path, os.stat_result]]:
     own = Path(guest.home).stat().st_uid
     seen: set[str] = set()
     for process in guest.processes():
-        rows = _CODE.findall(_memory_map(process.pid)) if process.uid == own else ()
-        for first, last, file, name in rows:
-            if file in seen:
-                continue
-            seen.add(file)
-            for path in (Path(f"/proc/{process.pid}/map_files/{first}-{last}"), Path(name)):
-                with contextlib.suppress(OSError):
-                    yield path, path.stat()
-                    break
+        if process.uid == own:
+            yield from _code_files(process.pid, seen)
+
+
+def _code_files(pid: int, seen: set[str]) -> Iterator[tuple[Path, os.stat_result]]:
+    """Iterate over the files that a process has mapped as code, but for those seen, which are added to."""
+    for first, last, file, name in _CODE.findall(_memory_map(pid)):
+        if file in seen:
+            continue
+        seen.add(file)
+        for path in (Path(f"/proc/{pid}/map_files/{first}-{last}"), Path(name)):
+            with contextlib.suppress(OSError):
+                yield path, path.stat()
+                break
 
 
 def _memory_map(pid: int) -> str:

@@ -28,7 +28,26 @@ _INK = '<w:color w:val="{}"/>'
 _HIGHLIGHT = '<w:highlight w:val="{}"/>'
 _SHADING = '<w:shd w:val="clear" w:fill="{}"/>'
 _OWN_COLOUR = f"<w:pPr>{_SHADING.format('ABCDEF')}</w:pPr><w:rPr>{_INK.format('ABCDEF')}</w:rPr>"
+_MARKERS = {
+    "blue": "0000FF",
+    "cyan": "00FFFF",
+    "darkBlue": "000080",
+    "darkCyan": "008080",
+    "darkGray": "808080",
+    "darkGreen": "008000",
+    "darkMagenta": "800080",
+    "darkRed": "800000",
+    "darkYellow": "808000",
+    "green": "00FF00",
+    "magenta": "FF00FF",
+    "red": "FF0000",
+}
+"""Colours of highlights by name. Source: ECMA-376, 17.18.40."""
 _UNSEEN_RUNS = {
+    **{
+        f"{rgb} on a highlight in {name}": _INK.format(rgb) + _HIGHLIGHT.format(name)
+        for name, rgb in _MARKERS.items()
+    },
     "white on a white highlight": _INK.format("FFFFFF") + _HIGHLIGHT.format("white"),
     "grey on a grey highlight": _INK.format("C0C0C0") + _HIGHLIGHT.format("lightGray"),
     "black on a black highlight": _INK.format("000000") + _HIGHLIGHT.format("black"),
@@ -48,6 +67,7 @@ _UNSEEN_RUNS = {
     "of usual size and narrow": '<w:w w:val="18"/>',
 }
 _SEEN_RUNS = {
+    "black on automatic shading": _INK.format("000000") + _SHADING.format("auto"),
     "white on a highlight of another colour": _INK.format("FFFFFF") + _HIGHLIGHT.format("yellow"),
     "in the colour behind its pattern": _INK.format("ABCDEF")
     + '<w:shd w:val="solid" w:color="000000" w:fill="ABCDEF"/>',

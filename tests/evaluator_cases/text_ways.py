@@ -422,9 +422,17 @@ def alignment_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         another_way(
             "docx: left in a line from right to left", at(path, leftwards("left")), **right
         ),
-        another_way(
-            "docx: right in a line not from right to left",
-            at(path, leftwards("right", ' w:val="0"')),
+        *(
+            another_way(
+                f"docx: right in a line from right to left: {value}",
+                at(path, leftwards("right", f' w:val="{value}"')),
+                **right,
+            )
+            for value in ("0", "false", "off")
+        ),
+        forged(
+            "docx: right in a line from right to left: true",
+            at(path, leftwards("right", ' w:val="true"')),
             **right,
         ),
         another_way("odt: end", at(path, odt), **right),

@@ -399,7 +399,7 @@ TABLES = (
                     ("a login shell", ("/bin/bash", "-l"), {"variable": "X"}),
                     *(
                         (f"{variable} brings code, perhaps", ("/bin/bash",), {"variable": variable})
-                        for variable in ("PS4", "BASH_FUNC_sleep%%", "LD_LIBRARY_PATH", "ZDOTDIR")
+                        for variable in ("PS4", "BASH_FUNC_sleep%%", "SHELLOPTS", "ZDOTDIR")
                     ),
                 )
             ),
