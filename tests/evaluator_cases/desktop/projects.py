@@ -99,6 +99,13 @@ def _says_so(fixture: ProgramsFixture) -> None:
     fixture.processes = [last._replace(argv=("/bin/bash", str(path)))]
 
 
+def _login_by_name(fixture: ProgramsFixture) -> None:
+    """Let a shell run the script that is named as those of logins are."""
+    _shell("/bin/bash", "{s}")(fixture)
+    last = (fixture.processes or [])[-1]
+    fixture.processes = [last._replace(argv=("-bash", *last.argv[1:]))]
+
+
 def _stopped(fixture: ProgramsFixture) -> None:
     """Let a shell run the script, and stop it."""
     _shell("/bin/bash", "{s}")(fixture)
@@ -389,6 +396,7 @@ TABLES = (
                 _script("/usr/bin/tail", "-f", "{s}"),
                 script="~/serve.sh",
             ),
+            forged("a login shell by its name", _login_by_name, script="~/serve.sh"),
             forged("a shell that only says so", _says_so, script="~/serve.sh"),
             *(
                 forged(f"{name} first", _kept_from_its_script(*words, **more), script="~/serve.sh")
@@ -399,7 +407,13 @@ TABLES = (
                     ("a login shell", ("/bin/bash", "-l"), {"variable": "X"}),
                     *(
                         (f"{variable} brings code, perhaps", ("/bin/bash",), {"variable": variable})
-                        for variable in ("PS4", "BASH_FUNC_sleep%%", "SHELLOPTS", "ZDOTDIR")
+                        for variable in (
+                            "PS4",
+                            "BASH_FUNC_sleep%%",
+                            "BASHOPTS",
+                            "SHELLOPTS",
+                            "ZDOTDIR",
+                        )
                     ),
                 )
             ),

@@ -705,6 +705,7 @@ SETTINGS = (
                     ("with a service", _owned_name("/bin/cat", service="/bin/cat")),
                     ("that has ended", _owned_name(PYTHON, owner=1 << 29)),
                     ("beside its own, a script", _owned_by_script(is_other=True)),
+                    ("and its own is missing", _owned_name("/nonexistent")),
                 )
             ),
             *(

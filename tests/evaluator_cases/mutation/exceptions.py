@@ -61,6 +61,8 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.database._page_bytes: *: 1 -> 2": "no page has two bytes",
     "evaluators.desktop.database._OPERATIONS_A_STEP: *": _BOUND,
     "evaluators.desktop.programs._CHUNK_BYTES: *": _BOUND,
+    "evaluators.desktop.programs.shares_users: *: False -> True": "what is gone runs nothing, as is seen before",
+    "evaluators.readers.docx_text._HIGHLIGHTS: *: 'white' -> *": "paper is white as well",
     "evaluators.desktop.*._TIMEOUT_S: *": _BOUND,
     "evaluators.desktop.*: os.close(fd) -> pass": _CLOSED,
     "evaluators.desktop.*: '' -> 'XX'": _NOTHING,
