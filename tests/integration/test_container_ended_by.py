@@ -12,12 +12,12 @@ from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
-from evaluators.model.task import Task
 from provisioning.desktop.container.backend import ContainerBackend
 from provisioning.desktop.container.engine import DesktopContainers
 from provisioning.fleet.host_backends import ForkingSwitch
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
+from tests.integration.test_ended_by import DONE, TASK
 from tests.standins.container import desktop_container_settings
 from tests.tiers import nightly
 
@@ -27,28 +27,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.docker]
 
 WAIT = Action("wait", args={"seconds": 5.0})
-DONE = Action("complete")
-TASK = Task.model_validate(
-    {
-        "id": "dark",
-        "instruction": "Switch the desktop to dark style.",
-        "roles": {"desktop": "desktop"},
-        "graph": [
-            {
-                "id": "dark",
-                "on": "desktop",
-                "check": "gsetting_equals",
-                "with": {
-                    "schema": "org.gnome.desktop.interface",
-                    "key": "color-scheme",
-                    "value": "prefer-dark",
-                },
-            }
-        ],
-        "limits": {"steps": 30, "seconds": 600.0, "repetitions": 30},
-        "oracle": [{"do": "complete"}],
-    }
-)
 BOMB = "bomb() { bomb | bomb & }; bomb"
 MEMORY = (
     "for n in 1 2 3 4; do (while :; do python3 -c 'kept = []\n"
