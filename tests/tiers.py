@@ -21,6 +21,9 @@ TIER = "MESOCOSM_TEST_TIER"
 """Environment variable: ``nightly`` runs everything, at the full counts."""
 IS_NIGHTLY = os.environ.get(TIER) == "nightly"
 
+SPREAD = "MESOCOSM_TEST_SPREAD"
+"""Environment variable: set where tests on VMs may run on several workers, each with VMs of its own."""
+_SPREAD_GROUPS = 8
 
 STAND_IN = pytest.mark.xdist_group("stand-in")
 """Mark of tests with a stand-in desktop: two at once on one host disturb each other's windows."""
@@ -73,10 +76,15 @@ def arrange(items: list[pytest.Item]) -> list[pytest.Item]:
     left = [] if IS_NIGHTLY else [item for item in items if item.get_closest_marker("nightly")]
     items[:] = [item for item in items if item not in set(left)]
     lanes = {item: lane_of(mark.name for mark in item.iter_markers()) for item in items}
+    on_vms = sum(lane is Lane.VM for lane in lanes.values())
+    count = 0
     for item, lane in lanes.items():
         item.user_properties.append(("lane", lane.value))
         shares_machines = lane in {Lane.VM, Lane.CONTAINER}
         group = lane.value if shares_machines else item.nodeid.partition("::")[0]
+        if lane is Lane.VM and os.environ.get(SPREAD):
+            group = f"{lane.value} {count * _SPREAD_GROUPS // on_vms}"
+            count += 1
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(group))
     return left

@@ -31,7 +31,7 @@ from tests.nightly.ledger import (
     stale_lines,
     write_row,
 )
-from tests.tiers import TIER
+from tests.tiers import SPREAD, TIER
 
 LOGS = REPOSITORY / ".nightly"
 _COLUMNS = "200"
@@ -90,6 +90,8 @@ def run_job(job: Job, distribution: str) -> Row:
     env = {TIER: "nightly", "COLUMNS": _COLUMNS} | (
         {"MESOCOSM_DISTRIBUTION": distribution} if distribution else {}
     )
+    if job.workers > 1:
+        env[SPREAD] = "1"
     sources, start_s = digest_sources(job.sources), SYSTEM_CLOCK.monotonic_s()
     last = ""
     with log.open("w", encoding="utf-8") as file:
@@ -129,6 +131,8 @@ def command_of(job: Job, distribution: str = "") -> list[str]:
     if job.pytest:
         elsewhere = () if distribution in {"", DEFAULT} else job.elsewhere
         words = [str(here / "pytest"), "-v", *job.pytest, *elsewhere]
+        if job.workers > 1:
+            words[2:2] = ["-n", str(job.workers), "--dist", "loadscope", "--no-loadscope-reorder"]
     elif job.command[:1] == ("-m",):
         words = [sys.executable, *job.command]
     else:

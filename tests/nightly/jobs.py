@@ -48,6 +48,7 @@ class Job:
         distributions: it runs once for each; empty where it needs no desktop.
         row: name of the row that sums up a command which prints a table.
         needs_appliance: whether the appliance must be up.
+        workers: tests on VMs run on so many at once, each with VMs of its own.
         timeout_s: after this it is ended and has failed.
     """
 
@@ -60,6 +61,7 @@ class Job:
     row: str = ""
     distributions: tuple[str, ...] = ()
     needs_appliance: bool = True
+    workers: int = 1
     timeout_s: float = 5400.0
 
 
@@ -100,6 +102,7 @@ JOBS = (
         pytest=("tests/attacks",),
         elsewhere=("-m", "vm or docker"),
         distributions=DISTRIBUTIONS,
+        workers=2,
     ),
     Job(
         "evaluator-cases",
@@ -107,6 +110,7 @@ JOBS = (
         (*_JUDGES, "tests/evaluator_cases", "images/desktop"),
         pytest=("tests/evaluator_cases/machines",),
         distributions=DISTRIBUTIONS,
+        workers=2,
     ),
     Job(
         "honest-ways",
@@ -114,6 +118,7 @@ JOBS = (
         ("evaluators", "tests/honest_ways", "images/desktop"),
         pytest=("-m", "vm", "tests/honest_ways"),
         distributions=DISTRIBUTIONS,
+        workers=2,
     ),
     Job(
         "desktop-container",

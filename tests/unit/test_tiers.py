@@ -15,7 +15,7 @@ from tests.nightly import ledger
 from tests.nightly.__main__ import command_of, main, summary_of
 from tests.nightly.jobs import DEFAULT, DISTRIBUTIONS, JOBS, select
 from tests.nightly.ledger import REPOSITORY, Row, digest_sources, read_rows, slots, write_row
-from tests.tiers import Lane, Times, lane_of
+from tests.tiers import SPREAD, Lane, Times, arrange, lane_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +37,23 @@ def test_a_lane_follows_from_the_machines_that_a_test_needs(
     marks: tuple[str, ...], lane: Lane
 ) -> None:
     assert lane_of(marks) is lane
+
+
+@pytest.mark.parametrize(("spread", "groups"), [("", ["vm"] * 16), ("1", None)])
+def test_tests_on_vms_share_a_worker_unless_their_job_spreads_them(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, spread: str, groups: list[str]
+) -> None:
+    monkeypatch.setenv(SPREAD, spread)
+    items: list[pytest.Item] = [
+        pytest.Function.from_parent(request.node.parent, name=f"test_{index}", callobj=lambda: None)
+        for index in range(17)
+    ]
+    for item in items[:16]:
+        item.add_marker("vm")
+    arrange(items)
+    found = [mark.args[0] for item in items if (mark := item.get_closest_marker("xdist_group"))]
+    assert found[:16] == (groups or [f"vm {index // 2}" for index in range(16)])
+    assert not found[16].startswith("vm")
 
 
 def phase(worker: str, lane: Lane, minutes: float) -> pytest.TestReport:
@@ -142,6 +159,12 @@ def test_the_appliance_is_brought_up_where_a_job_needs_it() -> None:
     (smoke, phone) = select(("smoke", "phone"))
     assert command_of(smoke)[:2] == ["sh", "tests/with_appliance.sh"]
     assert command_of(phone)[0].endswith("pytest")
+
+
+def test_jobs_of_several_workers_have_their_vms_spread() -> None:
+    (attacks, contract) = select(("attacks", "machine-contract"))
+    assert "-n 2 --dist loadscope" in " ".join(command_of(attacks))
+    assert "-n" not in command_of(contract)
 
 
 def test_other_distributions_leave_out_what_has_nothing_to_do_with_them() -> None:

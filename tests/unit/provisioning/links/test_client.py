@@ -151,7 +151,7 @@ def test_garbage_is_skipped(peer: Peer, pool: ThreadPoolExecutor, line: bytes) -
 def test_garbage_instead_of_a_reply_is_a_protocol_error(
     peer: Peer, pool: ThreadPoolExecutor
 ) -> None:
-    waiting = pool.submit(peer.client.call, "x", timeout_s=20)
+    waiting = pool.submit(peer.client.call, "x", timeout_s=1)
     peer.request()
     peer.send(b"what?\n")
     with pytest.raises(LinkProtocolError, match="garbage"):
