@@ -132,7 +132,7 @@ class Pruner:
             found += self._strangers(
                 {manifest.docker_tag for _, manifest in whole}, users.by_docker_id
             )
-        return sorted(found, key=lambda one: (_ORDER.index(one.name), one.label))
+        return sorted(found, key=lambda image: (_ORDER.index(image.name), image.label))
 
     def remove(self, images: Sequence[OldImage], say: Callable[[str], None]) -> list[OldImage]:
         """Remove images of `find` that did not come into use meanwhile.

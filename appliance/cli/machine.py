@@ -321,7 +321,7 @@ def _verify_phone(
         phone, get_settings(), adb_port=adb_port, console=console, token_file=token_file
     )
     findings = verify_phone(
-        found, CHECKS, lambda one: console_err().print(f"{one.name}: {one.state}")
+        found, CHECKS, lambda check: console_err().print(f"{check.name}: {check.state}")
     )
     is_ok = all(finding.state != "fail" for finding in findings)
     if json:

@@ -66,7 +66,9 @@ def takes_request(command: Callable[..., None]) -> Callable[..., None]:
 
     # Parameters with defaults must follow those without.
     given = [parameter for name, parameter in own.items() if name != _REQUEST]
-    every = sorted([*given, *options.values()], key=lambda one: one.default is not one.empty)
+    every = sorted(
+        [*given, *options.values()], key=lambda option: option.default is not option.empty
+    )
     placed = [parameter.replace(annotation=hints[parameter.name]) for parameter in every]
     run.__signature__ = inspect.Signature(placed)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in placed}

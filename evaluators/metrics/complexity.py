@@ -121,6 +121,6 @@ def largest_antichain(structure: Structure) -> int:
     pairs: nx.Graph[tuple[str, str]] = nx.Graph()
     left = [(name, "before") for name in structure.order]
     pairs.add_nodes_from(left)
-    pairs.add_edges_from(((one, "before"), (other, "after")) for one, other in closure.edges)
+    pairs.add_edges_from(((node, "before"), (later, "after")) for node, later in closure.edges)
     matched = nx.bipartite.hopcroft_karp_matching(pairs, left)
     return len(structure.order) - len(matched) // 2

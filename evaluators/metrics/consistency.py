@@ -64,7 +64,7 @@ class Consistency:
 
 def coherency(apps: Sequence[str]) -> int:
     """Return CS: how many neighbours are in the same application."""
-    return sum(one == other for one, other in itertools.pairwise(apps))
+    return sum(app == following for app, following in itertools.pairwise(apps))
 
 
 def largest_coherency(structure: Structure) -> int:

@@ -50,7 +50,7 @@ def read_paragraph(paragraph: Any, ground: str = "") -> Paragraph:  # noqa: ANN4
     style = paragraph.style.name if paragraph.style is not None else ""
     alignment = (
         _property(paragraph.paragraph_format.element, _ALIGNED)
-        or inherited(paragraph.style, lambda one: _property(one.element, _ALIGNED))
+        or inherited(paragraph.style, lambda style: _property(style.element, _ALIGNED))
         or _property(_defaults(paragraph.part).element, _ALIGNED)
     )
     runs = _visible_runs(paragraph, ground)
@@ -91,7 +91,7 @@ def _runs_leftwards(paragraph: Any) -> bool:  # noqa: ANN401
         found = element.xpath("./w:pPr/w:bidi")
         return str(found[0].get(f"{WORD}val", "1")) if found else None
 
-    own = look(paragraph._p) or inherited(paragraph.style, lambda one: look(one.element))  # noqa: SLF001
+    own = look(paragraph._p) or inherited(paragraph.style, lambda style: look(style.element))  # noqa: SLF001
     return own not in {None, "0", "false", "off"}
 
 
@@ -109,7 +109,7 @@ def _level(paragraph: Any) -> int:  # noqa: ANN401
         return int(heading[1]) if heading else None
 
     own = level(paragraph._p, "")  # noqa: SLF001 - python-docx has no other way
-    styled = inherited(paragraph.style, lambda one: level(one.element, one.name or ""))
+    styled = inherited(paragraph.style, lambda style: level(style.element, style.name or ""))
     return (styled if own is None else own) or 0
 
 
@@ -124,7 +124,7 @@ def _text(run: Any) -> str:  # noqa: ANN401
 
 def is_hidden(run: Any, paragraph: Any) -> bool:  # noqa: ANN401
     """Return whether what a run of a paragraph holds is marked as hidden."""
-    return bool(_look(run, paragraph, lambda one: one.font.hidden))
+    return bool(_look(run, paragraph, lambda source: source.font.hidden))
 
 
 def _look(run: Any, paragraph: Any, get: Callable[[Any], Any]) -> Any:  # noqa: ANN401
@@ -138,21 +138,21 @@ def _look(run: Any, paragraph: Any, get: Callable[[Any], Any]) -> Any:  # noqa: 
 def _read_run(run: Any, paragraph: Any, ground: str) -> Run | None:  # noqa: ANN401
     """Return a run with its look; None when it is not seen."""
     look = partial(_look, run, paragraph)
-    size = look(lambda one: one.font.size)
+    size = look(lambda source: source.font.size)
     size_pt = float(size.pt) if size is not None else None
     colour = str(look(_colour) or "").lower()
     fill = look(_background) or shading(paragraph._p.xpath("./w:pPr/w:shd")) or ground  # noqa: SLF001
-    scale = look(lambda one: _property(one.element, "./w:rPr/w:w/@w:val")) or "100"
+    scale = look(lambda source: _property(source.element, "./w:rPr/w:w/@w:val")) or "100"
     width_pt = (_USUAL_PT if size_pt is None else size_pt) * float(scale.rstrip("%")) / 100
     is_unseen = is_hidden(run, paragraph) or width_pt < SMALLEST_PT
-    is_unseen = is_unseen or look(lambda one: _property(one.element, _NO_FILL)) is not None
+    is_unseen = is_unseen or look(lambda source: _property(source.element, _NO_FILL)) is not None
     if is_unseen or not is_visible(size_pt, colour, fill.lower()):
         return None
     return Run(
         _text(run),
-        bold=bool(look(lambda one: one.font.bold)),
-        italic=bool(look(lambda one: one.font.italic)),
-        underline=bool(look(lambda one: one.font.underline)),
+        bold=bool(look(lambda source: source.font.bold)),
+        italic=bool(look(lambda source: source.font.italic)),
+        underline=bool(look(lambda source: source.font.underline)),
         colour=colour,
         size_pt=size_pt,
     )

@@ -109,11 +109,11 @@ class StateDigest(BaseModel):
         nothing = SelectionState(owned=False, targets=[], text="", trouble="")
         lines = []
         for name in sorted(self.selections.keys() | after.selections.keys()):
-            one, other = self.selections.get(name, nothing), after.selections.get(name, nothing)
-            if trouble := other.trouble or one.trouble:
+            before, now = self.selections.get(name, nothing), after.selections.get(name, nothing)
+            if trouble := now.trouble or before.trouble:
                 lines.append(f"clipboard {name}: {trouble}")
-            elif one != other:
-                lines.append(f"clipboard {name}: {one} -> {other}")
+            elif before != now:
+                lines.append(f"clipboard {name}: {before} -> {now}")
         return lines
 
 

@@ -180,7 +180,7 @@ def regions(off: Mask) -> list[tuple[Bounds, int]]:
             tiles -= near
             edge += near
         found.append(_box_of(off, group))
-    return sorted(found, key=lambda one: -one[1])
+    return sorted(found, key=lambda region: -region[1])
 
 
 def _box_of(off: Mask, tiles: set[tuple[int, int]]) -> tuple[Bounds, int]:

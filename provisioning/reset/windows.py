@@ -53,18 +53,19 @@ def window_differences(
     lines = [f"window gone: {window}" for index, window in enumerate(before) if index not in pairs]
     lines += [f"window new: {window}" for index, window in enumerate(after) if index not in found]
     for index, there in sorted(pairs.items()):
-        one, other = before[index], after[there]
-        if one.title != other.title:
-            lines.append(f"window retitled: {one} -> {other.title[:_MAX_TITLE]!r}")
-        if one.geometry != other.geometry:
-            lines.append(f"window moved: {one}: {_place(one)} -> {_place(other)}")
-        if one.states != other.states:
-            words = (" ".join(states) or "none" for states in (one.states, other.states))
-            lines.append(f"window states: {one}: {' -> '.join(words)}")
-    was, now = sorted(pairs), sorted(pairs, key=lambda index: pairs[index])
-    if was != now:
+        was, now = before[index], after[there]
+        if was.title != now.title:
+            lines.append(f"window retitled: {was} -> {now.title[:_MAX_TITLE]!r}")
+        if was.geometry != now.geometry:
+            lines.append(f"window moved: {was}: {_place(was)} -> {_place(now)}")
+        if was.states != now.states:
+            words = (" ".join(states) or "none" for states in (was.states, now.states))
+            lines.append(f"window states: {was}: {' -> '.join(words)}")
+    order, new_order = sorted(pairs), sorted(pairs, key=lambda index: pairs[index])
+    if order != new_order:
         names = (
-            ", ".join(repr(before[place].title[:_MAX_TITLE]) for place in row) for row in (was, now)
+            ", ".join(repr(before[place].title[:_MAX_TITLE]) for place in row)
+            for row in (order, new_order)
         )
         lines.append(f"windows restacked, bottom to top: {' -> '.join(names)}")
     had, has = _active(before), _active(after)
@@ -79,9 +80,9 @@ def window_differences(
 def _pair(before: Sequence[WindowState], after: Sequence[WindowState]) -> dict[int, int]:
     """Find each window again, first by all it shows, then by less; gives place by place."""
     rules: tuple[Callable[[WindowState], object], ...] = (
-        lambda one: (one.wm_class, one.kind, one.title, one.geometry),
-        lambda one: (one.wm_class, one.kind, one.title),
-        lambda one: (one.wm_class, one.kind),
+        lambda window: (window.wm_class, window.kind, window.title, window.geometry),
+        lambda window: (window.wm_class, window.kind, window.title),
+        lambda window: (window.wm_class, window.kind),
     )
     pairs: dict[int, int] = {}
     new = dict(enumerate(after))

@@ -62,7 +62,7 @@ def _files(home: str) -> dict[str, str]:
             break
         folder = folders.pop()
         try:
-            entries = sorted(os.scandir(os.path.join(home, folder)), key=lambda one: one.name)
+            entries = sorted(os.scandir(os.path.join(home, folder)), key=lambda entry: entry.name)
         except OSError:
             continue
         for entry in entries:

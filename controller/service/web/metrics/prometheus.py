@@ -99,7 +99,7 @@ class Prometheus:
         """
         rows = self._ask("alerts", "alerts")
         alerts = [_alert(row) for row in rows if row["state"] == "firing"]
-        return sorted(alerts, key=lambda one: (one.severity != "page", one.since, one.name))
+        return sorted(alerts, key=lambda alert: (alert.severity != "page", alert.since, alert.name))
 
     def _ask(
         self, name: str, part: str, values: Mapping[str, object] | None = None
