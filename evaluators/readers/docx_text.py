@@ -6,6 +6,7 @@ import re
 from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from evaluators.readers.docx_tree import WORD
@@ -47,10 +48,10 @@ _NO_FILL = "./w:rPr/*[local-name()='textFill']/*[local-name()='noFill']"
 
 def read_paragraph(paragraph: Any, ground: str = "") -> Paragraph:  # noqa: ANN401 - a foreign class
     """Read the visible part of a python-docx paragraph; `ground` is the colour of its table cell."""
-    style = paragraph.style.name if paragraph.style is not None else ""
+    style = style_of(paragraph)
     alignment = (
         _property(paragraph.paragraph_format.element, _ALIGNED)
-        or inherited(paragraph.style, lambda style: _property(style.element, _ALIGNED))
+        or inherited(style, lambda style: _property(style.element, _ALIGNED))
         or _property(_defaults(paragraph.part).element, _ALIGNED)
     )
     runs = _visible_runs(paragraph, ground)
@@ -58,7 +59,7 @@ def read_paragraph(paragraph: Any, ground: str = "") -> Paragraph:  # noqa: ANN4
         alignment = _MIRRORED[alignment]
     return Paragraph(
         "".join(run.text for run in runs),
-        style,
+        style.name if style is not None else "",
         _level(paragraph),
         _ALIGNMENTS.get(alignment, alignment) if alignment else "",
         runs,
@@ -91,7 +92,7 @@ def _runs_leftwards(paragraph: Any) -> bool:  # noqa: ANN401
         found = element.xpath("./w:pPr/w:bidi")
         return str(found[0].get(f"{WORD}val", "1")) if found else None
 
-    own = look(paragraph._p) or inherited(paragraph.style, lambda style: look(style.element))  # noqa: SLF001
+    own = look(paragraph._p) or inherited(style_of(paragraph), lambda style: look(style.element))  # noqa: SLF001
     return own not in {None, "0", "false", "off"}
 
 
@@ -109,7 +110,7 @@ def _level(paragraph: Any) -> int:  # noqa: ANN401
         return int(heading[1]) if heading else None
 
     own = level(paragraph._p, "")  # noqa: SLF001 - python-docx has no other way
-    styled = inherited(paragraph.style, lambda style: level(style.element, style.name or ""))
+    styled = inherited(style_of(paragraph), lambda style: level(style.element, style.name or ""))
     return (styled if own is None else own) or 0
 
 
@@ -129,7 +130,8 @@ def is_hidden(run: Any, paragraph: Any) -> bool:  # noqa: ANN401
 
 def _look(run: Any, paragraph: Any, get: Callable[[Any], Any]) -> Any:  # noqa: ANN401
     """Return what a run, its style and its paragraph's style set, or the document for all text."""
-    for value in (get(run), inherited(run.style, get), inherited(paragraph.style, get)):
+    styled = (inherited(style_of(part), get) for part in (run, paragraph))
+    for value in chain((get(run),), styled):
         if value is not None:
             return value
     return get(_defaults(paragraph.part))
@@ -183,6 +185,23 @@ def shading(found: list[Any]) -> str | None:
     is_solid = found[0].get(f"{WORD}val") == "solid"
     colour = found[0].get(f"{WORD}{'color' if is_solid else 'fill'}")
     return str(colour) if colour and colour != "auto" else None
+
+
+def style_of(text: Any) -> Any:  # noqa: ANN401
+    """Return the style of a run or paragraph, None where there is none.
+
+    It is looked up once for all that share it: python-docx goes through all styles at each look.
+    """
+    known = _known_styles(text.part)
+    key = (type(text), text._element.style)  # noqa: SLF001
+    if key not in known:
+        known[key] = text.style
+    return known[key]
+
+
+@lru_cache(maxsize=1)
+def _known_styles(_part: Any) -> dict[tuple[type, str | None], Any]:  # noqa: ANN401
+    return {}
 
 
 def _property(element: Any, path: str) -> str | None:  # noqa: ANN401

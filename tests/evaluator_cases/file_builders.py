@@ -204,13 +204,19 @@ def pdf_of(objects: Sequence[str], trailer: str = "") -> bytes:
     return data + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{end}".encode()
 
 
+_QUICK = 1
+"""Level of compression."""
+
+
 def zipped(parts: Mapping[str, bytes]) -> bytes:
-    """Pack members into an archive, the first one stored."""
+    """Pack members into an archive, the first one stored; quickly, since thousands are made."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, (name, data) in enumerate(parts.items()):
             stored = zipfile.ZIP_STORED if number == 0 else zipfile.ZIP_DEFLATED
-            archive.writestr(zipfile.ZipInfo(name), data, compress_type=stored)
+            archive.writestr(
+                zipfile.ZipInfo(name), data, compress_type=stored, compresslevel=_QUICK
+            )
     return file.getvalue()
 
 

@@ -152,7 +152,6 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.readers.archive.check_archive: *: 1 -> 2": _ONE_MORE,
     "evaluators.readers.archive.check_archive: * left < 0 *": _BOUND,
     "evaluators.readers.archive.check_archive: *: 0 -> 1": _BOUND,
-    "evaluators.readers.archive._check_xml: * node.clear() -> pass": "it keeps memory small",
     "evaluators.readers.archive.check_archive: * raise ValueError(f'not a readable *": _LATER,
     "evaluators.readers.pdf_graphics.UNKNOWN: *": _ANY,
     "evaluators.readers.pdf_graphics.union: *: True -> False": _STRICT,
