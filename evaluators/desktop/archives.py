@@ -2,7 +2,8 @@
 
 An archive that is missing, broken, larger than 64 MiB, or has more than 10 000 members is unmet.
 So is one whose members take each other's place when they are unpacked (``a.txt`` and ``d/../a.txt``,
-a file and a folder of one name), and a tar with anything but zeros behind its end.
+a file and a folder of one name), a zip whose two headers of a member differ, and a tar with a sparse
+file, or with anything but zeros behind its end: programs unpack them differently.
 Members are never unpacked to disk, and at most 1 MiB of one is kept.
 """
 
@@ -33,12 +34,14 @@ _FILES = (0o00, 0o10)
 """Kinds of members in the modes of a zip: none told, regular file."""
 _SAYS_UTF8 = 0x800
 _UNICODE_PATH = 0x7075
-_LOCAL_HEADER_BYTES = 30
+_LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+_SIZES_FOLLOW = 0x08
+_IN_64_BITS = 0xFFFFFFFF
 _LABEL, _LISTED_FOLDER = b"V", b"D"
 """Types of GNU tar: the name of an archive, and a folder with a list of what was in it."""
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError,
-    NotImplementedError, RuntimeError, ValueError, struct.error,
+    NotImplementedError, RuntimeError, ValueError, KeyError, struct.error,
 )  # fmt: skip
 
 
@@ -184,11 +187,16 @@ def _zip_name(file: BinaryIO, info: zipfile.ZipInfo) -> str:
     """Return the name under which programs unpack a member.
 
     Raises:
-        ValueError: its two headers name it differently.
+        ValueError: its two headers say different things; programs differ in which they believe.
     """
     file.seek(info.header_offset)
-    header = file.read(_LOCAL_HEADER_BYTES)
-    name_size, extra_size = struct.unpack("<HH", header[26:])
+    header = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+    _, _, flags, method, _, _, checksum, packed_size, size, name_size, extra_size = header
+    _require((method, flags & 1) == (info.compress_type, info.flag_bits & 1))
+    if not flags & _SIZES_FOLLOW:
+        _require(checksum == info.CRC)
+        _require(packed_size in {info.compress_size, _IN_64_BITS})
+        _require(size in {info.file_size, _IN_64_BITS})
     file.seek(name_size, 1)
     name = _decoded(info)
     found = _unicode_path(info, info.extra) or name
@@ -234,6 +242,7 @@ def _tarred(file: BinaryIO, wanted: str) -> Iterator[Member]:
                 data = None
                 if is_file and wanted in {"", name}:
                     member = archive.extractfile(info)
+                    _require(member is not None and not info.issparse())
                     data = None if member is None else _content(member, wanted)
                 yield Member(name, is_file, data)
         _read_end(archive)

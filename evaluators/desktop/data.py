@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _NOTHING = object()
 _INDEX = re.compile("0|[1-9][0-9]{0,8}")
+_UNUSUAL_SPACE = re.compile(r"[^\S \t\r\n]")
 
 
 @evaluator(on="desktop")
@@ -141,13 +142,20 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
         key: its name.
         value: what follows ``=``, or ``:`` where no such key stands before a ``=``.
     """
-    text = read_plain_text(guest, path)
+    text, section, key, value = map(
+        _with_marked_space, (read_plain_text(guest, path) or "", section, key, value.strip())
+    )
     readings = (
         parse_ini(text, delimiters=signs, is_lenient=True) for signs in (("=",), ("=", ":"))
     )
     values = (reading.get(section, key, fallback=None) for reading in readings)
     found = next((entry for entry in values if entry is not None), None)
-    return found is not None and found == value.strip()
+    return found is not None and found == value
+
+
+def _with_marked_space(text: str) -> str:
+    """Return a text in which no character is taken for white space that programs do not take for it."""
+    return _UNUSUAL_SPACE.sub("\ue000", text)
 
 
 @evaluator(on="desktop")

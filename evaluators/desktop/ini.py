@@ -35,6 +35,6 @@ def parse_ini(
     parser.SECTCRE = _HEADER
     try:
         parser.read_string(f"{_TOP if is_lenient else ''}{text or ''}")
-    except configparser.Error:
+    except (configparser.Error, AttributeError):  # its own, for a line that goes on with no value
         parser.clear()
     return parser

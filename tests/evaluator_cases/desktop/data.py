@@ -625,8 +625,18 @@ DATA = (
                 )
                 for where, text in (
                     ("before the first section", "size=800\n[W]\nx=1\n"),
+                    ("under a key that ends in a no-break space", "[W]\nsize\xa0=800\n"),
+                    ("as a value that ends in a no-break space", "[W]\nsize=800\xa0\n"),
                     ("alone, as a value", "[W]\nsize\n800\n"),
                 )
+            ),
+            hostile(
+                "a key without a value that goes on",
+                _file("[W]\nsize\n 800\n"),
+                path="~/f",
+                section="W",
+                key="size",
+                value="800",
             ),
             hostile(
                 "a section twice",

@@ -144,6 +144,7 @@ def _unsound(text: str) -> tuple[tuple[str, bytes], ...]:
     path, plain = _with_path("evil.txt", text), tarred(("evil.txt", data), mode="w")
     packed = tarred(good, mode="w:xz")
     before, mark, listed = path.partition(b"PK\1\2")
+    whole = zipped(good)
     sum32 = struct.pack("<I", zlib.crc32(b"a.txt"))
     return (
         ("a field with another name", path),
@@ -153,7 +154,31 @@ def _unsound(text: str) -> tuple[tuple[str, bytes], ...]:
         ("two tars", tarred(good, mode="w") + plain),
         ("a tar.xz without its end", packed[:-20]),
         ("a tar.gz with more behind it", tarred(good) + gzip.compress(b"junk")),
+        *(
+            (f"another {name} before the content", whole[:place] + b"\x09" + whole[place + 1 :])
+            for name, place in _PLACES.items()
+        ),
+        ("a sparse file", _sparse(data)),
     )
+
+
+_PLACES = {"method": 8, "checksum": 14, "packed size": 18, "size": 22}
+"""Of fields in the header before a member's content."""
+
+
+def _sparse(data: bytes) -> bytes:
+    """Return a tar of a.txt whose map of data leaves out the text that some programs append."""
+    raw = io.BytesIO()
+    info = tarfile.TarInfo("a.txt")
+    info.size = len(data)
+    info.pax_headers = {
+        "GNU.sparse.map": f"0,{len(data)}",
+        "GNU.sparse.size": str(len(data)),
+        "GNU.sparse.numblocks": "1",
+    }
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(info, io.BytesIO(data))
+    return raw.getvalue()
 
 
 def archive_lists() -> tuple[Case, ...]:
@@ -176,6 +201,18 @@ def archive_lists() -> tuple[Case, ...]:
         forged("encrypted", _file(_encrypted()), **args),
         forged("a tar of a link", _file(tarred(("a.txt", "2"))), **args),
         forged("a tar of a pipe", _file(tarred(("a.txt", "6"))), **args),
+        hostile(
+            "a further name of a file that is not there",
+            _file(tarred(("b", "1"))),
+            path="~/f",
+            names=["b"],
+        ),
+        forged(
+            "a further name of a folder",
+            _file(tarred(("a.txt", "5"), ("b", "1"))),
+            path="~/f",
+            names=["b"],
+        ),
         forged(
             "a file and a link",
             _file(tarred(("a.txt", b"hi"), ("b", "2"))),
