@@ -23,6 +23,9 @@ MAX_PIXELS = 40_000_000
 _PARENTS = {"MPO": "JPEG"}
 """Formats whose files are those of another one, with further pictures behind the first."""
 _DATA_URL = "data:image/"
+_VECTORS = (b"\xd7\xcd\xc6\x9a", b"\x01\x00\x09\x00", b"%PDF-")
+"""How WMF, with and without a placeable header, and PDF begin."""
+_MAX_PROLOGUE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,13 @@ def unusable(source: str, brief: str, details: str = "") -> EvaluationError:
     """
     kind = EvaluationError if source.startswith("data:") else ObstructedEvaluationError
     return kind(brief, details)
+
+
+def is_picture(data: bytes) -> bool:
+    """Return whether a file is a picture: one that `decode_picture` decodes, or of a vector format."""
+    if data[40:44] == b" EMF" or data.startswith(_VECTORS):
+        return True
+    return b"<svg" in data[:_MAX_PROLOGUE] or decode_picture(data) is not None
 
 
 def decode_picture(data: bytes) -> Picture | None:

@@ -270,5 +270,6 @@ def _text(source: bytes) -> str:
     content = str(body.get_content())
     if body.get_content_subtype() == "html":
         return html_text(content)
-    is_joined = body["Content-Type"].params.get("delsp", "").lower() == "yes"
+    kind = body["Content-Type"]  # a message that names none is of plain text
+    is_joined = kind is not None and kind.params.get("delsp", "").lower() == "yes"
     return shown(content.replace("\r\n", "\n").replace(" \n", "") if is_joined else content)

@@ -19,11 +19,22 @@ _INLINE = frozenset({
 _WITHOUT_END = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr",
 })  # fmt: skip
-_UNSEEN = frozenset({"head", "noscript", "script", "style", "template", "title"})
+_UNSEEN = frozenset({
+    "audio", "canvas", "datalist", "dialog", "head", "iframe", "noscript", "object", "script",
+    "style", "svg", "template", "title", "video",
+})  # fmt: skip
+_SHEET = re.compile(r"<style\b[^<>]*>(.*?)(?:</style|\Z)", re.IGNORECASE | re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_WHITE_FONT = re.compile(r"\bcolor\s*=[\s\"']*(?:white|#?f{6})\b", re.IGNORECASE)
 _STYLE = re.compile(r"\bstyle\s*=\s*(\"[^\"]*\"|'[^']*'|\S+)", re.IGNORECASE)
+_ZERO = r"(?:0+(?:\.0*)?|\.0+)"
 _UNSEEN_STYLE = re.compile(
-    r"display:none|visibility:hidden|(?:opacity|font-size|max-height):0*\.?0*(?![0-9.])"
+    r"display:none|visibility:(?:hidden|collapse)|\\|opacity\(0|(?<![a-z-])(?:"
+    r"content:|clip|mask|transform:|(?:opacity|font-size|line-height|(?:max-)?(?:height|width)):"
+    rf"{_ZERO}(?![0-9.])|color:(?:white|transparent|#f{{3,4}}(?![0-9a-f])|#f{{6}}"
+    rf"|rgba?\(255,255,255|[a-z]+\([^()]*,{_ZERO}\)))|(?:left|right|top|bottom|indent):-\d\d"
 )
+"""What hides text, or shows other text; white is taken for the colour of the paper."""
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _HIDDEN = re.compile(r"(?:\A|\s)hidden(?=[\s=/]|\Z)", re.IGNORECASE)
 
@@ -40,12 +51,14 @@ def html_text(page: str) -> str:
     """Return what a page shows, as `shown` does.
 
     Elements that are hidden, by their name, the attribute ``hidden`` or a style of their own, are
-    left out; style sheets are not read.
+    left out. Of style sheets only that is known whether they hide anything.
 
     Raises:
-        ValueError: elements are nested too deep.
+        ValueError: elements are nested too deep, or a style sheet hides something.
     """
     page = _without_comments(page)
+    if any(map(_is_unseen_style, _SHEET.findall(page))):
+        raise ValueError("a style sheet hides something")
     pieces: list[str] = []
     inside: list[tuple[str, bool]] = []
     end = 0
@@ -71,16 +84,22 @@ def _enter_or_leave(markup: re.Match[str], inside: list[tuple[str, bool]]) -> No
             while inside.pop()[0] != name:
                 pass
     elif name not in _WITHOUT_END:
-        is_unseen = name in _UNSEEN or _hides(attributes)
+        is_white = name == "font" and _WHITE_FONT.search(attributes) is not None
+        is_unseen = name in _UNSEEN or is_white or _hides(attributes)
         inside.append((name, is_unseen or bool(inside and inside[-1][1])))
         if len(inside) > _MAX_DEPTH:
             raise ValueError("elements are nested too deep")
 
 
 def _hides(attributes: str) -> bool:
-    styles = "".join("".join(_STYLE.findall(attributes)).lower().split())
     is_hidden = _HIDDEN.search(_QUOTED.sub("", attributes)) is not None
-    return is_hidden or _UNSEEN_STYLE.search(styles) is not None
+    return is_hidden or _is_unseen_style("".join(_STYLE.findall(attributes)))
+
+
+def _is_unseen_style(style: str) -> bool:
+    """Return whether declarations of CSS hide text, or may: white, moved, or written in escapes."""
+    plain = "".join(_COMMENT.sub("", html.unescape(style)).lower().split())
+    return _UNSEEN_STYLE.search(plain) is not None
 
 
 def _without_comments(page: str) -> str:

@@ -37,6 +37,8 @@ _MOMENT = re.compile(
 """A time of day, as people write it or as an XML Schema duration, or a date with one."""
 _PARTS = (("hour", "h"), ("minute", "m"), ("second", "s"))
 _QUOTED = re.compile(r'("[^"]*")')
+_FORMATS_OWN = re.compile(r"\b(?:_XLFN\.|_XLWS\.|COM\.MICROSOFT\.|COM\.SUN\.STAR\.)+(?=[A-Z])")
+"""Prefixes under which files keep newer functions; programs show none of them."""
 _CERTAIN = ("#DIV/0!", "#REF!")
 """Errors that every program calculates from the same formula."""
 
@@ -403,10 +405,11 @@ def _is_value(seen: object, wanted: Value, tolerance: float | None = None) -> bo
 
 
 def _plain(formula: str) -> str:
-    """Normalise a formula: no blanks, ``$`` and single quotes, upper case, except in texts."""
+    """Normalise a formula: no blanks, ``$``, single quotes, prefixes; upper case, except in texts."""
     pieces = _QUOTED.split(formula)
     for index in range(0, len(pieces), 2):
-        pieces[index] = re.sub(r"[\s$']", "", pieces[index]).upper().replace(";", ",")
+        plain = re.sub(r"[\s$']", "", pieces[index]).upper().replace(";", ",")
+        pieces[index] = _FORMATS_OWN.sub("", plain)
     return "".join(pieces)
 
 

@@ -10,12 +10,14 @@ a paragraph or table says another page style.
 
 from __future__ import annotations
 
+import base64
 import unicodedata
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from evaluators.decorators import evaluator
+from evaluators.pictures import is_picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -216,8 +218,8 @@ def document_table_equals(
 def document_picture_count(view: MachineView, path: str, count: Count) -> bool:
     """Return whether a text document has exactly this many pictures, stored in the file itself.
 
-    Hidden pictures, those with a side below 0.25 mm, previews of embedded objects, and those whose deletion
-    is tracked, are ignored.
+    Hidden pictures, those with a side below 0.25 mm, previews of embedded objects, those whose deletion
+    is tracked, and files that are no pictures, are ignored.
 
     Args:
         view: the machine.
@@ -228,7 +230,9 @@ def document_picture_count(view: MachineView, path: str, count: Count) -> bool:
         ``{on: desktop, check: document_picture_count, with: {path: ~/a.odt, count: 2}}``
     """
     document = view.text_document(path)
-    return document is not None and len(document.pictures) == count
+    if document is None:
+        return False
+    return sum(is_picture(base64.b64decode(text)) for text in document.pictures) == count
 
 
 def _lines(texts: Iterable[str]) -> list[str]:

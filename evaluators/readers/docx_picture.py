@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -11,7 +12,13 @@ from evaluators.readers.docx_tree import WORD
 from evaluators.readers.odf_look import is_seen_side
 from evaluators.readers.visibility import SMALLEST_MM
 
-_BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_BLIP = f"{_DRAWING}blip"
+_PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/picture}pic"
+_GROUPS = tuple(
+    f"{{http://schemas.microsoft.com/office/word/2010/wordprocessingGroup}}{name}"
+    for name in ("wgp", "grpSp")
+)
 _IMAGE = "{urn:schemas-microsoft-com:vml}imagedata"
 _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _EMU_A_MM = 36_000
@@ -35,7 +42,32 @@ def read_pictures(document: Any) -> list[bytes]:  # noqa: ANN401 - a foreign cla
 
 
 def _is_shown(image: Any, document: Any) -> bool:  # noqa: ANN401
-    return all(_shows(holder, document) for holder in image.iterancestors())
+    is_shown = all(_shows(holder, document) for holder in image.iterancestors())
+    return is_shown and _is_large_in_groups(image)
+
+
+def _is_large_in_groups(image: Any) -> bool:  # noqa: ANN401
+    """Return whether a picture keeps a size in the groups that it is in, which scale what they hold."""
+    groups = list(image.iterancestors(*_GROUPS))
+    picture = next(image.iterancestors(_PICTURE), None)
+    if picture is None or not groups:
+        return True
+    sides = _extent(picture, "ext")
+    for group in groups:
+        scales = zip(sides, _extent(group, "ext"), _extent(group, "chExt"), strict=False)
+        sides = [side * outer / inner if inner else side for side, outer, inner in scales] or sides
+    return min(sides, default=math.inf) >= SMALLEST_MM * _EMU_A_MM
+
+
+def _extent(holder: Any, name: str) -> list[float]:  # noqa: ANN401
+    """Return width and height that the properties of a shape or group say, nothing if they do not."""
+    found = (child.find(f"{_DRAWING}xfrm/{_DRAWING}{name}") for child in holder)
+    return [
+        float(extent.get(side, 0))
+        for extent in found
+        if extent is not None
+        for side in ("cx", "cy")
+    ]
 
 
 def _shows(holder: Any, document: Any) -> bool:  # noqa: ANN401

@@ -55,8 +55,8 @@ def read_paragraph(paragraph: Any, ground: str = "") -> Paragraph:  # noqa: ANN4
         or _property(_defaults(paragraph.part).element, _ALIGNED)
     )
     runs = _visible_runs(paragraph, ground)
-    if alignment in _MIRRORED and _runs_leftwards(paragraph):
-        alignment = _MIRRORED[alignment]
+    if _runs_leftwards(paragraph):
+        alignment = _MIRRORED.get(alignment or "start", alignment)
     return Paragraph(
         "".join(run.text for run in runs),
         style.name if style is not None else "",
@@ -154,7 +154,8 @@ def _read_run(run: Any, paragraph: Any, ground: str) -> Run | None:  # noqa: ANN
         _text(run),
         bold=bool(look(lambda source: source.font.bold)),
         italic=bool(look(lambda source: source.font.italic)),
-        underline=bool(look(lambda source: source.font.underline)),
+        underline=bool(look(lambda source: source.font.underline))
+        and is_visible(size_pt, str(look(_line_colour) or colour).lower(), fill.lower()),
         colour=colour,
         size_pt=size_pt,
     )
@@ -166,6 +167,11 @@ def _colour(styled: Any) -> str | None:  # noqa: ANN401
     found = _property(styled.element, _FILL) or (theme if theme in _PAPER_THEMES else None)
     rgb = PAPER if found in _PAPER_THEMES else found or styled.font.color.rgb
     return None if rgb is None else str(rgb)
+
+
+def _line_colour(styled: Any) -> str | None:  # noqa: ANN401
+    """Return the colour of the line below the text of a run or style."""
+    return _property(styled.element, "./w:rPr/w:u/@w:color")
 
 
 def _background(styled: Any) -> str | None:  # noqa: ANN401

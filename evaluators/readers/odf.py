@@ -25,7 +25,13 @@ from evaluators.readers.model import (
 )
 from evaluators.readers.odf_look import Look, attribute, is_seen_side, length_mm, own_look
 from evaluators.readers.odf_picture import is_shown
-from evaluators.readers.odf_slide import box_of, is_displayed, is_prompt, keeps_colours
+from evaluators.readers.odf_slide import (
+    box_of,
+    hidden_layers,
+    is_displayed,
+    is_prompt,
+    keeps_colours,
+)
 from evaluators.readers.odf_text import Characters, ground_of, load_document, page_grounds
 
 if TYPE_CHECKING:
@@ -38,7 +44,8 @@ _REFERENCE = re.compile(r"\[([^\[\]]*)\]")
 _COVERED = "table:covered-table-cell"
 """A place of a cell that is merged with others, but for its first one."""
 _ASIDE = {"table:table", "draw:frame", "text:note", "text:tracked-changes", "office:annotation"}
-_UNSEEN = {"note", "annotation", "frame", "ruby-text", "script", "tracked-changes"}
+_UNSEEN = {"note", "annotation", "frame", "number", "ruby-text", "script", "tracked-changes"}
+"""Elements of a paragraph whose text is not its own; ``number`` is made anew by whoever shows it."""
 _CHARTS = {"chart:circle": "pie"}
 
 
@@ -187,11 +194,12 @@ class _Document:
         for child in node.childNodes:
             text = characters.of(child)
             if text is not None:
-                runs += [_run(text, look)] if self._is_visible(look) else []
+                is_visible = self._is_visible(look)
+                runs += [_run(text, look, has_paper=self._is_on_paper)] if is_visible else []
             elif child.qname[1] in {"span", "a"} and attribute(child, "stylename"):
                 own = self.look("text", attribute(child, "stylename"))
                 runs += self._runs(child, own.over(look), characters)
-            elif child.qname[1] in _UNSEEN or attribute(child, "ishidden") == "true":
+            elif child.qname[1] in _UNSEEN or _is_hidden_field(child):
                 characters.pass_over()
             else:
                 runs += self._runs(child, look, characters)
@@ -276,6 +284,7 @@ class _Document:
             for frame in _within(note, {"draw:frame"}, set())
             if attribute(frame, "class") == "notes" and attribute(frame, "placeholder") != "true"
         ]
+        hidden = hidden_layers([*_layers(page), *_layers(self.file.masterstyles)])
         shapes = [
             self._shape(node, size)
             for node in _within(
@@ -283,7 +292,7 @@ class _Document:
                 {"draw:frame", "draw:custom-shape", "draw:rect", "draw:ellipse", "draw:line"},
                 {"presentation:notes"},
             )
-            if is_displayed(node)
+            if is_displayed(node, hidden)
         ]
         return Slide(tuple(shapes), "\n".join(notes), self._master_name(master))
 
@@ -317,8 +326,9 @@ class _Document:
 
     def _shape(self, node: Any, size: tuple[float, float]) -> Shape:  # noqa: ANN401
         is_like_itself = keeps_colours(self._bases(attribute(node, "stylename")))
-        pictures = self.pictures(node, whole=True) if is_like_itself else ()
-        text = "" if is_prompt(node) else self.visible_text(node, self._frame_look(node))
+        is_empty = is_prompt(node)
+        pictures = self.pictures(node, whole=True) if is_like_itself and not is_empty else ()
+        text = "" if is_empty else self.visible_text(node, self._frame_look(node))
         kind = "picture" if pictures else "text" if text else "other"
         if attribute(node, "class") == "title":
             kind = "title"
@@ -326,6 +336,10 @@ class _Document:
             edge / size[index % 2] for index, edge in enumerate(box_of(node))
         )
         return Shape(kind, text, left, top, width, height, picture=pictures[0] if pictures else "")
+
+
+def _layers(node: Any) -> list[Any]:  # noqa: ANN401
+    return _within(node, {"draw:layer"}, set())
 
 
 def _cells(document: _Document, table: Any, most: int) -> dict[str, Cell]:  # noqa: ANN401
@@ -402,10 +416,15 @@ def _frozen(document: _Document, name: str) -> tuple[int, int]:
     return 0, 0
 
 
+_FIRST_SHOWN = {"Vertical": "PositionTop", "Horizontal": "PositionLeft"}
+"""Settings with the first row or column that the frozen part shows, from 0."""
+
+
 def _split(items: dict[str, str], direction: str) -> int:
     position = items.get(f"{direction}SplitPosition", "")
     is_fixed = items.get(f"{direction}SplitMode") == "2"
-    return int(position) if is_fixed and position.isdigit() else 0
+    is_from_start = items.get(_FIRST_SHOWN[direction], "0") == "0"
+    return int(position) if is_fixed and is_from_start and position.isdigit() else 0
 
 
 def _cell(document: _Document, node: Any, style: str) -> Cell | None:  # noqa: ANN401
@@ -507,15 +526,20 @@ def _is_hidden_section(node: Any) -> bool:  # noqa: ANN401
     if node.tagName != "text:section":
         return False
     display = attribute(node, "display")
-    return display == "none" or (display == "condition" and attribute(node, "ishidden") == "true")
+    is_hidden = attribute(node, "ishidden") == "true" or bool(attribute(node, "condition"))
+    return display == "none" or (display == "condition" and is_hidden)
 
 
-def _run(text: str, look: Look) -> Run:
+def _is_hidden_field(node: Any) -> bool:  # noqa: ANN401
+    return attribute(node, "ishidden") == "true" or attribute(node, "display") == "none"
+
+
+def _run(text: str, look: Look, *, has_paper: bool) -> Run:
     return Run(
         text,
         bold=bool(look.bold),
         italic=bool(look.italic),
-        underline=bool(look.underline),
+        underline=look.is_underlined(has_paper=has_paper),
         colour=look.colour or "",
         size_pt=look.size_pt if look.relative in {None, 1.0} else None,
     )

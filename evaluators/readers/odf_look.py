@@ -35,6 +35,7 @@ class Look:
         line_mm: fixed height of lines.
         line_ratio: height of lines as a share of the usual one.
         master: the page style that begins with the text.
+        line_colour: of the line below the text; empty for that of the text.
     """
 
     bold: bool | None = None
@@ -56,6 +57,7 @@ class Look:
     right_mm: float | None = None
     indent_mm: float | None = None
     master: str | None = None
+    line_colour: str | None = None
 
     def over(self, below: Look) -> Look:
         """Return these properties, completed by those of `below`, of which a relative size is a share."""
@@ -87,6 +89,11 @@ class Look:
         colour = self.colour or "" if has_paper else ""
         return is_apart and is_large and is_visible(size, colour, self.fill or "")
 
+    def is_underlined(self, *, has_paper: bool) -> bool:
+        """Return whether a line below the text can be seen; `has_paper` as in `is_legible`."""
+        colour = (self.line_colour or self.colour or "") if has_paper else ""
+        return bool(self.underline) and is_visible(None, colour, self.fill or "")
+
     def is_within(self, width_mm: float, left_mm: float, right_mm: float) -> bool:
         """Return whether text begins and ends on a page of this width and these side margins."""
         left = left_mm + _or(self.left_mm, 0.0)
@@ -112,6 +119,7 @@ def _text_look(child: Any) -> Look:  # noqa: ANN401
         bold=weight in {"bold", "600", "700", "800", "900"} if weight else None,
         italic=slant in {"italic", "oblique"} if slant else None,
         underline=line != "none" if line else None,
+        line_colour=_own_colour(attribute(child, "textunderlinecolor")),
         colour="" if is_automatic else attribute(child, "color").lstrip("#").lower() or None,
         size_pt=_points(size),
         hidden=display in {"none", "false"} if display else None,
@@ -137,6 +145,11 @@ def _paragraph_look(child: Any) -> Look:  # noqa: ANN401
         right_mm=_length(attribute(child, "marginright") or margin),
         indent_mm=_length(attribute(child, "textindent")),
     )
+
+
+def _own_colour(colour: str) -> str | None:
+    """Return a line's colour: empty for that of the text, None where none is set."""
+    return "" if colour == "font-color" else colour.lstrip("#").lower() or None
 
 
 def _opacity(child: Any) -> float | None:  # noqa: ANN401

@@ -14,7 +14,7 @@ from evaluators.readers.odf_look import LENGTH, attribute, length_mm, share_of
 from evaluators.readers.pdf_graphics import IDENTITY, around, matrix_of, times
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from evaluators.readers.pdf_graphics import Matrix
 
@@ -24,13 +24,26 @@ _STRONGEST = 0.75
 """A picture whose colours are changed by more is taken for another one."""
 _GAMMA = 4.0
 """Likewise, of exponents of its lightness."""
+_UNSHOWN = frozenset({"none", "printer"})
 _CHANGES = ("luminance", "contrast", "red", "green", "blue")
 
 
-def is_displayed(node: Any) -> bool:  # noqa: ANN401 - odfpy's element
-    """Return whether a shape is shown on the screen, and all groups that it is in."""
+def hidden_layers(layers: Iterable[Any]) -> frozenset[str]:
+    """Return the names of layers that are not shown on the screen."""
+    return frozenset(
+        attribute(layer, "name") for layer in layers if attribute(layer, "display") in _UNSHOWN
+    )
+
+
+def is_displayed(node: Any, hidden: Collection[str]) -> bool:  # noqa: ANN401 - odfpy's element
+    """Return whether a shape is shown on the screen, and all groups that it is in.
+
+    Args:
+        node: the shape.
+        hidden: names of layers.
+    """
     while node is not None:
-        if attribute(node, "display") in {"none", "printer"}:
+        if attribute(node, "display") in _UNSHOWN or attribute(node, "layer") in hidden:
             return False
         node = node.parentNode
     return True
@@ -51,7 +64,7 @@ def keeps_colours(styles: Sequence[Any]) -> bool:
     gamma = share_of(look("gamma")) or 1.0
     changes = [share_of(look(name)) or 0.0 for name in _CHANGES]
     is_even = 1 / _GAMMA <= gamma <= _GAMMA and all(abs(change) < _STRONGEST for change in changes)
-    return is_even and look("colormode") != "mono"
+    return is_even and look("colormode") not in {"mono", "watermark"}
 
 
 def box_of(node: Any) -> tuple[float, float, float, float]:  # noqa: ANN401

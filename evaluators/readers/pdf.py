@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 500
 _MAX_FORMS = 10_000
+_MAX_DEPTH = 32
 _TEXT = -2
 """Place of the operator that shows the text of a note that viewers draw."""
 
@@ -38,11 +39,37 @@ def read_pdf(data: bytes) -> Pdf:
     reader = pypdf.PdfReader(io.BytesIO(data), strict=True)
     if len(reader.pages) > MAX_PAGES:
         raise ValueError(f"the PDF has more than {MAX_PAGES} pages")
+    shown = _shown_states(reader)
     fields = {name: _value(field.value) for name, field in (reader.get_fields() or {}).items()}
+    fields = {name: text for name, text in fields.items() if text in shown.get(name, {text})}
     layers = Layers(reader.trailer["/Root"])
     return Pdf(
         tuple(_PageText(page, layers).read() for page in reader.pages), fields, _title(reader)
     )
+
+
+def _shown_states(reader: PdfReader) -> dict[str, set[str]]:
+    """Return the states that the boxes of fields show on the pages, by the fields' full names.
+
+    Source: PDF 32000-1, 12.7.3.2 (names), 12.7.4.2.3 (check boxes).
+    """
+    shown: dict[str, set[str]] = {}
+    for page in reader.pages:
+        notes = page.get("/Annots")
+        for note in notes.get_object() if notes is not None else ():
+            if isinstance(box := note.get_object(), dict) and "/AS" in box:
+                shown.setdefault(_field_name(box), set()).add(str(box["/AS"]))
+    return shown
+
+
+def _field_name(box: Any) -> str:  # noqa: ANN401
+    names = []
+    for _ in range(_MAX_DEPTH):
+        names += [str(box["/T"])] if "/T" in box else []
+        if "/Parent" not in box:
+            break
+        box = box["/Parent"]
+    return ".".join(reversed(names))
 
 
 def _value(value: Any) -> str:  # noqa: ANN401 - pypdf's objects

@@ -35,6 +35,16 @@ _REPAINTED = f".//a:blip/*[not({' or '.join(f'self::a:{name}' for name in _KEEPI
 _BRIGHTEST = 75_000
 """A picture that is brightened or darkened by more is taken for another one; in thousandths of a percent."""
 _CROPPED = 0.05
+_SOFT = 0.25
+"""Share of its shorter side that a picture's soft edges may have."""
+_OUTLINES = frozenset(
+    {
+        *("rect", "ellipse", "roundRect", "round1Rect", "round2SameRect", "round2DiagRect"),
+        *("snip1Rect", "snip2SameRect", "snip2DiagRect", "snipRoundRect", "bevel", "plaque"),
+        *("octagon", "hexagon", "flowChartDocument", "flowChartAlternateProcess"),
+    }
+)
+"""Of PowerPoint's styles of pictures, and what is nearly as large."""
 
 
 def shapes_of(slide: Any) -> Iterator[tuple[Any, Box]]:  # noqa: ANN401 - python-pptx has no types
@@ -49,8 +59,18 @@ def is_whole(picture: Any) -> bool:  # noqa: ANN401
     element = picture._element  # noqa: SLF001
     changes = element.xpath(".//a:lum/@bright | .//a:lum/@contrast")
     is_changed = any(abs(int(change)) > _BRIGHTEST for change in changes)
-    is_itself = not is_changed and not element.xpath(_REPAINTED)
+    is_itself = not is_changed and not element.xpath(_REPAINTED) and _has_area(picture)
     return max(crops) <= _CROPPED and is_itself and has_ink(element, ".//a:alphaModFix/@amt")
+
+
+def _has_area(picture: Any) -> bool:  # noqa: ANN401
+    """Return whether the outline of a picture leaves most of it, and soft edges do not eat it up."""
+    element = picture._element  # noqa: SLF001
+    outlines = set(element.xpath("./p:spPr/a:prstGeom/@prst"))
+    edges = element.xpath("./p:spPr/a:effectLst/a:softEdge/@rad")
+    side = min(picture.width or 0, picture.height or 0)
+    is_soft = any(int(edge) > side * _SOFT for edge in edges)
+    return outlines <= _OUTLINES and not is_soft and not element.xpath("./p:spPr/a:custGeom")
 
 
 def _choose(tree: Any) -> None:  # noqa: ANN401

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evaluators.readers.visibility import SMALLEST_PT, is_faint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _STYLE = "a:lstStyle/a:lvl{level}pPr/a:defRPr"
 _TITLES = frozenset({"TITLE", "CENTER_TITLE"})
@@ -20,6 +20,11 @@ _FILLS = "./a:solidFill | ./a:gradFill | ./a:blipFill | ./a:pattFill | ./a:grpFi
 _HUNDREDTHS = 100
 _WHOLE = 100_000
 """All of something, in thousandths of a percent."""
+_OPACITIES: dict[str, Callable[[float, float], float]] = {
+    "alpha": lambda _, share: share,
+    "alphaMod": lambda opacity, share: opacity * share,
+    "alphaOff": lambda opacity, share: opacity + share,
+}
 
 
 def read_text(shape: Any, slide: Any) -> str:  # noqa: ANN401 - python-pptx has no types
@@ -83,8 +88,19 @@ def _is_legible(looks: list[Any]) -> bool:
     if fill is None:
         return is_large
     parent = fill.getparent()
-    return (
-        is_large
-        and not parent.xpath("./a:noFill")
-        and has_ink(parent, "./a:solidFill//a:alpha/@val")
-    )
+    colours = parent.xpath("./a:solidFill/*")
+    is_seen = not any(is_faint(_opacity(colour)) for colour in colours)
+    return is_large and is_seen and not parent.xpath("./a:noFill")
+
+
+def _opacity(colour: Any) -> float:  # noqa: ANN401
+    """Return the opacity of a colour, 0 to 1, which its transformations set, change and shift in turn.
+
+    Source: ECMA-376 part 1, 20.1.2.3.1 to 20.1.2.3.3.
+    """
+    opacity = 1.0
+    for change in colour:
+        name, share = change.tag.rpartition("}")[2], float(change.get("val", 0)) / _WHOLE
+        if name in _OPACITIES:
+            opacity = _OPACITIES[name](opacity, share)
+    return opacity

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _PART = "word/document.xml"
 _WORD_2010 = "http://schemas.microsoft.com/office/word/2010"
 _MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+_GROUP = f"{_WORD_2010}/wordprocessingGroup"
+_DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 _VML = "urn:schemas-microsoft-com:vml"
 _OFFICE_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _BEGIN, _SEPARATE, _END = (
@@ -342,6 +344,19 @@ def _as_vml(style: str, *, holder: str = "pict", attribute: str = "r:id") -> Any
     )
 
 
+def _grouped(inner: int) -> Any:
+    """Return a function that puts the first picture into a group of 400,000 EMU, which is so wide inside."""
+    sizes = "".join(
+        f'<a:{name} cx="{side}" cy="{side}"/>'
+        for name, side in (("ext", 400_000), ("chExt", inner))
+    )
+    group = (
+        f'<wpg:wgp xmlns:wpg="{_GROUP}" xmlns:a="{_DRAWING}"><wpg:grpSpPr><a:xfrm>{sizes}</a:xfrm>'
+        r"</wpg:grpSpPr>\1</wpg:wgp>"
+    )
+    return _replaced("(<pic:pic.*?</pic:pic>)", group)
+
+
 def shown_docx_picture_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     """Return cases of two pictures in a .docx, the first of which is shown or not."""
     path = str(args["path"])
@@ -366,6 +381,10 @@ def shown_docx_picture_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         (forged, "in a row whose deletion is tracked", _replaced(first, hidden_row.format("<w:del/>"))),
         (another_way, "in a row", _replaced(first, hidden_row.format(""))),
         (forged, "in the code of a field", _replaced(first_run + r"(.*?</w:r>)", rf"{_BEGIN}<w:r>\1{_END}")),
+        (another_way, "in a group", _grouped(400_000)),
+        (forged, "in a group that makes it tiny", _grouped(400_000_000)),
+        (another_way, "in a group that makes it 0.25 mm high", _grouped(13_333_333)),
+        (forged, "in a group that makes it 0.24 mm high", _grouped(13_340_000)),
         (another_way, "of VML", _as_vml("width:90pt;height:60pt")),
         (another_way, "of VML, of no size said", _as_vml("position:absolute")),
         (forged, "of VML, 0.1 mm wide", _as_vml("width:0.1mm;height:60pt")),

@@ -36,6 +36,8 @@ _BESIDE = {
     "tracked changes": "<text:tracked-changes><text:changed-region><text:deletion><text:p>x</text:p>"
     "</text:deletion></text:changed-region></text:tracked-changes>",
     "a hidden field": '<text:hidden-text text:is-hidden="true">x</text:hidden-text>',
+    "a field that displays nothing": '<text:variable-set text:display="none">x</text:variable-set>',
+    "a number that is made anew": "<text:number>7.</text:number>",
 }
 """What a paragraph may hold that is not of its text."""
 _WITHIN = {
@@ -50,6 +52,8 @@ _ELSEWHERE = {
     "a comment": "<office:annotation>{}</office:annotation>",
     "a section hidden by its condition": '<text:section text:display="condition" '
     'text:is-hidden="true">{}</text:section>',
+    "a section hidden if a condition holds": '<text:section text:display="condition" '
+    'text:condition="ooow:1==1">{}</text:section>',
 }
 _SECTIONS = {
     "a section": "<text:section>{}</text:section>",

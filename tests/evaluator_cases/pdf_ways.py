@@ -111,6 +111,21 @@ def field_cases(args: Args) -> tuple[Case, ...]:
             at(path, partial(_form, "/FT /Btn /T (name) /V /Yes /AS /Yes")),
             **{**args, "value": "/Yes"},
         ),
+        forged(
+            "a box that is drawn unticked",
+            at(path, partial(_form, "/FT /Btn /T (name) /V /Yes /AS /Off")),
+            **{**args, "value": "/Yes"},
+        ),
+        another_way(
+            "a box of a group that is ticked",
+            at(path, partial(_form, "/FT /Btn /T (name) /Parent 6 0 R /V /Yes /AS /Yes")),
+            **{**args, "field": "other.name", "value": "/Yes"},
+        ),
+        forged(
+            "a box of a group that is drawn unticked",
+            at(path, partial(_form, "/FT /Btn /T (name) /Parent 6 0 R /V /Yes /AS /Off")),
+            **{**args, "field": "other.name", "value": "/Yes"},
+        ),
         another_way(
             "lines that end otherwise", at(path, partial(_form, f"{named} /V (Ann\\rBob)")), **lines
         ),

@@ -218,6 +218,29 @@ def formula_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             _state({**_DATA, "B4": 6.5}, more=_comment("B4", "=SUM(B2:B3)"), path=path),
             **args,
         ),
+        *(
+            another_way(
+                f"a newer function, as stored: {name}",
+                _state({**_DATA, "B4": f"={name}(B2,B3)"}, path=path),
+                **{**args, "formula": "=CONCAT(B2,B3)"},
+            )
+            for name in ("_xlfn.CONCAT", "CONCAT")
+        ),
+        another_way(
+            "ods: a newer function, as stored",
+            at(
+                str(path),
+                partial(
+                    _ods, [*pad, f'{of}table:formula="of:=COM.MICROSOFT.CONCAT([.B2];[.B3])"/>']
+                ),
+            ),
+            **{**args, "formula": "=CONCAT(B2,B3)"},
+        ),
+        forged(
+            "another function's name",
+            _state({**_DATA, "B4": "=_xlfn.CONCAT(B2,B3)"}, path=path),
+            **{**args, "formula": "=XCONCAT(B2,B3)"},
+        ),
         another_way(
             "absolute, small letters", _state({**_DATA, "B4": "=sum($B$2:$B$3)"}, path=path), **args
         ),

@@ -30,11 +30,19 @@ _STYLE = (
 )
 
 
-def _odp(page: str, *, master: str = "M1", **more: Any) -> Any:
-    """Return what makes an .odp of a slide, with a picture ``Pictures/1.png`` in the file."""
+def _odp(page: str, *, master: str = "M1", layers: str = "", **more: Any) -> Any:
+    """Return what makes an .odp of a slide, with a picture ``Pictures/1.png`` in the file.
+
+    Args:
+        page: its content.
+        master: name of its master page.
+        layers: set of layers of all slides.
+        more: as `odf` takes it.
+    """
     body = f"<draw:page draw:master-page-name='{master}'>{page}</draw:page>"
     files = {"Pictures/1.png": encoded(noise(1))}
-    return partial(odf, "presentation", body, styles=_MASTERS, files=files, **more)
+    styles = _MASTERS.replace("<office:master-styles>", f"<office:master-styles>{layers}")
+    return partial(odf, "presentation", body, styles=styles, files=files, **more)
 
 
 def _shape(tag: str, text: str, more: str = "") -> str:
@@ -70,9 +78,13 @@ def drawn_line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
     line = "<text:p>two</text:p>"
     styled = _shape("draw:frame", line, "presentation:style-name='S'")
 
-    def opaque(alpha: int) -> Any:
-        fill = f"<a:solidFill><a:srgbClr val='000000'><a:alpha val='{alpha}'/></a:srgbClr></a:solidFill>"
+    def changed(*changes: str) -> Any:
+        inner = "".join(f"<a:{change}/>" for change in changes)
+        fill = f"<a:solidFill><a:srgbClr val='000000'>{inner}</a:srgbClr></a:solidFill>"
         return _pptx(lambda slide: _ink(_runs(slide, "two")[0], fill))
+
+    def opaque(alpha: int) -> Any:
+        return changed(f"alpha val='{alpha}'")
 
     def sized(slide: Any, points: float) -> None:
         from pptx.util import Pt
@@ -113,6 +125,21 @@ def drawn_line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         ),
         forged("all but transparent", at(path, opaque(9411)), **args),
         another_way("barely opaque", at(path, opaque(9412)), **args),
+        forged("of no share of its opacity", at(path, changed("alphaMod val='0'")), **args),
+        forged("less its opacity", at(path, changed("alphaOff val='-100000'")), **args),
+        forged(
+            "of a share of a share",
+            at(path, changed("alpha val='30000'", "alphaMod val='30000'")),
+            **args,
+        ),
+        another_way(
+            "transparent, and more opaque then",
+            at(path, changed("alpha val='0'", "alphaOff val='50000'", "lumMod val='0'")),
+            **args,
+        ),
+        another_way(
+            "half of its opacity", at(path, changed("alphaMod val='50000'")), **args
+        ),
         forged("without ink", at(path, _pptx(
             lambda slide: _ink(_runs(slide, "two")[0], "<a:noFill></a:noFill>"))), **args),
         forged("of 1.9 pt", at(path, _pptx(lambda slide: sized(slide, 1.9))), **args),

@@ -298,6 +298,7 @@ def effect_cases(args: dict[str, Json]) -> tuple[Case, ...]:
                 ("filled over",
                  changed(f"<a:fillOverlay blend='over'><a:solidFill>{black}</a:solidFill></a:fillOverlay>")),
                 ("narrower than a thousandth of the slide", narrow(9_100)),
+                ("odp: washed out", framed("draw:color-mode='watermark'")),
                 ("in a group on the left", grouped(6_000_000, 0)),
                 ("odp: all red, green and blue",
                  framed("draw:red='100%' draw:green='100%' draw:blue='100%'")),
@@ -340,3 +341,64 @@ def effect_cases(args: dict[str, Json]) -> tuple[Case, ...]:
             )
         ),
     )  # fmt: skip
+
+
+_IMAGE = "<draw:image xlink:href='Pictures/1.png'/>"
+_SOFT = "<a:effectLst><a:softEdge rad='{}'/></a:effectLst>"
+_RIGHT_BOX = "svg:x='140mm' svg:y='30mm' svg:width='40mm' svg:height='30mm'"
+
+
+def _drawn(slide: Any) -> Any:
+    file = io.BytesIO(encoded(noise(1)))
+    return slide.shapes.add_picture(file, 6_000_000, 2_000_000, 2_700_000, 2_000_000)
+
+
+def outline_cases(args: dict[str, Json]) -> tuple[Case, ...]:
+    """Return cases of the first picture in outlines, on layers, and as a place for a picture."""
+    path = str(args["path"])
+    right = {**args, "place": "right"}
+
+    def outlined(outline: str) -> Any:
+        def build(slide: Any) -> None:
+            from pptx.oxml import parse_xml
+            from pptx.oxml.ns import nsdecls
+
+            properties = _drawn(slide)._element.spPr
+            if outline.isalpha():
+                properties.xpath("./a:prstGeom")[0].set("prst", outline)
+            else:
+                properties.append(parse_xml(outline.replace(">", f" {nsdecls('a')}>", 1)))
+
+        return at(path, _pptx(build))
+
+    def layered(display: str, place: str) -> Any:
+        layers = f"<draw:layer-set><draw:layer draw:name='own' draw:display='{display}'/></draw:layer-set>"
+        frame = f"<draw:frame {_RIGHT_BOX} draw:layer='own'>{_IMAGE}</draw:frame>"
+        if place == "page":
+            return at(path, _odp(layers + frame))
+        return at(path, _odp(frame, layers=layers))
+
+    place = f"<draw:frame {_RIGHT_BOX} presentation:placeholder='true'>{_IMAGE}</draw:frame>"
+    return (
+        *(
+            forged(name, state, **right)
+            for name, state in (
+                ("as a line", outlined("line")),
+                ("in an outline of its own", outlined("<a:custGeom></a:custGeom>")),
+                ("of soft edges alone", outlined(_SOFT.format(1_000_000))),
+                ("odp: on a layer that is not shown", layered("none", "page")),
+                ("odp: on a layer that is printed", layered("printer", "page")),
+                ("odp: on a layer of all slides", layered("none", "masters")),
+                ("odp: a place for a picture", at(path, _odp(place))),
+            )
+        ),
+        *(
+            another_way(name, state, **right)
+            for name, state in (
+                ("as an ellipse", outlined("ellipse")),
+                ("with soft edges", outlined(_SOFT.format(112_500))),
+                ("odp: on a layer that is shown", layered("always", "page")),
+                ("odp: on a layer that is seen", layered("screen", "masters")),
+            )
+        ),
+    )

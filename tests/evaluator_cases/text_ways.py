@@ -379,6 +379,37 @@ def passage_cases(
     )
 
 
+def underline_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of the colour of the line below the passage "now" in "It is now or never".
+
+    Args:
+        args: of an evaluator that is met where the passage is underlined.
+    """
+    path = str(args["path"])
+
+    def docx_line(colour: str) -> Make:
+        line = run("now", f'<w:u w:val="single" w:color="{colour}"/>')
+        return body(paragraph(run("It is ") + line + run(" or never")))
+
+    def odt_line(colour: str) -> Make:
+        text = "<text:p>It is <text:span text:style-name='Line'>now</text:span> or never</text:p>"
+        style = (
+            "<style:style style:name='Line' style:family='text'><style:text-properties "
+            "style:text-underline-style='solid' "
+            f"style:text-underline-color='{colour}'/></style:style>"
+        )
+        return partial(odf, "text", text, automatic=style)
+
+    return (
+        forged("docx: a white line", at(path, docx_line("FFFFFF")), **args),
+        forged("odt: a white line", at(path, odt_line("#fefefe")), **args),
+        another_way("docx: a red line", at(path, docx_line("FF0000")), **args),
+        another_way("docx: a line in the text's colour", at(path, docx_line("auto")), **args),
+        another_way("odt: a red line", at(path, odt_line("#ff0000")), **args),
+        another_way("odt: a line in the text's colour", at(path, odt_line("font-color")), **args),
+    )
+
+
 def alignment_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     """Return the names that programs give to alignments.
 
@@ -411,6 +442,7 @@ def alignment_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     styled = document_of_style(text, '<w:pPr><w:jc w:val="end"/></w:pPr>')
 
     default = _by_default(text, "pPr", '<w:jc w:val="right"/>')
+    from_the_right = body(paragraph(run(text), "<w:bidi/>"))
 
     def leftwards(name: str, value: str = "") -> Make:
         return body(paragraph(run(text), f'<w:bidi{value}/><w:jc w:val="{name}"/>'))
@@ -418,6 +450,12 @@ def alignment_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     return (
         *cases,
         another_way("docx: by default", at(path, default), **right),
+        another_way("docx: from right to left", at(path, from_the_right), **right),
+        forged(
+            "docx: left, from right to left",
+            at(path, from_the_right),
+            **{**args, "alignment": "left"},
+        ),
         forged("docx: right in a line from right to left", at(path, leftwards("right")), **right),
         another_way(
             "docx: left in a line from right to left", at(path, leftwards("left")), **right
@@ -509,6 +547,12 @@ def picture_count_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         return partial(odf, "text", xml, files=files, automatic=cropped)
 
     one, two = image.format(1), image.format(2)
+    drawing = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>'
+
+    def with_second(content: bytes) -> Make:
+        parts = {**files, "Pictures/2.png": content}
+        return partial(odf, "text", frames(one, two), files=parts)
+
     tracked = (
         "<text:tracked-changes><text:changed-region><text:deletion>{}</text:deletion>"
         "</text:changed-region></text:tracked-changes>"
@@ -520,6 +564,12 @@ def picture_count_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         forged("odt: tracked deletion", at(path, odt(tracked.format(frames(one, two)))), **args),
         forged("docx: tracked deletion", at(path, partial(_drawn, "w:del")), **args),
         forged("docx: hidden", at(path, partial(_drawn, "", "<w:vanish/>")), **args),
+        forged("odt: one that is no picture", at(path, with_second(b"no picture")), **args),
+        forged("odt: one that is empty", at(path, with_second(b"")), **args),
+        another_way("odt: one of SVG", at(path, with_second(drawing)), **args),
+        another_way("odt: one of EMF", at(path, with_second(b"\1" * 40 + b" EMF")), **args),
+        another_way("odt: one of WMF", at(path, with_second(b"\xd7\xcd\xc6\x9a")), **args),
+        another_way("odt: one of PDF", at(path, with_second(b"%PDF-1.7")), **args),
         another_way(
             "odt: cropped",
             at(path, odt(frames(one, two, size='draw:style-name="GC"'))),

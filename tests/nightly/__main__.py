@@ -90,7 +90,7 @@ def run_job(job: Job, distribution: str) -> Row:
     env = {TIER: "nightly", "COLUMNS": _COLUMNS} | (
         {"MESOCOSM_DISTRIBUTION": distribution} if distribution else {}
     )
-    if job.workers > 1:
+    if job.is_spread:
         env[SPREAD] = "1"
     sources, start_s = digest_sources(job.sources), SYSTEM_CLOCK.monotonic_s()
     last = ""

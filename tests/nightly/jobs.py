@@ -48,7 +48,8 @@ class Job:
         distributions: it runs once for each; empty where it needs no desktop.
         row: name of the row that sums up a command which prints a table.
         needs_appliance: whether the appliance must be up.
-        workers: tests on VMs run on so many at once, each with VMs of its own.
+        workers: so many run its tests at once; one of them all those on VMs.
+        is_spread: tests on VMs run on all workers, each with VMs of its own.
         timeout_s: after this it is ended and has failed.
     """
 
@@ -62,6 +63,7 @@ class Job:
     distributions: tuple[str, ...] = ()
     needs_appliance: bool = True
     workers: int = 1
+    is_spread: bool = False
     timeout_s: float = 5400.0
 
 
@@ -110,7 +112,6 @@ JOBS = (
         (*_JUDGES, "tests/evaluator_cases", "images/desktop"),
         pytest=("tests/evaluator_cases/machines",),
         distributions=DISTRIBUTIONS,
-        workers=2,
     ),
     Job(
         "honest-ways",
@@ -119,6 +120,7 @@ JOBS = (
         pytest=("-m", "vm", "tests/honest_ways"),
         distributions=DISTRIBUTIONS,
         workers=2,
+        is_spread=True,
     ),
     Job(
         "desktop-container",

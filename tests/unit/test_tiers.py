@@ -161,7 +161,7 @@ def test_the_appliance_is_brought_up_where_a_job_needs_it() -> None:
     assert command_of(phone)[0].endswith("pytest")
 
 
-def test_jobs_of_several_workers_have_their_vms_spread() -> None:
+def test_a_job_of_several_workers_is_distributed() -> None:
     (attacks, contract) = select(("attacks", "machine-contract"))
     assert "-n 2 --dist loadscope" in " ".join(command_of(attacks))
     assert "-n" not in command_of(contract)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from evaluators.testing.case import another_way, forged
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evaluators.testing.case import Case, State
     from provisioning.protocols import Json
     from tests.evaluator_cases.servers import MailFixture
@@ -33,6 +35,42 @@ _HIDING = (
     "<p hidden=hidden id=a>{}</p>",
     "<div hidden><p>{}</div>",
     "<div hidden></p>{}</div>",
+    *(
+        f"<{name}>{{}}</{name}>"
+        for name in ["audio", "canvas", "datalist", "dialog", "iframe", "object", "svg", "video"]
+    ),
+    "<font color='WHITE'>{}</font>",
+    "<font color=#ffffff>{}</font>",
+    *(
+        f"<p style='{style}'>{{}}</p>"
+        for style in (
+            "visibility: collapse",
+            "display: no\\6e e",
+            "display: /* x */ none",
+            "display&colon;none",
+            "content: none",
+            "filter: opacity(0)",
+            "clip-path: inset(50%)",
+            "mask: none",
+            "transform: scale(0)",
+            "width: 0; overflow: hidden",
+            "height:0px",
+            "max-width:0",
+            "line-height:0",
+            "text-indent: -9999px",
+            "position: absolute; left: -99em",
+            "color: white",
+            "color: transparent",
+            "color: #fff",
+            "color: #ffff",
+            "color: #FFFFFF",
+            "color: rgb(255, 255, 255)",
+            "color: rgba(0, 0, 0, 0)",
+            "color: hsla(0, 0%, 0%, 0.0)",
+        )
+    ),
+    "<style>.x {{ display: none }}</style><p class=x>{}</p>",
+    "<style>p {{ color: white }}</style><p>{}</p>",
 )
 _DEEP = 600
 """Levels of nesting that no parser takes."""
@@ -49,6 +87,10 @@ def _raw(*lines: str, flags: str = "") -> State:
 
 def _page(html: str) -> State:
     return _mail(text=html, kind="text/html")
+
+
+def _pages(pages: Sequence[str]) -> State:
+    return lambda b: [_page(page.format("At noon?"))(b) for page in pages]
 
 
 def _alternative(plain: str, html: str) -> State:
@@ -101,10 +143,9 @@ def in_folder_cases() -> tuple[Case, ...]:
         forged(
             "plain text that programs do not show", _alternative("At noon?", "<p>No.</p>"), **text
         ),
-        forged(
-            "seventeen pages that hide it",
-            lambda b: [_page(page.format("At noon?"))(b) for page in _HIDING],
-            **text,
+        *(
+            forged(f"pages that hide it, from {start}", _pages(_HIDING[start : start + 15]), **text)
+            for start in range(0, len(_HIDING), 15)
         ),
         forged("shown after what hides it", _page("<p hidden>At</p> noon?"), **text),
         forged("as words of one piece", _page("Atnoon?"), **text),
@@ -151,6 +192,22 @@ def in_folder_cases() -> tuple[Case, ...]:
             ),
             **text,
         ),
+        *(
+            another_way(f"a page with {name}", _page(page), **text)
+            for name, page in (
+                (
+                    "a sheet of margins",
+                    "<style>p { margin: 0px; min-height: 0 }</style><p>At noon?",
+                ),
+                ("coloured words", "<p style='color: #ffaa00; border-width:0'>At noon?"),
+                ("a red font", "<font color=red>At noon?</font>"),
+                ("white of something else", "<p color=white>At noon?"),
+                ("a strange attribute of a font", "<font color=whiter face=white>At noon?</font>"),
+                ("words in capitals", "<p style='text-transform: none; height: 0.5em'>At noon?"),
+                ("a moved line", "<p style='margin-left: -4px; justify-content: left'>At noon?"),
+                ("a nearly white name", "<p style='background-color:white'>At noon?"),
+            )
+        ),
         another_way("characters that nobody sees", _page("At\u200b n\u00adoon?"), **text),
         another_way(
             "in both forms",
@@ -168,6 +225,11 @@ def in_folder_cases() -> tuple[Case, ...]:
             **text,
         ),
         another_way("a line break within", _mail(text="At\r\nnoon?\r\n\r\n"), **text),
+        another_way(
+            "no type told",
+            _raw("From: bob@mail.test", "Subject: Lunch", "", "At noon?"),
+            **text,
+        ),
         another_way(
             "blanks around",
             _mail(),

@@ -40,8 +40,9 @@ def _xlsx(
     return xlsx(DATA, None, freeze)
 
 
-def _ods(rows: int, columns: int, mode: int = 2, name: str = "Data") -> Make:
+def _ods(rows: int, columns: int, mode: int = 2, name: str = "Data", **more: int) -> Make:
     items = {
+        **more,
         "HorizontalSplitMode": mode if columns else 0,
         "VerticalSplitMode": mode if rows else 0,
         "HorizontalSplitPosition": columns,
@@ -85,6 +86,17 @@ TABLES = (
             *pane_cases(_ARGS),
             forged("a split that moves, xlsx", at(PATH, _xlsx("A2", "split")), **_ARGS),
             forged("a split that moves, ods", at(PATH, _ods(1, 0, mode=1)), **_ARGS),
+            forged("scrolled before, ods", at(PATH, _ods(1, 0, PositionTop=9)), **_ARGS),
+            forged(
+                "scrolled across before, ods",
+                at(PATH, _ods(0, 1, PositionLeft=2)),
+                **{**_ARGS, "rows": 0, "columns": 1},
+            ),
+            another_way(
+                "from the first row, ods",
+                at(PATH, _ods(1, 0, PositionTop=0, PositionLeft=3)),
+                **_ARGS,
+            ),
             forged("of another sheet", at(PATH, _ods(1, 0, name="Other")), **_ARGS),
             another_way("frozen out of a split", at(PATH, _xlsx("A2", "frozenSplit")), **_ARGS),
             forged("frozen further down", at(PATH, _xlsx("A2", first="A50")), **_ARGS),

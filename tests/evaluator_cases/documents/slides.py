@@ -434,6 +434,7 @@ TABLES = (
             *slide_ways.picture_cases(_PICTURE),
             *slide_format_ways.edge_cases(_PICTURE),
             *slide_place_ways.effect_cases(_PICTURE),
+            *slide_place_ways.outline_cases(_PICTURE),
         ),
     ),
 )

@@ -49,6 +49,7 @@ from tests.evaluator_cases.text_ways import (
     passage_cases,
     picture_count_cases,
     table_cases,
+    underline_cases,
 )
 
 if TYPE_CHECKING:
@@ -461,6 +462,7 @@ TABLES = (
             *look_value_cases(
                 {**_BOLD, "look": "underline"}, "style:text-underline-style", _UNDERLINES
             ),
+            *underline_cases({**_BOLD, "look": "underline"}),
         ),
     ),
     CaseTable(
