@@ -23,11 +23,11 @@ _TOKEN = re.compile(
     |\\(?P<escaped>.|$)
     |\$\$|\$'(?:[^'\\]|\\.)*'
     |'[^']*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\$\{[^}]*\}|(?P<quote>\$?'|["`]|\$\{).*
-    |<<<|<<(?P<dash>-?)[ \t]*(?P<end>(?:'[^']*'|"[^"]*"|\\.|[^\s;&|<>()'"\\])+)
-    |(?P<operator>\|\||&&|[;&|()])|(?P<word>[^\s;&|<>()'"`\\$]+)|\$""",
+    |<<<|<<(?P<dash>-?)[ \t]*(?P<end>(?:\$?'[^']*'|\$?"[^"]*"|\\.|[^\s;&|<>()'"\\])+)
+    |(?P<operator>\|[|&]|&&|[;&|()])|(?P<word>[^\s;&|<>()'"`\\$]+)|\$""",
     re.VERBOSE,
 )
-_QUOTING = re.compile(r"""'([^']*)'|"([^"]*)"|\\(.)""")
+_QUOTING = re.compile(r"""\$?'([^']*)'|\$?"([^"]*)"|\\(.)""")
 _CLOSED = {
     "'": re.compile(r"[^']*'"),
     "$'": re.compile(r"(?:[^'\\]|\\.)*'"),
@@ -36,8 +36,9 @@ _CLOSED = {
     "${": re.compile(r"[^}]*\}"),
 }
 _BODIES = {"if": "fi", "do": "done", "case": "esac", "{": "}", "(": ")"}
-_JOINING = ("|", "||", "&&")
-_BEFORE_COMMANDS = ("then", "else", "elif", "while", "until", "!", "time", *_BODIES)
+_JOINING = ("|", "|&", "||", "&&")
+_BEFORE_COMMANDS = ("then", "else", "elif", "while", "until", "!", "time", "-p", *_BODIES)
+"""Words behind which a command begins, where one may begin; ``-p`` is of ``time`` there."""
 _BEFORE_NAMES = ("function", "coproc")
 """Before a name, behind which a command may begin; a coprocess may have none."""
 
@@ -85,7 +86,8 @@ class _Open:
             self._documents.append((end, "\t" if token["dash"] else ""))
         if self._bodies and word == self._bodies[-1] and (is_command or word == ")"):
             self._bodies.pop()
-        elif word in _BODIES and (is_command or word == "("):
+            return True  # the end of what it is in, perhaps
+        if word in _BODIES and (is_command or word == "("):
             self._bodies.append(_BODIES[word])
         is_name, self._is_named = self._is_named, is_command and word in _BEFORE_NAMES
         is_before = is_command and (is_name or word in (*_BEFORE_COMMANDS, *_BEFORE_NAMES))
