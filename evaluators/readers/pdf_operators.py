@@ -117,8 +117,10 @@ class Run:
         x, y = whole[4], whole[5]
         state = self._state
         across = abs(state.font_size * state.stretch) * (whole[0] ** 2 + whole[1] ** 2) ** 0.5
+        upright = abs(whole[0] * whole[3] - whole[1] * whole[2])
+        area = upright * state.font_size**2 * abs(state.stretch)
         is_painted = (
-            across >= SMALLEST_PT
+            area >= SMALLEST_PT * max(size, across) > 0
             and not any(self._marks)
             and holds(state.clip, x, y + size / 4)
             and is_inside(state.rings, x, y + size / 4)

@@ -156,6 +156,7 @@ _HIDDEN_TEXT = {
     "narrow by a matrix that enlarges": f"BT {_PLACED.format('1.7 0 0 12')}",
     "narrow and slanted": f"BT {_PLACED.format('1.7 0 12 12')}",
     "narrow, on its side": f"BT {_PLACED.format('0 1.7 -12 0')}",
+    "slanted until they lie flat": "BT /F1 1 Tf 12 0 12 1.9 72 720 Tm (Invoice 7) Tj ET",
     "narrow, turned twice": ".5 .5 -.5 .5 300 300 cm BT /F1 1 Tf 1.7 1.7 -12 12 100 100 Tm "
     f"{_SHOW}",
     "as pale as cannot be seen": f".9059 g {_LINE}",
@@ -206,6 +207,7 @@ _SEEN_TEXT = {
     "after operators that lack numbers": f"5 re 7 l n q 5 cm gs Do Q {_FONT} 72 720 Td 1 2 Tm 5 Td "
     f"{_SHOW}",
     "on a turned page": f"0 1 -1 0 600 0 cm {_FONT} 720 100 Td {_SHOW}",
+    "slanted": "BT /F1 1 Tf 12 0 12 2.9 72 720 Tm (Invoice 7) Tj ET",
     "turned twice": ".5 .5 -.5 .5 300 300 cm BT /F1 1 Tf 12 12 -12 12 100 100 Tm (Invoice 7) Tj ET",
     "at the left edge of the page": f"{_FONT} 0 720 Td {_SHOW}",
     "at the lower edge of the page": f"{_FONT} 72 -3 Td {_SHOW}",
