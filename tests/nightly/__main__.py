@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import re
+import signal
 import sys
 from pathlib import Path
 
@@ -161,6 +162,8 @@ def summary_of(log: str, row: str) -> str:
 
 
 if __name__ == "__main__":
+    # A shell that is not interactive starts what runs in its background with interrupts ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         sys.exit(main())
     except KeyboardInterrupt:
