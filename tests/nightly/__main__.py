@@ -131,7 +131,7 @@ def command_of(job: Job, distribution: str = "") -> list[str]:
     here = Path(sys.executable).parent
     if job.pytest:
         elsewhere = () if distribution in {"", DEFAULT} else job.elsewhere
-        words = [str(here / "pytest"), "-v", *job.pytest, *elsewhere]
+        words = [str(here / "pytest"), "-v", "--durations=30", *job.pytest, *elsewhere]
         if job.workers > 1:
             words[2:2] = ["-n", str(job.workers), "--dist", "loadscope", "--no-loadscope-reorder"]
     elif job.command[:1] == ("-m",):
