@@ -39,6 +39,8 @@ _PARTS = (("hour", "h"), ("minute", "m"), ("second", "s"))
 _QUOTED = re.compile(r'("[^"]*")')
 _FORMATS_OWN = re.compile(r"\b(?:_XLFN\.|_XLWS\.|COM\.MICROSOFT\.|COM\.SUN\.STAR\.)+(?=[A-Z])")
 """Prefixes under which files keep newer functions; programs show none of them."""
+_TRUTHS = re.compile(r"\b(TRUE|FALSE)\(\)")
+"""What LibreOffice makes of a typed TRUE."""
 _CERTAIN = ("#DIV/0!", "#REF!")
 """Errors that every program calculates from the same formula."""
 
@@ -409,7 +411,7 @@ def _plain(formula: str) -> str:
     pieces = _QUOTED.split(formula)
     for index in range(0, len(pieces), 2):
         plain = re.sub(r"[\s$']", "", pieces[index]).upper().replace(";", ",")
-        pieces[index] = _FORMATS_OWN.sub("", plain)
+        pieces[index] = _TRUTHS.sub(r"\1", _FORMATS_OWN.sub("", plain))
     return "".join(pieces)
 
 

@@ -344,15 +344,20 @@ def _as_vml(style: str, *, holder: str = "pict", attribute: str = "r:id") -> Any
     )
 
 
-def _grouped(inner: int) -> Any:
-    """Return a function that puts the first picture into a group of 400,000 EMU, which is so wide inside."""
+def _grouped(inner: int, outer: int = 400_000, *, name: str = "wgp") -> Any:
+    """Return a function that puts the first picture into a group.
+
+    Args:
+        inner: its width and height as it counts inside.
+        outer: in EMU.
+        name: of the group's element.
+    """
     sizes = "".join(
-        f'<a:{name} cx="{side}" cy="{side}"/>'
-        for name, side in (("ext", 400_000), ("chExt", inner))
+        f'<a:{size} cx="{side}" cy="{side}"/>' for size, side in (("ext", outer), ("chExt", inner))
     )
     group = (
-        f'<wpg:wgp xmlns:wpg="{_GROUP}" xmlns:a="{_DRAWING}"><wpg:grpSpPr><a:xfrm>{sizes}</a:xfrm>'
-        r"</wpg:grpSpPr>\1</wpg:wgp>"
+        f'<wpg:{name} xmlns:wpg="{_GROUP}" xmlns:a="{_DRAWING}"><wpg:grpSpPr><a:xfrm>{sizes}</a:xfrm>'
+        rf"</wpg:grpSpPr>\1</wpg:{name}>"
     )
     return _replaced("(<pic:pic.*?</pic:pic>)", group)
 
@@ -383,7 +388,8 @@ def shown_docx_picture_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         (forged, "in the code of a field", _replaced(first_run + r"(.*?</w:r>)", rf"{_BEGIN}<w:r>\1{_END}")),
         (another_way, "in a group", _grouped(400_000)),
         (forged, "in a group that makes it tiny", _grouped(400_000_000)),
-        (another_way, "in a group that makes it 0.25 mm high", _grouped(13_333_333)),
+        (another_way, "in a group that makes it 0.25 mm high", _grouped(3_000_000, 90_000)),
+        (forged, "in a group within another that makes it tiny", _grouped(400_000_000, name="grpSp")),
         (forged, "in a group that makes it 0.24 mm high", _grouped(13_340_000)),
         (another_way, "of VML", _as_vml("width:90pt;height:60pt")),
         (another_way, "of VML, of no size said", _as_vml("position:absolute")),

@@ -236,6 +236,11 @@ def formula_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             ),
             **{**args, "formula": "=CONCAT(B2,B3)"},
         ),
+        another_way(
+            "a truth that LibreOffice stored",
+            _state({**_DATA, "B4": "=IF(TRUE(),B2,FALSE())"}, path=path),
+            **{**args, "formula": "=IF(true,B2,FALSE)"},
+        ),
         forged(
             "another function's name",
             _state({**_DATA, "B4": "=_xlfn.CONCAT(B2,B3)"}, path=path),

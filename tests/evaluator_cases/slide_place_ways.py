@@ -344,6 +344,11 @@ def effect_cases(args: dict[str, Json]) -> tuple[Case, ...]:
 
 
 _IMAGE = "<draw:image xlink:href='Pictures/1.png'/>"
+_OUTLINES = (
+    *("ellipse", "roundRect", "round1Rect", "round2SameRect", "round2DiagRect", "snip1Rect"),
+    *("snip2SameRect", "snip2DiagRect", "snipRoundRect", "bevel", "plaque", "octagon", "hexagon"),
+    *("flowChartDocument", "flowChartAlternateProcess"),
+)
 _SOFT = "<a:effectLst><a:softEdge rad='{}'/></a:effectLst>"
 _RIGHT_BOX = "svg:x='140mm' svg:y='30mm' svg:width='40mm' svg:height='30mm'"
 
@@ -364,7 +369,7 @@ def outline_cases(args: dict[str, Json]) -> tuple[Case, ...]:
             from pptx.oxml.ns import nsdecls
 
             properties = _drawn(slide)._element.spPr
-            if outline.isalpha():
+            if outline.isalnum():
                 properties.xpath("./a:prstGeom")[0].set("prst", outline)
             else:
                 properties.append(parse_xml(outline.replace(">", f" {nsdecls('a')}>", 1)))
@@ -374,6 +379,8 @@ def outline_cases(args: dict[str, Json]) -> tuple[Case, ...]:
     def layered(display: str, place: str) -> Any:
         layers = f"<draw:layer-set><draw:layer draw:name='own' draw:display='{display}'/></draw:layer-set>"
         frame = f"<draw:frame {_RIGHT_BOX} draw:layer='own'>{_IMAGE}</draw:frame>"
+        if place == "other":
+            return at(path, _odp(layers + frame.replace("'own'", "'another'")))
         if place == "page":
             return at(path, _odp(layers + frame))
         return at(path, _odp(frame, layers=layers))
@@ -386,6 +393,7 @@ def outline_cases(args: dict[str, Json]) -> tuple[Case, ...]:
                 ("as a line", outlined("line")),
                 ("in an outline of its own", outlined("<a:custGeom></a:custGeom>")),
                 ("of soft edges alone", outlined(_SOFT.format(1_000_000))),
+                ("of edges a bit more than half as soft", outlined(_SOFT.format(500_001))),
                 ("odp: on a layer that is not shown", layered("none", "page")),
                 ("odp: on a layer that is printed", layered("printer", "page")),
                 ("odp: on a layer of all slides", layered("none", "masters")),
@@ -395,7 +403,9 @@ def outline_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         *(
             another_way(name, state, **right)
             for name, state in (
-                ("as an ellipse", outlined("ellipse")),
+                *((f"as {name}", outlined(name)) for name in _OUTLINES),
+                ("of edges half as soft as can be", outlined(_SOFT.format(500_000))),
+                ("odp: beside a layer that is not shown", layered("none", "other")),
                 ("with soft edges", outlined(_SOFT.format(112_500))),
                 ("odp: on a layer that is shown", layered("always", "page")),
                 ("odp: on a layer that is seen", layered("screen", "masters")),
