@@ -274,7 +274,11 @@ def _content(member: IO[bytes], wanted: str) -> bytes | None:
 
 
 def _name(text: str) -> str:
-    return unicodedata.normalize("NFC", text.removeprefix("./"))
+    """Return a name with its accents in one piece; a sign that only looks like a letter stays one."""
+    name = text.removeprefix("./")
+    parts = map(unicodedata.decomposition, name)
+    is_plain = all(" " in part or not part for part in parts)
+    return unicodedata.normalize("NFC", name) if is_plain else name
 
 
 def _plain(text: str) -> str:

@@ -11,15 +11,18 @@ only another program knows counts as the order of code points.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import math
+import os
 import re
 import sqlite3
+import struct
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.reading import look, private_folder, read_bytes
+from evaluators.desktop.reading import look, opened, private_folder, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +37,9 @@ _HEAD = b"SQLite format 3\0"
 _READS = 5
 _ROUNDED = 1e-12
 _MAX_COLLATIONS = 8
+_LOCK = struct.Struct("hhqqi4x")
+"""``struct flock`` where addresses have 64 bits."""
+_PENDING, _RESERVED = 0x40000000, 0x40000001
 _COMPANIONS = ("-journal", "-wal")
 _SELECT = re.compile(r"\s*(SELECT|WITH)\s", re.IGNORECASE)
 _QUOTED = re.compile(
@@ -177,12 +183,30 @@ def _companions(guest: Guest, path: str) -> dict[str, bytes] | None:
     """
     files = {}
     for suffix in _COMPANIONS:
+        if suffix == "-journal" and _is_reserved(guest, path):
+            continue
         content = read_bytes(guest, path + suffix, _MAX_BYTES)
         if content is None and look(guest, path + suffix) is not None:
             return None
         if content:
             files[suffix] = content
     return None if files.get("-journal", b"").endswith(_JOURNAL_MAGIC) else files
+
+
+def _is_reserved(guest: Guest, path: str) -> bool:
+    """Return whether a program is about to write, and has not yet: nobody rolls its journal back.
+
+    Source: SQLite's file locking document, 5.1 (hot journals), and ``os.h`` for the bytes.
+    """
+    with opened(guest, path) as file:
+        return file is not None and _is_locked(file, _RESERVED) and not _is_locked(file, _PENDING)
+
+
+def _is_locked(file: BinaryIO, place: int) -> bool:
+    """Return whether another process has a lock on a byte of a file."""
+    question = _LOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, place, 1, 0)
+    kind: int = _LOCK.unpack(fcntl.fcntl(file, fcntl.F_GETLK, question))[0]
+    return kind != fcntl.F_UNLCK
 
 
 def _page_bytes(data: bytes) -> int:

@@ -10,6 +10,7 @@ import operator
 import os
 import re
 import shlex
+import stat
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -59,6 +60,10 @@ _SLEEP = re.compile(r"\s*sleep [0-9]{1,3}\s*")
 _FOREIGN = re.compile(r"[|<>$`(){}*?!#\n]")
 _WRONG_CODE = re.compile(r"%(?![%fFuUdDnNickvm])")
 _FILE_CODE = re.compile(r"%[fFuU]")
+_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
+"""White space that GLib passes over, and Python's parser takes for a value that goes on."""
+_USER_PROGRAMS = ("~/.local/bin", "~/bin")
+"""Folders that shells of the desktop look for programs in before those of the system."""
 _ENDING = ("--help", "--help-all", "--version", "-h")
 
 
@@ -161,10 +166,19 @@ def read_entry(guest: Guest, path: str) -> Entry | None:
             guest.path(system_application) for system_application in SYSTEM_APPLICATIONS
         }
         path = target if is_system else path
-    parser = parse_ini(read_text(guest, path))
+    found = look(guest, path)
+    if found is None or not _may_read(guest, found):
+        return None
+    parser = parse_ini(_INDENT.sub("", read_text(guest, path) or ""))
     is_first = parser.sections()[:1] == [_SECTION]
     entry = Entry(dict(parser.items(_SECTION)) if is_first else {})
     return entry if entry.text("Type") == "Application" else None
+
+
+def _may_read(guest: Guest, found: os.stat_result) -> bool:
+    """Return whether the user's session may read a file; root may read any."""
+    own = os.stat(guest.home).st_uid  # noqa: PTH116
+    return bool(found.st_mode & (stat.S_IRUSR if found.st_uid == own else stat.S_IROTH))
 
 
 def system_entry(guest: Guest, app: str) -> Entry | None:
@@ -191,7 +205,9 @@ def find_program(guest: Guest, name: str) -> str:
     if is_path and not name.startswith("/"):
         return ""
     for place in (
-        (name,) if is_path else (f"{program_folder}/{name}" for program_folder in _PROGRAM_FOLDERS)
+        (name,)
+        if is_path
+        else (f"{folder}/{name}" for folder in (*_USER_PROGRAMS, *_PROGRAM_FOLDERS))
     ):
         path = Path(guest.path(place))
         real = path.resolve()

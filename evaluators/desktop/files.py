@@ -11,7 +11,14 @@ import stat
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.reading import is_file, is_folder, link_target, look, sha256_of
+from evaluators.desktop.reading import (
+    is_absent,
+    is_file,
+    is_folder,
+    link_target,
+    look,
+    sha256_of,
+)
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
@@ -39,6 +46,8 @@ def file_exists(guest: Guest, path: str) -> bool:
 def path_absent(guest: Guest, path: str) -> bool:
     """Return whether there is nothing at this path: no file, no folder, not even a dangling link.
 
+    A path through a link is unmet, wherever that leads.
+
     Proves the state, not who made it.
 
     Example:
@@ -48,7 +57,7 @@ def path_absent(guest: Guest, path: str) -> bool:
         guest: the desktop.
         path: the path.
     """
-    return look(guest, path) is None
+    return is_absent(guest, path)
 
 
 @evaluator(on="desktop")
@@ -69,7 +78,7 @@ def file_moved(guest: Guest, source: str, target: str, sha256: str) -> bool:
         target: where it should be now.
         sha256: of its content, 64 hex digits.
     """
-    return look(guest, source) is None and sha256_of(guest, target) == sha256.lower()
+    return is_absent(guest, source) and sha256_of(guest, target) == sha256.lower()
 
 
 @evaluator(on="desktop")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _BRANCHES, _TAGS = "refs/heads/", "refs/tags/"
 _REGULAR = "100"
 """With which the modes of regular files begin."""
+_SUBMODULE = "160000 "
+"""The mode of a commit of another repository."""
 _SHOW_MESSAGE = ("log", "-1", "--no-notes", "--encoding=UTF-8", "--format=%B")
 """Git reads a message in the encoding that its commit names."""
 
@@ -154,7 +156,7 @@ def git_commit_count(guest: Guest, path: str, count: int, ref: str = "HEAD") -> 
 def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HEAD") -> bool:
     """Return whether a commit adds, changes or deletes exactly these files.
 
-    A merge has no changes of its own, and is unmet; so is a shallow clone. Proves the state, not who
+    A merge has no changes of its own, and is unmet; so are a shallow clone and a commit with a submodule. Proves the state, not who
     made it.
 
     Example:
@@ -166,11 +168,13 @@ def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HE
         files: paths in the repository, at least one; a renamed file counts as two.
         ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
     """
-    arguments = ("diff-tree", "--no-commit-id", "--root", "-r", "-z", "--name-only", "--no-renames")
+    arguments = ("diff-tree", "--no-commit-id", "--root", "-r", "-z", "--raw", "--no-renames")
     with verified_copy(guest, path, is_complete=True) as copy:
         commit = copy and copy.commit(ref)
         output = copy.output(*arguments, commit) if copy and commit else None
-    return bool(output) and str(output).strip("\0").split("\0") == sorted(files)
+    changes = str(output or "").strip("\0").split("\0")
+    is_of_files = not any(_SUBMODULE in modes for modes in changes[::2])
+    return bool(output) and is_of_files and changes[1::2] == sorted(files)
 
 
 @evaluator(on="desktop")

@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 
 _CHUNK_BYTES = 1 << 20
 _USERS = "ns/user"
-_ASTRAY = (b"BASH_ENV=", b"BASH_FUNC_", b"BASHOPTS=", b"ENV=", b"PS4=", b"SHELLOPTS=", b"ZDOTDIR=")
-"""With which variables begin that bring a shell code, or options that keep it from running its script."""
+_ASTRAY = (
+    *(b"BASH_ENV=", b"BASH_FUNC_", b"BASHOPTS=", b"ENV=", b"LOCPATH="),
+    *(b"PS4=", b"SHELLOPTS=", b"ZDOTDIR="),
+)
+"""With which variables begin that bring a shell code, or what keeps it from running its script."""
+_LENT = ("/dev/", "/home/", "/media/", "/mnt/", "/run/", "/srv/", "/tmp/", "/var/")  # noqa: S108 - places to look at
+"""Where services of root's keep what they are given: no code there is root's own."""
+_GROUPS = "/sys/fs/cgroup"
 _CODE = re.compile(r"^0*([0-9a-f]+)-0*([0-9a-f]+) ..x. \S+ (\S+ \S+) +(/.*)", re.MULTILINE)
 """A file's row of a memory map, if its memory may be executed: addresses, device and inode, path."""
 
@@ -47,7 +53,7 @@ def process_running(guest: Guest, program: str) -> bool:
     except OSError:
         return False
     return program.startswith("/") and any(
-        os.path.samestat(wanted, status) and shares_users(executable.parent)
+        status is not None and os.path.samestat(wanted, status) and shares_users(executable.parent)
         for executable, status in _executables(guest)
     )
 
@@ -92,7 +98,8 @@ def process_absent(guest: Guest, program: str) -> bool:
     A process runs a program when it executes the program's file or has the file mapped as code, as the
     dynamic linker (``/lib64/ld-linux-x86-64.so.2``) does with the program that it is given. A copy, under
     whatever name, counts as the program; one with other content does not, nor does code that was read into
-    memory and has no file there, nor, in a container, a copy that the linker runs and that was deleted. A script counts as its interpreter, so name the program that a script
+    memory and has no file there, nor, in a container, a copy that the linker runs and that was deleted. A
+    process whose file root may not read (the user's own FUSE mount has it) may run anything: unmet. A script counts as its interpreter, so name the program that a script
     such as ``/usr/bin/gnome-terminal`` starts. A program that does not exist makes the result inconclusive:
     its path may be misspelt.
 
@@ -111,12 +118,12 @@ def process_absent(guest: Guest, program: str) -> bool:
     wanted = Path(program).stat()
     others: dict[tuple[int, int], Path] = {}
     for executable, status in itertools.chain(_executables(guest), _mapped_code(guest)):
-        if os.path.samestat(wanted, status):
+        if status is None or os.path.samestat(wanted, status):
             return False
         if status.st_size == wanted.st_size:
             others[status.st_dev, status.st_ino] = executable
     digest = _digest(Path(program)) if others else ""
-    return all(_digest(executable) != digest for executable in others.values())
+    return all(_digest(executable) not in {"", digest} for executable in others.values())
 
 
 def runs_program(guest: Guest, pid: int, path: str) -> bool:
@@ -191,7 +198,20 @@ def shares_users(process: Path) -> bool:
 
 def _is_stopped(process: Path) -> bool:
     fields = (process / "stat").read_bytes().rpartition(b")")[2].split()
-    return fields[0] in {b"T", b"t"}
+    return fields[0] in {b"T", b"t"} or _is_frozen(process)
+
+
+def _is_frozen(process: Path) -> bool:
+    """Return whether the control group of a process is frozen, as ``systemctl freeze`` does.
+
+    Source: the kernel's ``cgroup-v2.rst``, cgroup.events.
+    """
+    with contextlib.suppress(OSError):
+        for row in (process / "cgroup").read_text(encoding="utf-8").splitlines():
+            if row.startswith("0::/"):
+                events = Path(f"{_GROUPS}{row.removeprefix('0::')}/cgroup.events")
+                return "frozen 1" in events.read_text(encoding="utf-8").splitlines()
+    return False
 
 
 def _is_led_astray(process: Path, argv: Sequence[str]) -> bool:
@@ -200,7 +220,10 @@ def _is_led_astray(process: Path, argv: Sequence[str]) -> bool:
     if argv[0].startswith("-") or any(variable.startswith(_ASTRAY) for variable in variables):
         return True
     # What is preloaded, or found on a library path of the user's, acts as the shell.
-    return any(status.st_uid != 0 for _, status in _code_files(int(process.name), set()))
+    return not all(
+        status is not None and status.st_uid == 0 and not name.startswith(_LENT)
+        for name, _, status in _code_files(int(process.name), set())
+    )
 
 
 def _has_open(process: Path, wanted: os.stat_result) -> bool:
@@ -211,27 +234,26 @@ def _has_open(process: Path, wanted: os.stat_result) -> bool:
     return False
 
 
-def _executables(guest: Guest) -> Iterator[tuple[Path, os.stat_result]]:
+def _executables(guest: Guest) -> Iterator[tuple[Path, os.stat_result | None]]:
     """Iterate over the files that processes of the agent's user execute.
 
-    The path is the kernel's link to the file itself; processes that are gone are left out.
+    The path is the kernel's link to the file itself, None stands for one that root may not read; processes
+    that are gone are left out.
     """
     own = Path(guest.home).stat().st_uid
     for process in guest.processes():
         if process.uid != own:
             continue
         executable = _folder_of(process.pid) / "exe"
-        try:
-            yield executable, executable.stat()
-        except OSError:
-            continue
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            yield executable, _status(executable)
 
 
-def _mapped_code(guest: Guest) -> Iterator[tuple[Path, os.stat_result]]:
+def _mapped_code(guest: Guest) -> Iterator[tuple[Path, os.stat_result | None]]:
     """Iterate over the files that processes of the agent's user have mapped as code, each once.
 
     The path is the kernel's link to the file itself; where that is refused, as to root in a container,
-    it is the file's path.
+    it is the file's path. None stands for one that root may not read.
 
     Source: proc_pid_maps(5), proc_pid_map_files(5).
     """
@@ -239,19 +261,41 @@ def _mapped_code(guest: Guest) -> Iterator[tuple[Path, os.stat_result]]:
     seen: set[str] = set()
     for process in guest.processes():
         if process.uid == own:
-            yield from _code_files(process.pid, seen)
+            for _, path, status in _code_files(process.pid, seen):
+                yield path, status
 
 
-def _code_files(pid: int, seen: set[str]) -> Iterator[tuple[Path, os.stat_result]]:
-    """Iterate over the files that a process has mapped as code, but for those seen, which are added to."""
+def _code_files(pid: int, seen: set[str]) -> Iterator[tuple[str, Path, os.stat_result | None]]:
+    """Iterate over the files that a process has mapped as code, but for those seen, which are added to.
+
+    With the path that the kernel tells of each.
+    """
     for first, last, file, name in _CODE.findall(_memory_map(pid)):
         if file in seen:
             continue
         seen.add(file)
-        for path in (Path(f"/proc/{pid}/map_files/{first}-{last}"), Path(name)):
-            with contextlib.suppress(OSError):
-                yield path, path.stat()
-                break
+        own = Path(f"/proc/{pid}/map_files/{first}-{last}")
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError, ProcessLookupError):
+            try:
+                yield name, own, own.stat()
+            except PermissionError:
+                yield name, Path(name), _status(Path(name))
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """Return the status of a file; None where root may not read it, as in others' FUSE mounts.
+
+    Raises:
+        FileNotFoundError, ProcessLookupError: there is none.
+    """
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        raise
+    except ProcessLookupError:
+        raise
+    except OSError:
+        return None
 
 
 def _memory_map(pid: int) -> str:

@@ -51,6 +51,21 @@ def look(guest: Guest, path: str) -> os.stat_result | None:
     return None
 
 
+def is_absent(guest: Guest, path: str) -> bool:
+    """Return whether nothing is at a path, nor a link on the way to it, which might lead to something.
+
+    Raises:
+        OSError: it cannot be told.
+    """
+    found = look(guest, path)
+    while found is None and "/" in path:
+        path = path.rpartition("/")[0]
+        found = look(guest, path) if path else None
+        if found is not None:
+            return not stat.S_ISLNK(found.st_mode)
+    return found is None
+
+
 def is_file(guest: Guest, path: str) -> bool:
     """Return whether there is a regular file at a path."""
     found = look(guest, path)
@@ -201,7 +216,7 @@ def _describe(folder: int, name: str, max_bytes: int) -> tuple[str, int]:
     if stat.S_ISDIR(mode):
         return "folder", 0
     if not stat.S_ISREG(mode):
-        return "other", 0
+        return f"other {stat.S_IFMT(mode):o}", 0
     with os.fdopen(os.open(name, _FILE, dir_fd=folder), "rb") as file:
         return _digest(file, max_bytes) or ("", max_bytes + 1)
 

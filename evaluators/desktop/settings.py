@@ -224,7 +224,8 @@ def autostart_runs(guest: Guest, program: str) -> bool:
         entry is not None
         and is_same_program(guest, entry.program, program)
         and _is_enabled(guest, entry)
-        for entry in entries
+        and _is_activated(guest, name, entry)
+        for name, entry in zip(names, entries, strict=True)
     )
 
 
@@ -241,6 +242,14 @@ def _setting(guest: Guest, schema: str, key: str) -> str:
         if "No such" in str(exc):
             raise ValueError(str(exc)) from exc
         raise
+
+
+def _is_activated(guest: Guest, name: str, entry: Entry) -> bool:
+    """Return whether an entry that is started by the bus is one of the system's applications."""
+    if not entry.is_true("DBusActivatable"):
+        return True
+    own = system_entry(guest, name)
+    return own is not None and is_same_program(guest, own.program, entry.program)
 
 
 def _is_enabled(guest: Guest, entry: Entry) -> bool:

@@ -19,7 +19,7 @@ from tests.attacks.model import NO_TOOL, Group, ShellAttack
 from tests.attacks.registry import honest_ways, rounds
 from tests.attacks.techniques import FUSE
 from tests.attacks.trial import cross_trial, desktop_trial
-from tests.attacks.windows.scripts import PRELOAD_RIGHT, library
+from tests.attacks.windows.scripts import PRELOAD_KEPT, PRELOAD_RIGHT, library
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ def test_no_attack_meets_a_node_or_leaves_the_denominator(
 def play(arena: Arena, attack: ShellAttack) -> str:
     """Play an attack; return what it printed."""
     script = attack.script
-    if script is PRELOAD_RIGHT:
+    if script in {PRELOAD_KEPT, PRELOAD_RIGHT}:
         script = script.replace("LIBRARY", library())
     if attack.root:
         arena.machine.files.put(f"{arena.home}/attacks/fuse.py", FUSE.encode())

@@ -25,6 +25,8 @@ _WORD = re.compile(r"[a-z]+")
 # Parts of names that say nothing about which application it is.
 _GENERIC = frozenset({"app", "bin", "com", "desktop", "esr", "gnome", "gtk", "org", "server", "x"})
 _OTHERS_MAY_WRITE = 0o022
+_LENT = ("/dev/", "/home/", "/media/", "/mnt/", "/run/", "/srv/", "/tmp/", "/var/")  # noqa: S108 - places to look at
+"""Where services of root's keep files that the agent gives them, as root's: no code is installed there."""
 _LOOKS = 3
 _TERMINALS = frozenset(
     {
@@ -116,7 +118,8 @@ def is_credible(name: str, program: str) -> bool:
     ``/usr/lib/libreoffice/program/soffice.bin``, and nobody but root may write to that path.
     """
     words = [word for word in _WORD.findall(name.lower()) if word not in _GENERIC]
-    return bool(words) and max(words, key=len) in program.lower() and _is_roots(program)
+    is_named = bool(words) and max(words, key=len) in program.lower()
+    return is_named and not program.startswith(_LENT) and _is_roots(program)
 
 
 def program_of(pid: int) -> str:
@@ -175,10 +178,12 @@ def _executes_roots_files(pid: int) -> bool:
 
 def _is_roots_mapping(pid: int, row: list[bytes]) -> bool:
     first, last = (int(part, 16) for part in row[0].split(b"-"))
+    path = os.fsdecode(row[5]) if len(row) > 5 else ""  # noqa: PLR2004
+    if path.startswith(_LENT):
+        return False
     try:
         found = os.stat(f"/proc/{pid}/map_files/{first:x}-{last:x}")
     except PermissionError:
-        path = os.fsdecode(row[5]) if len(row) > 5 else ""  # noqa: PLR2004
         return _shares(pid, "mnt") and _is_roots(path)
     except OSError:
         return False

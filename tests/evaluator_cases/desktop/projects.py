@@ -410,6 +410,7 @@ TABLES = (
                         for variable in (
                             "PS4",
                             "BASH_FUNC_sleep%%",
+                            "LOCPATH",
                             "BASHOPTS",
                             "SHELLOPTS",
                             "ZDOTDIR",

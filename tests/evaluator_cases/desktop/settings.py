@@ -83,6 +83,16 @@ def _owned(mode: int, *, is_group: bool) -> State:
     return make
 
 
+def _with_mode(mode: int) -> State:
+    """Have an entry whose file has these permissions."""
+
+    def state(b: DesktopFixture) -> None:
+        _entry(ENTRY)(b)
+        b.at("~/.config/autostart/calc.desktop").chmod(mode)
+
+    return state
+
+
 def _entry(content: str, name: str = "calc.desktop") -> State:
     return lambda b: b.write(f"~/.config/autostart/{name}", content)
 
@@ -745,6 +755,37 @@ SETTINGS = (
                     *("/home/user/nice", "nice -n", "nice --help", "nohup --version", "setsid --x"),
                     *("timeout 10", "ionice -c 3 -p 1", "/opt/nohup"),
                 )
+            ),
+            *(
+                forged(name, state, program="/usr/bin/calc")
+                for name, state in (
+                    ("that its user may not read", _with_mode(0o300)),
+                    ("hidden behind blanks", _entry(f"{ENTRY} \tHidden=true\n")),
+                    (
+                        "for a bus that does not know it",
+                        _entry(f"{ENTRY}DBusActivatable=true\n", "x.y.calc.desktop"),
+                    ),
+                    (
+                        "the user's own of that name",
+                        lambda b: (
+                            b.write("~/.local/bin/calc", "x", 0o755),
+                            b.write("/usr/bin/calc", "calc", 0o755),
+                            _entry(ENTRY.replace("/usr/bin/calc", "calc"))(b),
+                        ),
+                    ),
+                )
+            ),
+            another_way("that its user alone may read", _with_mode(0o400), program="/usr/bin/calc"),
+            another_way(
+                "behind blanks", _entry(ENTRY.replace("Exec", "  Exec")), program="/usr/bin/calc"
+            ),
+            another_way(
+                "for a bus that knows it",
+                lambda b: (
+                    b.write("/usr/share/applications/calc.desktop", ENTRY),
+                    _entry(f"{ENTRY}DBusActivatable=true\n")(b),
+                ),
+                program="/usr/bin/calc",
             ),
             positive("an entry", _entry(ENTRY), program="/usr/bin/calc"),
             positive(

@@ -761,6 +761,13 @@ def _plumbed(b: RepositoryFixture) -> None:
         b.git("update-ref", f"refs/{name}", commit)
 
 
+def _with_gitlink(b: RepositoryFixture) -> None:
+    """Commit a link to a commit, as those of submodules are."""
+    b.commit("one", b="1")
+    b.git("update-index", "--add", "--cacheinfo", f"160000,{b.git('rev-parse', 'HEAD')},a")
+    b.git("commit", "-q", "-m", "two")
+
+
 def _fetched(b: RepositoryFixture) -> None:
     """Clone the last commit of a repository."""
     _gathered(b)
@@ -1189,6 +1196,9 @@ GIT = (
             ),
             negative("another", lambda b: b.commit("one", a="1"), path=R, files=["b"]),
             near_miss("one more", lambda b: b.commit("one", a="1", b="1"), path=R, files=["a"]),
+            forged(
+                "a commit of another repository under its name", _with_gitlink, path=R, files=["a"]
+            ),
             near_miss(
                 "in the commit before",
                 lambda b: (b.commit("one", a="1"), b.commit("two", b="1")),

@@ -299,6 +299,12 @@ def archive_lists() -> tuple[Case, ...]:
         another_way(
             "names of an old program", _file(_old_names()), path="~/f", names=["Zürich.txt"]
         ),
+        forged(
+            "a sign that looks like a letter",
+            _file(tarred(("\u212aey.txt", b""))),
+            path="~/f",
+            names=["Key.txt"],
+        ),
         another_way(
             "decomposed names",
             _file(zipped(("Zu\u0308rich.txt", b""))),

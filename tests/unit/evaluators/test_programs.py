@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from appliance.base.clock import wait_until
-from evaluators.desktop.programs import runs_program
+from evaluators.desktop import programs
+from evaluators.desktop.programs import process_absent, runs_program, script_running
 from tests.evaluator_cases.processes import ProgramsFixture
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import os
 
 
 def test_an_interpreter_runs_the_script_it_was_started_with(tmp_path: Path) -> None:
@@ -26,5 +30,53 @@ def test_an_interpreter_runs_the_script_it_was_started_with(tmp_path: Path) -> N
         for path in (str(other), "/bin/cat", "/nonexistent", ""):
             assert not runs_program(guest, process.pid, path)
         assert not runs_program(guest, process.pid + (1 << 23), str(script))
+    finally:
+        desktop.close()
+
+
+@pytest.mark.parametrize(
+    ("events", "runs"), [("populated 1\nfrozen 1\n", False), ("frozen 0\n", True), (None, True)]
+)
+def test_a_script_whose_control_group_is_frozen_does_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, events: str | None, runs: bool
+) -> None:
+    desktop = ProgramsFixture(tmp_path)
+    try:
+        script = desktop.write("~/s.sh", ": >runs\nsleep 60\n")
+        desktop.run(["/bin/sh", str(script)], cwd=desktop.home)
+        assert wait_until((desktop.home / "runs").exists, timeout_s=20)
+        pid = (desktop.processes or [])[-1].pid
+        (tmp_path / "unit").mkdir()
+        if events is not None:
+            (tmp_path / "unit" / "cgroup.events").write_text(events)
+        read = Path.read_text
+
+        def with_group(path: Path, **options: str) -> str:
+            is_group = str(path) == f"/proc/{pid}/cgroup"
+            return "1:cpu:/x\n0::/unit\n" if is_group else read(path, **options)
+
+        monkeypatch.setattr(programs, "_GROUPS", str(tmp_path))
+        monkeypatch.setattr(Path, "read_text", with_group)
+        assert script_running(desktop.subject(), str(script)) is runs
+    finally:
+        desktop.close()
+
+
+def test_a_program_that_root_may_not_read_may_be_any(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desktop = ProgramsFixture(tmp_path)
+    try:
+        desktop.run(["/bin/sleep", "60"], cwd=desktop.home)
+        guest, look = desktop.subject(), Path.stat
+        assert process_absent(guest, "/usr/bin/cat")
+
+        def refused(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+            if path.name == "exe" and path.parts[1] == "proc":
+                raise PermissionError(path)
+            return look(path, follow_symlinks=follow_symlinks)
+
+        monkeypatch.setattr(Path, "stat", refused)
+        assert not process_absent(guest, "/usr/bin/cat")
     finally:
         desktop.close()

@@ -7,6 +7,7 @@ import errno
 import os
 import shutil
 import socket
+import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import pytest
 
 from appliance.base import process
 from appliance.base.clock import wait_until
+from provisioning.probe.display import owners
 from provisioning.probe.display.owners import is_credible, is_terminal, may_bear, runs_roots_code
 from provisioning.probe.system import connections
 from provisioning.probe.system.paths import open_trusted
@@ -123,8 +125,9 @@ def executes(pid: int, path: Path) -> bool:
 @pytest.mark.parametrize("is_replaced", [False, True])
 @pytest.mark.parametrize(("owner", "mode"), [(0, 0o755), (65534, 0o755), (0, 0o775)])
 def test_code_in_a_file_of_anothers_is_noticed(
-    tmp_path: Path, owner: int, mode: int, *, is_replaced: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: int, mode: int, *, is_replaced: bool
 ) -> None:
+    monkeypatch.setattr(owners, "_LENT", ())
     copy = tmp_path / "sleep"
     shutil.copy("/bin/sleep", copy)
     os.chown(copy, owner, owner)
@@ -135,6 +138,20 @@ def test_code_in_a_file_of_anothers_is_noticed(
             copy.unlink()
             shutil.copy("/bin/sleep", copy)
         assert runs_roots_code(pid) is ((owner, mode) == (0, 0o755))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="looks at another user's process")
+def test_code_is_not_roots_where_services_keep_what_they_are_given() -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        copy = Path(folder, "sleep")
+        shutil.copy("/bin/sleep", copy)
+        copy.chmod(0o755)
+        with running(str(copy), "60") as pid:
+            assert wait_until(partial(executes, pid, copy), timeout_s=60)
+            assert not runs_roots_code(pid)
+    with running("/bin/sleep", "60") as pid:
+        assert wait_until(partial(executes, pid, Path("/bin/sleep").resolve()), timeout_s=60)
+        assert runs_roots_code(pid)
 
 
 def test_a_process_that_is_gone_runs_nobodys_code() -> None:
