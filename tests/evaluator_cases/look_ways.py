@@ -57,7 +57,11 @@ _UNSEEN_RUNS = {
     "filled with the theme's paper": '<w:color w:val="000000"/><x:textFill '
     'xmlns:x="http://schemas.microsoft.com/office/word/2010/wordml"><x:solidFill>'
     '<x:schemeClr x:val="bg1"/></x:solidFill></x:textFill>',
+    "filled with the theme's light": '<w:color w:val="000000"/><x:textFill '
+    'xmlns:x="http://schemas.microsoft.com/office/word/2010/wordml"><x:solidFill>'
+    '<x:schemeClr x:val="lt1"/></x:solidFill></x:textFill>',
     "in the theme's colour of paper": '<w:color w:val="000000" w:themeColor="background1"/>',
+    "in the theme's colour of light": '<w:color w:val="000000" w:themeColor="light1"/>',
     "yellow on a yellow highlight": _INK.format("FFFF00") + _HIGHLIGHT.format("yellow"),
     "in the colour of its pattern": _INK.format("00FF00")
     + '<w:shd w:val="solid" w:color="00FF00" w:fill="FFFFFF"/>',
@@ -67,6 +71,9 @@ _UNSEEN_RUNS = {
     "of usual size and narrow": '<w:w w:val="18"/>',
 }
 _SEEN_RUNS = {
+    "white on black, without a highlight": _INK.format("FFFFFF")
+    + _HIGHLIGHT.format("none")
+    + _SHADING.format("000000"),
     "black on automatic shading": _INK.format("000000") + _SHADING.format("auto"),
     "white on a highlight of another colour": _INK.format("FFFFFF") + _HIGHLIGHT.format("yellow"),
     "in the colour behind its pattern": _INK.format("ABCDEF")
@@ -153,6 +160,19 @@ def look_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         *(
             another_way(f"docx: {name}", at(path, body(paragraph(xml.format(run(text))))), **args)
             for name, xml in _WRAPPERS.items()
+        ),
+        another_way(
+            "docx: white on a black paragraph, its own shading automatic",
+            at(
+                path,
+                body(
+                    paragraph(
+                        run(text, _INK.format("FFFFFF") + _SHADING.format("auto")),
+                        _SHADING.format("000000"),
+                    )
+                ),
+            ),
+            **args,
         ),
         forged(
             "docx: white on the shading of its paragraph",

@@ -387,8 +387,8 @@ def underline_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     """
     path = str(args["path"])
 
-    def docx_line(colour: str) -> Make:
-        line = run("now", f'<w:u w:val="single" w:color="{colour}"/>')
+    def docx_line(colour: str, more: str = "") -> Make:
+        line = run("now", f'<w:u w:val="single" w:color="{colour}"/>{more}')
         return body(paragraph(run("It is ") + line + run(" or never")))
 
     def odt_line(colour: str) -> Make:
@@ -402,6 +402,11 @@ def underline_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     return (
         forged("docx: a white line", at(path, docx_line("FFFFFF")), **args),
+        forged(
+            "docx: a line in the colour behind it",
+            at(path, docx_line("ABCDEF", '<w:shd w:val="clear" w:fill="ABCDEF"/>')),
+            **args,
+        ),
         forged("odt: a white line", at(path, odt_line("#fefefe")), **args),
         another_way("docx: a red line", at(path, docx_line("FF0000")), **args),
         another_way("docx: a line in the text's colour", at(path, docx_line("auto")), **args),
@@ -457,6 +462,14 @@ def alignment_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             **{**args, "alignment": "left"},
         ),
         forged("docx: right in a line from right to left", at(path, leftwards("right")), **right),
+        *(
+            another_way(
+                f"docx: {name} in a line from right to left is left",
+                at(path, leftwards(name)),
+                **{**args, "alignment": "left"},
+            )
+            for name in ("right", "end")
+        ),
         another_way(
             "docx: left in a line from right to left", at(path, leftwards("left")), **right
         ),
