@@ -24,6 +24,7 @@ _OPAQUE = "what is more than opaque is opaque"
 _MEASURED = "a place that was recognised is not known to the px"
 _ATTRIBUTED = "whose fault it is, see test_attribution.py"
 _STRICT = "both always have the same length"
+_LOCKED = "a lock is another process', which test_database.py has"
 _EITHER = "an operator either shows text or paints"
 _BYTES_OF_ERRORS = "only for bytes that no program prints there"
 
@@ -61,6 +62,11 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.database._page_bytes: *: 1 -> 2": "no page has two bytes",
     "evaluators.desktop.database._OPERATIONS_A_STEP: *": _BOUND,
     "evaluators.desktop.programs._CHUNK_BYTES: *": _BOUND,
+    "evaluators.desktop.database._companions: *suffix == '-journal' -> *": _LOCKED,
+    "evaluators.desktop.database._companions: *: '-journal' -> *": _LOCKED,
+    "evaluators.desktop.database._companions: * continue -> break": _LOCKED,
+    "evaluators.desktop.database._is_reserved: *": _LOCKED,
+    "evaluators.desktop.database._is_locked: *": _LOCKED,
     "evaluators.desktop.programs.shares_users: *: False -> True": "what is gone runs nothing, as is seen before",
     "evaluators.readers.docx_text._HIGHLIGHTS: *: 'white' -> *": "paper is white as well",
     "evaluators.desktop.*._TIMEOUT_S: *": _BOUND,
