@@ -242,8 +242,9 @@ def _tarred(file: BinaryIO, wanted: str) -> Iterator[Member]:
                 data = None
                 if is_file and wanted in {"", name}:
                     member = archive.extractfile(info)
-                    _require(member is not None and not info.issparse())
-                    data = None if member is None else _content(member, wanted)
+                    if member is None or info.issparse():
+                        raise ValueError("programs unpack this member differently, or not at all")
+                    data = _content(member, wanted)
                 yield Member(name, is_file, data)
         _read_end(archive)
 

@@ -46,7 +46,7 @@ def file_exists(guest: Guest, path: str) -> bool:
 def path_absent(guest: Guest, path: str) -> bool:
     """Return whether there is nothing at this path: no file, no folder, not even a dangling link.
 
-    A path through a link is unmet, wherever that leads.
+    A path through a link is unmet, wherever that leads, but for links of the system's own such as ``/bin``.
 
     Proves the state, not who made it.
 

@@ -26,7 +26,7 @@ _ASTRAY = (
 )
 """With which variables begin that bring a shell code, or what keeps it from running its script."""
 _LENT = ("/dev/", "/home/", "/media/", "/mnt/", "/run/", "/srv/", "/tmp/", "/var/")  # noqa: S108 - places to look at
-"""Where services of root's keep what they are given: no code there is root's own."""
+"""Where services of root's keep what they are given: no code there is root's own (as `owners` in the probe)."""
 _GROUPS = "/sys/fs/cgroup"
 _CODE = re.compile(r"^0*([0-9a-f]+)-0*([0-9a-f]+) ..x. \S+ (\S+ \S+) +(/.*)", re.MULTILINE)
 """A file's row of a memory map, if its memory may be executed: addresses, device and inode, path."""
@@ -245,7 +245,7 @@ def _executables(guest: Guest) -> Iterator[tuple[Path, os.stat_result | None]]:
         if process.uid != own:
             continue
         executable = _folder_of(process.pid) / "exe"
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError, ProcessLookupError):
             yield executable, _status(executable)
 
 
@@ -274,25 +274,24 @@ def _code_files(pid: int, seen: set[str]) -> Iterator[tuple[str, Path, os.stat_r
         if file in seen:
             continue
         seen.add(file)
-        own = Path(f"/proc/{pid}/map_files/{first}-{last}")
         with contextlib.suppress(FileNotFoundError, NotADirectoryError, ProcessLookupError):
-            try:
-                yield name, own, own.stat()
-            except PermissionError:
-                yield name, Path(name), _status(Path(name))
+            path = Path(f"/proc/{pid}/map_files/{first}-{last}")
+            status = _status(path)
+            if status is None:
+                path = Path(name)
+                status = _status(path)
+            yield name, path, status
 
 
 def _status(path: Path) -> os.stat_result | None:
     """Return the status of a file; None where root may not read it, as in others' FUSE mounts.
 
     Raises:
-        FileNotFoundError, ProcessLookupError: there is none.
+        FileNotFoundError, NotADirectoryError, ProcessLookupError: there is none.
     """
     try:
         return path.stat()
-    except FileNotFoundError:
-        raise
-    except ProcessLookupError:
+    except (FileNotFoundError, NotADirectoryError, ProcessLookupError):
         raise
     except OSError:
         return None

@@ -52,18 +52,22 @@ def look(guest: Guest, path: str) -> os.stat_result | None:
 
 
 def is_absent(guest: Guest, path: str) -> bool:
-    """Return whether nothing is at a path, nor a link on the way to it, which might lead to something.
+    """Return whether nothing is at a path, nor a link on the way to it that `look` does not follow.
+
+    Such a link might lead to something.
 
     Raises:
         OSError: it cannot be told.
     """
-    found = look(guest, path)
-    while found is None and "/" in path:
-        path = path.rpartition("/")[0]
-        found = look(guest, path) if path else None
-        if found is not None:
-            return not stat.S_ISLNK(found.st_mode)
-    return found is None
+    if look(guest, path) is not None:
+        return False
+    while path := path.rpartition("/")[0]:
+        above = look(guest, path)
+        if above is not None:
+            return not stat.S_ISLNK(above.st_mode) or (
+                _is_followed(above) and not _is_at_home(guest, path)
+            )
+    return True
 
 
 def is_file(guest: Guest, path: str) -> bool:
@@ -282,7 +286,7 @@ def _open_outside(path: str) -> int:
             target = os.readlink("", dir_fd=below)
             os.close(below)
             links += 1
-            if found.st_uid not in {0, os.geteuid()} or links > _MAX_LINKS:
+            if not _is_followed(found) or links > _MAX_LINKS:
                 raise OSError(errno.ELOOP, "a symbolic link is on the way", path)
             if target.startswith("/"):
                 os.close(fd)
@@ -291,6 +295,16 @@ def _open_outside(path: str) -> int:
         return os.open(f"/proc/self/fd/{fd}", _FOLDER)
     finally:
         os.close(fd)
+
+
+def _is_followed(link: os.stat_result) -> bool:
+    """Return whether a link outside the home folder is the system's."""
+    return link.st_uid in {0, os.geteuid()}
+
+
+def _is_at_home(guest: Guest, path: str) -> bool:
+    home = os.path.normpath(guest.home)
+    return os.path.commonpath([home, guest.path(path)]) == home
 
 
 def _parts(path: str) -> list[str]:
@@ -303,7 +317,7 @@ def _parent(guest: Guest, path: str) -> Iterator[tuple[int, str]]:
     """Open the folder of an entry; return the folder and the entry's name."""
     full = guest.path(path)
     home = os.path.normpath(guest.home)
-    is_at_home = os.path.commonpath([home, full]) == home
+    is_at_home = _is_at_home(guest, path)
     start = home if is_at_home else full.rpartition("/")[0] or "/"
     *above, name = os.path.relpath(full, start).split("/")
     fd = os.open(start, _FOLDER) if is_at_home else _open_outside(start)

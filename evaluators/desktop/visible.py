@@ -32,7 +32,7 @@ _UNSEEN_STYLE = re.compile(
     r"display:none|visibility:(?:hidden|collapse)|\\|opacity\(0|(?<![a-z-])(?:"
     r"content:|clip|mask|transform:|(?:opacity|font-size|line-height|(?:max-)?(?:height|width)):"
     rf"{_ZERO}(?![0-9.])|color:(?:white|transparent|#f{{3,4}}(?![0-9a-f])|#f{{6}}"
-    rf"|rgba?\(255,255,255|[a-z]+\([^()]*,{_ZERO}\)))|(?:left|right|top|bottom|indent):-\d\d"
+    rf"|rgba?\(255,255,255|[a-z]+\([^()]*,{_ZERO}\)))|(?:left|right|top|bottom|indent):-(?:\d{{3}}|\d\dem)"
 )
 """What hides text, or shows other text; white is taken for the colour of the paper."""
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")

@@ -247,7 +247,7 @@ class Walk:
                 mask,
             )
             kept = [sibling for sibling in self._known.get(parent.ref, ()) if sibling.ref != ref]
-            self._known[parent.ref] = sorted([*kept, item], key=lambda kept_item: kept_item.place)
+            self._known[parent.ref] = sorted([*kept, item], key=lambda child: child.place)
         return len(shown)
 
     def _ask(self, questions: Sequence[Question], timeout_s: float = ANSWER_TIMEOUT_S) -> list[Any]:

@@ -186,6 +186,11 @@ FILES = (
             hostile("a pipe", _pipe("~/a.txt"), path="~/a.txt"),
             hostile("too deep", _file(), path="~/" + "d/" * 3000 + "a.txt").expect_met(),
             forged("a socket", _socket("~/a.txt"), path="~/a.txt"),
+            another_way(
+                "in a folder that a link of the system leads to",
+                lambda b: (b.folder_at("/usr/bin"), b.link("/bin", "usr/bin")),
+                path="/bin/a.txt",
+            ),
             forged("in a folder that a link leads to", _behind_link, path="~/d/a.txt"),
             forged("below a folder that a link leads to", _behind_link, path="~/d/e/f/a.txt"),
             forged(

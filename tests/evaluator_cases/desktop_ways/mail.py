@@ -205,6 +205,10 @@ def in_folder_cases() -> tuple[Case, ...]:
                 ("a strange attribute of a font", "<font color=whiter face=white>At noon?</font>"),
                 ("words in capitals", "<p style='text-transform: none; height: 0.5em'>At noon?"),
                 ("a moved line", "<p style='margin-left: -4px; justify-content: left'>At noon?"),
+                (
+                    "an item of Outlook's lists",
+                    "<p style='margin-left:36.0pt;text-indent:-18.0pt'>At noon?",
+                ),
                 ("a nearly white name", "<p style='background-color:white'>At noon?"),
             )
         ),
