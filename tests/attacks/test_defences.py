@@ -52,6 +52,23 @@ def test_a_new_bundle_is_taken_from_memory_while_the_modules_are_shadowed(field:
     assert_nothing_was_run(arena)
 
 
+def test_which_programs_run_is_told_on_every_desktop(field: Arena) -> None:
+    arena = field
+    calls = tuple(
+        Call(f"{check} {program}", check, {"program": f"/usr/bin/{program}"})
+        for program in ("shuf", "sleep")
+        for check in ("process_absent", "process_running")
+    )
+    arena.background("sleep 600")
+
+    def met() -> list[str]:
+        outcomes = arena.judge(calls)
+        return [call.node for call in calls if outcomes[call.node].met]
+
+    wanted = ["process_absent shuf", "process_running sleep"]
+    assert wait_until(lambda: met() == wanted, timeout_s=30), met()
+
+
 def test_a_title_that_the_program_wrote_is_believed(field: Arena) -> None:
     arena = field
     calls = tuple(
