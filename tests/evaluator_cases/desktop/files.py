@@ -191,6 +191,7 @@ FILES = (
                 lambda b: (b.folder_at("/usr/bin"), b.link("/bin", "usr/bin")),
                 path="/bin/a.txt",
             ),
+            another_way("below a folder of the system that is not there", nothing, path="/opt/d/a"),
             forged("in a folder that a link leads to", _behind_link, path="~/d/a.txt"),
             forged("below a folder that a link leads to", _behind_link, path="~/d/e/f/a.txt"),
             forged(

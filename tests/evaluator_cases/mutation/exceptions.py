@@ -25,6 +25,8 @@ _MEASURED = "a place that was recognised is not known to the px"
 _ATTRIBUTED = "whose fault it is, see test_attribution.py"
 _STRICT = "both always have the same length"
 _LOCKED = "a lock is another process', which test_database.py has"
+_OF_ROOT = "cases have one user and one host; test_reading.py pins it"
+_GROUPED = "control groups, and code that services of root's keep, are test_programs.py's"
 _EITHER = "an operator either shows text or paints"
 _BYTES_OF_ERRORS = "only for bytes that no program prints there"
 
@@ -67,6 +69,10 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.database._companions: * continue -> break": _LOCKED,
     "evaluators.desktop.database._is_reserved: *": _LOCKED,
     "evaluators.desktop.database._is_locked: *": _LOCKED,
+    "evaluators.desktop.programs._GROUPS: *": _GROUPED,
+    "evaluators.desktop.programs._LENT: *": _GROUPED,
+    "evaluators.desktop.programs._is_frozen: *": _GROUPED,
+    "evaluators.desktop.programs._is_led_astray: *name.startswith(_LENT)*": _GROUPED,
     "evaluators.desktop.programs.shares_users: *: False -> True": "what is gone runs nothing, as is seen before",
     "evaluators.readers.docx_text._HIGHLIGHTS: *: 'white' -> *": "paper is white as well",
     "evaluators.desktop.*._TIMEOUT_S: *": _BOUND,
@@ -268,6 +274,10 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.reading._entries: * -> list(*": "trees are equal in any order",
     "evaluators.desktop.reading._entries: *: '/' -> *": _SAME,
     "evaluators.desktop.reading.private_folder: *: 'mesocosm-' -> *": _ANY,
+    "evaluators.desktop.reading.private_folder: *os.getuid() == 0*": _OF_ROOT,
+    "evaluators.desktop.reading.private_folder: *os.getuid() != 0": _OF_ROOT,
+    "evaluators.desktop.reading.private_folder: *: 0 -> 1": _OF_ROOT,
+    "evaluators.desktop.reading.private_folder: *: '/run' -> *": _OF_ROOT,
     "evaluators.desktop.reading._open_outside: *: os.close(below) -> pass": _CLOSED,
     "evaluators.desktop.reading._open_outside: *: 1 -> 2": _BOUND,
     "evaluators.desktop.reading._parts: *: '.' -> *": "it leads to the same folder",
@@ -388,7 +398,6 @@ UNDETECTED: dict[str, str] = {
     "evaluators.desktop.repository.*chmod(493)*": _OWN_COPY,
     "evaluators.desktop.repository.*: 493 -> 494": _OWN_COPY,
     "evaluators.desktop.reading._entries: *_FOLDER & os.O_NOFOLLOW": "only where a folder becomes a link meanwhile",
-    "evaluators.desktop.reading.private_folder: *: '/run' -> *": "only where the agent fills the disk",
     "evaluators.desktop.reading._open_outside: *: 0 -> 1": "a bound of links, and cases run as root, who is both",
     "evaluators.desktop.database._select: *temp_store*": "it bounds the disk that SQLite takes, not what it returns",
     "evaluators.readers.pdf_graphics.holds: * x < box[[]2]": _EDGE,

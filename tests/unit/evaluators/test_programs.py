@@ -62,6 +62,39 @@ def test_a_script_whose_control_group_is_frozen_does_not_run(
         desktop.close()
 
 
+@pytest.mark.parametrize(
+    ("library", "runs"),
+    [
+        ("/usr/lib/x.so", True),
+        ("/opt/tmp/x.so", True),
+        *(
+            (f"/{place}/x.so", False)
+            for place in ("dev/shm", "home/u", "media", "mnt", "run", "srv", "tmp", "var/lib")
+        ),
+    ],
+)
+def test_a_shell_with_code_that_a_service_of_roots_keeps_does_not_run_its_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str, runs: bool
+) -> None:
+    desktop = ProgramsFixture(tmp_path)
+    try:
+        script = desktop.write("~/s.sh", ": >runs\nsleep 60\n")
+        desktop.run(["/bin/sh", str(script)], cwd=desktop.home)
+        assert wait_until((desktop.home / "runs").exists, timeout_s=20)
+        own, look = programs._memory_map, programs._status
+        row = f"7f00-7fff r-xp 00000000 fe:01 99999999 {library}\n"
+        monkeypatch.setattr(programs, "_memory_map", lambda pid: row + own(pid))
+
+        def of_root(path: Path) -> os.stat_result | None:
+            is_added = str(path) == library or path.name == "7f00-7fff"
+            return Path("/proc/1").stat() if is_added else look(path)
+
+        monkeypatch.setattr(programs, "_status", of_root)
+        assert script_running(desktop.subject(), str(script)) is runs
+    finally:
+        desktop.close()
+
+
 def test_a_program_that_root_may_not_read_may_be_any(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
