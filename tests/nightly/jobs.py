@@ -105,6 +105,7 @@ JOBS = (
         elsewhere=("-m", "vm or docker"),
         distributions=DISTRIBUTIONS,
         workers=2,
+        is_spread=True,
     ),
     Job(
         "evaluator-cases",
@@ -112,6 +113,8 @@ JOBS = (
         (*_JUDGES, "tests/evaluator_cases", "images/desktop"),
         pytest=("tests/evaluator_cases/machines",),
         distributions=DISTRIBUTIONS,
+        workers=2,
+        is_spread=True,
     ),
     Job(
         "honest-ways",
