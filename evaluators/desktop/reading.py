@@ -12,6 +12,7 @@ import errno
 import hashlib
 import itertools
 import os
+import re
 import stat
 import tempfile
 from typing import TYPE_CHECKING, BinaryIO
@@ -61,13 +62,17 @@ def is_absent(guest: Guest, path: str) -> bool:
     """
     if look(guest, path) is not None:
         return False
-    while path := path.rpartition("/")[0]:
-        above = look(guest, path)
-        if above is not None:
-            return not stat.S_ISLNK(above.st_mode) or (
-                _is_followed(above) and not _is_at_home(guest, path)
-            )
-    return True
+    last, place = None, ""
+    for end in (
+        match.start() for match in re.finditer(r"(?<=[^/])/", path)
+    ):  # from above: few may be there
+        found = look(guest, path[:end])
+        if found is None:
+            break
+        last, place = found, path[:end]
+    if last is None or not stat.S_ISLNK(last.st_mode):
+        return True
+    return _is_followed(last) and not _is_at_home(guest, place)
 
 
 def is_file(guest: Guest, path: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shlex
 from collections import Counter
@@ -27,7 +28,7 @@ from tests.evaluator_cases.machines.staging import (
 from tests.tiers import nightly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from evaluators.graph.outcome import WaveRunner
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 STORE = "/root/cases"
 WAVE = 20
-"""Cases that are judged in one round trip."""
+"""Cases that are judged in one round trip, at most."""
+WAVE_BYTES = 2_000_000
+"""Of arguments in one round trip; one message takes twice as many."""
 _WAVE_S = 120.0
 ARENA = "libvirt-desktop"
 
@@ -66,6 +69,7 @@ pytestmark = [
     *ARENAS[ARENA][1],
     nightly("`make test` plays the same cases beside the stand-in"),
     pytest.mark.slow,
+    pytest.mark.timeout(1800),
 ]
 
 
@@ -104,9 +108,8 @@ def test_a_machine_plays_the_cases(arena: Arena, module: str) -> None:
         wrong += _judge(runner, [case])
     if apart:
         as_root(arena, _SPREAD)
-    cases = list(apart.values())
-    for start in range(0, len(cases), WAVE):
-        wrong += _judge(runner, cases[start : start + WAVE])
+    for wave in _waves(apart.values()):
+        wrong += _judge(runner, wave)
     assert not wrong, "\n".join(["", *wrong])
 
 
@@ -138,6 +141,20 @@ def _send(arena: Arena, folder: Path) -> None:
     arena.machine.files.put(archive, pack(folder))
     output = as_root(arena, _UNPACK, archive=shlex.quote(archive))
     assert not output, output
+
+
+def _waves(cases: Iterable[StagedCase]) -> Iterator[list[StagedCase]]:
+    wave: list[StagedCase] = []
+    size = 0
+    for case in cases:
+        own = len(json.dumps(case.args, default=str))
+        if wave and (len(wave) == WAVE or size + own > WAVE_BYTES):
+            yield wave
+            wave, size = [], 0
+        wave.append(case)
+        size += own
+    if wave:
+        yield wave
 
 
 def _judge(runner: WaveRunner, cases: Sequence[StagedCase]) -> list[str]:
