@@ -39,6 +39,8 @@ _HEAD = "HEAD"
 _LINK = "gitdir: "
 _REMOTES, _SYMBOLIC = "refs/remotes/", b"ref: "
 """Default branches of remotes, which stand for nothing once the remote has renamed its own."""
+_WHOLE = re.compile(r"refs/(?:[^~^:@]|@(?!{))*")
+"""A reference's whole name, without what leads on from it. Source: gitrevisions(7)."""
 _AMBIGUOUS = b" is ambiguous"
 _CANNOT_RUN = (126, 127)
 _CONFIGURATION = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
@@ -94,6 +96,9 @@ class Repository(NamedTuple):
         """
         if ref.startswith("-"):
             raise ValueError(f"{ref!r} is not a branch, tag or commit")
+        whole = _WHOLE.match(ref)
+        if whole and self.output("show-ref", "--verify", "--quiet", whole[0]) is None:
+            return None  # git would search for it: a tag may be called refs/heads/main
         code, out, told = _run_git(
             self.guest, self.folder, "rev-parse", "--verify", f"{ref}^{{commit}}"
         )

@@ -78,7 +78,9 @@ def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1)
 def pdf_field_equals(view: MachineView, path: str, field: str, value: str) -> bool:
     """Return whether a form field of a PDF holds exactly this; white space at its ends is ignored.
 
-    A box that is drawn in another state than its field's is unmet. Proves the state, not who made it.
+    A box that is drawn in another state than its field's, or not at all, is unmet, and so is a field whose
+    boxes are all hidden or off the page. What a text field's own drawing says does not matter: programs
+    that fill forms may leave that to viewers. Proves the state, not who made it.
 
     Args:
         view: the machine.

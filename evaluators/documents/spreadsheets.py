@@ -113,8 +113,9 @@ def cell_calculated(
     The formula is calculated again from the entered values; its result, and the stored one, must be
     `value`, and must come from what the function returns, which must read a cell with content. A number
     that is typed into the formula counts only if whatever else the function returned would change the
-    result: ``=12+SUM(B9)`` and ``=MIN(12,SUM(B2:B6))`` do not calculate 12. Formulas that use names,
-    tables, arrays or functions other than the common ones are unmet.
+    result, and so would empty cells: ``=12+SUM(B9)``, ``=MIN(12,SUM(B2:B6))`` and ``=SUM(A1,12)`` beside
+    a text in A1 do not calculate 12. Formulas that use names, tables, arrays or functions other than the
+    common ones are unmet.
 
     Args:
         view: the machine.
@@ -211,7 +212,7 @@ def sheet_size_equals(
 def panes_frozen(view: MachineView, path: str, rows: int, columns: int, sheet: str = "") -> bool:
     """Return whether exactly these rows and columns of a sheet stay in sight when it is scrolled.
 
-    A split that can be moved is not frozen. Proves the state, not who made it.
+    A split that can be moved is not frozen, and hidden rows and columns are not in sight. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -401,7 +402,7 @@ def _is_value(seen: object, wanted: Value, tolerance: float | None = None) -> bo
     """Compare a cell's value; numbers to one part in a billion unless a tolerance is given."""
     if isinstance(seen, bool):
         return seen is wanted
-    if isinstance(seen, float) and isinstance(wanted, float):
+    if isinstance(seen, float) and isinstance(wanted, float | int) and not isinstance(wanted, bool):
         return abs(seen - wanted) <= (abs(wanted) * 1e-9 if tolerance is None else tolerance)
     return isinstance(seen, str) and isinstance(wanted, str) and seen.strip() == wanted.strip()
 

@@ -66,6 +66,7 @@ class Calculator:
         self._results: dict[_Key, Scalar | ErrorValue] = {}
         self._parsed: dict[_Key, Node] = {}
         self._steps = max_steps
+        self._is_blank = False
 
     def value(self, sheet: str, place: str) -> Scalar:
         """Calculate a cell; a date is its serial number.
@@ -82,7 +83,7 @@ class Calculator:
 
         It would differ if the function returned another; a call without arguments, or one that reads
         a cell with content, is needed. A number that also stands in the formula, typed in, must differ
-        whatever else the function returned.
+        whatever else the function returned, and if the cells that the formula reads were empty.
 
         Raises:
             UnsupportedFormula: as `value`.
@@ -105,6 +106,7 @@ class Calculator:
         return not self._is_typed(known[1], node, key[0], function) or (
             self._attempt(node, key[0], (function, _nothing_refused))[0]
             and all(map(differs, _OTHERS))
+            and not (references(node) and _is_near(self._attempt_blank(node, key[0]), known))
         )
 
     def _reads_content(self, call: Call, sheet: str) -> bool:
@@ -132,6 +134,14 @@ class Calculator:
             return (True, self._evaluate(node, sheet, change))
         except ErrorValue as exc:
             return (False, str(exc))
+
+    def _attempt_blank(self, node: Node, sheet: str) -> tuple[bool, Scalar]:
+        """Calculate a formula as if all cells that it reads were empty."""
+        self._is_blank = True
+        try:
+            return self._attempt(node, sheet, None)
+        finally:
+            self._is_blank = False
 
     def _settle(self, wanted: _Key) -> _Key:
         """Calculate a cell and all that it refers to, without recursion between cells."""
@@ -226,7 +236,8 @@ class Calculator:
     def _cell_or_range(self, reference: Reference, sheet: str) -> Argument:
         if (reference.left, reference.top) != (reference.right, reference.bottom):
             return self._range(reference, sheet)
-        return self._result((self._sheet(reference, sheet), reference.top, reference.left))
+        place = (self._sheet(reference, sheet), reference.top, reference.left)
+        return None if self._is_blank else self._result(place)
 
     def _sheet(self, reference: Reference, sheet: str) -> str:
         name = reference.sheet.casefold() or sheet
@@ -242,6 +253,7 @@ class Calculator:
             {
                 (row - reference.top, column - reference.left): self._result((name, row, column))
                 for row, column in self._stored(self._grids[name], reference)
+                if not self._is_blank
             },
         )
 

@@ -170,8 +170,9 @@ def _colour(styled: Any) -> str | None:  # noqa: ANN401
 
 
 def _line_colour(styled: Any) -> str | None:  # noqa: ANN401
-    """Return the colour of the line below the text of a run or style."""
-    return _property(styled.element, "./w:rPr/w:u/@w:color")
+    """Return the colour of the line below the text of a run or style: the theme's before its own."""
+    theme = _property(styled.element, "./w:rPr/w:u/@w:themeColor")
+    return PAPER if theme in _PAPER_THEMES else _property(styled.element, "./w:rPr/w:u/@w:color")
 
 
 def _background(styled: Any) -> str | None:  # noqa: ANN401

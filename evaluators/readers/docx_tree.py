@@ -6,6 +6,7 @@ code of fields, and of alternatives all but the one that is shown.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -26,6 +27,8 @@ _WRAPPERS = (
 )  # fmt: skip
 _DELETIONS = ("del", "moveFrom")
 _OFF = frozenset({"0", "false", "off"})
+_SILENT = frozenset({"ASK", "PRIVATE", "RD", "SET", "TA", "TC", "XE"})
+"""Fields that show nothing, whatever is stored as their result. Source: ECMA-376, part 1, 17.16.5."""
 
 
 def reduce_body(body: Any) -> None:  # noqa: ANN401 - an element of lxml
@@ -35,6 +38,9 @@ def reduce_body(body: Any) -> None:  # noqa: ANN401 - an element of lxml
         _replace(node, others)
     for node in list(body.iter(*(f"{WORD}{name}" for name in _DELETIONS))):
         if node.getparent().tag not in {f"{WORD}rPr", f"{WORD}trPr"}:  # the mark of the whole
+            _replace(node, [])
+    for node in list(body.iter(f"{WORD}fldSimple")):
+        if _is_silent(node.get(f"{WORD}instr") or ""):
             _replace(node, [])
     for node in list(body.iter(*(f"{WORD}{name}" for name in _WRAPPERS))):
         _replace(node, list(node))
@@ -65,21 +71,38 @@ def _replace(node: Any, others: list[Any]) -> None:  # noqa: ANN401
 
 
 def _remove_field_codes(body: Any) -> None:  # noqa: ANN401
-    """Remove what stands between the beginning of a field and its separator; without one, its end."""
-    is_code: list[bool] = []
+    """Remove the code of fields, and what is stored as the result of those that show none.
+
+    The code stands between the beginning of a field and its separator; without one, its end.
+    """
+    fields: list[_Field] = []
     for run in list(body.iter(f"{WORD}r")):
         for child in list(run):
             if child.tag == f"{WORD}fldChar":
-                _follow(is_code, child.get(f"{WORD}fldCharType"))
-            elif any(is_code):
+                _follow(fields, child.get(f"{WORD}fldCharType"))
+            elif any(field.is_unseen for field in fields):
+                if child.tag == f"{WORD}instrText":
+                    fields[-1].code += child.text or ""
                 run.remove(child)
 
 
-def _follow(is_code: list[bool], mark: str | None) -> None:
-    """Note a mark of a field: whether the code of each field that is open is being read."""
+def _follow(fields: list[_Field], mark: str | None) -> None:
+    """Note a mark of a field."""
     if mark == "begin":
-        is_code.append(True)
-    elif is_code:
-        is_code.pop()
-        if mark == "separate":
-            is_code.append(False)
+        fields.append(_Field())
+    elif fields and mark == "separate":
+        fields[-1].is_unseen = _is_silent(fields[-1].code)
+    elif fields:
+        fields.pop()
+
+
+def _is_silent(code: str) -> bool:
+    return bool(set(code.upper().split()[:1]) & _SILENT)
+
+
+@dataclass(slots=True)
+class _Field:
+    """A field that is open: its code, as far as it was read, and whether what comes is not shown."""
+
+    code: str = ""
+    is_unseen: bool = True

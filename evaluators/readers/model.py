@@ -97,6 +97,10 @@ class Chart:
     series: tuple[str, ...] = ()
 
 
+HIDDEN_PANE = (-1, -1)
+"""Frozen rows and columns of a sheet that hides some of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """A sheet of a workbook.
@@ -106,8 +110,8 @@ class Sheet:
         cells: by coordinate such as ``B7``.
         charts: in the file's order.
         is_hidden: whether it has no tab.
-        frozen_rows: rows at the top that stay in sight.
-        frozen_columns: columns at the left that stay in sight.
+        frozen_rows: rows at the top that stay in sight; -1 where some frozen row or column is hidden.
+        frozen_columns: columns at the left that stay in sight; -1 likewise.
     """
 
     name: str

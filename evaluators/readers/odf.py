@@ -12,6 +12,7 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 from evaluators.readers.model import (
+    HIDDEN_PANE,
     Cell,
     Chart,
     Deck,
@@ -80,7 +81,7 @@ def read_ods(data: bytes, parts: Mapping[str, bytes]) -> Workbook:
         left -= len(cells)
         is_hidden = bool(document.look("table", attribute(table, "stylename")).hidden)
         name = attribute(table, "name")
-        frozen = _frozen(document, name)
+        frozen = _frozen(document, table, name)
         sheets.append(Sheet(name, cells, document.charts(table), is_hidden, *frozen))
     return Workbook(tuple(sheets))
 
@@ -402,7 +403,7 @@ def _fill(document: _Document, style: str) -> str:
     return ""
 
 
-def _frozen(document: _Document, name: str) -> tuple[int, int]:
+def _frozen(document: _Document, table: Any, name: str) -> tuple[int, int]:  # noqa: ANN401
     """Return how many rows and columns of a sheet stay in sight.
 
     Source: LibreOffice's ``sc/inc/unonames.hxx`` and ``viewdata.hxx``: mode 2 is SC_SPLIT_FIX.
@@ -412,8 +413,25 @@ def _frozen(document: _Document, name: str) -> tuple[int, int]:
             if attribute(sheet, "name") == name:
                 items = _within(sheet, {"config:config-item"}, set())
                 found = {attribute(item, "name"): str(item).strip() for item in items}
-                return _split(found, "Vertical"), _split(found, "Horizontal")
+                rows, columns = _split(found, "Vertical"), _split(found, "Horizontal")
+                is_hidden = _hides_some(table, "table:table-row", "numberrowsrepeated", rows)
+                is_hidden |= _hides_some(
+                    table, "table:table-column", "numbercolumnsrepeated", columns
+                )
+                return HIDDEN_PANE if is_hidden else (rows, columns)
     return 0, 0
+
+
+def _hides_some(table: Any, what: str, repeated: str, count: int) -> bool:  # noqa: ANN401
+    """Return whether any of so many first rows or columns of a sheet is hidden."""
+    first = 0
+    for line in _within(table, {what}, set()):
+        if first >= count:
+            break
+        if attribute(line, "visibility") in {"collapse", "filter"}:
+            return True
+        first += int(attribute(line, repeated) or 1)
+    return False
 
 
 _FIRST_SHOWN = {"Vertical": "PositionTop", "Horizontal": "PositionLeft"}

@@ -17,6 +17,7 @@ from evaluators.readers.docx_table import read_tables
 from evaluators.readers.docx_text import read_paragraphs
 from evaluators.readers.docx_tree import reduce_body
 from evaluators.readers.model import (
+    HIDDEN_PANE,
     Cell,
     Chart,
     Deck,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from evaluators.readers.pptx_shape import Box
 
 MAX_CELLS = 200_000
+_LEAST_HEIGHT_PT, _LEAST_WIDTH = 1.0, 0.2
+"""Of a row and of a column (in characters) that are seen."""
 _DRAWING = re.compile(rb"<(?:\w+:)?drawing\s")
 """A sheet that lacks this shows no charts, whatever is stored for it."""
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Za-z0-9$:]{2,40})[\"']")
@@ -115,7 +118,21 @@ def _frozen(sheet: Any) -> tuple[int, int]:  # noqa: ANN401
         return 0, 0
     if (sheet.sheet_view.topLeftCell or "A1") != "A1":  # what is in sight is not the beginning
         return 0, 0
-    return int(pane.ySplit or 0), int(pane.xSplit or 0)
+    rows, columns = int(pane.ySplit or 0), int(pane.xSplit or 0)
+    return HIDDEN_PANE if _hides_some(sheet, rows, columns) else (rows, columns)
+
+
+def _hides_some(sheet: Any, rows: int, columns: int) -> bool:  # noqa: ANN401
+    """Return whether any of so many first rows and columns is hidden, or as good as."""
+    above = [line for number, line in sheet.row_dimensions.items() if number <= rows]
+    before = [line for line in sheet.column_dimensions.values() if (line.min or 0) <= columns]
+    sizes = [(line.height, _LEAST_HEIGHT_PT) for line in above]
+    sizes += [(line.width, _LEAST_WIDTH) for line in before]
+    return (
+        any(line.hidden for line in (*above, *before))
+        or any(size is not None and size < least for size, least in sizes)
+        or bool(sheet.sheet_format.zeroHeight and len(above) < rows)
+    )
 
 
 def _check_merges(parts: Mapping[str, bytes]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evaluators.readers.model import Pdf
 from evaluators.readers.pdf_graphics import GraphicsState
 from evaluators.readers.pdf_layers import Layers
-from evaluators.readers.pdf_notes import FORM, notes_of
+from evaluators.readers.pdf_notes import FORM, is_hidden, notes_of
 from evaluators.readers.pdf_operators import Run
 from evaluators.readers.pdf_page import Page
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MAX_PAGES = 500
 _MAX_FORMS = 10_000
 _MAX_DEPTH = 32
+_OFF = "/Off"
 _TEXT = -2
 """Place of the operator that shows the text of a note that viewers draw."""
 
@@ -48,18 +49,33 @@ def read_pdf(data: bytes) -> Pdf:
     )
 
 
-def _shown_states(reader: PdfReader) -> dict[str, set[str]]:
+def _shown_states(reader: PdfReader) -> dict[str, set[str | None]]:
     """Return the states that the boxes of fields show on the pages, by the fields' full names.
+
+    A box in a state that it has no drawing for shows nothing, and so does one that is hidden. Of a
+    field without states the value is not in question unless all its boxes are hidden.
 
     Source: PDF 32000-1, 12.7.3.2 (names), 12.7.4.2.3 (check boxes).
     """
-    shown: dict[str, set[str]] = {}
+    boxes: dict[str, list[str | None]] = {}
     for page in reader.pages:
         notes = page.get("/Annots")
         for note in notes.get_object() if notes is not None else ():
-            if isinstance(box := note.get_object(), dict) and "/AS" in box:
-                shown.setdefault(_field_name(box), set()).add(str(box["/AS"]))
-    return shown
+            if isinstance(box := note.get_object(), dict):
+                states = boxes.setdefault(_field_name(box), [])
+                if not is_hidden(box, page):
+                    states.append(_drawn_state(box) if "/AS" in box else None)
+    return {name: {*states} - {None} for name, states in boxes.items() if None not in states}
+
+
+def _drawn_state(box: Any) -> str:  # noqa: ANN401 - pypdf's objects
+    """Return the state of a box; empty where its drawing of that state is missing or empty."""
+    state = str(box["/AS"])
+    drawings = box["/AP"].get("/N") if "/AP" in box else None
+    if state == _OFF or not isinstance(drawings, dict) or hasattr(drawings, "get_data"):
+        return state  # viewers draw what has no drawings
+    drawing = drawings.get(state)
+    return state if drawing is not None and drawing.get_object().get_data().strip() else ""
 
 
 def _field_name(box: Any) -> str:  # noqa: ANN401

@@ -60,6 +60,19 @@ def notes_of(page: PageObject, layers: Layers) -> Iterator[Note]:
             yield _drawn(note, box) if form is None else _shown(form, box)
 
 
+def is_hidden(note: Any, page: PageObject) -> bool:  # noqa: ANN401 - pypdf's dictionary
+    """Return whether viewers hide an annotation, or it lies off the page or has no size."""
+    if int(note.get("/F", 0)) & _HIDDEN:
+        return True
+    if "/Rect" not in note:
+        return False
+    left, bottom, right, top = _box(note["/Rect"])
+    edges = page.cropbox
+    across = min(right, float(edges.right)) - max(left, float(edges.left))
+    up = min(top, float(edges.top)) - max(bottom, float(edges.bottom))
+    return min(across, up) < SMALLEST_PT
+
+
 def _box(corners: Any) -> Box:  # noqa: ANN401 - pypdf's array
     left, bottom, right, top = map(float, corners)
     return min(left, right), min(bottom, top), max(left, right), max(bottom, top)

@@ -29,6 +29,13 @@ _BEGIN, _SEPARATE, _END = (
     f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end")
 )
 _CODE = "<w:r><w:instrText>TITLE</w:instrText></w:r>"
+
+
+def _instruction(*pieces: str) -> str:
+    return "".join(f"<w:r><w:instrText>{piece}</w:instrText></w:r>" for piece in pieces)
+
+
+_SILENT = ("ASK", "PRIVATE", "RD", "SET", "TA", "TC", "XE")
 _EXTENSIONS = (
     "wordml",
     "wordprocessingShape",
@@ -98,6 +105,11 @@ def shown_run_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         "a field within the result of another": _BEGIN + _CODE + _SEPARATE + run(first)
         + _BEGIN + _CODE + run("x") + _SEPARATE + run(rest) + _END + _END,
         "behind an end without a field": _END + run(text),
+        "the result of a field without a code": _BEGIN + _SEPARATE + run(text) + _END,
+        "the result of a field about one that shows nothing": _BEGIN
+        + _instruction("REF SET") + _SEPARATE + run(text) + _END,
+        "behind a field whose result is not shown": _BEGIN + _instruction("SET x")
+        + _SEPARATE + run("x") + _END + run(text),
         "two words with readings above them": f"<w:r>{_ruby(first)}{_ruby(rest)}</w:r>",
     }  # fmt: skip
     shown_not = {
@@ -109,6 +121,17 @@ def shown_run_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         + _END + _SEPARATE + _END,
         "behind a field in the code of another": _BEGIN + _BEGIN + _CODE + _SEPARATE + run("x")
         + _END + run(text) + _END,
+        **{
+            f"the result of {name}": _BEGIN + _instruction(f" {name} x") + _SEPARATE + run(text) + _END
+            for name in _SILENT
+        },
+        "the result of SET, in pieces and small letters": _BEGIN + _instruction("s", "et x")
+        + _SEPARATE + run(text) + _END,
+        "a field within the result of SET": _BEGIN + _instruction("SET x") + _SEPARATE + _BEGIN
+        + _CODE + _SEPARATE + run(text) + _END + _END,
+        "the result of SET, whose code has a field": _BEGIN + _instruction("SET x ") + _BEGIN + _CODE
+        + _SEPARATE + run("x") + _END + _SEPARATE + run(text) + _END,
+        "a simple field that shows nothing": f'<w:fldSimple w:instr="TC x">{run(text)}</w:fldSimple>',
         "a fallback for what is shown": _alternatives(
             _choice("wordml", run("x")), fallback=run(text)
         ),

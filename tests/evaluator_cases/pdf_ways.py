@@ -98,6 +98,7 @@ def field_cases(args: Args) -> tuple[Case, ...]:
         "of a field with a longer name": "/FT /Tx /T (name.first) /V (Ann)",
     }
     lines = {**args, "value": "Ann\nBob"}
+    ticked = "/FT /Btn /T (name) /V /Yes /AS /Yes"
     return (
         *(
             forged(name, at(path, partial(_form, entry)), **args)
@@ -125,6 +126,58 @@ def field_cases(args: Args) -> tuple[Case, ...]:
             "a box of a group that is drawn unticked",
             at(path, partial(_form, "/FT /Btn /T (name) /Parent 6 0 R /V /Yes /AS /Off")),
             **{**args, "field": "other.name", "value": "/Yes"},
+        ),
+        *(
+            case(
+                f"a box whose state is {name}",
+                at(path, partial(_form, f"{ticked} /AP << /N {drawings} >>", *forms)),
+                **{**args, "value": "/Yes"},
+            )
+            for case, name, drawings, forms in (
+                (
+                    another_way,
+                    "drawn",
+                    "<< /Yes 7 0 R /Off 8 0 R >>",
+                    (_mark("0 0 m 9 9 l S"), _mark(" ")),
+                ),
+                (another_way, "the only drawing", "7 0 R", (_mark("0 0 m 9 9 l S"),)),
+                (forged, "not drawn", "<< /Off 7 0 R >>", (_mark("0 0 m 9 9 l S"),)),
+                (forged, "drawn as nothing", "<< /Yes 7 0 R >>", (_mark(" \n"),)),
+            )
+        ),
+        another_way(
+            "a box that is not ticked",
+            at(
+                path,
+                partial(
+                    _form,
+                    "/FT /Btn /T (name) /V /Off /AS /Off /AP << /N << /Yes 7 0 R >> >>",
+                    _mark("0 0 m"),
+                ),
+            ),
+            **{**args, "value": "/Off"},
+        ),
+        *(
+            case(
+                f"a field {name}",
+                at(path, partial(_form, f"{named} /V (Ann) {flags}", place=place)),
+                **args,
+            )
+            for case, name, flags, place in (
+                (forged, "that is hidden", "/F 2", _SEEN_AT),
+                (forged, "that is not viewed", "/F 36", _SEEN_AT),
+                (another_way, "that is printed", "/F 4", _SEEN_AT),
+                (forged, "left of the page", "", "-90 0 0 20"),
+                (forged, "below the page", "", "0 -20 90 0"),
+                (forged, "without height", "", "0 20 90 20"),
+                (another_way, "whose corners are turned round", "", "90 20 0 0"),
+                (another_way, "partly on the page", "", "-80 -10 10 10"),
+            )
+        ),
+        forged(
+            "a ticked box that is hidden",
+            at(path, partial(_form, f"{ticked} /F 2")),
+            **{**args, "value": "/Yes"},
         ),
         another_way(
             "lines that end otherwise", at(path, partial(_form, f"{named} /V (Ann\\rBob)")), **lines
@@ -242,10 +295,18 @@ def _pages(kids: list[str], count: int) -> str:
     return f"<< /Type /Pages /Kids [{' '.join(kids)}] /Count {count} >>"
 
 
-def _form(entry: str, *more: str) -> bytes:
+_SEEN_AT = "0 0 90 20"
+
+
+def _mark(drawing: str) -> str:
+    """Return a form that draws something."""
+    return _stream("<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] {} >>", drawing)
+
+
+def _form(entry: str, *more: str, place: str = _SEEN_AT) -> bytes:
     """Make a PDF with a form of one field; further objects are numbered from 7."""
     parent = "<< /T (other) /Kids [5 0 R] >>"
-    field = f"<< /Type /Annot /Subtype /Widget {entry} /Rect [0 0 90 20] >>"
+    field = f"<< /Type /Annot /Subtype /Widget {entry} /Rect [{place}] >>"
     top = "6 0 R" if "/Parent" in entry else "5 0 R"
     return pdf_of(
         [

@@ -134,6 +134,16 @@ def in_latin_1(*, says: bool = True) -> State:
     return make
 
 
+def named_in_full(kind: str, name: str) -> State:
+    """Return a state with a branch or tag whose own name is the whole name of something else."""
+
+    def make(fixture: RepositoryFixture) -> None:
+        fixture.commit("one")
+        fixture.git(kind, name)
+
+    return make
+
+
 def branch_cases() -> tuple[Case, ...]:
     """Return cases of a branch called fix that stands for something else."""
     ways = {"a tag": "refs/tags/v1", "itself": "refs/heads/fix", "nothing": "refs/heads/none"}
@@ -143,6 +153,27 @@ def branch_cases() -> tuple[Case, ...]:
                 f"stands for {what}", _symbolic("refs/heads/fix", target), path="~/r", branch="fix"
             )
             for what, target in ways.items()
+        ),
+        *(
+            forged(
+                f"a {kind} of its whole name",
+                named_in_full(kind, "refs/heads/fix"),
+                path="~/r",
+                branch="fix",
+            )
+            for kind in ("branch", "tag")
+        ),
+        another_way(
+            "beside a tag of its whole name",
+            lambda b: (named_in_full("tag", "refs/heads/fix")(b), b.git("branch", "fix")),
+            path="~/r",
+            branch="fix",
+        ),
+        another_way(
+            "with an at sign",
+            named_in_full("branch", "fix@home"),
+            path="~/r",
+            branch="fix@home",
         ),
         another_way(
             "beside a remote that renamed its branch", _stale_remote, path="~/r", branch="fix"
@@ -159,6 +190,15 @@ def branch_cases() -> tuple[Case, ...]:
 def tag_cases() -> tuple[Case, ...]:
     """Return cases of a tag called v2 that stands for something else."""
     return (
+        *(
+            forged(
+                f"a {kind} of its whole name",
+                named_in_full(kind, "refs/tags/v2"),
+                path="~/r",
+                tag="v2",
+            )
+            for kind in ("branch", "tag")
+        ),
         forged(
             "stands for a branch",
             _symbolic("refs/tags/v2", "refs/heads/main"),

@@ -466,7 +466,58 @@ def pane_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     def frozen(_: Any, sheet: Any) -> None:
         sheet.freeze_panes = "B1"
 
+    def header(change: Callable[[Any], object], place: str = "A2") -> Any:
+        def build(_: Any, sheet: Any) -> None:
+            sheet.freeze_panes = place
+            change(sheet)
+
+        return _xlsx(build)
+
+    def hide(line: Any, **how: object) -> None:
+        for name, value in ({"hidden": True} | how).items():
+            setattr(line, name, value)
+
+    hidden = {
+        "its row hidden": header(lambda sheet: hide(sheet.row_dimensions[1])),
+        "its row without height": header(lambda sheet: hide(sheet.row_dimensions[1], hidden=False, height=0.5)),
+        "rows hidden if nothing else is said": header(lambda sheet: hide(sheet.sheet_format, zeroHeight=True)),
+    }  # fmt: skip
+    narrow = {
+        "its column hidden": lambda sheet: hide(sheet.column_dimensions["A"]),
+        "its column without width": lambda sheet: hide(
+            sheet.column_dimensions["A"], hidden=False, width=0.1
+        ),
+    }
+    seen = {
+        "another row hidden": lambda sheet: hide(sheet.row_dimensions[2]),
+        "another column hidden": lambda sheet: hide(sheet.column_dimensions["A"]),
+        "a low row": lambda sheet: hide(sheet.row_dimensions[1], hidden=False, height=1.0),
+    }
     return (
+        *(forged(f"xlsx: {name}", at(path, book), **args) for name, book in hidden.items()),
+        *(
+            forged(f"xlsx: {name}", at(path, header(change, "B1")), **column)
+            for name, change in narrow.items()
+        ),
+        *(
+            another_way(f"xlsx: {name}", at(path, header(change)), **args)
+            for name, change in seen.items()
+        ),
+        another_way(
+            "xlsx: another column narrow",
+            at(path, header(lambda sheet: hide(sheet.column_dimensions["B"], width=0.1), "B1")),
+            **column,
+        ),
+        another_way(
+            "xlsx: a narrow column",
+            at(
+                path,
+                header(
+                    lambda sheet: hide(sheet.column_dimensions["A"], hidden=False, width=0.2), "B1"
+                ),
+            ),
+            **column,
+        ),
         another_way("xlsx: a column", at(path, _xlsx(frozen)), **column),
         near_miss("xlsx: no column", at(path, _xlsx(lambda *_: None)), **column),
         near_miss("ods: no column", at(path, _ods(_table(""))), **column),

@@ -283,6 +283,8 @@ def calculated_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         "typed in behind a condition": "=IF(SUM(B2:B3)>0,6.5,0)",
         "calculated from typed numbers behind a condition": "=IF(SUM(B2:B3)>0,13/2,0)",
         "taken away again": "=6.5+SUM(B2:B3)-SUM(B2:B3)",
+        "typed in, beside a text": "=SUM(A2,6.5)",
+        "typed in, beside what is taken away again": "=SUM(B2:B3,6.5)-SUM(B2:B3)",
     }
     ways = {
         "cells one by one": "=SUM(B2,B3)",

@@ -387,8 +387,9 @@ def underline_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     """
     path = str(args["path"])
 
-    def docx_line(colour: str, more: str = "") -> Make:
-        line = run("now", f'<w:u w:val="single" w:color="{colour}"/>{more}')
+    def docx_line(colour: str, more: str = "", theme: str = "") -> Make:
+        named = f' w:themeColor="{theme}"' if theme else ""
+        line = run("now", f'<w:u w:val="single" w:color="{colour}"{named}/>{more}')
         return body(paragraph(run("It is ") + line + run(" or never")))
 
     def odt_line(colour: str) -> Make:
@@ -406,6 +407,13 @@ def underline_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             "docx: a line in the colour behind it",
             at(path, docx_line("ABCDEF", '<w:shd w:val="clear" w:fill="ABCDEF"/>')),
             **args,
+        ),
+        *(
+            forged(f"docx: a line in {name}", at(path, docx_line("auto", theme=name)), **args)
+            for name in ("background1", "light1")
+        ),
+        another_way(
+            "docx: a line in accent1", at(path, docx_line("4472C4", theme="accent1")), **args
         ),
         forged("odt: a white line", at(path, odt_line("#fefefe")), **args),
         another_way("docx: a red line", at(path, docx_line("FF0000")), **args),

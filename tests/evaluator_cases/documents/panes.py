@@ -40,7 +40,9 @@ def _xlsx(
     return xlsx(DATA, None, freeze)
 
 
-def _ods(rows: int, columns: int, mode: int = 2, name: str = "Data", **more: int) -> Make:
+def _ods(
+    rows: int, columns: int, mode: int = 2, name: str = "Data", table: str = "", **more: int
+) -> Make:
     items = {
         **more,
         "HorizontalSplitMode": mode if columns else 0,
@@ -63,7 +65,23 @@ def _ods(rows: int, columns: int, mode: int = 2, name: str = "Data", **more: int
         "</office:document-settings>"
     )
     cell = '<table:table-cell office:value-type="float" office:value="1"/>'
-    return ods(sheet("Data", [cell], [cell]), files={"settings.xml": settings.encode()})
+    content = table or sheet("Data", [cell], [cell])
+    return ods(content, files={"settings.xml": settings.encode()})
+
+
+def _lines(row: str = "", second: str = "", column: str = "", repeated: int = 1) -> str:
+    """Return a sheet whose first rows and first column have attributes of their own."""
+    cell = '<table:table-cell office:value-type="float" office:value="1"/>'
+    times = f' table:number-columns-repeated="{repeated}"' if repeated > 1 else ""
+    return (
+        f'<table:table table:name="Data"><table:table-column {column}{times}/>'
+        '<table:table-column table:visibility="collapse"/>'
+        f"<table:table-row {row}>{cell}</table:table-row>"
+        f"<table:table-row {second}>{cell}</table:table-row></table:table>"
+    )
+
+
+_GONE, _FILTERED, _SEEN = (f'table:visibility="{how}"' for how in ("collapse", "filter", "visible"))
 
 
 _good = {"xlsx": _xlsx("A2"), "ods": _ods(1, 0)}
@@ -95,6 +113,28 @@ TABLES = (
             another_way(
                 "from the first row, ods",
                 at(PATH, _ods(1, 0, PositionTop=0, PositionLeft=3)),
+                **_ARGS,
+            ),
+            forged("its row hidden, ods", at(PATH, _ods(1, 0, table=_lines(_GONE))), **_ARGS),
+            forged("its row filtered, ods", at(PATH, _ods(1, 0, table=_lines(_FILTERED))), **_ARGS),
+            forged(
+                "its column hidden, ods",
+                at(PATH, _ods(0, 1, table=_lines(column=_GONE))),
+                **{**_ARGS, "rows": 0, "columns": 1},
+            ),
+            forged(
+                "a column of two hidden, ods",
+                at(PATH, _ods(0, 2, table=_lines())),
+                **{**_ARGS, "rows": 0, "columns": 2},
+            ),
+            another_way(
+                "columns behind them hidden, ods",
+                at(PATH, _ods(0, 2, table=_lines(repeated=2))),
+                **{**_ARGS, "rows": 0, "columns": 2},
+            ),
+            another_way(
+                "the next row hidden, ods",
+                at(PATH, _ods(1, 0, table=_lines(_SEEN, _GONE))),
                 **_ARGS,
             ),
             forged("of another sheet", at(PATH, _ods(1, 0, name="Other")), **_ARGS),
