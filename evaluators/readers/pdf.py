@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from typing import TYPE_CHECKING, Any
 
@@ -70,12 +71,12 @@ def _shown_states(reader: PdfReader) -> dict[str, set[str | None]]:
 
 def _drawn_state(box: Any) -> str:  # noqa: ANN401 - pypdf's objects
     """Return the state of a box; empty where its drawing of that state is missing or empty."""
-    state = str(box["/AS"])
-    drawings = box["/AP"].get("/N") if "/AP" in box else None
+    state, drawings = str(box["/AS"]), None
+    with contextlib.suppress(KeyError):
+        drawings = box["/AP"]["/N"]
     if state == _OFF or not isinstance(drawings, dict) or hasattr(drawings, "get_data"):
         return state  # viewers draw what has no drawings
-    drawing = drawings.get(state)
-    return state if drawing is not None and drawing.get_object().get_data().strip() else ""
+    return state if state in drawings and drawings[state].get_data().strip() else ""
 
 
 def _field_name(box: Any) -> str:  # noqa: ANN401

@@ -143,6 +143,12 @@ def field_cases(args: Args) -> tuple[Case, ...]:
                 (another_way, "the only drawing", "7 0 R", (_mark("0 0 m 9 9 l S"),)),
                 (forged, "not drawn", "<< /Off 7 0 R >>", (_mark("0 0 m 9 9 l S"),)),
                 (forged, "drawn as nothing", "<< /Yes 7 0 R >>", (_mark(" \n"),)),
+                (
+                    forged,
+                    "not among its drawings elsewhere",
+                    "7 0 R",
+                    ("<< /On 8 0 R >>", _mark("0 0 m")),
+                ),
             )
         ),
         another_way(
