@@ -21,7 +21,7 @@ REGISTRY = re.compile(
     re.IGNORECASE,
 )
 # The home folder of somebody who is not the guests' own user.
-HOME = re.compile(r"/home/(?!user\b)\w+")
+HOME = re.compile(r"/home/(?!user\b|XX)\w+")
 
 
 def tracked() -> list[Path]:

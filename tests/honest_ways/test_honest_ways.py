@@ -34,11 +34,11 @@ SUITE = Path(__file__).parent
 LEAST_EVALUATORS = 25
 IN_A_LANDING = frozenset(
     {
+        "honest-archives",
         "honest-calculator",
-        "honest-editor",
         "honest-files",
         "honest-jobs",
-        "honest-repository",
+        "honest-server",
     }
 )
 TASKS = open_suite(str(SUITE)).tasks

@@ -16,6 +16,7 @@ from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.machine_folder import iter_folders
 from tests.standins.appliance import NEEDS_APPLIANCE
+from tests.tiers import nightly
 
 if TYPE_CHECKING:
     from provisioning.desktop.qemu.machine import DesktopVm
@@ -61,6 +62,7 @@ def folders() -> set[str]:
     return {folder.machine_id for folder in iter_folders(get_settings())}
 
 
+@nightly("a landing has guests that are killed or flood their link, in test_faults.py")
 def test_a_guest_that_answers_nobody_goes_back_all_the_same() -> None:
     backend = QemuBackend(get_settings())
     handle = backend.stand_by(is_rehearsed=False)

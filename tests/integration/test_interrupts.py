@@ -15,6 +15,7 @@ import pytest
 from appliance.base.clock import wait_until
 from appliance.base.process import run, start
 from controller.store.runs import Store
+from tests.tiers import nightly
 
 if TYPE_CHECKING:
     from controller.store.runs import RunFolder
@@ -32,7 +33,13 @@ def has_step(folder: RunFolder) -> bool:
     )
 
 
-@pytest.mark.parametrize(("number", "parallel"), [(signal.SIGINT, 1), (signal.SIGTERM, 3)])
+@pytest.mark.parametrize(
+    ("number", "parallel"),
+    [
+        pytest.param(signal.SIGINT, 1, marks=nightly("a landing ends three trials at once")),
+        (signal.SIGTERM, 3),
+    ],
+)
 def test_a_command_in_the_background_of_a_script_can_be_interrupted_and_resumed(
     tmp_path: Path, number: signal.Signals, parallel: int
 ) -> None:

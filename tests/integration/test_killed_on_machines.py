@@ -17,11 +17,13 @@ from provisioning.fleet.host_backends import host_backends
 from provisioning.machine_folder import iter_folders
 from provisioning.machine_state import MachineState
 from tests.standins.appliance import NEEDS_APPLIANCE
+from tests.tiers import nightly
 
 pytestmark = [
     pytest.mark.vm,
     pytest.mark.phone,
     NEEDS_APPLIANCE,
+    nightly("a landing kills runs and services whose machines are stand-ins"),
 ]
 
 MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]

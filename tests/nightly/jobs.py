@@ -23,6 +23,8 @@ _JUDGES = ("evaluators", "provisioning/probe")
 _SERVICE_TESTS = (
     "tests/integration/test_killed_service.py",
     "tests/integration/test_full_disk.py",
+    "tests/integration/test_interrupts.py",
+    "tests/unit/cli/test_two_processes.py",
     "tests/unit/controller/service",
     "tests/unit/bench/test_schedule.py",
 )

@@ -18,6 +18,7 @@ from appliance.base.settings import Settings
 from appliance.cli.service_database import own_token_path
 from appliance.exporter.sight import WORKER, WorkerWatch
 from controller.service.worker.report import ask_worker
+from tests.tiers import nightly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,6 +83,7 @@ def state_of(settings: Settings, run: str) -> str:
     return str(ask(settings, "GET", f"/queue/{run}")[1]["state"])
 
 
+@nightly("a landing kills services and runs in test_killed_service.py and test_killed_run.py")
 @pytest.mark.timeout(900)
 def test_a_killed_worker_costs_no_run_and_a_stopped_one_says_goodbye(
     settings: Settings, start: Start, tmp_path: Path
