@@ -491,6 +491,10 @@ def pane_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     seen = {
         "another row hidden": lambda sheet: hide(sheet.row_dimensions[2]),
         "another column hidden": lambda sheet: hide(sheet.column_dimensions["A"]),
+        "all rows hidden but its own": lambda sheet: (
+            hide(sheet.sheet_format, zeroHeight=True),
+            hide(sheet.row_dimensions[1], hidden=False, height=20.0),
+        ),
         "a low row": lambda sheet: hide(sheet.row_dimensions[1], hidden=False, height=1.0),
     }
     return (
