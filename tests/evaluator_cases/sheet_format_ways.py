@@ -477,6 +477,10 @@ def pane_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         for name, value in ({"hidden": True} | how).items():
             setattr(line, name, value)
 
+    def hide_others(sheet: Any) -> None:
+        hide(sheet.sheet_format, zeroHeight=True)
+        hide(sheet.row_dimensions[1], hidden=False, height=20.0)
+
     hidden = {
         "its row hidden": header(lambda sheet: hide(sheet.row_dimensions[1])),
         "its row without height": header(lambda sheet: hide(sheet.row_dimensions[1], hidden=False, height=0.5)),
@@ -491,10 +495,7 @@ def pane_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     seen = {
         "another row hidden": lambda sheet: hide(sheet.row_dimensions[2]),
         "another column hidden": lambda sheet: hide(sheet.column_dimensions["A"]),
-        "all rows hidden but its own": lambda sheet: (
-            hide(sheet.sheet_format, zeroHeight=True),
-            hide(sheet.row_dimensions[1], hidden=False, height=20.0),
-        ),
+        "all rows hidden but its own": hide_others,
         "a low row": lambda sheet: hide(sheet.row_dimensions[1], hidden=False, height=1.0),
     }
     return (

@@ -16,6 +16,7 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
+from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import StateError
 from appliance.base.files import FileLock
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sqlalchemy import Connection, Engine
-    from sqlalchemy.engine.interfaces import DBAPIConnection
+    from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 
     from appliance.base.settings import Settings
 
@@ -31,6 +32,7 @@ _log = logging.getLogger(__name__)
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK_TIMEOUT_S = 30.0
+_LOOK_S = 0.02
 _WRITES = "mesocosm_writes"
 _ERRORS: dict[type[DatabaseError], str] = {
     IntegrityError: "The state of the service contradicts itself.",
@@ -113,9 +115,24 @@ def _configure(connection: DBAPIConnection, _record: object) -> None:
     # The driver begins no transactions of its own; `_begin` does.
     connection.isolation_level = None
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    _turn_to_wal(cursor)
+    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _turn_to_wal(cursor: DBAPICursor) -> None:
+    """Set the mode; waits for whoever else does that to a new file, or closes it: SQLite would not."""
+    deadline_s = SYSTEM_CLOCK.monotonic_s() + _LOCK_TIMEOUT_S
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as exc:
+            if "locked" not in str(exc) or SYSTEM_CLOCK.monotonic_s() > deadline_s:
+                raise
+            SYSTEM_CLOCK.sleep(_LOOK_S)
+        else:
+            return
 
 
 def _begin(connection: Connection) -> None:

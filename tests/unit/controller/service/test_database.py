@@ -82,6 +82,22 @@ def test_a_copy_holds_what_was_there_when_it_was_made(
     assert (tmp_path / "copy.sqlite").stat().st_mode & 0o077 == 0
 
 
+def test_a_new_state_waits_for_whoever_else_opens_it(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    holder.execute("CREATE TABLE other (name)")
+    holder.execute(
+        "BEGIN IMMEDIATE"
+    )  # the mode of a file that somebody writes to cannot be changed
+    release = threading.Timer(0.5, holder.execute, ("ROLLBACK",))
+    release.start()
+    try:
+        Database(path).close()
+    finally:
+        release.join()
+        holder.close()
+
+
 def test_many_may_open_a_new_state_at_once_and_write(
     tmp_path: Path, request_of_tiny: RunRequest, clock: FakeClock
 ) -> None:
