@@ -63,9 +63,8 @@ def is_absent(guest: Guest, path: str) -> bool:
     if look(guest, path) is not None:
         return False
     last, place = None, ""
-    for end in (
-        match.start() for match in re.finditer(r"(?<=[^/])/", path)
-    ):  # from above: few may be there
+    for slash in re.finditer(r"(?<=[^/])/", path):  # from above: few may be there
+        end = slash.start()
         found = look(guest, path[:end])
         if found is None:
             break

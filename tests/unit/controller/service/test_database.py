@@ -86,9 +86,8 @@ def test_a_new_state_waits_for_whoever_else_opens_it(tmp_path: Path) -> None:
     path = tmp_path / "state.sqlite"
     holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     holder.execute("CREATE TABLE other (name)")
-    holder.execute(
-        "BEGIN IMMEDIATE"
-    )  # the mode of a file that somebody writes to cannot be changed
+    # The mode of a file that somebody writes to cannot be changed.
+    holder.execute("BEGIN IMMEDIATE")
     release = threading.Timer(0.5, holder.execute, ("ROLLBACK",))
     release.start()
     try:
