@@ -1,7 +1,8 @@
 """Debian 12, the desktop where Ubuntu's archive does not answer: image, rewinds and the suite smoke.
 
 Where the other tests run on another distribution, these few prove this one. Its desktop stands beside
-theirs and is booted once for all of them.
+theirs and is booted once for all of them; so they need not wait for those on VMs, and run before those
+on containers.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from provisioning.protocols import READY
 from tests.integration.test_forks import sh
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.saved_desktop import lend_saved_desktop
+from tests.tiers import Lane
 
 DEBIAN = "debian-12"
 REWINDS = 20
@@ -27,6 +29,7 @@ pytestmark = [
     pytest.mark.docker,
     pytest.mark.vm,
     pytest.mark.slow,
+    pytest.mark.xdist_group(Lane.CONTAINER),
     pytest.mark.timeout(2 * _BUILD_S),
     NEEDS_APPLIANCE,
     pytest.mark.skipif(

@@ -40,10 +40,11 @@ END
 # Addresses of the host, its resolver, and the world; then names, by both families.
 ROUND = """
 for where in 10.0.2.2/22 10.0.2.3/53 1.1.1.1/53 fec0::2/22 fec0::3/53 2606:4700:4700::1111/443; do
-    timeout 3 bash -c "echo > /dev/tcp/$where" 2> /dev/null && echo "$where"
+    { timeout 3 bash -c "echo > /dev/tcp/$where" 2> /dev/null && echo "$where"; } &
 done
-timeout 8 getent ahosts shop.test && echo resolved
-timeout 8 getent ahostsv6 example.org && echo resolved
+{ timeout 8 getent ahosts shop.test && echo resolved; } &
+{ timeout 8 getent ahostsv6 example.org && echo resolved; } &
+wait
 timeout 8 python3 - <<'END'
 import socket
 question = bytes.fromhex("000101000001000000000000076578616d706c65036f72670000010001")

@@ -61,8 +61,8 @@ rm -f was-run*
 """
 
 KILL = """
-for p in /proc/[0-9]*; do
-    [ "$(stat -c %u $p 2> /dev/null)" = "$(id -u)" ] || kill -9 "${p#/proc/}"
+for p in $(find /proc -maxdepth 1 -name '[0-9]*' ! -user "$(id -un)" -printf '%f '); do
+    kill -9 "$p"
 done
 rm -rf /usr/local/lib/mesocosm /run/mesocosm /var/log/mesocosm-probe.log
 : > /run/mesocosm/probe.pid
