@@ -43,8 +43,8 @@ _SAME_DIFFERENCE = 1.0
 
 def is_same(left: str, right: str, way: Way) -> bool:
     """Return whether two texts are equal in a way; empty ones never are."""
-    one, two = _key(left, way), _key(right, way)
-    return one is not None and one == two
+    left_key, right_key = _key(left, way), _key(right, way)
+    return left_key is not None and left_key == right_key
 
 
 def _key(text: str, way: Way) -> str | Fraction | None:
@@ -62,7 +62,7 @@ def _key(text: str, way: Way) -> str | Fraction | None:
 
 
 def is_same_picture(
-    one: Picture, two: Picture, *, proportion: float = 0.02, everywhere: bool = False
+    first: Picture, second: Picture, *, proportion: float = 0.02, everywhere: bool = False
 ) -> bool:
     """Return whether two pictures look the same; one may be scaled or compressed.
 
@@ -70,17 +70,17 @@ def is_same_picture(
     differ by no more than 12 of 255 in the mean.
 
     Args:
-        one: a picture.
-        two: another.
+        first: a picture.
+        second: another.
         proportion: how far the ratios of width to height may differ, as a share.
         everywhere: no part of 8 by 8 may differ by more than 24 of 255 in the mean.
     """
-    ratios = [picture.size[0] / picture.size[1] for picture in (one, two)]
+    ratios = [picture.size[0] / picture.size[1] for picture in (first, second)]
     if abs(ratios[0] / ratios[1] - 1) > proportion:
         return False
     for channel in range(3):
         left, right = (
-            resized(picture.pixels[:, :, channel].astype(np.float32)) for picture in (one, two)
+            resized(picture.pixels[:, :, channel].astype(np.float32)) for picture in (first, second)
         )
         if np.abs(left - right).mean() > _SAME_BRIGHTNESS:
             return False
@@ -170,22 +170,22 @@ def _around(middle: int, last: int) -> range:
     return range(max(0, middle - _SLACK_PX - 1), min(last, middle + _SLACK_PX + 1) + 1)
 
 
-def _difference(one: Pixels, two: Pixels) -> float:
+def _difference(first: Pixels, second: Pixels) -> float:
     """Return the mean difference of two pictures of the same size, at a grid of their px."""
-    step = min(one.shape[:2]) // _SAMPLES + 1
-    return float(np.abs(one[::step, ::step].astype(np.int16) - two[::step, ::step]).mean())
+    step = min(first.shape[:2]) // _SAMPLES + 1
+    return float(np.abs(first[::step, ::step].astype(np.int16) - second[::step, ::step]).mean())
 
 
-def structure(one: Grey, two: Grey) -> float:
+def structure(first: Grey, second: Grey) -> float:
     """Return Pearson's correlation of two channels of one size, -1 to 1.
 
     Two channels without structure (standard deviation below 2 of 255) have 1; one with and one
     without structure have 0.
     """
-    deviations = float(one.std()), float(two.std())
+    deviations = float(first.std()), float(second.std())
     if max(deviations) < _FLAT:
         return 1.0
     if min(deviations) < _FLAT:
         return 0.0
-    centred = (one - one.mean()) * (two - two.mean())
+    centred = (first - first.mean()) * (second - second.mean())
     return float(centred.mean()) / (deviations[0] * deviations[1])

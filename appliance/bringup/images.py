@@ -136,13 +136,13 @@ def build_all(
             name = waiting.pop(0)
             threading.Thread(target=work, args=(name,), name=f"build-{name}", daemon=True).start()
             running += 1
-        one = ended.get()
+        build = ended.get()
         running -= 1
-        if one.image is None:
-            errors.append(one.error or RuntimeError(one.name))
+        if build.image is None:
+            errors.append(build.error or RuntimeError(build.name))
         else:
-            images[one.name] = one.image
-            order.done(one.name)
+            images[build.name] = build.image
+            order.done(build.name)
     if errors:
         raise errors[0]
     return images

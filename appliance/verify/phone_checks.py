@@ -136,9 +136,9 @@ def _talk(port: int, server: socket.socket) -> None:
             far, _ = server.accept()
             with far:
                 far.settimeout(_PORT_TIMEOUT_S)
-                for one, other in ((near, far), (far, near)):
-                    one.sendall(_LETTERS.encode())
-                    said = other.recv(len(_LETTERS.encode()), socket.MSG_WAITALL)
+                for sender, receiver in ((near, far), (far, near)):
+                    sender.sendall(_LETTERS.encode())
+                    said = receiver.recv(len(_LETTERS.encode()), socket.MSG_WAITALL)
                     _expect(said == _LETTERS.encode(), "Other bytes arrive.", said)
     except OSError as exc:
         raise MachineError("They do not.", details=str(exc)) from exc

@@ -260,8 +260,8 @@ def _prepare(connection: sqlite3.Connection, query: str, values: Sequence[object
     raise sqlite3.DatabaseError("too many collations are missing")
 
 
-def _by_code_points(one: str, two: str) -> int:
-    return (one > two) - (one < two)
+def _by_code_points(left: str, right: str) -> int:
+    return (left > right) - (left < right)
 
 
 def _may(asked: tuple[object, ...], views: set[str]) -> int:

@@ -13,13 +13,13 @@ _TEXT = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"| +", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
-def is_same_variant(one: str, other: str) -> bool:
+def is_same_variant(left: str, right: str) -> bool:
     """Return whether two texts are the same value, however it is written.
 
     Blanks outside of texts, the kind of a text's quotes, and the name of a type before the value do
     not count.
     """
-    return _plain(one) == _plain(other)
+    return _plain(left) == _plain(right)
 
 
 def is_no_text(value: str) -> bool:

@@ -294,14 +294,14 @@ def images_side_by_side(
         ``{on: desktop, check: images_side_by_side,
         with: {path: ~/ab.png, first: /srv/a.png, second: /srv/b.png}}``
     """
-    one, two = _original(view, first), _original(view, second)
+    first_original, second_original = _original(view, first), _original(view, second)
     found = view.picture(path)
     if found is None:
         return False
     pixels = found.pixels if direction == "horizontal" else found.pixels.transpose(1, 0, 2)
     parts = [
         picture.pixels if direction == "horizontal" else picture.pixels.transpose(1, 0, 2)
-        for picture in (one, two)
+        for picture in (first_original, second_original)
     ]
     ratios = [part.shape[1] / part.shape[0] for part in parts]
     cut = round(pixels.shape[1] * ratios[0] / sum(ratios))

@@ -334,12 +334,12 @@ def _place(name: str) -> tuple[int, int]:
     return int(name[len(letters) :]), column_number(letters)
 
 
-def _is_near(one: tuple[bool, Scalar], other: tuple[bool, Scalar]) -> bool:
+def _is_near(result: tuple[bool, Scalar], other: tuple[bool, Scalar]) -> bool:
     """Return whether two results are the same but for less than a function could change a number."""
-    left, right = one[1], other[1]
+    left, right = result[1], other[1]
     if isinstance(left, float) and isinstance(right, float):
         return math.isclose(left, right, rel_tol=_NOTICED)
-    return one == other
+    return result == other
 
 
 def _changed(number_as: Callable[[float], float]) -> Callable[[Scalar], Scalar]:

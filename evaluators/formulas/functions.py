@@ -119,9 +119,9 @@ def _order(first: tuple[int, float, str], second: tuple[int, float, str]) -> int
     return 1 if first > second else -1
 
 
-def is_same_number(one: float, other: float) -> bool:
+def is_same_number(left: float, right: float) -> bool:
     """Return whether spreadsheets take two numbers for equal."""
-    return math.isclose(one, other, rel_tol=_SAME)
+    return math.isclose(left, right, rel_tol=_SAME)
 
 
 def _rank(value: Argument, other: Argument) -> tuple[int, float, str]:

@@ -117,10 +117,10 @@ def _check_depth(node: Node) -> None:
     """Refuse expressions too deep for recursion; long sums nest to the left."""
     waiting = [(node, 0)]
     while waiting:
-        one, depth = waiting.pop()
+        part, depth = waiting.pop()
         if depth > MAX_NODE_DEPTH:
             raise UnsupportedFormula("nested too deeply")
-        waiting += [(inner, depth + 1) for inner in _inner(one)]
+        waiting += [(inner, depth + 1) for inner in _inner(part)]
 
 
 def _inner(node: Node) -> tuple[Node, ...]:

@@ -10,14 +10,14 @@ _IGNORED = re.compile(r"[\s.\-/()\u200e\u200f\u202a-\u202e\u2066-\u2069\u2010-\u
 _NUMBER = re.compile(r"\+?[0-9*#,;]+")
 
 
-def is_same_number(one: str, two: str) -> bool:
+def is_same_number(left: str, right: str) -> bool:
     """Return whether two numbers are written alike but for punctuation.
 
     ``00`` at the beginning is ``+``. What has a letter in it, such as a sender's name, is no
     number, and equals none.
     """
-    key = _key(one)
-    return bool(key) and key == _key(two)
+    key = _key(left)
+    return bool(key) and key == _key(right)
 
 
 def _key(number: str) -> str:

@@ -77,12 +77,12 @@ def read_paragraphs(document: Any) -> tuple[Paragraph, ...]:  # noqa: ANN401
     found: list[Paragraph] = []
     is_joined = False
     for element in body.xpath("./w:p"):
-        one = read_paragraph(DocxParagraph(element, document._body))  # noqa: SLF001 - no other way
+        paragraph = read_paragraph(DocxParagraph(element, document._body))  # noqa: SLF001 - no other way
         if is_joined:
             before = found.pop()
-            runs = (*before.runs, *one.runs)
-            one = replace(one, text="".join(run.text for run in runs), runs=runs)
-        found.append(one)
+            runs = (*before.runs, *paragraph.runs)
+            paragraph = replace(paragraph, text="".join(run.text for run in runs), runs=runs)
+        found.append(paragraph)
         is_joined = bool(element.xpath("./w:pPr/w:rPr/w:del"))
     return tuple(found)
 

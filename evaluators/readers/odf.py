@@ -568,13 +568,13 @@ def _within(node: Any, wanted: set[str], without: set[str]) -> list[Any]:  # noq
     found: list[Any] = []
     waiting = list(reversed(node.childNodes))
     while waiting:
-        one = waiting.pop()
-        if one.nodeType != one.ELEMENT_NODE:
+        child = waiting.pop()
+        if child.nodeType != child.ELEMENT_NODE:
             continue
-        if one.tagName in wanted:
-            found.append(one)
-        elif one.tagName not in without and not _is_hidden_section(one):
-            waiting += reversed(one.childNodes)
+        if child.tagName in wanted:
+            found.append(child)
+        elif child.tagName not in without and not _is_hidden_section(child):
+            waiting += reversed(child.childNodes)
     return found
 
 

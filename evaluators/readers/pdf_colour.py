@@ -79,7 +79,7 @@ def _tinted(
 ) -> str:
     """Return the colour of inks, of which the strongest counts."""
     share = min(max(*tints, 0.0), 1.0) ** exponent
-    return mix([one + share * (other - one) for one, other in zip(none, full, strict=False)])
+    return mix([start + share * (end - start) for start, end in zip(none, full, strict=False)])
 
 
 def _lab(components: Sequence[float]) -> str:

@@ -130,10 +130,10 @@ def matrix_of(numbers: Sequence[float]) -> Matrix:
     return a, b, c, d, e, f
 
 
-def times(one: Matrix, two: Matrix) -> Matrix:
-    """Return the matrix that applies one and then two."""
-    a, b, c, d, e, f = one
-    g, h, i, j, k, m = two
+def times(first: Matrix, second: Matrix) -> Matrix:
+    """Return the matrix that applies the first and then the second."""
+    a, b, c, d, e, f = first
+    g, h, i, j, k, m = second
     return (
         a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k,
         e * h + f * j + m,
@@ -154,9 +154,9 @@ def union(boxes: Sequence[Box]) -> Box:
     return min(lefts), min(bottoms), max(rights), max(tops)
 
 
-def cut(one: Box, two: Box) -> Box:
+def cut(box: Box, clip: Box) -> Box:
     """Return what two boxes have in common; nothing is inside when they are apart."""
-    return max(one[0], two[0]), max(one[1], two[1]), min(one[2], two[2]), min(one[3], two[3])
+    return max(box[0], clip[0]), max(box[1], clip[1]), min(box[2], clip[2]), min(box[3], clip[3])
 
 
 def holds(box: Box, x: float, y: float) -> bool:

@@ -90,11 +90,11 @@ class Sift:
             )
             for image in (needle, hay)
         ]
-        (points, one), (others, two) = found
-        if one is None or two is None or min(len(points), len(others)) < 2:  # noqa: PLR2004
+        (points, descriptors), (others, other_descriptors) = found
+        if descriptors is None or other_descriptors is None or min(len(points), len(others)) < 2:  # noqa: PLR2004
             return _none(), _none()
         best: dict[int, tuple[float, int]] = {}
-        for match in cv.BFMatcher(cv.NORM_L2).knnMatch(one, two, k=2):
+        for match in cv.BFMatcher(cv.NORM_L2).knnMatch(descriptors, other_descriptors, k=2):
             if len(match) == 2 and match[0].distance < _RATIO * match[1].distance:  # noqa: PLR2004
                 row = (match[0].distance, match[0].queryIdx)
                 best[match[0].trainIdx] = min(row, best.get(match[0].trainIdx, row))
@@ -136,18 +136,18 @@ class XFeat:
     def pairs(self, needle: Pixels, hay: Pixels) -> tuple[Points, Points]:
         """Return matching points, each the other's nearest."""
         with self._torch.inference_mode():
-            one, two = (
+            needle_features, hay_features = (
                 self._net.detectAndCompute(
                     self._tensor(image), top_k=_MAX_FEATURES, detection_threshold=self._threshold
                 )[0]
                 for image in (needle, hay)
             )
-            if min(len(one["keypoints"]), len(two["keypoints"])) < 2:  # noqa: PLR2004
+            if min(len(needle_features["keypoints"]), len(hay_features["keypoints"])) < 2:  # noqa: PLR2004
                 return _none(), _none()
-            alike = one["descriptors"] @ two["descriptors"].T
+            alike = needle_features["descriptors"] @ hay_features["descriptors"].T
             there, back = alike.argmax(dim=1), alike.argmax(dim=0)
             mutual = back[there] == self._torch.arange(len(there))
-            points = one["keypoints"][mutual], two["keypoints"][there[mutual]]
+            points = needle_features["keypoints"][mutual], hay_features["keypoints"][there[mutual]]
         return tuple(np.asarray(point, np.float32).reshape(-1, 2) for point in points)  # type: ignore[return-value]
 
     def _tensor(self, pixels: Pixels) -> Any:  # noqa: ANN401 - a tensor (1, 3, H, W), 0 to 1
@@ -178,20 +178,20 @@ def locate(needle: Pixels, hay: Pixels, by: Matcher) -> Placement | None:
         hay: the picture to search, likewise.
         by: matches features.
     """
-    one, two = by.pairs(needle, hay)
-    if len(one) < _LEAST_INLIERS:
+    points, others = by.pairs(needle, hay)
+    if len(points) < _LEAST_INLIERS:
         return None
     cv: Any = need("cv2", "ocr")
     matrix, mask = cv.findHomography(
-        one, two, cv.USAC_MAGSAC, _REPROJECTION_PX, maxIters=5000, confidence=0.999
+        points, others, cv.USAC_MAGSAC, _REPROJECTION_PX, maxIters=5000, confidence=0.999
     )
     if matrix is None:
         return None
     agree = mask.ravel().astype(bool)
     height, width = needle.shape[:2]
-    cells = {(int(3 * x / width), int(3 * y / height)) for x, y in one[agree]}
+    cells = {(int(3 * x / width), int(3 * y / height)) for x, y in points[agree]}
     count = int(agree.sum())
-    if count < max(_LEAST_INLIERS, _LEAST_INLIER_SHARE * len(one)) or len(cells) < _LEAST_CELLS:
+    if count < max(_LEAST_INLIERS, _LEAST_INLIER_SHARE * len(points)) or len(cells) < _LEAST_CELLS:
         return None
     corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
     placed = cv.perspectiveTransform(corners[None], matrix)[0]

@@ -229,8 +229,8 @@ def files_equal(view: CrossView, left_on: str, left: str, right_on: str, right: 
         ``{on: session, check: files_equal, with: {left_on: desktop, left: ~/a.pdf,
         right_on: phone, right: /sdcard/Download/a.pdf}}``
     """
-    one, two = view.machine(left_on).fetch(left), view.machine(right_on).fetch(right)
-    return bool(one) and one == two
+    left_bytes, right_bytes = view.machine(left_on).fetch(left), view.machine(right_on).fetch(right)
+    return bool(left_bytes) and left_bytes == right_bytes
 
 
 @evaluator(on="session")
@@ -251,9 +251,9 @@ def pictures_equal(view: CrossView, left_on: str, left: str, right_on: str, righ
         ``{on: session, check: pictures_equal, with: {left_on: desktop, left: ~/a.png,
         right_on: phone, right: /sdcard/Pictures/a.jpg}}``
     """
-    one, two = view.machine(left_on).picture(left), view.machine(right_on).picture(right)
-    return one is not None and two is not None and is_same_picture(one, two)
+    first, second = view.machine(left_on).picture(left), view.machine(right_on).picture(right)
+    return first is not None and second is not None and is_same_picture(first, second)
 
 
 def _meet(left: Sequence[str], right: Sequence[str], way: Way) -> bool:
-    return any(is_same(one, two, way) for one in left for two in right)
+    return any(is_same(text, other, way) for text in left for other in right)

@@ -132,13 +132,13 @@ def _read_day(text: str, *, day_first: bool | None) -> dt.date | None:
     """Return a date without its weekday: dateutil reads what has one of the accepted shapes."""
     is_day_first = day_first
     if numeric := _YEAR_LAST.fullmatch(text):
-        one, two = int(numeric["one"]), int(numeric["two"])
+        first, second = int(numeric["one"]), int(numeric["two"])
         is_day_first = True if numeric["sign"] == "." else day_first
         if is_day_first is None:
-            is_day_first = one == two or one > _MONTHS
-            if not is_day_first and two <= _MONTHS:
+            is_day_first = first == second or first > _MONTHS
+            if not is_day_first and second <= _MONTHS:
                 return None
-        if (two if is_day_first else one) > _MONTHS:
+        if (second if is_day_first else first) > _MONTHS:
             return None
     elif _YEAR_FIRST.fullmatch(text):
         is_day_first = False

@@ -329,8 +329,8 @@ def _cut(pixels: Pixels, bounds: Bounds) -> Pixels:
     return pixels[bounds.top : bounds.bottom, bounds.left : bounds.right]
 
 
-def _is_still(one: Pixels, two: Pixels) -> bool:
-    change = np.abs(one.astype(np.int16) - two.astype(np.int16)).max(axis=2)
+def _is_still(before: Pixels, after: Pixels) -> bool:
+    change = np.abs(before.astype(np.int16) - after.astype(np.int16)).max(axis=2)
     return bool((change > _CHANGED).mean() <= _STILL_SHARE)
 
 

@@ -79,12 +79,12 @@ class Inventory:
         mine = [
             folder
             for folder in iter_folders(self._settings)
-            if (one := folder.read()) is not None
-            and one.kind is kind
-            and not one.is_fork
-            and one.state is not MachineState.STARTING
-            and self.is_offered(one)
-            and self.fits(one)
+            if (record := folder.read()) is not None
+            and record.kind is kind
+            and not record.is_fork
+            and record.state is not MachineState.STARTING
+            and self.is_offered(record)
+            and self.fits(record)
         ]
         return bool(mine) and all(folder.is_claimed() for folder in mine)
 

@@ -295,11 +295,11 @@ class LocalFleet:
         left, found = dict(taken), dict[str, Taken]()
         try:
             for role in taken:
-                one = left.pop(role)
-                if one.is_fork:
-                    self.give_back({role: one})
-                again = None if one.is_fork else acquisition.rewind(one)
-                found[role] = again or acquisition.take([one.kind])[0]
+                machine = left.pop(role)
+                if machine.is_fork:
+                    self.give_back({role: machine})
+                again = None if machine.is_fork else acquisition.rewind(machine)
+                found[role] = again or acquisition.take([machine.kind])[0]
         except BaseException:
             self.give_back({**left, **found})
             raise

@@ -127,11 +127,11 @@ def watch(screen: Screen, *, left_out: Sequence[Bounds] = (), clock: Clock) -> P
     return Picture(frame, mask)
 
 
-def still(one: Frame, other: Frame) -> Mask:
+def still(frame: Frame, other: Frame) -> Mask:
     """Return where two pictures show the same: bool array (H, W); nowhere when their sizes differ."""
-    if one.shape != other.shape:
-        return np.zeros(one.shape[:2], dtype=np.bool_)
-    return ~_differs(one, other)
+    if frame.shape != other.shape:
+        return np.zeros(frame.shape[:2], dtype=np.bool_)
+    return ~_differs(frame, other)
 
 
 def clock_bounds(windows: Sequence[WindowState], elements: Sequence[Element]) -> list[Bounds]:
@@ -194,9 +194,9 @@ def _box_of(off: Mask, tiles: set[tuple[int, int]]) -> tuple[Bounds, int]:
     return box, int(ys.size)
 
 
-def _differs(one: Frame, other: Frame) -> Mask:
+def _differs(frame: Frame, other: Frame) -> Mask:
     # The larger minus the smaller never falls below 0, which bytes could not hold.
-    off = np.maximum(one, other) - np.minimum(one, other) > TOLERANCE_LEVELS
+    off = np.maximum(frame, other) - np.minimum(frame, other) > TOLERANCE_LEVELS
     mask: Mask = np.logical_or.reduce(off, axis=2)
     return mask
 

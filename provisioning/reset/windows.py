@@ -87,10 +87,10 @@ def _pair(before: Sequence[WindowState], after: Sequence[WindowState]) -> dict[i
     pairs: dict[int, int] = {}
     new = dict(enumerate(after))
     for rule in rules:
-        for index, one in enumerate(before):
+        for index, old in enumerate(before):
             if index in pairs:
                 continue
-            found = next((at for at, other in new.items() if rule(other) == rule(one)), None)
+            found = next((at for at, other in new.items() if rule(other) == rule(old)), None)
             if found is not None:
                 pairs[index] = found
                 del new[found]
@@ -101,6 +101,6 @@ def _active(windows: Sequence[WindowState]) -> int | None:
     return next((index for index, window in enumerate(windows) if window.active), None)
 
 
-def _place(one: WindowState) -> str:
-    left, top, width, height = one.geometry
+def _place(window: WindowState) -> str:
+    left, top, width, height = window.geometry
     return f"{width}x{height} at {left},{top}"
