@@ -108,7 +108,7 @@ def test_a_row_replaces_that_of_its_job_and_distribution(tmp_path: Path) -> None
     write_row(row("b", passed=False), path)
     write_row(row("a", distribution="debian-12"), path)
     write_row(row("b"), path)
-    assert [(each.job, each.passed) for each in read_rows(path)] == [("a", True), ("b", True)]
+    assert [(stored.job, stored.passed) for stored in read_rows(path)] == [("a", True), ("b", True)]
 
 
 def test_rows_that_are_missing_failed_or_of_other_sources_are_stale(tmp_path: Path) -> None:

@@ -69,7 +69,9 @@ def test_each_service_that_always_runs_has_an_image_of_ours(standard: dict[str, 
 def test_ports_are_bound_to_loopback_only(standard: dict[str, Any]) -> None:
     text = REPOSITORY.joinpath("docker-compose.yml").read_text()
     ports = [
-        port for one in yaml.safe_load(text)["services"].values() for port in one.get("ports", [])
+        port
+        for service in yaml.safe_load(text)["services"].values()
+        for port in service.get("ports", [])
     ]
     assert len(ports) == 3
     # That of the API follows the settings, which ask for TLS beyond the loopback.
@@ -108,7 +110,9 @@ def test_nothing_is_privileged_and_rights_are_given_one_by_one(standard: dict[st
 
 def test_the_docker_socket_is_in_the_worker_alone(standard: dict[str, Any]) -> None:
     services = standard["services"]
-    holders = [name for name, one in services.items() if "docker.sock" in str(one.get("volumes"))]
+    holders = [
+        name for name, service in services.items() if "docker.sock" in str(service.get("volumes"))
+    ]
     assert holders == ["worker"]
 
 
@@ -165,7 +169,7 @@ def test_controller_and_worker_run_as_the_user_with_what_the_host_knows(
 
 def test_the_hypervisor_sees_machines_and_images_and_neither_keys_nor_runs(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
-    mounts = [str(one) for one in parsed(tmp_path)["services"]["hypervisor"]["volumes"]]
+    mounts = [str(volume) for volume in parsed(tmp_path)["services"]["hypervisor"]["volumes"]]
     folders = {mount.split(":")[0]: mount.split(":")[1:] for mount in mounts}
     assert set(folders) == {str(folder) for folder in hypervisor_folders(settings)}
     assert all(path == target for path, (target, *_) in folders.items())
@@ -209,9 +213,9 @@ def test_a_missing_variable_says_what_to_run(tmp_path: Path) -> None:
 
 def test_each_state_folder_has_a_project_of_its_own(tmp_path: Path) -> None:
     assert project_name(Settings(state_dir=Path("/var/lib/mesocosm"))) == "mesocosm"
-    one, other = (project_name(Settings(state_dir=tmp_path / name)) for name in "ab")
-    assert one != other
-    assert one.startswith("mesocosm-")
+    project, other = (project_name(Settings(state_dir=tmp_path / name)) for name in "ab")
+    assert project != other
+    assert project.startswith("mesocosm-")
 
 
 def test_a_host_without_compose_is_told_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,7 +252,7 @@ def test_alertmanager_reads_its_configuration_and_writes_its_data_alone(tmp_path
     assert service["user"] == f"{user}:{group}"
     assert service["read_only"] is True
     assert "ports" not in service
-    mounts = sorted(str(one) for one in service["volumes"])
+    mounts = sorted(str(volume) for volume in service["volumes"])
     folder = tmp_path / "alertmanager"
     assert len(mounts) == 2
     assert f"{folder}/config" in mounts[0]

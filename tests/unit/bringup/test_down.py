@@ -71,7 +71,7 @@ def test_a_failed_step_does_not_keep_the_others_from_their_work(
     monkeypatch.setattr(down, "stop_engine", lambda _settings: "gone")
     with pytest.raises(MesocosmError, match="stuck"):
         down.take_down(settings, steps, purge=True)
-    assert [(one.name, one.ok) for one in steps.done] == [
+    assert [(step.name, step.ok) for step in steps.done] == [
         ("runs and schedules", True),
         ("machines", False),
         ("services", True),

@@ -65,7 +65,7 @@ def overlay(builder: Builder, where: str, backing: Path) -> Path:
 
 
 def reasons(images: list[OldImage]) -> list[str]:
-    return [one.kept for one in images]
+    return [image.kept for image in images]
 
 
 def silent(_line: str) -> None: ...
@@ -76,7 +76,7 @@ def test_what_today_s_recipe_does_not_give_goes_and_today_s_stays(
 ) -> None:
     said: list[str] = []
     found = pruner.find()
-    assert [(one.folder, one.kept) for one in found] == [(old.path, "")]
+    assert [(image.folder, image.kept) for image in found] == [(old.path, "")]
     assert found[0].size_bytes > 0
     assert old.path.exists()
 
@@ -154,7 +154,7 @@ def test_one_that_was_ended_in_the_middle_is_ended_by_the_next(
         with pytest.raises(KeyboardInterrupt):
             pruner.remove(listed, silent)
     found = pruner.find()
-    assert [(one.variant, one.kept) for one in found] == [("left over", "")]
+    assert [(image.variant, image.kept) for image in found] == [("left over", "")]
     assert not old.path.exists()
     pruner.remove(found, silent)
     assert list((builder.settings.images_dir / "desktop").glob(f"{LEFTOVER}*")) == []
@@ -175,7 +175,7 @@ def test_where_nobody_can_tell_what_is_of_today_the_newest_stays(
     )
     base.content = "changed: nothing of it is built"
     found = Pruner(builder.settings, ["desktop"], make=builder.make).find()
-    assert [one.folder for one in found] == [first.path]
+    assert [image.folder for image in found] == [first.path]
 
 
 @pytest.fixture

@@ -125,9 +125,9 @@ def test_the_service_in_the_background_speaks_tls_where_the_settings_say_so(
 
 def test_an_address_of_a_network_needs_a_certificate_and_its_key(tmp_path: Path) -> None:
     certificate = make_certificate(tmp_path)
-    one = Settings(state_dir=tmp_path, service_tls_cert=certificate.path)
+    without_key = Settings(state_dir=tmp_path, service_tls_cert=certificate.path)
     with pytest.raises(SettingsError, match="go together"):
-        start_service(one)
+        start_service(without_key)
     open_to_all = Settings(state_dir=tmp_path, service_address="0.0.0.0")  # noqa: S104
     with pytest.raises(UsageError, match="without TLS"):
         start_service(open_to_all)

@@ -39,8 +39,8 @@ def test_all_are_listed_or_those_of_one_place(capsys: pytest.CaptureFixture[str]
     assert main(["evaluators", "list", "--on", "session", "--json"]) == 0
     session = printed(capsys)
     assert len(everywhere) >= 80
-    assert {each["on"] for each in session} == {"session"}
-    assert all(each in everywhere for each in session)
+    assert {entry["on"] for entry in session} == {"session"}
+    assert all(entry in everywhere for entry in session)
 
 
 def test_one_is_shown_with_its_cases(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,7 +66,7 @@ def test_those_of_a_suite_are_shown_with_their_cases(
     assert {"kind": "positive", "case": "the sum", "expected": "met"} in cases
     assert len(cases) == 12
     assert main(["evaluators", "list", "--suite", str(suite), "--kinds", "--json"]) == 0
-    counts = {each["name"]: each["cases"]["forged"] for each in printed(capsys)}
+    counts = {entry["name"]: entry["cases"]["forged"] for entry in printed(capsys)}
     assert counts == {"receipts_total_is": 2, "answer_is_amount": 2}
     (suite / "tests/test_evaluators.py").write_text("import no_such_module\n")
     assert main(words) == 0
@@ -78,7 +78,7 @@ def test_those_of_a_suite_are_shown_with_their_cases(
 
 def test_the_list_shows_which_prove_the_state_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluators", "list", "--json"]) == 0
-    proves = {each["name"]: each["proves_state_only"] for each in printed(capsys)}
+    proves = {entry["name"]: entry["proves_state_only"] for entry in printed(capsys)}
     assert proves["file_exists"]
     assert proves["pictures_equal"], "its sentence is wrapped"
     assert not proves["window_open"]
@@ -93,7 +93,7 @@ def test_cases_are_counted_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluators", "show", "file_exists", "--json"]) == 0
     shown = Counter(case["kind"] for case in printed(capsys)["cases"])
     assert main(["evaluators", "list", "--kinds", "--json"]) == 0
-    listed = next(each for each in printed(capsys) if each["name"] == "file_exists")
+    listed = next(entry for entry in printed(capsys) if entry["name"] == "file_exists")
     assert listed["cases"] == shown
     assert main(["evaluators", "list", "--kinds"]) == 0
     assert "hostile" in capsys.readouterr().out

@@ -49,7 +49,7 @@ def test_an_unmet_node_is_described_by_the_suite_s_own_docstring(
 def test_its_evaluators_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluators", "list", "--suite", RECEIPTS, "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
-    assert {each["name"] for each in listed} == {"receipts_total_is", "answer_is_amount"}
+    assert {evaluator["name"] for evaluator in listed} == {"receipts_total_is", "answer_is_amount"}
     assert main(["evaluators", "show", "receipts_total_is", "--suite", RECEIPTS, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["example"]["check"] == "receipts_total_is"

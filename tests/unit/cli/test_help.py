@@ -23,8 +23,8 @@ def commands(command: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:  # no
 
 
 def options(command: Any) -> set[str]:  # noqa: ANN401 - as above
-    shown = [each for each in command.params if not getattr(each, "hidden", False)]
-    return {name for each in shown for name in each.opts if name.startswith("--")}
+    shown = [parameter for parameter in command.params if not getattr(parameter, "hidden", False)]
+    return {name for parameter in shown for name in parameter.opts if name.startswith("--")}
 
 
 def test_help_fits_a_terminal_of_80_columns(

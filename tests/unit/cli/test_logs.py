@@ -109,7 +109,7 @@ def test_lines_for_people_name_machine_and_level_and_control_no_terminal(
     }
     about = {**row, "machine": "", "message": "desktop-1 is thrown away"}
     other = {**row, "machine": "desktop-10"}
-    lines = [json.dumps(one) for one in (row, about, other)]
+    lines = [json.dumps(record) for record in (row, about, other)]
     (folder / FILE).write_text("\n".join([*lines, "torn"]) + "\n")
     assert main(["logs", "--machine", "desktop-1"]) == 0
     out = capsys.readouterr().out

@@ -303,7 +303,7 @@ def test_a_dry_run_says_what_would_be_run_and_begins_nothing(
     estimate = json.loads(capsys.readouterr().out)
     assert (estimate["trials"], estimate["trials_known"]) == (6, 6)
     assert estimate["runs"] == [found["run"]]
-    assert [each["name"] for each in estimate["preflight"]] == ["suite", "disk"]
+    assert [finding["name"] for finding in estimate["preflight"]] == ["suite", "disk"]
     nowhere = ["--agent", "model", "--model", "m", "--base-url", "http://127.0.0.1:1/v1"]
     capsys.readouterr()
     assert cli.main([*words, *nowhere, "--dry-run", "--json"]) == 0

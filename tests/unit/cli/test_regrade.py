@@ -95,7 +95,7 @@ def test_a_corrected_graph_flips_a_kept_failed_trial_and_both_verdicts_are_shown
     code, report = mesocosm("results", run)
     (trial,) = report["trials"]
     assert trial["verdict"] == "FAIL"
-    assert [one["verdict"] for one in trial["regrades"]] == ["PASS"]
+    assert [regrade["verdict"] for regrade in trial["regrades"]] == ["PASS"]
     assert cli.main(["results", run]) == 0
     assert "word.0: FAIL flips to PASS (success) by regrade 1, suite words 1" in (
         capsys.readouterr().out
@@ -179,7 +179,9 @@ def test_kept_trials_are_listed_opened_and_pruned(
     assert cli.main(["trial", "open", run, "word", "--repeat", "3", "--fleet", "fake"]) == 2
     prune = ("results", "prune", "--older-than", "0", "--keep", "0", "--end-states", "--yes")
     _, pruned = mesocosm(*prune)
-    assert [(one["run"], one["removed"]) for one in pruned["runs"]] == [(run, True)]
+    assert [(pruned_run["run"], pruned_run["removed"]) for pruned_run in pruned["runs"]] == [
+        (run, True)
+    ]
     assert mesocosm("trial", "list")[1]["trials"] == []
     assert mesocosm("results", run)[1]["trials"][0]["verdict"] == "FAIL"
     code, _ = mesocosm("regrade", run, "--suite", str(suite), "--fleet", "fake")

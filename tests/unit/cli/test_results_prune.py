@@ -94,7 +94,7 @@ def test_running_and_unfinished_runs_are_kept_and_say_why(
     rows = [RunRow(state, "s", "a", 1.0, state, 1, 1, 0, 0) for state in states]
     monkeypatch.setattr(pruning, "list_runs", lambda _store: rows)
     store = Store(tmp_path)
-    found = {one.run: one.kept for one in find_old_runs(store, before_s=2.0, keep=0)}
+    found = {old_run.run: old_run.kept for old_run in find_old_runs(store, before_s=2.0, keep=0)}
     assert found == {
         FINISHED: "",
         RUNNING: "it is running",
@@ -102,5 +102,7 @@ def test_running_and_unfinished_runs_are_kept_and_say_why(
         DAMAGED: "it is damaged",
     }
     all_of_them = find_old_runs(store, before_s=2.0, keep=0, with_unfinished=True)
-    assert {one.run: one.kept for one in all_of_them if one.kept} == {RUNNING: "it is running"}
+    assert {old_run.run: old_run.kept for old_run in all_of_them if old_run.kept} == {
+        RUNNING: "it is running"
+    }
     assert find_old_runs(store, before_s=1.0, keep=0) == []

@@ -106,12 +106,12 @@ def test_a_schedule_is_added_paused_run_and_removed(
     told = ["--webhook", "http://127.0.0.1/hook", "--mail", "a@example.org", "--on", "end"]
     added = ask("schedule", "add", *words, *told, "--baseline", "previous")
     assert added["trigger"] == {"kind": "cron", "line": "0 2 * * *", "timezone": "Europe/Berlin"}
-    assert [each["on"] for each in added["notify"]] == [["end"], ["end"]]
+    assert [target["on"] for target in added["notify"]] == [["end"], ["end"]]
     assert ask("schedule", "add", *words, *told, "--baseline", "previous") == added
     assert ask("schedule", "pause", "nightly")["next_s"] is None
     assert ask("schedule", "resume", "nightly")["next_s"] == added["next_s"]
     run = ask("schedule", "run-now", "nightly")["run"]
-    assert [each["run"] for each in ask("schedule", "history", "nightly")["slots"]] == [run]
+    assert [slot["run"] for slot in ask("schedule", "history", "nightly")["slots"]] == [run]
     assert main(["schedule", "list"]) == 0
     assert "0 2 * * * (Europe/Berlin)" in capsys.readouterr().out
     assert main(["schedule", "history", "nightly"]) == 0

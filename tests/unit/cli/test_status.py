@@ -41,7 +41,7 @@ def test_who_was_not_asked_is_not_said_to_be_silent(
     monkeypatch.setattr(health, "QUESTIONS", questions)
     answers = health.ask(Settings(), list(heard))
     assert answers == {"controller": True, "prometheus": False, "alertmanager": None}
-    found = replace(WELL, services={name: ("running", each) for name, each in answers.items()})
+    found = replace(WELL, services={name: ("running", answer) for name, answer in answers.items()})
     assert not found.is_up
     assert Status.from_dict(found.to_dict()) == found
     show(monkeypatch, found)

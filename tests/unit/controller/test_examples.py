@@ -84,7 +84,7 @@ def test_its_complexity_is_that_of_its_subtasks() -> None:
     structure = Structure.of(suite.tasks[0])
     assert dict(structure.apps) == {"number": "Contacts", "note": "Text Editor"}
     measures = measure_complexity(structure, suite.applications).measures
-    assert {one.value: count for one, count in measures.items()} == {
+    assert {dimension.value: count for dimension, count in measures.items()} == {
         "dependency": 1,
         "instruction": 2,
         "knowledge": 2,

@@ -45,7 +45,7 @@ def asked(lab: Lab, settings: Settings, base_url: str) -> str:
     options = AgentOptions(model="m", base_url=base_url)
     plan = plan_of(lab, specify_agent("model", options))
     require_ready(plan, options, settings)
-    findings = {each.name: each.detail for each in examine(plan, options, settings)}
+    findings = {finding.name: finding.detail for finding in examine(plan, options, settings)}
     assert findings["suite"] == "tiny 1, 8 trials"
     return findings["model"]
 
@@ -86,7 +86,7 @@ def test_every_kind_of_agent_that_asks_a_model_has_it_asked(lab: Lab, settings: 
         options = AgentOptions(model="m", base_url=server.base_url)
         model = specify_agent("model", options).model_dump(exclude={"kind"})
         plan = plan_of(lab, cast("AgentSpec", PlannerSpec(**model)))
-        findings = {each.name: each.detail for each in examine(plan, options, settings)}
+        findings = {finding.name: finding.detail for finding in examine(plan, options, settings)}
     assert "for a red picture" in findings["model"]
 
 
@@ -94,7 +94,7 @@ def test_the_model_of_a_registered_agent_is_asked_for_a_word(lab: Lab, settings:
     with stand_in((200, completion(content="Ready.")), (401, "no")) as server:
         agent = RegisteredSpec(name="mine", digest="0", model="m", endpoint=server.base_url)
         plan, options = plan_of(lab, agent), AgentOptions()
-        findings = {each.name: each.detail for each in examine(plan, options, settings)}
+        findings = {finding.name: finding.detail for finding in examine(plan, options, settings)}
         assert findings["model"].startswith("m answered in ")
         assert server.requests[0].keys() == {"model", "messages"}
         with pytest.raises(RequirementError, match="'m' does not answer"):

@@ -63,7 +63,10 @@ def test_limits_of_a_run_are_part_of_it_and_hold_when_it_is_resumed(lab: Lab) ->
     assert (resumed.limits, resumed.suite) == (plan.limits, plan.suite)
     lab.use(OracleDriver())
     lab.job = replace(lab.job, suite=resumed.suite)
-    assert {(each.task, each.steps) for each in lab.go(run)} >= {("dark-style", 1), ("two-apps", 1)}
+    assert {(result.task, result.steps) for result in lab.go(run)} >= {
+        ("dark-style", 1),
+        ("two-apps", 1),
+    }
 
 
 def test_earlier_runs_tell_what_a_run_may_take(lab: Lab) -> None:
@@ -94,7 +97,7 @@ def test_only_runs_under_the_latest_accelerator_tell_what_one_takes(lab: Lab) ->
         run = lab.begin(AgentDriver(NoopAgent), "answer")
         (result,) = lab.go(run)
         machines = [
-            replace(each, backend="qemu", accelerator=accelerator) for each in result.machines
+            replace(machine, backend="qemu", accelerator=accelerator) for machine in result.machines
         ]
         path = next((lab.folder / run.spec.run).rglob("*.jsonl"))
         path.write_text(

@@ -20,12 +20,12 @@ def answers(settings: Settings) -> dict[str, Finding]:
     here = Finding(State.OK, "It is here.")
     checks = [Check("adb", fail), Check("kvm", fail), Check("disk", lambda _settings: here)]
     found = ask_all(with_recorded(checks, settings), settings, deadline_s=30)
-    return {one.name: one.finding for one in found}
+    return {answer.name: answer.finding for answer in found}
 
 
 def test_a_container_answers_for_the_host_with_what_was_found_there(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
-    assert {one.name for one in CHECKS} > OF_THE_HOST
+    assert {check.name for check in CHECKS} > OF_THE_HOST
     record_findings([], settings)
     assert answers(settings)["adb"].state is State.WARN
     assert "mesocosm doctor" in answers(settings)["adb"].cure

@@ -42,10 +42,10 @@ def test_a_wave_of_many_evaluators_is_judged_in_the_guest(link: LinkClient, tmp_
         Call("wrong", "file_exists", {"pfad": "/"}),
     ]
     outcomes = BundleRunner(link, desktop_bundle()).evaluate(calls, timeout_s=20)
-    assert {each.node: each.met for each in outcomes} == {
+    assert {outcome.node: outcome.met for outcome in outcomes} == {
         "text": True, "line": False, "folder": True, "gone": True, "unknown": None, "wrong": None,
     }  # fmt: skip
-    reasons = {each.node: each.reason for each in outcomes}
+    reasons = {outcome.node: outcome.reason for outcome in outcomes}
     assert "file_exsts" in reasons["unknown"]
     assert "pfad" in reasons["wrong"]
 
@@ -55,7 +55,7 @@ def test_the_guest_knows_every_built_in_desktop_evaluator(link: LinkClient) -> N
     outcomes = BundleRunner(link, desktop_bundle()).evaluate(
         [Call(n, n, {"no": 1}) for n in names], timeout_s=20
     )
-    assert all(each.met is None and "'no'" in each.reason for each in outcomes)
+    assert all(outcome.met is None and "'no'" in outcome.reason for outcome in outcomes)
 
 
 def test_a_guest_that_is_gone_is_inconclusive(tmp_path: Path) -> None:

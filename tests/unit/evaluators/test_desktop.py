@@ -248,7 +248,7 @@ def test_a_process_is_known_by_its_file_not_by_its_name(guest: Desktop, home: Pa
 
 def test_processes_of_other_users_do_not_count(guest: Desktop, home: Path) -> None:
     own = str(Path(sys.executable).resolve())
-    guest._processes = [each._replace(uid=each.uid + 1) for each in guest.processes()]
+    guest._processes = [process._replace(uid=process.uid + 1) for process in guest.processes()]
     assert not process_running(guest, own)
 
 
@@ -281,7 +281,7 @@ def test_the_bundle_is_python_3_9_of_the_standard_library() -> None:
             names = (
                 [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
             )
-            assert {str(each).split(".")[0] for each in names} <= allowed, name
+            assert {str(module).split(".")[0] for module in names} <= allowed, name
 
 
 def _run_at_import(tree: ast.Module) -> list[Any]:

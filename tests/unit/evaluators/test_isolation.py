@@ -99,8 +99,8 @@ def reads_and_counts(session: CrossView) -> bool:
 
 
 TOOLS = {
-    each.__name__: describe(each)
-    for each in (hangs, prints, breaks, mumbles, dies, names_its_process)
+    function.__name__: describe(function)
+    for function in (hangs, prints, breaks, mumbles, dies, names_its_process)
 }
 
 
@@ -233,7 +233,9 @@ def test_a_lost_machine_stays_the_cause() -> None:
 
 def test_an_evaluator_of_a_suite_runs_there(processes: EvaluatorProcesses) -> None:
     code = load_suite_code(SUITE, "receipts")
-    tool = next(each.tool for each in code.functions if each.tool.name == "answer_is_amount")
+    tool = next(
+        function.tool for function in code.functions if function.tool.name == "answer_is_amount"
+    )
     session = Session("It is 103.10")
     assert processes.call(tool, view(session), {"amount": "103.10"}, 30) is True
 

@@ -42,11 +42,11 @@ def test_values_formulas_and_charts_of_a_spreadsheet_are_read(name: str) -> None
 @pytest.mark.parametrize("name", ["report.odt", "report.docx"])
 def test_styles_tables_and_pictures_of_a_text_are_read(name: str) -> None:
     document = read("text", name)
-    assert [(one.text, one.level) for one in document.paragraphs[:2]] == [
+    assert [(paragraph.text, paragraph.level) for paragraph in document.paragraphs[:2]] == [
         ("Annual report", 1),
         ("Aims", 2),
     ]
-    looks = {run.text: run for one in document.paragraphs for run in one.runs}
+    looks = {run.text: run for paragraph in document.paragraphs for run in paragraph.runs}
     assert looks["approved"].bold
     assert looks["Slanted"].italic
     assert looks["lined"].underline
@@ -90,7 +90,7 @@ def test_styles_have_the_names_that_users_read(style: str, family: str, shown: s
     )
     data = odf("text", body + "<text:p>y</text:p>", automatic=derived, styles=named)
     paragraphs = read_document("text", data).paragraphs
-    assert [one.style for one in paragraphs] == [shown, shown, ""]
+    assert [paragraph.style for paragraph in paragraphs] == [shown, shown, ""]
 
 
 @pytest.mark.parametrize("form", ["odp", "pptx"])
@@ -103,7 +103,7 @@ def test_what_says_nothing_on_a_slide_is_another_shape(form: str) -> None:
     page = "<draw:page><draw:rect><text:p>x</text:p></draw:rect><draw:line/></draw:page>"
     data = odf("presentation", page) if form == "odp" else pptx(build)
     (slide,) = read_document("deck", data).slides
-    assert [(one.kind, one.text, one.picture) for one in slide.shapes] == [
+    assert [(shape.kind, shape.text, shape.picture) for shape in slide.shapes] == [
         ("text", "x", ""),
         ("other", "", ""),
     ]

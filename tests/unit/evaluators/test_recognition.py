@@ -162,7 +162,7 @@ def test_rapidocr_and_tesseract_read_what_stands_there() -> None:
 def test_easyocr_with_its_own_weights_reads_a_desktop() -> None:
     pixels, strings = bench.load_picture(bench.PICTURE, bench.EXPECTED)
     lines = EasyOcr().read(pixels)
-    read = [one for one in strings if any(holds(line.text, one) for line in lines)]
+    read = [string for string in strings if any(holds(line.text, string) for line in lines)]
     assert len(read) > len(strings) / 2
     places = {line.text: line.bounds for line in lines}
     assert places["Applications"].bottom < pixels.shape[0] / 10

@@ -54,7 +54,7 @@ def mumbles(session: int) -> bool:
     return 1  # type: ignore[return-value]
 
 
-TOOLS = {each.__name__: describe(each) for each in (is_more, breaks, mumbles)}
+TOOLS = {function.__name__: describe(function) for function in (is_more, breaks, mumbles)}
 
 
 def test_a_wave_goes_on_when_one_evaluator_raises() -> None:
@@ -67,8 +67,8 @@ def test_a_wave_goes_on_when_one_evaluator_raises() -> None:
         Call("e", "is_more", {"than": "4"}),
         Call("f", "is_moer"),
     ]
-    outcomes = {each.node: each for each in runner.evaluate(calls, timeout_s=1)}
-    assert {name: each.met for name, each in outcomes.items()} == {
+    outcomes = {outcome.node: outcome for outcome in runner.evaluate(calls, timeout_s=1)}
+    assert {name: outcome.met for name, outcome in outcomes.items()} == {
         "a": None, "b": True, "c": False, "d": None, "e": None, "f": None,
     }  # fmt: skip
     assert outcomes["a"].reason == "breaks raised ZeroDivisionError: by nought"
@@ -201,7 +201,7 @@ class Probe:
         if self.reply is not None:
             return self.reply
         calls: Any = params["calls"]
-        return [{"node": each["node"], "met": self.met, "reason": "r"} for each in calls]
+        return [{"node": call["node"], "met": self.met, "reason": "r"} for call in calls]
 
     def close(self) -> None:
         pass
@@ -214,7 +214,7 @@ def test_the_bundle_is_loaded_once_and_a_wave_is_one_request() -> None:
     probe = Probe()
     runner = BundleRunner(probe, BUNDLE)
     for _ in range(2):
-        assert [each.met for each in runner.evaluate(CALLS, timeout_s=5)] == [True, True]
+        assert [outcome.met for outcome in runner.evaluate(CALLS, timeout_s=5)] == [True, True]
     assert probe.ops == ["bundle", "evaluate", "evaluate"]
 
 
@@ -233,7 +233,7 @@ def test_a_rewound_probe_gets_the_bundle_again() -> None:
 def test_trouble_with_the_link_is_inconclusive_never_unmet(trouble: Exception) -> None:
     probe = Probe(trouble=trouble)
     outcomes = BundleRunner(probe, BUNDLE).evaluate(CALLS, timeout_s=5)
-    assert [(each.node, each.met) for each in outcomes] == [("a", None), ("b", None)]
+    assert [(outcome.node, outcome.met) for outcome in outcomes] == [("a", None), ("b", None)]
     assert str(trouble) in outcomes[0].reason
 
 
@@ -243,7 +243,7 @@ def test_trouble_with_the_link_is_inconclusive_never_unmet(trouble: Exception) -
 )
 def test_a_reply_of_another_shape_is_inconclusive(reply: Json) -> None:
     outcomes = BundleRunner(Probe(reply=reply), BUNDLE).evaluate(CALLS, timeout_s=5)
-    assert [each.met for each in outcomes] == [None, None]
+    assert [outcome.met for outcome in outcomes] == [None, None]
 
 
 def test_reasons_of_the_guest_are_handed_on() -> None:

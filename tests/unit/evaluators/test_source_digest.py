@@ -105,7 +105,7 @@ def test_a_change_is_noticed_where_it_matters(
     before = package.digests()
     package.change(old, new, name)
     after = package.digests()
-    assert {each for each in before if before[each] != after[each]} == changed
+    assert {function for function in before if before[function] != after[function]} == changed
 
 
 def test_relative_imports_are_followed(package: Package) -> None:

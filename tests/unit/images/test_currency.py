@@ -30,16 +30,16 @@ def builder(tmp_path: Path, base: StubRecipe) -> Builder:
 
 
 def judged(builder: Builder) -> dict[str, ImageState]:
-    return {one.name: one for one in judge_images(["upper"], builder)}
+    return {state.name: state for state in judge_images(["upper"], builder)}
 
 
 def test_what_was_never_built_is_missing(builder: Builder) -> None:
-    assert {one.currency for one in judged(builder).values()} == {Currency.MISSING}
+    assert {state.currency for state in judged(builder).values()} == {Currency.MISSING}
 
 
 def test_what_was_just_built_is_current(builder: Builder) -> None:
     builder.ensure("upper")
-    assert {one.currency for one in judged(builder).values()} == {Currency.CURRENT}
+    assert {state.currency for state in judged(builder).values()} == {Currency.CURRENT}
     require_images(builder, ["upper"])
 
 

@@ -34,11 +34,11 @@ def test_a_container_judges_images_by_what_the_host_recorded(tmp_path: Path) -> 
 
     container = Builder(in_container(host.settings))
     assert container.find("upper") == image
-    assert {one.currency for one in judge_images(["upper"], container)} == {Currency.CURRENT}
+    assert {state.currency for state in judge_images(["upper"], container)} == {Currency.CURRENT}
 
     base.content = "changed"
     record_recipes(["upper"], host.settings, host.make)
-    states = {one.name: one for one in judge_images(["upper"], container)}
+    states = {state.name: state for state in judge_images(["upper"], container)}
     assert states["base"].currency is Currency.STALE
     assert states["base"].reason.endswith("UTC): content.")
     with pytest.raises(RequirementError, match="not built in a container"):

@@ -117,7 +117,7 @@ def random_actions(bench: Bench, seed: int) -> list[object]:
         return RandomAgent(dataclasses.replace(context, seed=seed))
 
     bench.run(task, make)
-    return [each["action"] for each in bench.events if each["type"] in {"step", "refused"}]
+    return [event["action"] for event in bench.events if event["type"] in {"step", "refused"}]
 
 
 def test_chance_follows_from_the_seed(bench: Bench) -> None:
@@ -130,7 +130,7 @@ def test_chance_follows_from_the_seed(bench: Bench) -> None:
 def test_random_arguments_are_ones_the_actions_take(bench: Bench) -> None:
     for seed in range(10):
         random_actions(bench, seed)
-        refused = [each["why"] for each in bench.events if each["type"] == "refused"]
+        refused = [event["why"] for event in bench.events if event["type"] == "refused"]
         assert not [why for why in refused if "Wrong arguments" in why or "outside" in why]
 
 

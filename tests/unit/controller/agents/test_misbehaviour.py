@@ -158,5 +158,7 @@ def test_the_table_has_these_behaviours() -> None:
 @pytest.mark.parametrize("name", BEHAVIOURS)
 def test_a_model_that_misbehaves_once_and_always(bench: Bench, name: str) -> None:
     behaviour = BEHAVIOURS[name]
-    outcomes = tuple(tried(bench, behaviour, each) for each in (behaviour.once, behaviour.always))
+    outcomes = tuple(
+        tried(bench, behaviour, answers) for answers in (behaviour.once, behaviour.always)
+    )
     assert outcomes == table()[name]

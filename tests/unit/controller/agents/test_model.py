@@ -275,7 +275,7 @@ def test_reasoning_and_signatures_go_back_where_they_are_wanted(
     with stand_in((200, thoughtful), (400, wanted), (200, DONE)) as server:
         bench.run(dark_task, agent_of(server))
     first, second = (request["messages"][2] for request in server.requests[1:])
-    assert first == {key: each for key, each in second.items() if key != "reasoning_content"}
+    assert first == {key: value for key, value in second.items() if key != "reasoning_content"}
     assert second["reasoning_content"] == "Let me think."
     assert second["reasoning_details"] == signed["reasoning_details"]
     assert second["tool_calls"][0]["extra_content"] == {"google": {"thought_signature": "y=="}}

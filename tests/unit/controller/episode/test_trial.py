@@ -291,8 +291,8 @@ def test_a_trial_draws_its_values_from_its_seed_and_records_them(bench: Bench) -
 
 
 def test_a_task_without_values_left_is_the_task_s_own_fault(bench: Bench) -> None:
-    one = {"type": "integer", "min": 1, "max": 1}
-    task = make_task(parameters={"a": one, "b": {**one, "differs_from": ["a"]}})
+    constant = {"type": "integer", "min": 1, "max": 1}
+    task = make_task(parameters={"a": constant, "b": {**constant, "differs_from": ["a"]}})
     result = bench.play(task)
     assert (result.reason, result.machines) == (Reason.TASK_ERROR, ())
     assert "'b' has no value left" in result.detail

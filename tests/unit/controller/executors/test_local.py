@@ -92,7 +92,7 @@ def test_a_shuffled_order_follows_the_seed_and_is_kept_when_resumed(lab: Lab) ->
     lab.go(run)
     # The trial that was interrupted is begun anew.
     assert begun == [task for task, _ in [*orders[2][:3], *orders[2][2:]]]
-    assert [(each.task, each.repeat) for each in run.results()] == run.spec.planned
+    assert [(result.task, result.repeat) for result in run.results()] == run.spec.planned
 
 
 def test_one_task_can_be_chosen(lab: Lab) -> None:
@@ -150,7 +150,7 @@ def test_a_killed_run_is_resumed_on_fresh_machines(lab: Lab) -> None:
     before = run.events("two-apps", 0)
     lab.use(OracleDriver())
     results = lab.go(run)
-    assert [(each.task, each.verdict, each.steps) for each in results] == [
+    assert [(result.task, result.verdict, result.steps) for result in results] == [
         ("two-apps", Verdict.PASS, 3),
         ("answer", Verdict.PASS, 1),
     ]
@@ -287,7 +287,7 @@ def test_inconclusive_trials_are_tried_again_when_asked_for_and_every_attempt_is
     assert (row.state, row.passed, row.inconclusive) == ("finished", 2, 0)
     (trial, *_) = cast("list[dict[str, Any]]", read_report(run).to_dict()["trials"])
     assert (trial["verdict"], trial["attempts"]) == ("PASS", 3)
-    assert [(each["attempt"], each["reason"]) for each in trial["earlier"]] == [
+    assert [(attempt["attempt"], attempt["reason"]) for attempt in trial["earlier"]] == [
         (1, "environment_error"),
         (2, "environment_error"),
     ]

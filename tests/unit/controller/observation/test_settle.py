@@ -89,11 +89,11 @@ def test_the_frame_given_is_the_last_one() -> None:
 
 
 def test_frames_of_other_sizes_differ_wholly() -> None:
-    one = np.zeros((2, 2, 3), dtype=np.uint8)
-    assert changed_ratio(one, np.zeros((2, 3, 3), dtype=np.uint8)) == 1.0
-    other = one.copy()
+    frame = np.zeros((2, 2, 3), dtype=np.uint8)
+    assert changed_ratio(frame, np.zeros((2, 3, 3), dtype=np.uint8)) == 1.0
+    other = frame.copy()
     other[0, 0, 1] = 1
-    assert changed_ratio(one, other) == 0.25
+    assert changed_ratio(frame, other) == 0.25
 
 
 class Busy:

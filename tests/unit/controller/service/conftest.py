@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    one = Database(tmp_path / "service/state.sqlite")
-    yield one
-    one.close()
+    opened = Database(tmp_path / "service/state.sqlite")
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

@@ -275,19 +275,19 @@ def test_who_asks_too_often_is_told_when_to_ask_again(
     database: Database, tmp_path: Path, clock: FakeClock
 ) -> None:
     around = make_surroundings(database, tmp_path, rate=1, clock=clock)
-    one, other = (around.tokens.add(name, Role.READ) for name in ("one", "other"))
+    first, other = (around.tokens.add(name, Role.READ) for name in ("one", "other"))
     client = TestClient(make_app(around, {HOST}), f"http://{HOST}")
 
     def ask(token: str) -> Response:
         return client.get("/api/v1/episodes", headers={"Authorization": f"Bearer {token}"})
 
-    assert [ask(one).status_code for _ in range(6)] == [200] * 5 + [429]
-    refused = ask(one)
+    assert [ask(first).status_code for _ in range(6)] == [200] * 5 + [429]
+    refused = ask(first)
     assert refused.headers["Retry-After"] == "1"
     assert refused.json()["error"]["brief"] == "This token asks too often."
     assert ask(other).status_code == 200
     clock.advance(1)
-    assert [ask(one).status_code for _ in range(2)] == [200, 429]
+    assert [ask(first).status_code for _ in range(2)] == [200, 429]
     statuses = [ask("guess").status_code for _ in range(20)]
     assert set(statuses) == {401, 429}  # whoever guesses tokens is bounded by address
     assert ask(other).json()["error"]["brief"] == "This address asks too often."
@@ -392,7 +392,7 @@ def test_the_document_tells_the_truth_whatever_is_asked(
     results = list(schema.get_all_operations())
     operations = [result.ok() for result in results if isinstance(result, Ok)]
     assert len(operations) == len(results)
-    tried = [each for each in operations if each.path != "/api/v1/events"]
+    tried = [candidate for candidate in operations if candidate.path != "/api/v1/events"]
     assert len(tried) == len(operations) - 1 > 20
     for operation in tried:
         for mode in MODES:

@@ -77,7 +77,7 @@ def test_a_copy_holds_what_was_there_when_it_was_made(
     database.back_up(tmp_path / "copy.sqlite")
     queue.add(request_of_tiny, Asker("cli"))
     copy = Database(tmp_path / "copy.sqlite")
-    assert [each.run for each in RunQueue(copy, clock).entries()] == [first]
+    assert [entry.run for entry in RunQueue(copy, clock).entries()] == [first]
     copy.close()
     assert (tmp_path / "copy.sqlite").stat().st_mode & 0o077 == 0
 

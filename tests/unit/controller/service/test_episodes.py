@@ -85,7 +85,7 @@ def test_an_episode_is_opened_stepped_and_closed(client: TestClient, fleet: Fake
     opened = open_one(client, pictures="base64", trees=True)
     assert (opened["phase"], opened["outcome"]) == ("open", None)
     assert "packing.txt" in opened["instruction"]
-    assert "complete" in {each["do"] for each in opened["actions"]}
+    assert "complete" in {action["do"] for action in opened["actions"]}
     screen = opened["observation"]["screens"]["desktop"]
     assert base64.b64decode(screen["png"]).startswith(b"\x89PNG")
     assert client.get(screen["address"]).content == base64.b64decode(screen["png"])
@@ -121,8 +121,8 @@ def test_a_request_that_is_made_again_is_not_carried_out_again(client: TestClien
         "reused_id"
     )
     episode = first["id"]
-    one = step(client, episode, "1", TERMINAL)
-    assert step(client, episode, "1", TERMINAL) == one
+    answer = step(client, episode, "1", TERMINAL)
+    assert step(client, episode, "1", TERMINAL) == answer
     other = post(client, f"/{episode}/step", 409, request_id="1", actions=[WAIT])
     assert "used for another step" in other["error"]["brief"]
     later = [step(client, episode, str(number), WAIT) for number in range(2, 11)]
@@ -295,7 +295,7 @@ def test_the_end_of_the_service_gives_all_machines_back(
     sessions(stop)
     assert fleet.leased == 0
     shown = [client.get(f"{BASE}/{episode}").json() for episode in episodes]
-    assert [(each["end"], each["outcome"]["fault"]) for each in shown] == [
+    assert [(record["end"], record["outcome"]["fault"]) for record in shown] == [
         ("cancelled", "cancelled")
     ] * 2
 
@@ -335,9 +335,9 @@ def test_abandoned_episodes_leak_nothing(
             if number % 2:
                 clock.advance(101)
                 sessions.tend()
-                for each in sessions.entries():
-                    each.close().result(60)
-        assert {each.end for each in sessions.entries()} == {End.EXPIRED}
+                for session in sessions.entries():
+                    session.close().result(60)
+        assert {closed.end for closed in sessions.entries()} == {End.EXPIRED}
         for thread in threads():
             thread.join(60)
 
@@ -355,7 +355,7 @@ def test_abandoned_episodes_leak_nothing(
 
 
 def threads() -> list[threading.Thread]:
-    return [each for each in threading.enumerate() if each.name.startswith("episode-")]
+    return [thread for thread in threading.enumerate() if thread.name.startswith("episode-")]
 
 
 def descriptors() -> int:

@@ -69,7 +69,7 @@ def test_a_message_is_tried_again_until_a_real_listener_takes_it(
         assert outbox.deliver_due() == 0
     # A redirect is not followed: it would be another POST, or a GET that the server refuses.
     assert len(server.bodies) == 3
-    assert {(each["run"], each["id"], each["event"]) for each in server.bodies} == {(run, 1, "end")}
+    assert {(body["run"], body["id"], body["event"]) for body in server.bodies} == {(run, 1, "end")}
 
 
 def test_a_receiver_that_never_answers_is_given_up(

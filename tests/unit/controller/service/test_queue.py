@@ -25,10 +25,12 @@ def test_the_highest_priority_is_taken_first_then_the_first_asked_for(
     queue: RunQueue, claims: Claims, request_of_tiny: RunRequest
 ) -> None:
     priorities = [0, 5, -3, 5]
-    runs = [queue.add(request_of_tiny, Asker("api", priority=each)).run for each in priorities]
+    runs = [
+        queue.add(request_of_tiny, Asker("api", priority=priority)).run for priority in priorities
+    ]
     queue.set_priority(runs[2], 6)
     taken = [claims.claim() for _ in range(5)]
-    assert [each.run for each in taken if each] == [runs[2], runs[1], runs[3], runs[0]]
+    assert [claimed.run for claimed in taken if claimed] == [runs[2], runs[1], runs[3], runs[0]]
     assert taken[-1] is None
 
 
@@ -105,11 +107,11 @@ def test_readers_see_what_changed_since_they_looked(
 ) -> None:
     runs = [queue.add(request_of_tiny, Asker("api")).run for _ in range(3)]
     seen = queue.changed_since(0)
-    assert [each.run for each in seen] == runs
+    assert [entry.run for entry in seen] == runs
     claims.note(runs[0], Counts(1, 0, 0, 1))
     newer = queue.changed_since(seen[-1].change)
-    assert [(each.run, each.counts.inconclusive) for each in newer] == [(runs[0], 1)]
-    assert [each.run for each in queue.entries(limit=1, before=seen[2].number)] == [runs[1]]
+    assert [(entry.run, entry.counts.inconclusive) for entry in newer] == [(runs[0], 1)]
+    assert [entry.run for entry in queue.entries(limit=1, before=seen[2].number)] == [runs[1]]
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_each_slot_is_fired_once_and_runs_do_not_overlap(
         (start_s + 200, Outcome.OVERLAPPED),
         (start_s + 300, Outcome.FIRED),
     ]
-    assert [each.state for each in queue.entries()] == [State.QUEUED, State.CANCELLED]
+    assert [entry.state for entry in queue.entries()] == [State.QUEUED, State.CANCELLED]
     assert queue.get(fired.run).schedule == "nightly"
     slot = register.slot_of(fired.run)
     assert slot
@@ -195,7 +195,7 @@ def test_declared_schedules_and_those_added_by_hand_are_told_apart(
 ) -> None:
     around.register.add(schedule)
     around.register.add(schedule.model_copy(update={"name": "weekly"}), origin="declared")
-    origins = {each.schedule.name: each.origin for each in around.register.entries()}
+    origins = {entry.schedule.name: entry.origin for entry in around.register.entries()}
     assert origins == {"nightly": "manual", "weekly": "declared"}
     sign_in(browser, around)
     assert re.findall(r"· (manual|declared) ·", browser.get("/schedules").text) == [

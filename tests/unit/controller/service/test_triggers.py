@@ -44,7 +44,7 @@ def slots(trigger: Trigger, count: int, *, after_s: float = START) -> list[str]:
 )
 def test_cron_lines_mean_what_crontab_means(line: str, expected: list[str]) -> None:
     shown = slots(Cron(line=line), len(expected))
-    assert [each.removesuffix(" +0000") for each in shown] == expected
+    assert [slot.removesuffix(" +0000") for slot in shown] == expected
 
 
 def test_a_night_has_one_slot_when_the_clock_is_changed() -> None:

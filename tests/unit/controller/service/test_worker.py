@@ -131,7 +131,9 @@ def test_cancel_ends_a_running_trial_and_resume_tries_it_anew(
         assert queue.cancel(run).state is State.RUNNING
         wait_for(queue, run, State.CANCELLED)
         attempts = store.open(run).attempts("dark-style", 0)
-        assert [str(each.result.reason) for each in attempts if each.result] == ["cancelled"]
+        assert [str(attempt.result.reason) for attempt in attempts if attempt.result] == [
+            "cancelled"
+        ]
         assert queue.get(run).counts.ended == 0
         queue.resume(run)
         wait_for(queue, run, State.RUNNING)
@@ -156,7 +158,7 @@ def test_pause_lets_a_trial_finish_and_begins_no_other(
     folder = Store(settings.runs_dir).open(run)
     results = folder.results()
     assert len(results) == queue.get(run).counts.passed < 50
-    assert [str(each.reason) for each in results if each.reason != "success"] == []
+    assert [str(result.reason) for result in results if result.reason != "success"] == []
     assert len(list((folder.path / "trials").iterdir())) == len(results) > 0
 
 

@@ -197,7 +197,7 @@ def test_equal_trees_are_kept_once_under_their_digest(tmp_path: Path) -> None:
         digests = [log.keep_trees({"desktop": tree}), log.keep_trees({"desktop": [*tree, *tree]})]
         assert log.keep_trees({"phone": tree}) == {"phone": digests[0]["desktop"]}
     kept = {path.stem: path for path in (folder.path / "blobs").iterdir()}
-    assert set(kept) == {each["desktop"] for each in digests}
+    assert set(kept) == {trees["desktop"] for trees in digests}
     text = kept[digests[0]["desktop"]].read_bytes()
     assert digest_bytes(text) == digests[0]["desktop"]
     (row,) = json.loads(text)

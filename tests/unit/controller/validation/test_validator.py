@@ -50,7 +50,7 @@ must_fail:
 def validated(lab: Lab, *kinds: Kind) -> list[Validation]:
     validator = Validator(lab.suite, lab.fleet, lab.folder, lab.clock, ignore)
     rounds = validator.plan()
-    return validator.run([each for each in rounds if not kinds or each.kind in kinds])
+    return validator.run([planned for planned in rounds if not kinds or planned.kind in kinds])
 
 
 def alone(lab: Lab, folder: Path, task: str, *kinds: Kind) -> Validation:
@@ -164,7 +164,7 @@ def test_an_unsound_task_is_found_out(  # noqa: PLR0917
 ) -> None:
     assert old in COPY
     row = alone(lab, tmp_path, COPY.replace(old, new), Kind(kind))
-    assert any(fault in each for each in row.faults), row.faults
+    assert any(fault in message for message in row.faults), row.faults
 
 
 def test_attempts_that_died_are_no_evidence(lab: Lab, tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_each_attempt_is_named_as_it_ends_and_is_kept_when_the_rest_is_interrupt
             raise KeyboardInterrupt
 
     validator = Validator(lab.suite, lab.fleet, lab.folder, lab.clock, ignore, on_attempt=interrupt)
-    rounds = [each for each in validator.plan() if each.kind in {Kind.ORACLE, Kind.NOOP}]
+    rounds = [planned for planned in validator.plan() if planned.kind in {Kind.ORACLE, Kind.NOOP}]
     with pytest.raises(KeyboardInterrupt):
         validator.run(rounds)
     (row,) = validator.so_far(attempts)

@@ -90,11 +90,11 @@ class Reference:
     ended: set[str] = field(default_factory=set)
     hindered: set[str] = field(default_factory=set)
 
-    def value(self, each: Node, truth: Truth) -> bool | None:
+    def value(self, graph_node: Node, truth: Truth) -> bool | None:
         """Evaluate a node's checks one by one."""
         is_troubled = False
-        for number, check in enumerate(each.checks):
-            value = truth[f"{each.id}#{number}" if number else each.id]
+        for number, check in enumerate(graph_node.checks):
+            value = truth[f"{graph_node.id}#{number}" if number else graph_node.id]
             if check.on in self.ended or (value is None and check.on in self.hindered):
                 value = False
             if value:
@@ -105,10 +105,10 @@ class Reference:
     def start(self, truth: Truth) -> set[str]:
         """Return the nodes that forbid the start."""
         wrong = set()
-        for each in self.nodes:
-            wanted = each.mode is Mode.KEEP
-            if not each.after and self.value(each, truth) is not wanted:
-                wrong.add(each.id)
+        for graph_node in self.nodes:
+            wanted = graph_node.mode is Mode.KEEP
+            if not graph_node.after and self.value(graph_node, truth) is not wanted:
+                wrong.add(graph_node.id)
         return wrong
 
     def step(self, truth: Truth) -> None:
@@ -116,27 +116,37 @@ class Reference:
         moved = True
         while moved:
             moved = False
-            for each in self.nodes:
-                if each.mode is Mode.KEEP:
+            for graph_node in self.nodes:
+                if graph_node.mode is Mode.KEEP:
                     continue
-                if each.id in self.met | asked or not set(each.after) <= self.met:
+                if graph_node.id in self.met | asked or not set(graph_node.after) <= self.met:
                     continue
-                asked.add(each.id)
+                asked.add(graph_node.id)
                 moved = True
-                self.troubled.discard(each.id)
-                value = self.value(each, truth)
+                self.troubled.discard(graph_node.id)
+                value = self.value(graph_node, truth)
                 if value is None:
-                    self.troubled.add(each.id)
+                    self.troubled.add(graph_node.id)
                 elif value:
-                    self.met.add(each.id)
+                    self.met.add(graph_node.id)
 
     def finish(self, truth: Truth) -> None:
-        held = [each for each in self.nodes if each.mode is Mode.HOLD and each.id in self.met]
-        keeps = [each for each in self.nodes if each.mode is Mode.KEEP]
+        held = [
+            graph_node
+            for graph_node in self.nodes
+            if graph_node.mode is Mode.HOLD and graph_node.id in self.met
+        ]
+        keeps = [graph_node for graph_node in self.nodes if graph_node.mode is Mode.KEEP]
         self.step(truth)
-        self.undone = {each.id for each in held if self.value(each, truth) is False}
-        self.broken = {each.id for each in keeps if self.value(each, truth) is False}
-        self.troubled |= {each.id for each in held + keeps if self.value(each, truth) is None}
+        self.undone = {
+            graph_node.id for graph_node in held if self.value(graph_node, truth) is False
+        }
+        self.broken = {
+            graph_node.id for graph_node in keeps if self.value(graph_node, truth) is False
+        }
+        self.troubled |= {
+            graph_node.id for graph_node in held + keeps if self.value(graph_node, truth) is None
+        }
 
     @property
     def credit(self) -> set[str]:
@@ -148,7 +158,7 @@ class Reference:
             return Verdict.FAIL
         if self.troubled:
             return Verdict.INCONCLUSIVE
-        earning = {each.id for each in self.nodes if each.mode is not Mode.KEEP}
+        earning = {graph_node.id for graph_node in self.nodes if graph_node.mode is not Mode.KEEP}
         return Verdict.PASS if self.credit == earning else Verdict.FAIL
 
 
@@ -182,9 +192,9 @@ def stories(draw: st.DrawFn) -> Story:
         for number, name in enumerate(names)
     ]
     checks = [
-        f"{each.id}#{number}" if number else each.id
-        for each in nodes
-        for number in range(len(each.checks))
+        f"{graph_node.id}#{number}" if number else graph_node.id
+        for graph_node in nodes
+        for number in range(len(graph_node.checks))
     ]
     truths = st.fixed_dictionaries(
         dict.fromkeys(checks, st.sampled_from([True, True, False, None])),
@@ -201,7 +211,9 @@ def test_agrees_with_the_reference_in_every_story(story: Story) -> None:
     graph = GraphEvaluator(story.nodes, runners(world))
     reference = Reference(story.nodes)
     world.truth = story.truths[0]
-    assert {one.node for one in graph.check_start().problems} == reference.start(world.truth)
+    assert {problem.node for problem in graph.check_start().problems} == reference.start(
+        world.truth
+    )
     for world.truth in story.truths[:-1]:
         before = set(graph.met)
         newly = graph.step()
@@ -396,7 +408,7 @@ def test_at_the_start_no_source_may_be_met_and_nothing_latches() -> None:
     graph, world = evaluator(node("a"), node("b", "a"), node("c"))
     world.truth = {"a": True, "b": True, "c": None}
     report = graph.check_start()
-    assert [(one.node, one.cause) for one in report.problems] == [
+    assert [(problem.node, problem.cause) for problem in report.problems] == [
         ("a", Cause.TASK),
         ("c", Cause.EVALUATOR),
     ]
@@ -413,7 +425,9 @@ def test_at_the_start_no_source_may_be_met_and_nothing_latches() -> None:
 
 def test_at_the_start_every_keep_node_must_be_met() -> None:
     graph, world = evaluator(node("a"), node("k", mode=Mode.KEEP))
-    assert [(one.node, one.cause) for one in graph.check_start().problems] == [("k", Cause.TASK)]
+    assert [(problem.node, problem.cause) for problem in graph.check_start().problems] == [
+        ("k", Cause.TASK)
+    ]
     world.truth = {"k": True}
     assert graph.check_start().is_clean
     world.truth = {"k": None}
@@ -425,7 +439,7 @@ def test_a_machine_that_cannot_be_asked_at_the_start_is_the_cause() -> None:
         [node("a"), node("b", on="phone")], {"desktop": World({"a": None}), "phone": Lost()}
     )
     report = graph.check_start()
-    assert [one.cause for one in report.problems] == [Cause.EVALUATOR, Cause.MACHINE]
+    assert [problem.cause for problem in report.problems] == [Cause.EVALUATOR, Cause.MACHINE]
     assert report.cause is Cause.MACHINE
 
 

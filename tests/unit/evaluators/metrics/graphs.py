@@ -20,7 +20,7 @@ def structure(*edges: str, **apps: str) -> Structure:
 def structures(draw: st.DrawFn, most: int = 7) -> Structure:
     """Draw any DAG of up to `most` nodes in any order, in up to four applications."""
     names = "abcdefghij"[: draw(st.integers(1, most))]
-    pairs = [one + other for i, other in enumerate(names) for one in names[:i]]
+    pairs = [earlier + other for i, other in enumerate(names) for earlier in names[:i]]
     edges = [pair for pair in pairs if draw(st.booleans())]
     order = draw(st.permutations(names))
     return structure(*edges, **{name: draw(st.sampled_from("WXYZ")) for name in order})

@@ -41,9 +41,9 @@ def allowed_orders(graph: Structure, steps: list[list[str]]) -> list[list[str]]:
             list(order)
             for order in itertools.permutations(step)
             if all(
-                order.index(one) < order.index(other)
-                for one, other in graph.graph.edges
-                if one in order and other in order
+                order.index(earlier) < order.index(other)
+                for earlier, other in graph.graph.edges
+                if earlier in order and other in order
             )
         ]
         for step in steps
@@ -58,7 +58,7 @@ def agents(draw: st.DrawFn) -> tuple[Structure, list[list[str]]]:
     order = draw(st.sampled_from(list(nx.all_topological_sorts(graph.graph))))
     length = draw(st.integers(1, len(order)))
     cuts = sorted(draw(st.sets(st.integers(1, length - 1)))) if length > 1 else []
-    steps = [order[one:other] for one, other in zip([0, *cuts], [*cuts, length], strict=True)]
+    steps = [order[cut:other] for cut, other in zip([0, *cuts], [*cuts, length], strict=True)]
     return graph, [draw(st.permutations(step)) for step in steps]
 
 
@@ -133,7 +133,7 @@ def test_empty_steps_change_nothing() -> None:
 def parallel_chains(seed: int, chains: int, length: int, apps: int) -> Structure:
     chance = random.Random(seed)  # noqa: S311 - no secret
     graph: nx.DiGraph[str] = nx.DiGraph()
-    names = [[f"{one}-{other}" for other in range(length)] for one in range(chains)]
+    names = [[f"{number}-{other}" for other in range(length)] for number in range(chains)]
     for chain in names:
         nx.add_path(graph, chain)
     return Structure(graph, {name: str(chance.randrange(apps)) for name in graph})

@@ -115,7 +115,7 @@ def test_subtasks_are_what_counts_and_their_nodes_are_not() -> None:
     assert dict(graph.apps) == {"a": "GIMP", "b": "Mail", "c": "Mail", "free": "Files"}
     assert set(graph.graph.edges) == {("a", "b"), ("c", "free")}
     measures = measure_complexity(graph, CATEGORIES).measures
-    assert {one.value: count for one, count in measures.items()} == {
+    assert {dimension.value: count for dimension, count in measures.items()} == {
         "dependency": 2,
         "instruction": 4,
         "knowledge": 3,
@@ -165,7 +165,7 @@ def antichain_by_trying(graph: Structure) -> int:
         size
         for size in sizes
         for group in itertools.combinations(graph.order, size)
-        if not any(reach.has_edge(one, other) for one in group for other in group)
+        if not any(reach.has_edge(member, other) for member in group for other in group)
     )
 
 
@@ -183,7 +183,7 @@ def test_the_width_may_exceed_every_level() -> None:
 
 def test_the_five_measures() -> None:
     measured = measure_complexity(DIAMOND, {"X": "Office", "Y": "Office"})
-    assert {one.value: count for one, count in measured.measures.items()} == {
+    assert {dimension.value: count for dimension, count in measured.measures.items()} == {
         "dependency": 4,  # the edge from a to d is implied
         "instruction": 4,
         "knowledge": 2,
@@ -212,10 +212,10 @@ def of_levels(**levels: str) -> Complexity:
     """Make a complexity of these levels, all others medium."""
     counts = {Level.EASY: 0, Level.MEDIUM: 1, Level.HARD: 2}
     measures = {
-        one: (LARGEST[one][0], LARGEST[one][1], LARGEST[one][1] + 1)[
-            counts[Level(levels.get(one.value, "medium"))]
+        dimension: (LARGEST[dimension][0], LARGEST[dimension][1], LARGEST[dimension][1] + 1)[
+            counts[Level(levels.get(dimension.value, "medium"))]
         ]
-        for one in Dimension
+        for dimension in Dimension
     }
     return Complexity(measures)
 
@@ -233,13 +233,15 @@ def test_capabilities_follow_the_table() -> None:
 def test_the_printed_table_has_one_row_twice_and_the_amended_one_has_not() -> None:
     def rows(table: object) -> list[object]:
         assert isinstance(table, dict)
-        return [sorted(one.needs.items()) for one in table.values()]
+        return [sorted(capability.needs.items()) for capability in table.values()]
 
     assert len({str(row) for row in rows(TABLE_12)}) == 9
     assert len({str(row) for row in rows(AMENDED)}) == 10
     domain = of_levels(instruction="hard", knowledge="easy")
     assert capabilities_of(domain) == ("Domain-Specific Knowledge",)
-    assert all(one.doubt for name, one in AMENDED.items() if one != TABLE_12[name])
+    assert all(
+        capability.doubt for name, capability in AMENDED.items() if capability != TABLE_12[name]
+    )
 
 
 def test_there_are_twelve_categories() -> None:

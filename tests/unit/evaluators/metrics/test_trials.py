@@ -106,13 +106,13 @@ def test_the_rates_weigh_trials_as_the_comparison_does(
                 by_task.setdefault(trial.task, []).append(float(trial.verdict is Verdict.PASS))
         return by_task
 
-    one, two = passes(first), passes(second)
-    shared = set(one) & set(two)
+    before, after = passes(first), passes(second)
+    shared = set(before) & set(after)
     rates = [
         measure([trial for trial in trials if trial.task in shared]).success_rate
         for trials in (first, second)
     ]
-    difference = compare(one, two).difference
+    difference = compare(before, after).difference
     if difference is None:
         assert not shared
     else:

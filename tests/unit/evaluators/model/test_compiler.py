@@ -438,7 +438,7 @@ def test_any_composition_keeps_its_order(data: st.DataObject, count: int) -> Non
     assert set(graph.edges) == edges
     nodes = build_graph(task.graph)
     for earlier, later in edges:
-        for one in "bc":
-            assert nx.has_path(nodes, f"{earlier}-{one}", f"{later}-a")
+        for last in "bc":
+            assert nx.has_path(nodes, f"{earlier}-{last}", f"{later}-a")
     assert [part.id for part in task.parts] == [use.id for use in composed.subtasks]
     assert len(task.graph) == 4 * count

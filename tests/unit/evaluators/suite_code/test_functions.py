@@ -98,7 +98,7 @@ def test_files_are_part_of_the_digest_of_the_suite_and_of_the_bundle(tmp_path: P
     again = load(tmp_path, a=EVALUATOR)
     other = load(tmp_path, a=EVALUATOR + "# other\n")
     assert suite.digest == again.digest != other.digest
-    bundles = [each.vocabulary.bundle.digest for each in (suite, again, other)]
+    bundles = [version.vocabulary.bundle.digest for version in (suite, again, other)]
     assert bundles[0] == bundles[1] != bundles[2]
     assert vocabulary().bundle.digest not in bundles
 
@@ -150,7 +150,11 @@ def test_guests_get_evaluators_and_the_files_they_import(tmp_path: Path) -> None
         )
     finally:
         client.close()
-    assert [(each.met, each.reason) for each in outcomes] == [(True, ""), (False, ""), (True, "")]
+    assert [(outcome.met, outcome.reason) for outcome in outcomes] == [
+        (True, ""),
+        (False, ""),
+        (True, ""),
+    ]
 
 
 def test_fake_desktops_run_them_as_well(tmp_path: Path) -> None:
@@ -161,7 +165,11 @@ def test_fake_desktops_run_them_as_well(tmp_path: Path) -> None:
     suite = load(tmp_path, a=SIBLING, names=NAMES, host=on_host)
     runner = machine_runner(FakeDesktop(), suite.vocabulary)
     outcomes = runner.evaluate([*calls("a", "b"), Call("wide", "is_wide")], timeout_s=5)
-    assert {each.node: each.met for each in outcomes} == {"a": True, "b": False, "wide": True}
+    assert {outcome.node: outcome.met for outcome in outcomes} == {
+        "a": True,
+        "b": False,
+        "wide": True,
+    }
 
 
 @pytest.mark.parametrize(

@@ -77,9 +77,9 @@ def test_the_packed_recipe_is_the_same_for_the_same_content(recipe: dict[str, Pa
     assert pack(recipe) == first
     with tarfile.open(fileobj=io.BytesIO(first)) as tar:
         names = tar.getnames()
-        one = tar.extractfile("files/deep/one.conf")
-        assert one is not None
-        assert one.read() == b"one\n"
+        member = tar.extractfile("files/deep/one.conf")
+        assert member is not None
+        assert member.read() == b"one\n"
         assert {(info.uid, info.mtime) for info in tar} == {(0, 0)}
     assert names == [
         "files",

@@ -45,7 +45,7 @@ def test_packets_survive_any_cutting(packets: list[tuple[int, bytes]], step: int
     data = b"".join(encode(kind, part) for kind, part in packets)
     reader, found = PacketReader(), []
     for start in range(0, len(data), step):
-        found += [(one.kind, one.data) for one in reader.feed(data[start : start + step])]
+        found += [(packet.kind, packet.data) for packet in reader.feed(data[start : start + step])]
     assert found == packets
 
 
@@ -124,12 +124,12 @@ class TestDelayedAcknowledgements:
 
 def test_all_streams_share_one_budget_and_give_it_back() -> None:
     budget = Budget(10)
-    one, two = (Stream(n, 7, lambda _: None, 4, lambda _: None, budget=budget) for n in (1, 2))
-    assert one.take_data(b"sixsix")
-    assert not two.take_data(b"sixsix")
-    assert one.read() == b"sixsix"
-    assert two.take_data(b"sixsix")
-    two.close()
+    first, second = (Stream(n, 7, lambda _: None, 4, lambda _: None, budget=budget) for n in (1, 2))
+    assert first.take_data(b"sixsix")
+    assert not second.take_data(b"sixsix")
+    assert first.read() == b"sixsix"
+    assert second.take_data(b"sixsix")
+    second.close()
     assert budget.left_bytes == 10
 
 

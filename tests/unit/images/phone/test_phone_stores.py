@@ -83,7 +83,7 @@ class TestMigrations:
 
 class TestMessages:
     @pytest.mark.parametrize(
-        ("one", "other", "same"),
+        ("number", "other", "same"),
         [
             ("+41 44 555 01 73", "044 555 01 73", True),
             ("0445550173", "044/555.01.73", True),
@@ -93,9 +93,9 @@ class TestMessages:
         ],
     )
     def test_numbers_are_compared_as_a_telephone_would(
-        self, one: str, other: str, same: bool
+        self, number: str, other: str, same: bool
     ) -> None:
-        assert is_same_number(one, other) is same
+        assert is_same_number(number, other) is same
 
     def test_one_conversation_for_one_telephone(self, store: Store) -> None:
         add_message(store, "+41445550173", "a", SENT, 1)

@@ -79,7 +79,7 @@ class TestKeyboard:
         root = ElementTree.fromstring(user.phone.compositor.dump_windows())
         keys = [node for node in root.iter("node") if "Keyboard.Key" in node.get("class", "")]
         assert {node.get("content-desc") for node in keys} >= {"q", "Space", "Enter", "Delete"}
-        assert [each.get("active") for each in root.iter("window")] == ["true", "false"]
+        assert [window.get("active") for window in root.iter("window")] == ["true", "false"]
 
     def test_nothing_of_the_application_lies_below_it(self, user: User) -> None:
         begin_note(user, "line\n" * 60)

@@ -50,7 +50,7 @@ NOW_S = FakeClock().now_s()
 
 def verdicts(machine: Sick) -> dict[str, bool]:
     found = check(cast("Machine", machine), clock=FakeClock())
-    return {one.name: one.ok for one in found}
+    return {health.name: health.ok for health in found}
 
 
 def test_a_sound_machine_passes_all() -> None:

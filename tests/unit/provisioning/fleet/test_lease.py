@@ -79,7 +79,9 @@ def test_a_lease_stands_in_the_ledger_until_it_is_released(lab: Lab) -> None:
     assert (row.lease_id, row.kinds) == (lease.lease_id, ("desktop",))
     assert row.holder.startswith(f"{os.getpid()}@")
     assert row.expires_s == lease.expires_s == lab.clock.now_s() + 60.0
-    assert [one.machine_id for one in lab.ledger.machines(lease.lease_id)] == ["desktop-fork-1"]
+    assert [machine.machine_id for machine in lab.ledger.machines(lease.lease_id)] == [
+        "desktop-fork-1"
+    ]
 
     lease.release()
     lease.release()

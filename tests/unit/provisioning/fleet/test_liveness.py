@@ -67,7 +67,7 @@ class StandIn:
             self.running.add(name)
 
     def states(self) -> dict[str, str]:
-        return {one.machine_id: one.state for one in self.liveness.look().machines}
+        return {machine.machine_id: machine.state for machine in self.liveness.look().machines}
 
     def _ask(self) -> frozenset[str]:
         return self.answer()
@@ -104,7 +104,7 @@ def test_a_machine_that_is_gone_has_ended_whatever_its_record_says(host: StandIn
     for state in (MachineState.READY, MachineState.LEASED, MachineState.WAITING, MachineState.KEPT):
         host.add(f"desktop-{state}", state, runs=False)
     sight = host.liveness.look()
-    assert {one.state for one in sight.lost} == {ENDED}
+    assert {machine.state for machine in sight.lost} == {ENDED}
     assert len(sight.lost) == 4
     assert not sight.is_well
 
@@ -128,7 +128,7 @@ def test_a_killed_vm_has_ended_and_without_a_hypervisor_none_can_be_asked(
     def states() -> dict[str, str]:
         liveness = open_liveness(settings)
         try:
-            return {one.machine_id: one.state for one in liveness.look().machines}
+            return {machine.machine_id: machine.state for machine in liveness.look().machines}
         finally:
             liveness.close()
 
@@ -170,7 +170,7 @@ def test_machines_of_a_silent_host_are_unreachable_and_others_are_not(host: Stan
     host.add("desktop-2", backend="container", runs=False)
     host.answer = host.raise_silent
     sight = host.liveness.look()
-    assert {one.machine_id: one.state for one in sight.machines} == {
+    assert {machine.machine_id: machine.state for machine in sight.machines} == {
         "desktop-1": UNREACHABLE,
         "desktop-2": ENDED,
     }
@@ -210,4 +210,4 @@ def test_the_watch_follows_and_a_look_that_is_too_old_says_nothing(host: StandIn
 
 
 def is_lost(sight: Sight, state: str) -> bool:
-    return [one.state for one in sight.lost] == [state]
+    return [machine.state for machine in sight.lost] == [state]

@@ -200,9 +200,9 @@ def test_two_leases_at_once_never_share_a_machine(fleet: LocalFleet, backend: Fa
         fleet.acquire(ROLES) as one_lease,
         LocalFleet(backend.settings, {Kind.DESKTOP: backend}).acquire(ROLES) as other_lease,
     ):
-        one = one_lease.environment
+        environment = one_lease.environment
         other = other_lease.environment
-        assert one.machines["desktop"] is not other.machines["desktop"]
+        assert environment.machines["desktop"] is not other.machines["desktop"]
         assert ids(backend) == ["desktop-1", "desktop-2"]
 
 
@@ -325,7 +325,9 @@ def test_stopped_machines_are_kept_and_lent_again(fleet: LocalFleet, backend: Fa
 def forks(backend: ForkingFake, state: MachineState) -> list[str]:
     found = [(folder, folder.read()) for folder in iter_folders(backend.settings)]
     return [
-        folder.machine_id for folder, one in found if one and one.is_fork and one.state is state
+        folder.machine_id
+        for folder, record in found
+        if record and record.is_fork and record.state is state
     ]
 
 

@@ -78,7 +78,7 @@ def test_a_request_carries_id_operation_parameters_and_deadline(
 
 def test_replies_may_come_in_any_order(peer: Peer, pool: ThreadPoolExecutor) -> None:
     calls = {name: pool.submit(peer.client.call, name) for name in ("a", "b", "c")}
-    for request in sorted((peer.request() for _ in calls), key=lambda one: str(one["op"]))[::-1]:
+    for request in sorted((peer.request() for _ in calls), key=lambda sent: str(sent["op"]))[::-1]:
         peer.reply(request, ok=True, result=request["op"])
     assert {name: call.result() for name, call in calls.items()} == {"a": "a", "b": "b", "c": "c"}
 

@@ -172,11 +172,13 @@ def test_a_process_whose_first_thread_has_ended_is_one_until_the_last_has() -> N
     status = Path(f"/proc/{started.pid}/stat")
     try:
         assert wait_until(lambda: ") Z " in status.read_text(), timeout_s=20)
-        (row,) = [each for each in proc.list_processes(os.getuid()) if each.pid == started.pid]
+        (row,) = [
+            process for process in proc.list_processes(os.getuid()) if process.pid == started.pid
+        ]
         assert row.argv == (sys.executable, "-c", WITHOUT_FIRST_THREAD)
         started.kill()
         os.waitid(os.P_PID, started.pid, os.WEXITED | os.WNOWAIT)
-        assert started.pid not in {each.pid for each in proc.list_processes()}
+        assert started.pid not in {process.pid for process in proc.list_processes()}
     finally:
         kill_group(started)
         started.communicate()

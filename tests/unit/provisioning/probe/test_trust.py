@@ -171,12 +171,12 @@ def test_the_two_ends_of_a_connection_are_told() -> None:
     except OSError:
         pytest.skip("this kernel has no unix_diag")
     assert told
-    one, other = socket.socketpair()
-    with one, other:
-        first, second = os.fstat(one.fileno()).st_ino, os.fstat(other.fileno()).st_ino
+    end, other = socket.socketpair()
+    with end, other:
+        first, second = os.fstat(end.fileno()).st_ino, os.fstat(other.fileno()).st_ino
         ends = connections.peers()
         assert (ends[first], ends[second]) == (second, first)
-        assert connections.server_pid(one) == os.getpid()
+        assert connections.server_pid(end) == os.getpid()
     assert first not in connections.peers()
 
 

@@ -77,10 +77,10 @@ def test_a_killed_recorder_leaves_a_video_that_plays_with_true_stamps(tmp_path: 
 
     # The frame that was last noted may be on its way to the disk; none before it is lost.
     assert len(played) >= len(rows) - 1 >= 24
-    assert [pattern.read(one.frame) for one in played] == list(range(len(played)))
-    for one, row in zip(played, rows, strict=False):
-        assert one.at_s == pytest.approx(row["t"], abs=0.0021)
-        assert began_s - 0.01 <= one.at_s <= killed_s + 0.01
+    assert [pattern.read(stamped.frame) for stamped in played] == list(range(len(played)))
+    for picture, row in zip(played, rows, strict=False):
+        assert picture.at_s == pytest.approx(row["t"], abs=0.0021)
+        assert began_s - 0.01 <= picture.at_s <= killed_s + 0.01
 
 
 def test_a_still_screen_is_repeated_and_a_change_has_its_region(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_screen_that_cannot_be_read_leaves_a_gap_and_the_recording_goes_on(
     rows = rows_of(recorder.index)
     assert rows[1]["gap"] == "The guest is gone."
     assert recorder.tally.gaps == 1
-    assert [pattern.read(one.frame) for one in read_video(recorder.path)][:2] == [1, 2]
+    assert [pattern.read(stamped.frame) for stamped in read_video(recorder.path)][:2] == [1, 2]
 
 
 def test_a_screen_that_hangs_holds_up_the_end_for_a_moment_only(
@@ -183,7 +183,7 @@ def test_a_stamp_that_goes_back_comes_right_after_the_last(tmp_path: Path) -> No
     for at_s in (100.0, 101.0, 99.0):
         video.add(pattern.draw(3), at_s)
     video.close()
-    assert [one.at_s for one in read_video(path)] == pytest.approx([100.0, 101.0, 101.001])
+    assert [stamped.at_s for stamped in read_video(path)] == pytest.approx([100.0, 101.0, 101.001])
 
 
 def test_what_is_no_recording_is_said_so(tmp_path: Path) -> None:

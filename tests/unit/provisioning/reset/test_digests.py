@@ -87,8 +87,8 @@ def test_of_two_windows_of_a_program_the_one_that_moved_is_named() -> None:
 def test_what_lies_in_a_clipboard_is_compared(
     before: SelectionState, after: SelectionState, words: str
 ) -> None:
-    one, other = a_digest(selections={"PRIMARY": before}), a_digest(selections={"PRIMARY": after})
-    (line,) = one.differences(other)
+    first, other = a_digest(selections={"PRIMARY": before}), a_digest(selections={"PRIMARY": after})
+    (line,) = first.differences(other)
     assert line.startswith("clipboard PRIMARY: ")
     assert re.search(words, line)
 
@@ -100,8 +100,8 @@ def test_a_clipboard_whose_owner_is_silent_is_never_as_it_was() -> None:
 
 def test_a_display_that_was_not_seen_is_never_as_it_was() -> None:
     blind = a_digest(unseen="timeout: saved did not end within 3 s")
-    for one, other in ((blind, blind), (blind, a_digest()), (a_digest(), blind)):
-        (line,) = one.differences(other)
+    for first, other in ((blind, blind), (blind, a_digest()), (a_digest(), blind)):
+        (line,) = first.differences(other)
         assert line.startswith("windows and clipboards could not be looked at: timeout")
 
 

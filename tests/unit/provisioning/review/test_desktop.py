@@ -40,15 +40,15 @@ def told(name: str) -> Desktop:
     saved: dict[str, Any] = json.loads((GOLDEN / f"{name}.json").read_text())
     elements = [
         Element(
-            one["role"],
-            one["name"],
-            Bounds(*one["bounds"]),
-            frozenset(one["states"]),
-            depth=one["depth"],
+            row["role"],
+            row["name"],
+            Bounds(*row["bounds"]),
+            frozenset(row["states"]),
+            depth=row["depth"],
         )
-        for one in saved["elements"]
+        for row in saved["elements"]
     ]
-    return [WindowState.model_validate(one) for one in saved["windows"]], elements
+    return [WindowState.model_validate(window) for window in saved["windows"]], elements
 
 
 @pytest.fixture
@@ -78,13 +78,13 @@ def test_an_error_dialog_is_seen_as_a_window_and_in_the_tree() -> None:
 )
 def test_a_missing_window_is_named(fresh: Desktop, kind: str, line: str) -> None:
     windows, elements = fresh
-    left = [one for one in windows if one.kind != kind]
+    left = [window for window in windows if window.kind != kind]
     assert find_missing_windows(left, elements) == (line,)
 
 
 def test_a_panel_without_a_clock_is_a_fault(fresh: Desktop) -> None:
     windows, elements = fresh
-    left = [one for one in elements if one.name or one.role != "toggle button"]
+    left = [element for element in elements if element.name or element.role != "toggle button"]
     assert len(left) < len(elements)
     assert find_missing_windows(windows, left) == ("the panel has no clock",)
 

@@ -46,7 +46,9 @@ def session(browser: TestClient, around: Surroundings) -> Iterator[HumanSession]
 def first_task() -> str:
     from controller.wiring import open_suite
 
-    task = next(each for each in open_suite("smoke").tasks if set(each.roles) == {"desktop"})
+    task = next(
+        candidate for candidate in open_suite("smoke").tasks if set(candidate.roles) == {"desktop"}
+    )
     return f"smoke/{task.id}"
 
 

@@ -32,7 +32,7 @@ def test_lines_stay_inside_and_gaps_are_gaps() -> None:
     assert first.path.count("M") == 2
     assert (first.last, second.last, second.path) == ("4.5", "-", "")
     assert [tick.label for tick in chart.rows] == ["0.0", "2.0", "4.0", "6.0"]
-    numbers = [float(each) for each in first.path.replace("M", " ").replace("L", " ").split()]
+    numbers = [float(number) for number in first.path.replace("M", " ").replace("L", " ").split()]
     assert all(chart.left <= x <= chart.right for x in numbers[::2])
     assert all(0 <= y <= chart.bottom for y in numbers[1::2])
 

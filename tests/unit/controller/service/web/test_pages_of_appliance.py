@@ -94,7 +94,7 @@ def test_two_runs_are_compared(
     assert re.search(r"agent\.kind</th><td>noop</td><td>oracle</td>", text)
     assert f"beside={second}/dark-style/0" in text
     charts = re.findall(r'<svg [^>]*aria-label="([^:"]+)', text)
-    rates = {f"success rate by {each}" for each in ("task", "complexity")}
+    rates = {f"success rate by {grouping}" for grouping in ("task", "complexity")}
     assert {"rates", "trials by reason", *rates} <= set(charts)
     assert "dependency: easy" in text
     assert not re.search(r"<script>|\son\w+=|\sstyle=", text)

@@ -41,7 +41,7 @@ def demo(around: Surroundings, recorded: tuple[Path, tuple[str, str]]) -> tuple[
 
 def data_of(text: str) -> list[dict[str, object]]:
     found = re.findall(r'<script type="application/json" class="data">(.*?)</script>', text)
-    return [json.loads(each) for each in found]
+    return [json.loads(block) for block in found]
 
 
 def test_a_trial_is_stepped_through_and_its_graph_changes(
@@ -77,7 +77,7 @@ def test_two_trials_stand_side_by_side(
     other = f"{demo[1]}/dark-style/0"
     assert f'<option value="{other}">' in browser.get(path).text
     both = data_of(browser.get(path, params={"beside": other}).text)
-    assert [each["run"] for each in both] == list(demo)
+    assert [trial["run"] for trial in both] == list(demo)
     for wrong in ("nothing", f"{demo[1]}/dark-style/7", "no/such/0"):
         assert browser.get(path, params={"beside": wrong}).status_code == 404
 

@@ -60,9 +60,9 @@ def test_a_viewer_that_acts_sends_keys_and_pointer_and_nothing_else(size: int) -
 
 @given(st.lists(st.sampled_from((UPDATE, FORMAT, *INPUT, *NEVER))), st.integers(1, 40))
 def test_any_row_of_messages_in_any_pieces(messages: list[bytes], size: int) -> None:
-    looked = [one for one in messages if one in {UPDATE, FORMAT}]
+    looked = [message for message in messages if message in {UPDATE, FORMAT}]
     assert passed(*messages, may_act=False, size=size) == b"".join(looked)
-    acted = [one for one in messages if one not in NEVER]
+    acted = [message for message in messages if message not in NEVER]
     assert passed(*messages, may_act=True, size=size) == b"".join(acted)
 
 

@@ -144,7 +144,7 @@ def test_a_hierarchy_is_read_in_document_order() -> None:
         f'<hierarchy rotation="0">{NODE.format(NODE.format(""))}{NODE.format("")}</hierarchy>{END}'
     )
     found = parse_hierarchy(said)
-    assert [one.depth for one in found] == [0, 1, 0]
+    assert [element.depth for element in found] == [0, 1, 0]
     assert found[0].name == "A & B"
     assert found[0].bounds == Bounds(0, 10, 20, 40)
     assert found[0].states == {"clickable", "enabled"}

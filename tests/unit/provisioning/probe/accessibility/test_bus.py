@@ -52,14 +52,14 @@ def connected(path: str, timeout_s: float = TIMEOUT_S) -> Iterator[Bus]:
 
 def test_a_bus_tells_who_is_on_it(daemon: tuple[str, int]) -> None:
     path, pid = daemon
-    with connected(path) as one, connected(path) as other:
-        assert one.pid == pid
-        one.log_in(only_from=pid)
+    with connected(path) as bus, connected(path) as other:
+        assert bus.pid == pid
+        bus.log_in(only_from=pid)
         other.log_in(only_from=pid)
-        reply = one.call_daemon("ListNames")
+        reply = bus.call_daemon("ListNames")
         assert reply is not None
         assert set(reply[0]) == {DAEMON, ":1.0", ":1.1"}
-        pids = one.call_daemon_for_each("GetConnectionUnixProcessID", [":1.0", ":1.9", ":1.1"])
+        pids = bus.call_daemon_for_each("GetConnectionUnixProcessID", [":1.0", ":1.9", ":1.1"])
         assert pids == [[os.getpid()], None, [os.getpid()]]
 
 

@@ -71,9 +71,9 @@ class Session:
         for number, app in enumerate(self.apps):
             self._add(app, Ref(f":1.{number}", "/root"), Ref(_REGISTRY, "/"), number)
 
-    def _add(self, one: Node, ref: Ref, parent: Ref, place: int) -> None:
-        self._nodes[ref], self._parents[ref] = one, (parent, place)
-        for number, child in enumerate(one.below):
+    def _add(self, widget: Node, ref: Ref, parent: Ref, place: int) -> None:
+        self._nodes[ref], self._parents[ref] = widget, (parent, place)
+        for number, child in enumerate(widget.below):
             self._add(child, Ref(ref.bus, f"{ref.path}/{number}"), ref, number)
 
     def begin(self) -> None:
@@ -91,34 +91,34 @@ class Session:
             return ([Ref(f":1.{number}", "/root") for number in range(len(self.apps))],)
         if method is ITEMS:
             return (
-                ([self._row(each) for each in self._nodes if each.bus == ref.bus],)
+                ([self._row(other) for other in self._nodes if other.bus == ref.bus],)
                 if self.tells
                 else None
             )
-        one = self._nodes[ref]
-        if not self.answers and one.role != "application":
+        widget = self._nodes[ref]
+        if not self.answers and widget.role != "application":
             self.now_s += timeout_s
             return None
-        count = len(one.below) if one.claims is None else one.claims
-        below = [Ref(ref.bus, f"{ref.path}/{number}") for number in range(len(one.below))]
+        count = len(widget.below) if widget.claims is None else widget.claims
+        below = [Ref(ref.bus, f"{ref.path}/{number}") for number in range(len(widget.below))]
         if method is CHILD:
             (place,) = question.arguments
             return (below[place],) if place < len(below) else None
         wants_count = question.arguments[-1:] == ("ChildCount",)
         answers: dict[Any, Any] = {
             CHILDREN: (below,),
-            STATES: ([int(one.shows) << 25, 0],),
-            ROLE: (ROLES.index(one.role),),
-            EXTENTS: None if one.box is None else (one.box,),
-            PROPERTY: (count if wants_count else one.role,),
+            STATES: ([int(widget.shows) << 25, 0],),
+            ROLE: (ROLES.index(widget.role),),
+            EXTENTS: None if widget.box is None else (widget.box,),
+            PROPERTY: (count if wants_count else widget.role,),
         }
         return answers[method]
 
     def _row(self, ref: Ref) -> tuple[Any, ...]:
-        one, (parent, place) = self._nodes[ref], self._parents[ref]
-        states = [int(one.shows) << 25, 0]
-        count = len(one.below) if one.claims is None else one.claims
-        return ref, ref, parent, place, count, [], one.role, ROLES.index(one.role), "", states
+        widget, (parent, place) = self._nodes[ref], self._parents[ref]
+        states = [int(widget.shows) << 25, 0]
+        count = len(widget.below) if widget.claims is None else widget.claims
+        return ref, ref, parent, place, count, [], widget.role, ROLES.index(widget.role), "", states
 
 
 def app(*below: Node) -> Node:

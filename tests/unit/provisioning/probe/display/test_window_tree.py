@@ -146,8 +146,8 @@ Programs = tuple[Program, Program]
 def programs(name: str, display: Display) -> Iterator[Programs]:
     found = Program(name), Program(name)
     yield found
-    for one in found:
-        one.close()
+    for program in found:
+        program.close()
 
 
 def ids(display: Display) -> list[int]:
@@ -160,45 +160,45 @@ def in_front(display: Display) -> list[int]:
 
 def test_windows_are_those_of_programs_each_once(display: Display, programs: Programs) -> None:
     editor, calculator = programs
-    one, two = editor.window(10, 10, 200, 100), calculator.window(300, 300, 200, 100)
+    first, second = editor.window(10, 10, 200, 100), calculator.window(300, 300, 200, 100)
     editor.window(0, 0, 10, 10, mapped=False)
-    assert ids(display) == [one.id, two.id]
+    assert ids(display) == [first.id, second.id]
     rows = {row["id"]: row for row in window_tree.list_windows(display)}
-    assert rows[one.id]["wm_class"] == ["gedit", "Gedit"]
-    assert rows[one.id]["geometry"][2:] == [200, 100]
+    assert rows[first.id]["wm_class"] == ["gedit", "Gedit"]
+    assert rows[first.id]["geometry"][2:] == [200, 100]
 
 
 def test_the_roots_properties_tell_nothing(display: Display, programs: Programs) -> None:
     editor, calculator = programs
-    one, two = calculator.window(10, 10, 200, 100), editor.window(300, 300, 200, 100)
+    first, second = calculator.window(10, 10, 200, 100), editor.window(300, 300, 200, 100)
     leader = editor.window(0, 0, 10, 10, mapped=False)
-    assert wait_until(lambda: in_front(display) == [two.id], timeout_s=10)
+    assert wait_until(lambda: in_front(display) == [second.id], timeout_s=10)
     for name in ("_NET_CLIENT_LIST", "_NET_CLIENT_LIST_STACKING"):
-        calculator.write(name, one.id, one.id, leader.id)
-    calculator.write("_NET_ACTIVE_WINDOW", one.id)
-    assert [row["id"] for row in windows.list_windows(display)] == [one.id, one.id, leader.id]
-    assert sorted(ids(display)) == sorted([one.id, two.id])
-    assert in_front(display) == [two.id]
+        calculator.write(name, first.id, first.id, leader.id)
+    calculator.write("_NET_ACTIVE_WINDOW", first.id)
+    assert [row["id"] for row in windows.list_windows(display)] == [first.id, first.id, leader.id]
+    assert sorted(ids(display)) == sorted([first.id, second.id])
+    assert in_front(display) == [second.id]
 
 
 def test_a_window_that_denies_being_managed_is_there(display: Display, programs: Programs) -> None:
     editor, calculator = programs
-    one = editor.window(10, 10, 200, 100)
-    calculator.remove("WM_STATE", one)
-    assert ids(display) == [one.id]
+    window = editor.window(10, 10, 200, 100)
+    calculator.remove("WM_STATE", window)
+    assert ids(display) == [window.id]
 
 
 def test_a_minimised_window_counts(display: Display, programs: Programs) -> None:
     if not windows.shown_parts(display)["window_manager"]:
         pytest.skip("nobody minimises")
     editor, calculator = programs
-    one, two = editor.window(10, 10, 200, 100), calculator.window(300, 300, 200, 100)
-    editor.minimise(one)
+    first, second = editor.window(10, 10, 200, 100), calculator.window(300, 300, 200, 100)
+    editor.minimise(first)
     from Xlib import X
 
-    assert wait_until(lambda: one.get_attributes().map_state != X.IsViewable, timeout_s=10)
-    assert sorted(ids(display)) == sorted([one.id, two.id])
-    assert in_front(display) == [two.id]
+    assert wait_until(lambda: first.get_attributes().map_state != X.IsViewable, timeout_s=10)
+    assert sorted(ids(display)) == sorted([first.id, second.id])
+    assert in_front(display) == [second.id]
 
 
 def test_the_keyboard_alone_does_not_bring_a_window_to_the_front(
@@ -218,13 +218,13 @@ def test_a_field_inside_a_window_has_the_keyboard(display: Display, programs: Pr
     from Xlib import X
 
     editor, _ = programs
-    one = editor.window(10, 10, 200, 100)
-    field = one.create_window(0, 0, 50, 20, 0, X.CopyFromParent)
+    window = editor.window(10, 10, 200, 100)
+    field = window.create_window(0, 0, 50, 20, 0, X.CopyFromParent)
     field.map()
     editor.sync()
     editor.focus(field)
-    assert in_front(display) == [one.id]
-    assert ids(display) == [one.id]
+    assert in_front(display) == [window.id]
+    assert ids(display) == [window.id]
 
 
 def test_more_windows_than_are_looked_at_are_an_error(

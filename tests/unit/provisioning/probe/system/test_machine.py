@@ -65,9 +65,9 @@ def test_a_fork_takes_its_identity(etc: Path, *, is_prepared: bool) -> None:
 def test_whoever_watches_the_folder_is_not_woken(etc: Path) -> None:
     machine.prepare_identity()
     machine.prepare_identity()
-    before = etc.stat().st_mtime_ns, sorted(one.name for one in etc.iterdir())
+    before = etc.stat().st_mtime_ns, sorted(path.name for path in etc.iterdir())
     become()
-    assert (etc.stat().st_mtime_ns, sorted(one.name for one in etc.iterdir())) == before
+    assert (etc.stat().st_mtime_ns, sorted(path.name for path in etc.iterdir())) == before
     assert (etc.parent / "links" / "machine-id").read_text() == NEW[0]
 
 

@@ -33,24 +33,24 @@ def leader(tmp_path: Path) -> Iterator[Leader]:
     started: list[Started] = []
 
     def start(display: str) -> Started:
-        one = process.start([str(program), "600"], env={"DISPLAY": display})
-        started.append(one)
+        sleeper = process.start([str(program), "600"], env={"DISPLAY": display})
+        started.append(sleeper)
         assert wait_until(
-            lambda: proc.environment_of(one.pid).get("DISPLAY") == display, timeout_s=10
+            lambda: proc.environment_of(sleeper.pid).get("DISPLAY") == display, timeout_s=10
         )
-        return one
+        return sleeper
 
     yield start
-    for one in started:
-        end(one)
-        for pipe in (one.stdout, one.stderr):
+    for child in started:
+        end(child)
+        for pipe in (child.stdout, child.stderr):
             if pipe is not None:
                 pipe.close()
 
 
-def end(one: Started) -> None:
-    process.kill_group(one)
-    one.wait()
+def end(child: Started) -> None:
+    process.kill_group(child)
+    child.wait()
 
 
 def sessions() -> Sessions:
