@@ -7,10 +7,9 @@
 VENV = .venv
 BIN = $(VENV)/bin
 LINT_VENV = .venv-lint
-# VMs on one worker, containers on another, everything else, much of which waits, on the third: see
-# tests/tiers.py. Bytecode is kept, whatever the user prefers: tests start hundreds of processes, each
-# of which would compile everything anew.
-PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -q -n 3 --dist loadscope --no-loadscope-reorder
+# Machines on one worker, everything else on the other: see tests/tiers.py. Bytecode is kept, whatever
+# the user prefers: tests start hundreds of processes, each of which would compile everything anew.
+PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -q -n 2 --dist loadscope --no-loadscope-reorder
 SETUP = appliance/bringup
 # Further arguments of `mesocosm up`, `pytest`, the nightly, mutation testing, `mesocosm bench reset`.
 UPFLAGS =

@@ -47,7 +47,7 @@ def windows(link: LinkClient) -> list[dict[str, Any]]:
 def window(link: LinkClient, title: str) -> dict[str, Any]:
     found = wait_until(
         lambda: [one for one in windows(link) if title in one["title"] and one["active"]],
-        timeout_s=20,
+        timeout_s=60,
     )
     assert found, windows(link)
     return found[0]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.contract.torture import Act, Tortured
 
 DRAWN_S = 20.0
-"""Until a change must be on the screen, under emulation too."""
+"""Until a change must be on the screen, or a crowd of processes have begun, under emulation too."""
 
 
 @pytest.fixture(
@@ -79,7 +79,11 @@ def test_a_reset_takes_it_back(tortured: Tortured, title: str) -> None:
     for act in acts:
         code, output = commit(machine, act, tortured.limits)
         is_refused = act.name in tortured.refuses
-        assert is_seen(machine, act) is not is_refused, (act.name, code, output)
+        is_done = wait_until(
+            lambda act=act, is_refused=is_refused: is_seen(machine, act) is not is_refused,
+            timeout_s=DRAWN_S,
+        )
+        assert is_done, (act.name, code, output)
         assert (code != 0) is is_refused or act.breaks, (act.name, output)
     wanted = {act.differs for act in acts if act.differs}
     if wanted:

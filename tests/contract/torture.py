@@ -195,7 +195,8 @@ ROUNDS: dict[str, tuple[Act, ...]] = {
 
 
 CONTAINER_REFUSES = frozenset({"a changed clock"})
-VM_LIMITS = "ulimit -u 400;"
+VM_LIMITS = "ulimit -p 600 2> /dev/null || ulimit -u 600;"
+"""Of processes: dash knows `-p`, bash `-u`."""
 
 
 def rewind(machine: Machine) -> tuple[Machine, ResetReport]:

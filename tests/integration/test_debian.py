@@ -1,8 +1,7 @@
 """Debian 12, the desktop where Ubuntu's archive does not answer: image, rewinds and the suite smoke.
 
 Where the other tests run on another distribution, these few prove this one. Its desktop stands beside
-theirs and is booted once for all of them; so they need not wait for those on VMs, and run before those
-on containers.
+theirs and is booted once for all of them.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from provisioning.protocols import READY
 from tests.integration.test_forks import sh
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.saved_desktop import lend_saved_desktop
-from tests.tiers import Lane
 
 DEBIAN = "debian-12"
 REWINDS = 20
@@ -29,7 +27,6 @@ pytestmark = [
     pytest.mark.docker,
     pytest.mark.vm,
     pytest.mark.slow,
-    pytest.mark.xdist_group(Lane.CONTAINER),
     pytest.mark.timeout(2 * _BUILD_S),
     NEEDS_APPLIANCE,
     pytest.mark.skipif(

@@ -31,7 +31,7 @@ INTERRUPTED = (
     "shell,v2,pty:",
 )
 CHECK_TIMEOUT_S = 10.0
-SLACK_KIB = 2048
+SLACK_KIB = 8192
 
 
 @dataclass(frozen=True)
