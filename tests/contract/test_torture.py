@@ -55,6 +55,11 @@ def is_seen(machine: Machine, act: Act) -> bool:
         raise
 
 
+def becomes(machine: Machine, act: Act, *, seen: bool) -> bool:
+    """Return whether an act's trace is there, or is not, before long."""
+    return bool(wait_until(lambda: is_seen(machine, act) is seen, timeout_s=DRAWN_S))
+
+
 def commit(machine: Machine, act: Act, limits: str) -> tuple[int, str]:
     try:
         return sh(machine, f"{limits} {act.command}", act.user)
@@ -79,11 +84,7 @@ def test_a_reset_takes_it_back(tortured: Tortured, title: str) -> None:
     for act in acts:
         code, output = commit(machine, act, tortured.limits)
         is_refused = act.name in tortured.refuses
-        is_done = wait_until(
-            lambda act=act, is_refused=is_refused: is_seen(machine, act) is not is_refused,
-            timeout_s=DRAWN_S,
-        )
-        assert is_done, (act.name, code, output)
+        assert becomes(machine, act, seen=not is_refused), (act.name, code, output)
         assert (code != 0) is is_refused or act.breaks, (act.name, output)
     wanted = {act.differs for act in acts if act.differs}
     if wanted:
