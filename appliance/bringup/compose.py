@@ -229,7 +229,9 @@ class Compose:
         """
         with docker_client() as client:
             found = client.containers.list(
-                all=True, filters={"label": f"{_PROJECT_LABEL}={self.project}"}
+                all=True,
+                ignore_removed=True,
+                filters={"label": f"{_PROJECT_LABEL}={self.project}"},
             )
             states = [
                 ServiceState(
@@ -283,7 +285,7 @@ class Compose:
         label: dict[str, str | list[str] | bool] = {"label": f"{_PROJECT_LABEL}={self.project}"}
         removed = []
         with docker_client(timeout_s=120) as client:
-            for container in client.containers.list(all=True, filters=label):
+            for container in client.containers.list(all=True, ignore_removed=True, filters=label):
                 container.stop(timeout=20)
                 container.remove(force=True, v=True)
                 removed.append(str(container.name))

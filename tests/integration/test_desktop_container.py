@@ -277,7 +277,9 @@ def test_strays_are_removed_and_nothing_is_left(backend: ContainerBackend) -> No
     made_handle.claim.release()
     assert backend.remove_strays() == [f"{machine_id}: its folder is gone"]
     client = docker.from_env()
-    left = client.containers.list(all=True, filters={"label": f"{LABEL_DESKTOP}={machine_id}"})
+    left = client.containers.list(
+        all=True, ignore_removed=True, filters={"label": f"{LABEL_DESKTOP}={machine_id}"}
+    )
     assert left == []
     client.close()
 

@@ -169,10 +169,10 @@ def test_a_failing_step_shows_its_words_and_leaves_nothing(
 ) -> None:
     _small_recipe(tmp_path, "ARG BASE\nFROM ${BASE}\nRUN echo the cause >&2; exit 7\n")
     with connect() as client:
-        before = {one.id for one in client.containers.list(all=True)}
+        before = {one.id for one in client.containers.list(all=True, ignore_removed=True)}
         with pytest.raises(ImageBuildError, match="the cause") as caught:
             builder.ensure("test-small")
-        after = {one.id for one in client.containers.list(all=True)}
+        after = {one.id for one in client.containers.list(all=True, ignore_removed=True)}
     assert "Full log:" in caught.value.details
     assert after <= before
     assert not has_leftovers(builder.settings.images_dir, "test-small")

@@ -104,7 +104,7 @@ def asker(model: StandIn) -> str:
 def containers() -> list[str]:
     client = docker.from_env()
     try:
-        found = client.containers.list(all=True, filters={"label": LABEL})
+        found = client.containers.list(all=True, ignore_removed=True, filters={"label": LABEL})
         return [str(each.name) for each in found]
     finally:
         client.close()

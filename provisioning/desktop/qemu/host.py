@@ -22,7 +22,9 @@ def hypervisor_address(settings: Settings) -> str:
         RequirementError: docker does not answer, or the container does not run.
     """
     with connect() as client:
-        found = client.containers.list(filters={"label": f"{_SERVICE_LABEL}={SERVICE}"})
+        found = client.containers.list(
+            ignore_removed=True, filters={"label": f"{_SERVICE_LABEL}={SERVICE}"}
+        )
         for container in found:
             mounts = [str(mount.get("Destination")) for mount in container.attrs["Mounts"]]
             if not any(settings.machines_dir.is_relative_to(mount) for mount in mounts):
