@@ -11,6 +11,7 @@ import pytest
 
 from appliance.base.errors import LinkError, MachineStartError, ResetMismatchError, SnapshotError
 from appliance.base.settings import get_settings
+from provisioning.desktop.qemu import creation
 from provisioning.desktop.qemu import template as templates
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.desktop.qemu.template import DEVICES, DIGEST, find_template, templates_dir
@@ -89,18 +90,23 @@ IDENTITY = (
 )
 
 
-def test_eight_forks_at_once_are_eight_machines(backend: QemuBackend) -> None:
+def test_eight_forks_at_once_are_eight_machines(
+    backend: QemuBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Ports are drawn: at worst all draw the same.
+    monkeypatch.setattr(creation, "new_port", lambda: 22022)
     with contextlib.ExitStack() as stack:
         forks = [stack.enter_context(forked(backend)) for _ in range(8)]
-        told = [sh(one, IDENTITY, user="root").split("\n") for one in forks]
-        drawn = [sh(one, "head -c 16 /dev/urandom | od -An -tx1") for one in forks]
-        off_s = [clock_off_s(one) for one in forks]
+        told = [sh(fork, IDENTITY, user="root").split("\n") for fork in forks]
+        drawn = [sh(fork, "head -c 16 /dev/urandom | od -An -tx1") for fork in forks]
+        off_s = [clock_off_s(fork) for fork in forks]
 
         assert [len(set(kind)) for kind in zip(*told, strict=True)] == [8, 8, 8]
         assert len(set(drawn)) == 8
         assert max(off_s) < CLOCK_TOLERANCE_S
-        assert [told[i][2] for i in range(8)] == [one.spec.mac for one in forks]
+        assert [told[i][2] for i in range(8)] == [fork.spec.mac for fork in forks]
         # Each answers over SSH with its own key, under its own address.
+        assert len({fork.spec.ssh_port for fork in forks}) == 8
         with forks[3].ssh(timeout_s=60.0) as session:
             words = session.run(["/bin/cat", "/etc/machine-id"], timeout_s=60.0).stdout
         assert words.decode().strip() == told[3][0]

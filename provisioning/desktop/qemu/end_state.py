@@ -16,7 +16,6 @@ from appliance.base.ids import new_machine_id
 from appliance.base.process import run
 from provisioning.desktop.qemu.identity import new_port
 from provisioning.desktop.qemu.migration import portable_snapshots
-from provisioning.desktop.qemu.starting import start_domain
 from provisioning.desktop.qemu.template import DISK, SavedVm, altered, mark_of
 from provisioning.end_state import END
 from provisioning.machine_folder import MachineFolder, create_folder
@@ -44,6 +43,10 @@ class LinkedVm(SavedVm, Protocol):
     @property
     def link(self) -> Link:
         """Talk to the probe inside."""
+        ...
+
+    def launch(self, *, paused: bool = False) -> None:
+        """Start its QEMU."""
         ...
 
 
@@ -129,7 +132,7 @@ def start_copy(vm: LinkedVm) -> None:
         MachineError: libvirt or QEMU refused.
     """
     hypervisor, name = vm.hypervisor, vm.info.machine_id
-    start_domain(hypervisor, vm.spec, paused=True)
+    vm.launch(paused=True)
     _monitor(hypervisor, name, f"loadvm {END}")
     hypervisor.lifecycle.forget(name)
     hypervisor.resume(name)

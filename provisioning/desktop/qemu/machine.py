@@ -211,6 +211,17 @@ class DesktopVm(ProbedDesktop):
         """Offer its programs an HTTP proxy for the length of a block; see `open_guest_proxy`."""
         return open_guest_proxy(self.ssh, self, serve)
 
+    def launch(self, *, paused: bool = False) -> None:
+        """Start its QEMU; the port that leads to it is recorded where it had to be another.
+
+        Raises:
+            MachineError: libvirt or QEMU refused.
+        """
+        port = start_domain(self._hypervisor, self.spec, paused=paused).ssh_port
+        if port != self._vm.ssh_port:
+            kept = self._folder.read() or self._vm
+            self._keep(self._vm.model_copy(update={"ssh_port": port, "state": kept.state}))
+
     def _keep(self, record: QemuRecord) -> None:
         self._record = self._vm = self._folder.write(record)
 
@@ -231,7 +242,7 @@ class DesktopVm(ProbedDesktop):
             ResetMismatchError: it differs from the template.
             MachineError: libvirt or QEMU refused.
         """
-        start_domain(self._hypervisor, self.spec, paused=True)
+        self.launch(paused=True)
         address = self._folder.path / "incoming.sock"
         name = self.info.machine_id
         load_stream(self._hypervisor, name, template.devices(), address, clock=self._clock)
@@ -294,14 +305,14 @@ class DesktopVm(ProbedDesktop):
 
     def _boot(self, cancel: CancelToken) -> None:
         with self._timed():
-            start_domain(self._hypervisor, self.spec)
+            self.launch()
             cancel.check()
             GuestBoot(self, self._clock).finish()
 
     def _start_saved(self) -> None:
         """Start QEMU paused, load the snapshot into it, and let it run."""
         with self._timed():
-            start_domain(self._hypervisor, self.spec, paused=True)
+            self.launch(paused=True)
             try:
                 self._link = open_virtio(self.spec.probe_socket, name=self.info.machine_id)
                 self.snapshots.restore(READY)

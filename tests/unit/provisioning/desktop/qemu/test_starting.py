@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -43,8 +44,26 @@ class Refusing:
         self.started.append(f"{io}{' paused' if paused else ''}")
 
 
-def start(hypervisor: Refusing, *, paused: bool = False) -> None:
-    start_domain(cast("Hypervisor", hypervisor), SPEC, paused=paused)
+class Crowded(Refusing):
+    """A libvirtd whose QEMU finds the first ports that it is to listen on `taken`."""
+
+    def __init__(self, taken: int) -> None:
+        super().__init__("")
+        self.taken = taken
+        self.asked: list[int] = []
+
+    def create(self, xml: str, *, paused: bool = False) -> None:
+        match = re.search(r"hostfwd=tcp::(\d+)-:22", xml)
+        assert match
+        self.asked.append(int(match[1]))
+        if len(self.asked) <= self.taken:
+            words = f"Could not set up host forwarding rule 'tcp::{match[1]}-:22'"
+            raise MachineError("It could not be started.", details=words)
+        super().create(xml, paused=paused)
+
+
+def start(hypervisor: Refusing, *, paused: bool = False) -> DomainSpec:
+    return start_domain(cast("Hypervisor", hypervisor), SPEC, paused=paused)
 
 
 def test_a_disk_is_read_by_io_uring() -> None:
@@ -66,3 +85,18 @@ def test_another_refusal_is_told() -> None:
     with pytest.raises(MachineError, match="no space"):
         start(hypervisor)
     assert hypervisor.started == []
+
+
+def test_a_port_that_is_taken_is_drawn_again() -> None:
+    hypervisor = Crowded(taken=2)
+    started = start(hypervisor, paused=True)
+    assert hypervisor.started == ["io_uring paused"]
+    assert hypervisor.asked[0] == SPEC.ssh_port
+    assert started.ssh_port == hypervisor.asked[2] != SPEC.ssh_port
+
+
+def test_where_no_port_is_ever_free_the_refusal_is_told() -> None:
+    hypervisor = Crowded(taken=1000)
+    with pytest.raises(MachineError, match="forwarding rule"):
+        start(hypervisor)
+    assert len(hypervisor.asked) == 10
