@@ -44,8 +44,8 @@ class Attack:
         only_nightly: why a landing plays it nowhere; empty: it does.
         differs_on: machines on which something else stands against it than on the stand-in: another
             session, kernel, disk or capability.
-        represents: whether it stands for its kind on those machines in a landing; all others are
-            left to the nightly there.
+        represents_on: those of these machines on which it stands for its kind in a landing; all
+            others are left to the nightly there.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Attack:
     calls: tuple[Call, ...]
     only_nightly: str = ""
     differs_on: frozenset[str] = frozenset()
-    represents: bool = False
+    represents_on: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,7 @@ class ShellAttack(Attack):
             yield nightly(self.only_nightly)
         elif place in MACHINES - self.differs_on:
             yield nightly("what stands against it is the same as on the stand-in")
-        elif place in MACHINES and not self.represents:
+        elif place in MACHINES - self.represents_on:
             yield nightly("an attack of the same kind is played there in a landing")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from appliance.base.settings import REPOSITORY
-from tests.attacks.model import CONTAINER, MACHINES, VM, Attack
+from tests.attacks.model import CONTAINER, VM, Attack
 from tests.attacks.registry import all_attacks, families
 
 PAGE = REPOSITORY / "docs/red-team.md"
@@ -28,10 +28,8 @@ def _tables() -> str:
 
 def _row(attack: Attack) -> str:
     places = "nightly" if attack.only_nightly else "stand-in"
-    if attack.represents:
-        names = {VM: "VM", CONTAINER: "container"}
-        machines = sorted(attack.differs_on & MACHINES)
-        places = ", ".join([places, *(names[place] for place in machines)])
+    names = {VM: "VM", CONTAINER: "container"}
+    places = ", ".join([places, *(names[place] for place in sorted(attack.represents_on))])
     return f"| {attack.name} | {attack.defence} | {places} |"
 
 

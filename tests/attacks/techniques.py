@@ -58,7 +58,7 @@ class Technique:
         is_for_folders: whether it can be played on a folder.
         differs_on: machines on which something else stands against it.
         root: what root does before, see `ShellAttack`.
-        represents: see `ShellAttack`.
+        represents_on: see `ShellAttack`.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Technique:
     is_for_folders: bool = True
     differs_on: frozenset[str] = frozenset()
     root: str = ""
-    represents: bool = False
+    represents_on: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -308,7 +308,7 @@ FUSE_MOUNT = Technique(
     is_for_folders=False,
     differs_on=frozenset({VM}),
     root=_FUSE_ROOT,
-    represents=True,
+    represents_on=frozenset({VM}),
 )
 EXCHANGE = Technique(
     "an exchange at each look",
@@ -392,7 +392,7 @@ def _attack(family: str, target: Target, technique: Technique) -> ShellAttack:
         defence=technique.defence,
         calls=(call,),
         differs_on=technique.differs_on,
-        represents=technique.represents and target.name == "a text",
+        represents_on=technique.represents_on if target.name == "a text" else frozenset(),
         prepare=f"mkdir -p ~/attacks/{tag}\n{prepare}"
         f"cp -a ~/attacks/{tag}.wrong ~/attacks/{tag}/'{target.file}'\n",
         evidence=was_played,

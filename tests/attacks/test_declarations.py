@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pytest
 
 LEAST = 60
-MOST_ON_VMS = 12
+LEAST_ON_VMS, MOST_ON_VMS = 6, 9
 """The lane of VMs has no time for more in a landing."""
 
 
@@ -53,7 +53,7 @@ def test_the_stand_in_plays_nearly_all_and_vms_a_few() -> None:
     assert nightly_on(STAND_IN) == left
     assert len(left) < len(all_attacks()) / 10
     played = [one for one in rounds() if one.name not in nightly_on(VM)]
-    assert 8 <= len(played) <= MOST_ON_VMS, [one.name for one in played]
+    assert LEAST_ON_VMS <= len(played) <= MOST_ON_VMS, [one.name for one in played]
 
 
 def test_an_attack_is_left_out_with_a_reason() -> None:
@@ -71,7 +71,7 @@ def test_a_group_is_played_where_one_of_it_must_be() -> None:
     vm = frozenset({VM})
     usual = ShellAttack(name="a", family="x", script=":", defence="", calls=())
     other = ShellAttack(
-        name="b", family="x", script=":", defence="", calls=(), differs_on=vm, represents=True
+        name="b", family="x", script=":", defence="", calls=(), differs_on=vm, represents_on=vm
     )
     assert [mark.name for mark in Group("x", (usual,)).marks(VM)] == ["nightly"]
     assert list(Group("x", (usual, other)).marks(VM)) == []
@@ -82,7 +82,9 @@ def test_the_page_is_up_to_date() -> None:
 
 
 def test_the_marks_reach_pytest() -> None:
-    attack = next(one for one in rounds() if isinstance(one, ShellAttack) and one.represents)
+    attack = next(
+        one for one in rounds() if isinstance(one, ShellAttack) and VM in one.represents_on
+    )
     other = next(
         one
         for one in rounds()

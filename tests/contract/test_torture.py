@@ -15,9 +15,12 @@ from provisioning.reset.digests import take_digest
 from provisioning.reset.picture import Picture
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.contract.torture import ACTS, ROUNDS, SUBJECTS
+from tests.tiers import nightly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from _pytest.mark.structures import ParameterSet
 
     from provisioning.protocols import Json, Machine
     from tests.contract.torture import Act, Tortured
@@ -26,10 +29,19 @@ DRAWN_S = 20.0
 """Until a change must be on the screen, or a crowd of processes have begun, under emulation too."""
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=list(marks)) for name, (_, marks) in SUBJECTS.items()],
-)
+IN_A_LANDING = {"vm-fork": {"things of every kind"}}
+"""Rounds that a landing runs, where not all: a fork that ends takes all with it."""
+
+
+def _cases() -> Iterator[ParameterSet]:
+    for name, (_, marks) in SUBJECTS.items():
+        for title in ROUNDS:
+            is_now = title in IN_A_LANDING.get(name, ROUNDS)
+            left = [] if is_now else [nightly("a landing has them on a VM that is rewound")]
+            yield pytest.param(name, title, marks=[*marks, *left], id=f"{name}-{title}")
+
+
+@pytest.fixture(scope="module")
 def tortured(request: pytest.FixtureRequest) -> Iterator[Tortured]:
     """Return a desktop that each test leaves reset."""
     make, _ = SUBJECTS[request.param]
@@ -75,7 +87,9 @@ def look(machine: Machine) -> Picture:
     return Picture(frame, np.ones(frame.shape[:2], dtype=np.bool_))
 
 
-@pytest.mark.parametrize("title", ROUNDS)
+@pytest.mark.parametrize(
+    ("tortured", "title"), tuple(_cases()), indirect=["tortured"], scope="module"
+)
 def test_a_reset_takes_it_back(tortured: Tortured, title: str) -> None:
     machine, acts = tortured.machine, ROUNDS[title]
     before, picture = take_digest(machine.link), look(machine)
@@ -93,7 +107,7 @@ def test_a_reset_takes_it_back(tortured: Tortured, title: str) -> None:
         def is_named() -> bool:
             found[:] = before.differences(take_digest(machine.link))
             found.extend(picture.differences(machine.screen.capture()))
-            return all(any(re.search(each, line) for line in found) for each in wanted)
+            return all(any(re.search(pattern, line) for line in found) for pattern in wanted)
 
         assert wait_until(is_named, timeout_s=DRAWN_S), (wanted, found)
 

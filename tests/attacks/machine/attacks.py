@@ -141,7 +141,7 @@ ATTACKS = (
         calls=_COPIED,
         prepare=_MAKE_COPIED,
         differs_on=frozenset({VM}),
-        represents=True,
+        represents_on=frozenset({VM}),
         fills_disk=True,
         evidence=_is_full,
     ),

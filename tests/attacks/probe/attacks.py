@@ -63,7 +63,7 @@ ATTACKS = (
         calls=ALL,
         prepare=WRONG_REPORT,
         differs_on=MACHINES,
-        represents=True,
+        represents_on=frozenset({CONTAINER}),
     ),
     ShellAttack(
         name="sitecustomize and shadowed modules",
@@ -101,7 +101,7 @@ ATTACKS = (
         calls=ALL,
         prepare=WRONG_REPORT,
         differs_on=MACHINES,
-        represents=True,
+        represents_on=MACHINES,
     ),
     ShellAttack(
         name="reading the bundle",
@@ -124,7 +124,7 @@ ATTACKS = (
         calls=ALL,
         prepare=WRONG_REPORT,
         differs_on=frozenset({VM, CONTAINER}),
-        represents=True,
+        represents_on=frozenset({VM, CONTAINER}),
     ),
     ShellAttack(
         name="setting the clock",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import wait_until
 from evaluators.graph.outcome import Call
 from tests.attacks.calls import SETTING
-from tests.attacks.model import MACHINES, ShellAttack
+from tests.attacks.model import CONTAINER, MACHINES, ShellAttack
 from tests.attacks.settings.scripts import ANSWER_FIRST, ENDLESS, PROFILE, SCHEMAS, WRECK
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ ATTACKS = (
         defence="only the system's schemas are read",
         calls=(SETTING,),
         differs_on=MACHINES,
-        represents=True,
+        represents_on=frozenset({CONTAINER}),
         evidence=_own_settings_changed,
     ),
     ShellAttack(
@@ -72,7 +72,7 @@ ATTACKS = (
         goes_on=True,
         rounds=6,
         differs_on=MACHINES,
-        represents=True,
+        represents_on=MACHINES,
         evidence=_saw_a_helper,
     ),
     ShellAttack(

@@ -100,7 +100,7 @@ ATTACKS = (
         defence="a class counts only for a program that may bear it, by X server and kernel",
         calls=(CALCULATOR, RUNNING),
         differs_on=MACHINES,
-        represents=True,
+        represents_on=MACHINES,
         effect=_shows("Calculator"),
     ),
     ShellAttack(
@@ -211,7 +211,7 @@ ATTACKS = (
         defence="every file that a process executes code of must be root's",
         calls=TITLES,
         differs_on=MACHINES,
-        represents=True,
+        represents_on=_ON_CONTAINER,
         effect=_shows(TITLE),
         evidence=_preloaded,
         slow_on=_ON_VM,
