@@ -116,7 +116,7 @@ def _newest(recipe: Recipe, settings: Settings) -> Manifest | None:
         if isinstance(manifest, Manifest)
         and (manifest.name, manifest.variant) == (recipe.name, recipe.variant)
     ]
-    return max(built, key=lambda one: one.built_at, default=None)
+    return max(built, key=lambda image: image.built_at, default=None)
 
 
 def _difference(recipe: Recipe, builder: Builder, newest: Manifest) -> str:

@@ -23,4 +23,4 @@ def least_cpu_s(act: Callable[[], Result]) -> tuple[float, Result]:
         start_s = time.thread_time()
         result = act()
         spent.append((time.thread_time() - start_s, result))
-    return min(spent, key=lambda each: each[0])
+    return min(spent, key=lambda measured: measured[0])

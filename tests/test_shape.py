@@ -83,25 +83,25 @@ def test_every_module_says_what_it_is_for() -> None:
 
 def all_errors() -> list[type[errors.MesocosmError]]:
     found: list[type[errors.MesocosmError]] = [errors.MesocosmError]
-    for one in found:
-        found += one.__subclasses__()
-    return [one for one in found if one.__module__ == errors.__name__]
+    for error in found:
+        found += error.__subclasses__()
+    return [error for error in found if error.__module__ == errors.__name__]
 
 
 def test_error_codes_are_unique_and_each_class_has_its_own() -> None:
-    own = [one.__dict__.get("code") for one in all_errors()]
+    own = [error.__dict__.get("code") for error in all_errors()]
     assert None not in own
     assert len(own) == len(set(own))
 
 
 def test_the_error_tree_in_the_docstring_is_the_real_one() -> None:
     drawn = set(re.findall(r"\b\w+Error\b", errors.__doc__ or ""))
-    assert drawn == {one.__name__ for one in all_errors()}
+    assert drawn == {error.__name__ for error in all_errors()}
 
 
 def test_errors_that_others_define_are_errors_of_the_tree() -> None:
     defined = re.compile(r"^class (\w+Error)\((\w+)\)", re.MULTILINE)
-    known = {one.__name__ for one in all_errors()}
+    known = {error.__name__ for error in all_errors()}
     foreign = [
         f"{path.relative_to(REPOSITORY)}: {name}({base})"
         for path in modules()

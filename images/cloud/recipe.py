@@ -238,7 +238,7 @@ def take_root(disk: Path, target: Path, scratch: Path) -> None:
         ]
         if not roots:
             raise ImageBuildError("The cloud image has no Linux partition.", details=listed.text)
-        largest = max(roots, key=lambda one: int(one["size"]))
+        largest = max(roots, key=lambda partition: int(partition["size"]))
         offset, size = int(largest["start"]) * sector, int(largest["size"]) * sector
         source = f"{source},offset={offset},size={size}"
     argv = ["qemu-img", "convert", "--image-opts", source, "-O", "qcow2", str(target)]

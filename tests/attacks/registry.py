@@ -44,11 +44,11 @@ def rounds() -> tuple[ShellAttack | Group, ...]:
     """
     shells = [attack for attack in all_attacks() if isinstance(attack, ShellAttack)]
     apart = [attack for attack in shells if attack.is_apart]
-    ordered = sorted(apart, key=lambda one: (one.family, sorted(one.represents_on)))
+    ordered = sorted(apart, key=lambda attack: (attack.family, sorted(attack.represents_on)))
     groups = [
         Group(family, tuple(attacks))
         for (family, _), attacks in groupby(
-            ordered, lambda one: (one.family, sorted(one.represents_on))
+            ordered, lambda attack: (attack.family, sorted(attack.represents_on))
         )
     ]
     return (*groups, *(attack for attack in shells if not attack.is_apart))

@@ -34,31 +34,31 @@ def test_no_attack_meets_a_node_or_leaves_the_denominator(
 ) -> None:
     arena = field
     attacks = attack.attacks if isinstance(attack, Group) else (attack,)
-    if any(one.fills_disk for one in attacks) and not arena.may_fill:
+    if any(played.fills_disk for played in attacks) and not arena.may_fill:
         pytest.skip("its disk is the host's")
     pid = cast("dict[str, int]", arena.link.call("ping"))["pid"]
-    for one in attacks:
-        arena.play(one.prepare)
-    calls = tuple(call for one in attacks for call in one.calls)
+    for played in attacks:
+        arena.play(played.prepare)
+    calls = tuple(call for played in attacks for call in played.calls)
     make = cross_trial if attack.family == CROSS else desktop_trial
     trial = make(
         arena.machine, calls, wave_timeout_s=attack.wave_timeout_s, together=attack.together
     )
     trial.begin()
-    outputs = [play(arena, one) for one in attacks]
+    outputs = [play(arena, played) for played in attacks]
     if all(NO_TOOL in output for output in outputs):
         pytest.skip("the tool of this attack is not on this desktop, so the agent has it neither")
-    for one, output in zip(attacks, outputs, strict=True):
+    for played, output in zip(attacks, outputs, strict=True):
         if NO_TOOL not in output:
-            one.effect(arena, output)
-    met = [name for _ in range(max(one.rounds for one in attacks)) for name in trial.step()]
+            played.effect(arena, output)
+    met = [name for _ in range(max(played.rounds for played in attacks)) for name in trial.step()]
     judgement = trial.judge()
     assert (met, trial.met()) == ([], [])
     assert judgement.verdict is Verdict.FAIL, judgement.ending
     assert dict(trial.graph.inconclusive) == {}
-    for one, output in zip(attacks, outputs, strict=True):
+    for played, output in zip(attacks, outputs, strict=True):
         if NO_TOOL not in output:
-            one.evidence(arena, output)
+            played.evidence(arena, output)
     assert_nothing_was_run(arena)
     assert cast("dict[str, int]", arena.link.call("ping"))["pid"] == pid
     arena.clear()

@@ -34,7 +34,9 @@ def test_there_are_enough_and_names_are_unique() -> None:
     assert set(ARENAS) == {STAND_IN, VM, CONTAINER}
     assert len(all_attacks()) >= LEAST
     assert [
-        name for name, count in Counter(one.name for one in all_attacks()).items() if count > 1
+        name
+        for name, count in Counter(attack.name for attack in all_attacks()).items()
+        if count > 1
     ] == []
     assert {attack.family for attack in all_attacks()} == set(families())
 
@@ -49,11 +51,15 @@ def test_each_family_says_what_an_agent_can_do_and_what_stands_against_it() -> N
 
 
 def test_the_stand_in_plays_nearly_all_and_vms_a_few() -> None:
-    left = {one.name for one in rounds() if isinstance(one, ShellAttack) and one.only_nightly}
+    left = {
+        attack.name
+        for attack in rounds()
+        if isinstance(attack, ShellAttack) and attack.only_nightly
+    }
     assert nightly_on(STAND_IN) == left
     assert len(left) < len(all_attacks()) / 10
-    played = [one for one in rounds() if one.name not in nightly_on(VM)]
-    assert LEAST_ON_VMS <= len(played) <= MOST_ON_VMS, [one.name for one in played]
+    played = [attack for attack in rounds() if attack.name not in nightly_on(VM)]
+    assert LEAST_ON_VMS <= len(played) <= MOST_ON_VMS, [attack.name for attack in played]
 
 
 def test_an_attack_is_left_out_with_a_reason() -> None:
@@ -83,12 +89,14 @@ def test_the_page_is_up_to_date() -> None:
 
 def test_the_marks_reach_pytest() -> None:
     attack = next(
-        one for one in rounds() if isinstance(one, ShellAttack) and VM in one.represents_on
+        attack
+        for attack in rounds()
+        if isinstance(attack, ShellAttack) and VM in attack.represents_on
     )
     other = next(
-        one
-        for one in rounds()
-        if isinstance(one, ShellAttack) and not one.differs_on and not one.only_nightly
+        other
+        for other in rounds()
+        if isinstance(other, ShellAttack) and not other.differs_on and not other.only_nightly
     )
     assert (marks_of(attack, VM), marks_of(other, VM)) == (set(attack_marks(attack)), {"nightly"})
     assert marks_of(other, STAND_IN) == set()

@@ -48,7 +48,7 @@ def test_a_new_bundle_is_taken_from_memory_while_the_modules_are_shadowed(field:
     arena.shell(ENVIRONMENT + FAKE_PROGRAMS + FAKE_MODULES)
     modules = {**desktop_bundle().modules, "evaluators.desktop.red": '"""New."""\n'}
     outcome = arena.judge(ALL, bundle=Bundle(digest_json(modules), modules))
-    assert not any(one.met for one in outcome.values()), outcome
+    assert not any(told.met for told in outcome.values()), outcome
     assert_nothing_was_run(arena)
 
 
@@ -75,12 +75,12 @@ def test_a_title_that_the_program_wrote_is_believed(field: Arena) -> None:
         Call(f"{app} {title}", "window_title_equals", {"app": app, "title": title})
         for app, title in (("zenity", "Before"), ("Gnome-calculator", "Calculator"))
     )
-    assert not any(one.met for one in arena.judge(calls).values())
+    assert not any(outcome.met for outcome in arena.judge(calls).values())
     if NO_TOOL in arena.shell(RIGHT + "start_right"):
         pytest.skip("this desktop has no such program, or no xdotool")
 
     def is_believed() -> bool:
-        return any(one.met for one in arena.judge(calls).values())
+        return any(outcome.met for outcome in arena.judge(calls).values())
 
     assert wait_until(is_believed, timeout_s=60), arena.judge(calls)
     arena.shell(RENAME)
@@ -196,6 +196,6 @@ def test_ordinary_programs_run_nothing_but_roots_code(field: Arena) -> None:
     calls = [Call(app, "window_open", {"app": app}) for app in present]
 
     def missing() -> list[str]:
-        return [app for app, one in arena.judge(calls).items() if not one.met]
+        return [app for app, outcome in arena.judge(calls).items() if not outcome.met]
 
     assert wait_until(lambda: not missing(), timeout_s=240), missing()

@@ -46,7 +46,9 @@ def windows(link: LinkClient) -> list[dict[str, Any]]:
 
 def window(link: LinkClient, title: str) -> dict[str, Any]:
     found = wait_until(
-        lambda: [one for one in windows(link) if title in one["title"] and one["active"]],
+        lambda: [
+            window for window in windows(link) if title in window["title"] and window["active"]
+        ],
         timeout_s=60,
     )
     assert found, windows(link)
@@ -101,7 +103,7 @@ def test_an_unknown_program_is_told(link: LinkClient) -> None:
 def test_applications_start_by_the_name_in_the_menu(link: LinkClient) -> None:
     assert link.call("open_app", {"name": "xterm"}) is not None
     found = wait_until(
-        lambda: [one for one in windows(link) if one["wm_class"] == ["xterm", "XTerm"]],
+        lambda: [window for window in windows(link) if window["wm_class"] == ["xterm", "XTerm"]],
         timeout_s=20,
     )
     assert found
@@ -121,7 +123,8 @@ def test_any_text_is_typed_as_it_is(link: LinkClient, desktop: DesktopStandIn) -
     LinkInput(link).text(TEXT + "\n")
     LinkInput(link).key("ctrl", "d")
     assert wait_until(
-        lambda: not [one for one in windows(link) if one["title"] == "typing"], timeout_s=20
+        lambda: not [window for window in windows(link) if window["title"] == "typing"],
+        timeout_s=20,
     )
     assert path.read_text() == TEXT + "\n"
 
@@ -136,7 +139,7 @@ def test_more_characters_are_typed_than_there_are_spare_keys(
     LinkInput(link).text(f"{text}\n{text[::-1]}\n")
     LinkInput(link).key("Ctrl", "d")
     assert wait_until(
-        lambda: not [one for one in windows(link) if one["title"] == "much"], timeout_s=20
+        lambda: not [window for window in windows(link) if window["title"] == "much"], timeout_s=20
     )
     assert path.read_text() == f"{text}\n{text[::-1]}\n"
 
@@ -179,7 +182,9 @@ def recorder(
     recorder = Recorder(link, desktop.folder / f"{name}.log")
     yield recorder
     LinkInput(link).key("alt", "F4")
-    wait_until(lambda: not [one for one in windows(link) if one["title"] == "heard"], timeout_s=10)
+    wait_until(
+        lambda: not [window for window in windows(link) if window["title"] == "heard"], timeout_s=10
+    )
 
 
 def test_clicks_arrive_where_they_were_meant(link: LinkClient, recorder: Recorder) -> None:
@@ -211,7 +216,9 @@ def worker_pid(link: LinkClient, name: str) -> int:
     """Return the process of a worker of this very probe: the host may have others'."""
     probe = cast("dict[str, int]", link.call("ping"))["pid"]
     processes = cast("list[dict[str, Any]]", link.call("processes"))
-    workers = [int(one["pid"]) for one in processes if one["argv"][-2:] == ["--worker", name]]
+    workers = [
+        int(process["pid"]) for process in processes if process["argv"][-2:] == ["--worker", name]
+    ]
     return next(pid for pid in workers if parent_of(pid) == probe)
 
 
@@ -236,14 +243,14 @@ def test_helpers_run_as_the_user_and_not_as_the_probe(
     LinkScreen(link).capture()
     processes = cast("list[dict[str, Any]]", link.call("processes"))
     pid = worker_pid(link, "display")
-    assert next(one["user"] for one in processes if one["pid"] == pid) == desktop.user
+    assert next(process["user"] for process in processes if process["pid"] == pid) == desktop.user
 
 
 def test_the_digest_leaves_the_probes_own_helpers_out(link: LinkClient) -> None:
     LinkScreen(link).capture()
     state = cast("dict[str, Any]", link.call("digest"))
-    assert not [one for one in state["processes"] if one.startswith("python")]
-    assert [one for one in state["processes"] if one.startswith("openbox")]
+    assert not [line for line in state["processes"] if line.startswith("python")]
+    assert [line for line in state["processes"] if line.startswith("openbox")]
 
 
 def test_evaluators_believe_no_title_that_its_program_does_not_tell(link: LinkClient) -> None:
@@ -257,7 +264,7 @@ has_window.__mesocosm_mark__ = Mark
     link.call("launch", {"argv": ["xev", "-name", "judged"]})
     window(link, "judged")
     processes = cast("list[dict[str, Any]]", link.call("processes"))
-    pid = next(one["pid"] for one in processes if one["argv"][-1:] == ["judged"])
+    pid = next(process["pid"] for process in processes if process["argv"][-1:] == ["judged"])
     link.call("bundle", {"digest": "w", "modules": {"checks": source}})
     calls: list[Any] = [
         {"node": title, "name": "has_window", "args": {"title": title}} for title in ("", "judged")
@@ -309,7 +316,8 @@ def dialog(link: LinkClient, desktop: DesktopStandIn) -> Iterator[int]:
     os.kill(started.pid, signal.SIGCONT)
     started.kill()
     wait_until(
-        lambda: not [one for one in windows(link) if one["title"] == "Ask ü ✓"], timeout_s=10
+        lambda: not [window for window in windows(link) if window["title"] == "Ask ü ✓"],
+        timeout_s=10,
     )
 
 
@@ -330,7 +338,8 @@ def test_an_elements_middle_is_where_to_click(link: LinkClient, dialog: int) -> 
     wait_until(lambda: "Do it" in names(link), timeout_s=20)
     LinkInput(link).click(*names(link)["Do it"].bounds.center)
     assert wait_until(
-        lambda: not [one for one in windows(link) if one["title"] == "Ask ü ✓"], timeout_s=10
+        lambda: not [window for window in windows(link) if window["title"] == "Ask ü ✓"],
+        timeout_s=10,
     )
 
 

@@ -347,7 +347,7 @@ def test_files_go_and_come_back_byte_exact(link: LinkClient, tmp_path: Path, siz
     stat = files.stat(str(path))
     assert stat is not None
     assert (stat.size_bytes, stat.mode & 0o7777) == (size, 0o640)
-    assert [one.name for one in path.parent.iterdir()] == ["a file"]
+    assert [file.name for file in path.parent.iterdir()] == ["a file"]
 
 
 def test_a_file_replaces_the_one_before(link: LinkClient, tmp_path: Path) -> None:
@@ -490,7 +490,7 @@ def test_a_wave_answers_each_node(link: LinkClient) -> None:
         ("exists", {"path": "/none"}),
         ("shell_says", {"word": "a 'b' $c"}),
     )
-    assert [(one["node"], one["met"]) for one in outcomes] == [
+    assert [(outcome["node"], outcome["met"]) for outcome in outcomes] == [
         ("n0", True),
         ("n1", False),
         ("n2", True),
@@ -505,14 +505,14 @@ def test_an_evaluator_that_cannot_tell_leaves_its_node_undecided(
     link: LinkClient, name: str, word: str
 ) -> None:
     outcomes = judge(link, (name, {}), ("exists", {"path": "/"}))
-    assert [one["met"] for one in outcomes] == [None, True]
+    assert [outcome["met"] for outcome in outcomes] == [None, True]
     assert word in outcomes[0]["reason"]
 
 
 @pytest.mark.parametrize("name", ["hangs", "swallows"])
 def test_a_slow_evaluator_costs_its_own_node_alone(link: LinkClient, name: str) -> None:
     outcomes = judge(link, (name, {}), ("exists", {"path": "/"}), timeout_s=1.0)
-    assert [one["met"] for one in outcomes] == [None, True]
+    assert [outcome["met"] for outcome in outcomes] == [None, True]
     assert outcomes[0]["reason"] == f"{name} took longer than 0.5 s"
 
 
@@ -521,7 +521,7 @@ def test_an_evaluator_that_takes_too_much_costs_its_own_node_alone(
     link: LinkClient, name: str, word: str
 ) -> None:
     outcomes = judge(link, (name, {}), ("exists", {"path": "/"}))
-    assert [one["met"] for one in outcomes] == [None, True]
+    assert [outcome["met"] for outcome in outcomes] == [None, True]
     assert word in outcomes[0]["reason"]
 
 
@@ -530,8 +530,8 @@ def test_a_killed_wave_keeps_what_was_answered(link: LinkClient, name: str, word
     outcomes = judge(
         link, ("exists", {"path": "/"}), (name, {}), ("exists", {"path": "/"}), timeout_s=1.0
     )
-    assert [one["met"] for one in outcomes] == [True, None, None]
-    assert all(word in one["reason"] for one in outcomes[1:])
+    assert [outcome["met"] for outcome in outcomes] == [True, None, None]
+    assert all(word in outcome["reason"] for outcome in outcomes[1:])
 
 
 def test_evaluators_are_never_on_disk(link: LinkClient) -> None:

@@ -65,8 +65,8 @@ def device(adb: Adb, phone: LocalPhone, monkeypatch: pytest.MonkeyPatch) -> adbu
 def test_every_name_is_used_here() -> None:
     text = Path(__file__).read_text()
     for kind, name in ((adbutils.AdbDevice, "device"), (Sync, "device.sync")):
-        public = {each for each in dir(kind) if not each.startswith("_")} - LEFT_OUT
-        assert sorted(each for each in public if f"{name}.{each}" not in text) == []
+        public = {member for member in dir(kind) if not member.startswith("_")} - LEFT_OUT
+        assert sorted(member for member in public if f"{name}.{member}" not in text) == []
 
 
 def test_what_it_is(device: adbutils.AdbDevice, phone: LocalPhone) -> None:

@@ -104,7 +104,11 @@ def open_dialog(machine: DesktopContainer, title: str) -> StateDigest:
 
     def is_there() -> StateDigest | None:
         found = take_digest(machine.link)
-        return found if any(one.title == title and one.active for one in found.windows) else None
+        return (
+            found
+            if any(window.title == title and window.active for window in found.windows)
+            else None
+        )
 
     state = wait_until(is_there, timeout_s=TIMEOUT_S)
     assert state, title
@@ -126,7 +130,9 @@ def test_the_clock_of_the_panel_is_found_and_little_else_is_left_out(
     machine: DesktopContainer, saved: SavedState
 ) -> None:
     (clock,) = (
-        one for one in machine.tree.elements() if one.role == "toggle button" and not one.name
+        element
+        for element in machine.tree.elements()
+        if element.role == "toggle button" and not element.name
     )
     box = clock.bounds
     assert not saved.picture.mask[box.top : box.bottom, box.left : box.right].any()
@@ -138,7 +144,7 @@ def test_a_dialog_is_named_and_so_is_where_it_was_drawn(
 ) -> None:
     state = open_dialog(machine, "Surprise")
     lines = saved.digest.differences(state)
-    dialog = next(one for one in state.windows if one.title == "Surprise")
+    dialog = next(window for window in state.windows if window.title == "Surprise")
     told = f"{dialog.kind} 'Surprise'"
     assert f"window new: {told} ({'.'.join(dialog.wm_class)})" in lines
     assert any(line.startswith(f"active window: none -> {told}") for line in lines)

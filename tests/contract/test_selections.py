@@ -47,7 +47,7 @@ def _no_cookie(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_nobody_owns_is_empty(link: LinkClient) -> None:
     found = take_digest(link).selections
     assert sorted(found) == sorted(NAMES)
-    assert not any(one.owned or one.trouble for one in found.values())
+    assert not any(selection.owned or selection.trouble for selection in found.values())
 
 
 @pytest.mark.parametrize("name", NAMES)

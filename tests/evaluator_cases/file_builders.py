@@ -196,9 +196,9 @@ def pdf_of(objects: Sequence[str], trailer: str = "") -> bytes:
     """
     data = b"%PDF-1.4\n"
     places = []
-    for number, each in enumerate(objects, 1):
+    for number, body in enumerate(objects, 1):
         places.append(len(data))
-        data += f"{number} 0 obj\n{each}\nendobj\n".encode("latin-1")
+        data += f"{number} 0 obj\n{body}\nendobj\n".encode("latin-1")
     table = "".join(f"{place:010d} 00000 n \n" for place in places)
     end = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R {trailer} >>\nstartxref\n{len(data)}\n%%EOF\n"
     return data + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{end}".encode()

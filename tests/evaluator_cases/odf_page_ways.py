@@ -184,7 +184,7 @@ def repeated_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     repeated = _table(head, _row("Ann", "31", attributes=twice))
     many = 'table:number-{}-repeated="{}"'
     full = _row("x", attributes=many.format("rows", 200_000))
-    one: dict[str, Any] = {**args, "rows": [["Ann"]], "table": 2}
+    second_table: dict[str, Any] = {**args, "rows": [["Ann"]], "table": 2}
     second = _table(_row("Ann"))
     empty = "<table:table-row {}/>"
     return (
@@ -194,9 +194,15 @@ def repeated_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         another_way(
             "odt: a cell repeated", at(path, _odt(_table(_row("Ann", cell=thrice)))), **wide
         ),
-        another_way("odt: as many rows as may be", at(path, _odt(_table(full) + second)), **one),
+        another_way(
+            "odt: as many rows as may be", at(path, _odt(_table(full) + second)), **second_table
+        ),
         *(
-            hostile(f"odt: more {name} than may be", at(path, _odt(_table(xml) + second)), **one)
+            hostile(
+                f"odt: more {name} than may be",
+                at(path, _odt(_table(xml) + second)),
+                **second_table,
+            )
             for name, xml in (
                 ("rows", full + _row("x")),
                 ("cells", _row("x", cell=many.format("columns", 200_001))),

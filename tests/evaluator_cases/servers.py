@@ -168,8 +168,8 @@ class _WebHandler(http.server.BaseHTTPRequestHandler):
         except ElementTree.ParseError:
             return False
         space, wanted = _QUERIES.get(root.tag, ("", []))
-        parts = [f"{one.tag} {one.get('name', '')}".strip() for one in root.iter()]
-        return parts[1:] == ["{DAV:}prop", *(f"{{{space}}}{one}" for one in wanted)]
+        parts = [f"{element.tag} {element.get('name', '')}".strip() for element in root.iter()]
+        return parts[1:] == ["{DAV:}prop", *(f"{{{space}}}{name}" for name in wanted)]
 
     def _answer(self, page: Page | None = None) -> None:
         fixture: WebFixture = self.server.fixture  # type: ignore[attr-defined]

@@ -48,7 +48,7 @@ def _odp(*pages: str, master: str = "Plain", graphic: str = "") -> Make:
 
     @cache
     def make() -> bytes:
-        slides = (f"<draw:page draw:master-page-name='M1'>{one}</draw:page>" for one in pages)
+        slides = (f"<draw:page draw:master-page-name='M1'>{page}</draw:page>" for page in pages)
         files = {"Pictures/1.png": encoded(noise(1))}
         styles = _MASTERS.format(master)
         return odf(

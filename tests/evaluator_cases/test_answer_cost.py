@@ -50,7 +50,9 @@ def filled(unit: str, length: int) -> str:
 def test_the_largest_answer_is_cheap(table: CaseTable) -> None:
     tool = describe(table.evaluator)
     positive = [case for case in table.cases if case.kind is CaseKind.POSITIVE]
-    case = next((each for each in positive if ANSWER in each.args.values()), positive[0])
+    case = next(
+        (candidate for candidate in positive if ANSWER in candidate.args.values()), positive[0]
+    )
     with prepare(table, case) as prepared:
         checked = tool.check(prepared.fixture.arguments(case.args))
         slow = {}

@@ -567,12 +567,12 @@ def picture_count_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     def odt(xml: str) -> Make:
         return partial(odf, "text", xml, files=files, automatic=cropped)
 
-    one, two = image.format(1), image.format(2)
+    first, second = image.format(1), image.format(2)
     drawing = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>'
 
     def with_second(content: bytes) -> Make:
         parts = {**files, "Pictures/2.png": content}
-        return partial(odf, "text", frames(one, two), files=parts)
+        return partial(odf, "text", frames(first, second), files=parts)
 
     tracked = (
         "<text:tracked-changes><text:changed-region><text:deletion>{}</text:deletion>"
@@ -580,9 +580,9 @@ def picture_count_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     )
     return (
         forged("odt: files that nothing shows", at(path, odt("<text:p>x</text:p>")), **args),
-        forged("odt: two formats of one", at(path, odt(frames(one + two))), **args),
-        forged("odt: no size", at(path, odt(frames(one, two, size='svg:width="0cm"'))), **args),
-        forged("odt: tracked deletion", at(path, odt(tracked.format(frames(one, two)))), **args),
+        forged("odt: two formats of one", at(path, odt(frames(first + second))), **args),
+        forged("odt: no size", at(path, odt(frames(first, second, size='svg:width="0cm"'))), **args),
+        forged("odt: tracked deletion", at(path, odt(tracked.format(frames(first, second)))), **args),
         forged("docx: tracked deletion", at(path, partial(_drawn, "w:del")), **args),
         forged("docx: hidden", at(path, partial(_drawn, "", "<w:vanish/>")), **args),
         forged("odt: one that is no picture", at(path, with_second(b"no picture")), **args),
@@ -593,12 +593,12 @@ def picture_count_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         another_way("odt: one of PDF", at(path, with_second(b"%PDF-1.7")), **args),
         another_way(
             "odt: cropped",
-            at(path, odt(frames(one, two, size='draw:style-name="GC"'))),
+            at(path, odt(frames(first, second, size='draw:style-name="GC"'))),
             **args,
         ),
-        another_way("odt: each in two formats", at(path, odt(frames(one + two, two + one))), **args),
+        another_way("odt: each in two formats", at(path, odt(frames(first + second, second + first))), **args),
         another_way("odt: one in a frame with its caption", at(path, odt(frames(
-            f"<draw:text-box>{frames(one)}</draw:text-box>", two))), **args),
+            f"<draw:text-box>{frames(first)}</draw:text-box>", second))), **args),
         another_way("docx: tracked insertion", at(path, partial(_drawn, "w:ins")), **args),
     )  # fmt: skip
 

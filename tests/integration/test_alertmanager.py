@@ -106,9 +106,9 @@ class Bench:
     def told(self, alert: str, status: str) -> bool:
         """Return whether both receivers were told."""
         posted = any(
-            (one["labels"]["alertname"], one["status"]) == (alert, status)
+            (told["labels"]["alertname"], told["status"]) == (alert, status)
             for body in list(self.hook.bodies)
-            for one in body["alerts"]
+            for told in body["alerts"]
         )
         return posted and any(f"[{status}] {alert}:" in text for _, text in list(self.box.mails))
 

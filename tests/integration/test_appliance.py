@@ -50,7 +50,7 @@ def status() -> dict[str, Any]:
 def test_every_service_answers_and_a_machine_of_each_kind_is_ready() -> None:
     found = status()
     assert found["up"] is True
-    assert {one["name"]: one["state"] for one in found["services"]} == {
+    assert {service["name"]: service["state"] for service in found["services"]} == {
         "hypervisor": "running",
         "controller": "running",
         "worker": "running",
@@ -58,7 +58,7 @@ def test_every_service_answers_and_a_machine_of_each_kind_is_ready() -> None:
         "alertmanager": "running",
     }
     assert isinstance(found["alerts_to"], list)
-    assert {one["kind"] for one in found["machines"]} >= {"desktop", "phone"}
+    assert {machine["kind"] for machine in found["machines"]} >= {"desktop", "phone"}
 
 
 def test_the_page_is_served_and_shows_the_accelerator(settings: Settings) -> None:
@@ -103,9 +103,9 @@ def test_a_second_bring_up_finds_all_there_and_is_quick() -> None:
     result = mesocosm("up", "--yes", "--no-trial", "--json", timeout_s=180).require()
     outcome = json.loads(result.stdout)
     assert outcome["ok"] is True
-    built = [one for one in outcome["steps"] if "(built)" in one["note"]]
+    built = [step for step in outcome["steps"] if "(built)" in step["note"]]
     assert built == []
-    assert sum(one["seconds"] for one in outcome["steps"]) < 60
+    assert sum(step["seconds"] for step in outcome["steps"]) < 60
 
 
 def test_a_bring_up_beside_another_is_refused(settings: Settings) -> None:

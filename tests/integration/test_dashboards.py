@@ -144,11 +144,13 @@ def is_expected_empty(expression: str) -> bool:
 
 
 def test_every_expression_of_every_panel_finds_series(prometheus: Prometheus) -> None:
-    wanted = {one for one in expressions() if not is_expected_empty(one)}
+    wanted = {expression for expression in expressions() if not is_expected_empty(expression)}
     empty = set(wanted)
 
     def ask() -> bool:  # recorded series come with the next evaluation
-        empty.intersection_update({one for one in empty if not prometheus.query(one)})
+        empty.intersection_update(
+            {expression for expression in empty if not prometheus.query(expression)}
+        )
         return not empty
 
     assert len(wanted) > 50
@@ -157,8 +159,16 @@ def test_every_expression_of_every_panel_finds_series(prometheus: Prometheus) ->
 
 def test_what_is_expected_to_be_empty_is(prometheus: Prometheus) -> None:
     """An entry that is no longer true goes, and each names an expression that there is."""
-    assert [one for one in expressions() if is_expected_empty(one) and prometheus.query(one)] == []
-    unused = {part for part in EXPECTED_EMPTY if not any(part in one for one in expressions())}
+    assert [
+        expression
+        for expression in expressions()
+        if is_expected_empty(expression) and prometheus.query(expression)
+    ] == []
+    unused = {
+        part
+        for part in EXPECTED_EMPTY
+        if not any(part in expression for expression in expressions())
+    }
     assert unused == set()
 
 

@@ -89,7 +89,11 @@ def sh(machine: DesktopContainer, command: str, user: str = "user") -> tuple[int
 
 def standing_by(settings: Settings) -> list[tuple[MachineFolder, MachineRecord]]:
     found = [(folder, folder.read()) for folder in iter_folders(settings)]
-    return [(folder, one) for folder, one in found if one and one.state is MachineState.WAITING]
+    return [
+        (folder, record)
+        for folder, record in found
+        if record and record.state is MachineState.WAITING
+    ]
 
 
 def attributes(machine: DesktopContainer) -> dict[str, Any]:
@@ -166,7 +170,7 @@ def test_the_user_has_a_crontab_as_on_other_desktops(machine: DesktopContainer) 
 def test_evaluators_are_not_the_agents_user(machine: DesktopContainer) -> None:
     assert machine.link.call("warm", timeout_s=60.0) == {}
     rows = cast("list[dict[str, Any]]", machine.link.call("processes"))
-    workers = {one["argv"][-1]: one["user"] for one in rows if "--worker" in one["argv"]}
+    workers = {row["argv"][-1]: row["user"] for row in rows if "--worker" in row["argv"]}
     assert workers == {"display": "user", "tree": "user", "evaluator": "root"}
 
 
@@ -177,8 +181,8 @@ def test_two_have_nothing_in_common_but_their_image(
     other_handle = backend.make(lambda _words: None)
     other = other_handle.machine
     try:
-        ours, theirs = (sh(one, ask)[1].splitlines() for one in (machine, other))
-        assert all(one != another for one, another in zip(ours, theirs, strict=True))
+        ours, theirs = (sh(desktop, ask)[1].splitlines() for desktop in (machine, other))
+        assert all(line != another for line, another in zip(ours, theirs, strict=True))
         assert machine.info.image_digest == other.info.image_digest
     finally:
         other_handle.delete()

@@ -179,9 +179,9 @@ def test_no_service_failed(running: Any) -> None:  # noqa: ANN401
 def test_nothing_listens_but_ssh(running: Any) -> None:  # noqa: ANN401
     listening = running.socket.get_listening_sockets()
     network = {
-        (one.partition(":")[0], one.rpartition(":")[2])
-        for one in listening
-        if one.startswith(("tcp", "udp"))
+        (socket.partition(":")[0], socket.rpartition(":")[2])
+        for socket in listening
+        if socket.startswith(("tcp", "udp"))
     }
     assert network == {("tcp", "22")}
 

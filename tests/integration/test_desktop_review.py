@@ -54,7 +54,7 @@ def list_windows(desktop: Machine) -> list[dict[str, Any]]:
 
 
 def count_dialogs(desktop: Machine) -> int:
-    return sum(one.kind == "dialog" for one in take_digest(desktop.link).windows)
+    return sum(window.kind == "dialog" for window in take_digest(desktop.link).windows)
 
 
 def test_a_fresh_desktop_is_as_reviewed(desktop: Machine) -> None:
@@ -92,7 +92,8 @@ def test_what_an_agent_types_arrives(desktop: Machine) -> None:
     desktop.link.call("launch", {"argv": ["gnome-terminal"]}, timeout_s=30.0)
     assert wait_until(
         lambda: any(
-            one.active and one.kind == "normal" for one in take_digest(desktop.link).windows
+            window.active and window.kind == "normal"
+            for window in take_digest(desktop.link).windows
         ),
         timeout_s=WINDOW_S,
         every_s=0.5,
@@ -118,7 +119,7 @@ def test_programs_follow_the_dark_style(desktop: Machine) -> None:
     desktop.link.call("launch", {"argv": ["gnome-calculator"]}, timeout_s=30.0)
 
     def is_dark() -> bool:
-        shown = [one for one in list_windows(desktop) if one["title"] == "Calculator"]
+        shown = [window for window in list_windows(desktop) if window["title"] == "Calculator"]
         if not shown:
             return False
         left, top, width, height = shown[0]["geometry"]

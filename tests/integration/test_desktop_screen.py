@@ -65,7 +65,11 @@ def test_what_happens_on_a_desktop_is_recorded_with_its_time(desktop: Any, tmp_p
     width = played[0].frame.shape[1]
     turned = [row for row in rows if row.get("changed") and row["t"] >= acted_s]
     assert any((row["changed"][2] - row["changed"][0]) > width // 2 for row in turned)
-    red = [one.at_s for one in played if one.frame[:, :, 0].mean() - one.frame[:, :, 1].mean() > 60]
+    red = [
+        shown.at_s
+        for shown in played
+        if shown.frame[:, :, 0].mean() - shown.frame[:, :, 1].mean() > 60
+    ]
     assert red
     assert acted_s - 0.2 <= red[0] <= SYSTEM_CLOCK.now_s()
 

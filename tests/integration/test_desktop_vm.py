@@ -49,7 +49,11 @@ def made() -> Iterator[DesktopVm]:
     vm = vm_handle.machine
     yield vm
     records = [folder.read() for folder in iter_folders(settings)]
-    saved = [each for each in records if each and each.backend == "libvirt" and not each.is_fork]
+    saved = [
+        record
+        for record in records
+        if record and record.backend == "libvirt" and not record.is_fork
+    ]
     if len(saved) > 1:
         vm_handle.delete()
     else:

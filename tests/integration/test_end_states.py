@@ -117,7 +117,7 @@ def test_a_kept_failed_trial_is_judged_again_and_opened(
     print(f"judged again in {row.regrade.seconds} s")  # noqa: T201
     (row,) = Regrading(folder, open_suite(str(wrong)), fleet).run()
     assert row.regrade is not None, row.why
-    assert [one.verdict for one in attempt.regrades] == [Verdict.PASS, Verdict.FAIL]
+    assert [regrade.verdict for regrade in attempt.regrades] == [Verdict.PASS, Verdict.FAIL]
 
     with fleet.start_kept(folders) as lease:
         desktop = lease.environment.machines["desktop"]
@@ -127,9 +127,11 @@ def test_a_kept_failed_trial_is_judged_again_and_opened(
             assert relay.port
         assert len(desktop.screen.capture()) > 0
     fleet.settle()
-    left = [one.read() for one in iter_folders(settings) if one.machine_id not in before]
-    busy = [one for one in left if one is not None and one.state is not MachineState.WAITING]
-    assert [one.machine_id for one in busy if one.is_fork] == []
+    left = [folder.read() for folder in iter_folders(settings) if folder.machine_id not in before]
+    busy = [
+        record for record in left if record is not None and record.state is not MachineState.WAITING
+    ]
+    assert [record.machine_id for record in busy if record.is_fork] == []
 
 
 def test_keeping_leaves_a_machines_own_snapshots_as_they_were(tmp_path: Path) -> None:

@@ -80,7 +80,9 @@ def traces() -> dict[str, set[str]]:
     """Return what machines can leave on a host, forks that stand by aside."""
     settings = get_settings()
     folders = {folder.machine_id: folder.read() for folder in iter_folders(settings)}
-    waiting = {n for n, one in folders.items() if one and one.state is MachineState.WAITING}
+    waiting = {
+        n for n, record in folders.items() if record and record.state is MachineState.WAITING
+    }
     return {
         "domains": set(Hypervisor(settings.libvirt_uri).names()) - waiting,
         "folders": set(folders) - waiting,
@@ -289,7 +291,7 @@ def test_controllers_on_one_state_folder_never_share_a_machine(
             assert len({*(file.read_text() for file in files), alive(fleet)}) == 3
         finally:
             end.touch()
-            codes = [one.wait(timeout=BOUND_S) for one in others]
+            codes = [controller.wait(timeout=BOUND_S) for controller in others]
     assert codes == [0, 0]
 
 

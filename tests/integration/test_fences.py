@@ -205,8 +205,8 @@ def test_tags_of_another_state_folder_stay_though_copied_manifests_name_them(
             recipe = StubRecipe(tmp_path / "log", "phone")
             with Pruner(settings, ["phone"], make=lambda _name, _settings: recipe) as pruner:
                 found = pruner.find()
-                assert {one.docker_tag for one in found} == {own, None}
-                assert {one.kept for one in pruner.remove(found, print)} == {""}
+                assert {image.docker_tag for image in found} == {own, None}
+                assert {image.kept for image in pruner.remove(found, print)} == {""}
             assert list(settings.images_dir.glob(f"*/*/{MANIFEST}")) == []
         assert client.images.list(name=own) == []
         assert client.images.list(name=foreign)

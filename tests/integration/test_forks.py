@@ -126,10 +126,10 @@ sleep 5
 
 def test_what_one_fork_writes_no_other_sees(backend: QemuBackend, template: Template) -> None:
     disk, ram = template.disk.stat(), template.ram.stat()
-    with forked(backend) as one:
+    with forked(backend) as fork:
         # Memory that a guest gives up was once punched out of the file that all forks map.
-        sh(one, GIVE_BACK, user="root")
-        sh(one, "echo dirt > ~/dirt; gsettings set org.gnome.desktop.interface gtk-theme Other")
+        sh(fork, GIVE_BACK, user="root")
+        sh(fork, "echo dirt > ~/dirt; gsettings set org.gnome.desktop.interface gtk-theme Other")
         with forked(backend) as other:
             assert sh(other, "ls ~/dirt || echo none") == "none"
             assert "Other" not in sh(other, "gsettings get org.gnome.desktop.interface gtk-theme")
@@ -226,10 +226,10 @@ def test_two_leases_at_once_get_a_desktop_each_without_a_boot(backend: QemuBacke
         fleet.acquire({"desktop": Kind.DESKTOP}) as one_lease,
         fleet.acquire({"desktop": Kind.DESKTOP}) as other_lease,
     ):
-        one = one_lease.environment
+        environment = one_lease.environment
         other = other_lease.environment
         assert other.resets["desktop"].path == "fork"
-        machines = {each.machines["desktop"].info.machine_id for each in (one, other)}
+        machines = {held.machines["desktop"].info.machine_id for held in (environment, other)}
         assert len(machines) == 2
     assert not any("boot" in line for line in said)
     fleet.fill(Kind.DESKTOP).join(timeout=60.0)

@@ -72,8 +72,12 @@ def service(disk: Disk) -> Iterator[Service]:
 def trials_that_ended(service: Service, run: str) -> list[str]:
     """Return the logs of all attempts that were judged."""
     folder = Store(service.settings.runs_dir).open(run)
-    attempts = (each for trial in folder.spec.planned for each in folder.attempts(*trial))
-    return [str(each.path) for each in attempts if each.result and each.result.verdict == "PASS"]
+    attempts = (attempt for trial in folder.spec.planned for attempt in folder.attempts(*trial))
+    return [
+        str(attempt.path)
+        for attempt in attempts
+        if attempt.result and attempt.result.verdict == "PASS"
+    ]
 
 
 @pytest.mark.timeout(600)
@@ -145,4 +149,4 @@ def test_a_run_in_a_terminal_says_so_and_is_resumed(disk: Disk) -> None:
     run([*MESOCOSM, "resume", "latest", "--no-preflight"], env=env, timeout_s=LONG_S).require()
     (folder,) = Store(disk.path / "state/runs").names()
     results = Store(disk.path / "state/runs").open(folder).results()
-    assert [str(each.verdict) for each in results] == ["PASS"] * TRIALS
+    assert [str(result.verdict) for result in results] == ["PASS"] * TRIALS

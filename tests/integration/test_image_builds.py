@@ -139,19 +139,19 @@ def test_an_old_docker_image_goes_once_no_container_is_made_of_it(
         container = client.containers.create(old.tag, name=f"prune-{uuid.uuid4()}")
         try:
             found = pruner.find()
-            assert [one.kept for one in found] == [f"container {container.name}"]
+            assert [image.kept for image in found] == [f"container {container.name}"]
             # Also when it is asked for as one that nobody uses: the engine refuses.
             asked = dataclasses.replace(found[0], kept="", manifest=None)
             assert "container" in pruner.remove([asked], print)[0].kept
             assert find_image(client, old.tag)
             container.remove()
             found = pruner.find()
-            assert [(one.docker_tag, one.kept) for one in found] == [(old.tag, "")]
+            assert [(image.docker_tag, image.kept) for image in found] == [(old.tag, "")]
             assert found[0].size_bytes > 1 << 20
             old.path.rename(old.path.parent / ".aside")  # as if another state folder had built it
             pruner.untracked = True
-            strangers = [one for one in pruner.find() if one.docker_tag in {old.tag, new.tag}]
-            assert [(one.docker_tag, one.kept) for one in strangers] == [(old.tag, "")]
+            strangers = [image for image in pruner.find() if image.docker_tag in {old.tag, new.tag}]
+            assert [(image.docker_tag, image.kept) for image in strangers] == [(old.tag, "")]
             pruner.remove(strangers, print)
             assert find_image(client, old.tag) is None
             assert find_image(client, new.tag)
@@ -169,10 +169,14 @@ def test_a_failing_step_shows_its_words_and_leaves_nothing(
 ) -> None:
     _small_recipe(tmp_path, "ARG BASE\nFROM ${BASE}\nRUN echo the cause >&2; exit 7\n")
     with connect() as client:
-        before = {one.id for one in client.containers.list(all=True, ignore_removed=True)}
+        before = {
+            container.id for container in client.containers.list(all=True, ignore_removed=True)
+        }
         with pytest.raises(ImageBuildError, match="the cause") as caught:
             builder.ensure("test-small")
-        after = {one.id for one in client.containers.list(all=True, ignore_removed=True)}
+        after = {
+            container.id for container in client.containers.list(all=True, ignore_removed=True)
+        }
     assert "Full log:" in caught.value.details
     assert after <= before
     assert not has_leftovers(builder.settings.images_dir, "test-small")
@@ -184,7 +188,7 @@ def test_the_command_lists_and_verifies(base: Image, capsys: pytest.CaptureFixtu
     assert row["digest"] == base.digest
     assert main(["image", "list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["images"]
-    assert any(one["digest"] == base.digest for one in listed)
+    assert any(image["digest"] == base.digest for image in listed)
     assert main(["image", "verify", "base", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["ok"] is True
     assert main(["image", "verify", "bsae"]) == 2

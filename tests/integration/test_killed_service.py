@@ -102,7 +102,7 @@ def test_kill_9_loses_no_trial_and_fires_no_slot_twice(service: Service) -> None
         assert wait_until(lambda: service.is_over(run), timeout_s=LONG_S)
         assert wait_until(lambda: service.register.history("often"), timeout_s=LONG_S)
         service.register.pause("often")
-        runs = [each.run for each in service.queue.entries()]
+        runs = [entry.run for entry in service.queue.entries()]
         assert wait_until(lambda: all(map(service.is_over, runs)), timeout_s=LONG_S)
         process.send_signal(signal.SIGTERM)
         output = process.communicate(timeout=60)[0].decode()
@@ -130,7 +130,7 @@ def check_slots(service: Service, first_s: float) -> None:
     numbers = [round((slot.slot_s - first_s) / EVERY_S) for slot in slots]
     assert numbers == list(range(len(slots)))
     fired = Counter(slot.run for slot in slots if slot.outcome is Outcome.FIRED)
-    queued = {each.run for each in service.queue.entries(limit=100_000) if each.schedule}
+    queued = {entry.run for entry in service.queue.entries(limit=100_000) if entry.schedule}
     assert fired == dict.fromkeys(queued, 1)
 
 

@@ -110,9 +110,13 @@ def judge(settings: Settings, run: str, trials: int) -> dict[str, object]:
     """Check that every trial has one verdict; attempts that were killed are kept beside it."""
     folder = Store(settings.runs_dir).open(run)
     attempts = [folder.attempts(*trial) for trial in folder.spec.planned]
-    for each in attempts:
-        ends = [one.number for one in each if one.result and one.result.reason != "cancelled"]
-        assert ends[-1] == each[-1].number
+    for tried in attempts:
+        ends = [
+            attempt.number
+            for attempt in tried
+            if attempt.result and attempt.result.reason != "cancelled"
+        ]
+        assert ends[-1] == tried[-1].number
     results = folder.results()
     assert len(results) == len(attempts) == trials
     verdicts = Counter(str(result.verdict) for result in results)

@@ -84,7 +84,7 @@ def page(site: Site) -> Iterator[Page]:
         page.set_default_timeout(LONG_MS)
         yield page
         # A request that was on its way when its screen ended.
-        assert [one for one in complaints if "status of 404" not in one] == []
+        assert [complaint for complaint in complaints if "status of 404" not in complaint] == []
 
 
 def sign_in(page: Page, token: str) -> None:

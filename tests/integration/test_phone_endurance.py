@@ -117,7 +117,7 @@ def held(phone: ReferencePhone, backend: PhoneBackend, settings: Settings) -> He
         server_kib=int(status["VmRSS"].split()[0]),
         server_fds=len(list((server / "fd").iterdir())),
         own_fds=len(list((PROC / str(own) / "fd").iterdir())),
-        zombies=sum(one[0] == "Z" and int(one[1]) in {own, int(server.name)} for one in stats),
+        zombies=sum(stat[0] == "Z" and int(stat[1]) in {own, int(server.name)} for stat in stats),
         phone_fds=count_streams(phone),
         phone_processes=count_processes(phone),
         phone_bytes=backend.memory_bytes(phone.info.machine_id),

@@ -106,10 +106,14 @@ def test_a_shell_that_does_not_end_is_ended(phone: ReferencePhone) -> None:
 )
 def test_any_text_arrives_as_it_is(phone: ReferencePhone, text: str) -> None:
     phone.shell("am start -p com.google.android.contacts").require()
-    field = next(one for one in phone.tree.elements() if "open_search_bar" in one.resource_id)
+    field = next(
+        element for element in phone.tree.elements() if "open_search_bar" in element.resource_id
+    )
     phone.input.click(*field.bounds.center)
     phone.input.text(text)
-    shown = next(one for one in phone.tree.elements() if "open_search_bar" in one.resource_id)
+    shown = next(
+        element for element in phone.tree.elements() if "open_search_bar" in element.resource_id
+    )
     assert shown.name == text.replace("\t", "")
 
 
@@ -156,7 +160,7 @@ def test_what_was_saved_outlives_a_stop(phone: ReferencePhone) -> None:
 def test_another_process_can_attach(
     phone: ReferencePhone, backend: PhoneBackend, settings: Settings
 ) -> None:
-    found = [one for one in backend.list_phones() if one.info == phone.info]
+    found = [listed for listed in backend.list_phones() if listed.info == phone.info]
     assert len(found) == 1
     assert found[0].shell("echo mine").text == "mine"
     record = phone.folder.read()
@@ -202,16 +206,20 @@ def test_the_emulators_logic_drives_the_reference_phones_console_and_adb(
         machine.snapshots.rewind(READY)
         assert machine.shell("settings get system x").text == "null"
         assert machine.files.stat("/sdcard/x") is None
-        assert machine.info.machine_id not in [one.info.machine_id for one in backend.list_phones()]
+        assert machine.info.machine_id not in [
+            listed.info.machine_id for listed in backend.list_phones()
+        ]
     finally:
         machine_handle.delete()
 
 
 def test_the_device_conformance_suite_holds(phone: ReferencePhone) -> None:
     subject = PhoneUnderTest(phone.device, phone.console)
-    findings = {one.name: one for one in verify_phone(subject, CHECKS)}
+    findings = {finding.name: finding for finding in verify_phone(subject, CHECKS)}
     assert len(findings) == len(CHECKS)
-    assert {name: one.said for name, one in findings.items() if one.state != "pass"} == {}
+    assert {
+        name: finding.said for name, finding in findings.items() if finding.state != "pass"
+    } == {}
 
 
 def test_the_command_verifies_a_phone_by_its_serial(
@@ -227,7 +235,7 @@ def test_the_command_verifies_a_phone_by_its_serial(
     assert main([*words, "--token-file", str(phone.folder.path / TOKEN_FILE)]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["ok"]
-    assert [one["state"] for one in said["checks"]] == ["pass", "pass"]
+    assert [check["state"] for check in said["checks"]] == ["pass", "pass"]
     assert main([*words, "--token-file", "/none"]) == 2
     assert "--token-file" in capsys.readouterr().err
 

@@ -105,7 +105,7 @@ def containers() -> list[str]:
     client = docker.from_env()
     try:
         found = client.containers.list(all=True, ignore_removed=True, filters={"label": LABEL})
-        return [str(each.name) for each in found]
+        return [str(container.name) for container in found]
     finally:
         client.close()
 

@@ -142,7 +142,7 @@ def test_it_is_deployed_seen_and_acted_on(machine: RemoteDesktop) -> None:
         lambda: (found := machine.files.stat(f"{HOME}/typed")) and found.size_bytes, timeout_s=20
     )
     assert machine.files.get(f"{HOME}/typed").decode() == "Grüße 你好\n"
-    assert any("Terminal" in one.name for one in machine.tree.elements())
+    assert any("Terminal" in element.name for element in machine.tree.elements())
 
 
 def test_its_owners_command_brings_it_back_exactly(machine: RemoteDesktop) -> None:

@@ -54,7 +54,7 @@ def ask(settings: Settings, method: str, path: str, body: object = None) -> tupl
 
 
 def container_of(settings: Settings, service: str) -> str:
-    (found,) = [one for one in Compose(settings).services() if one.name == service]
+    (found,) = [listed for listed in Compose(settings).services() if listed.name == service]
     return found.container
 
 

@@ -59,7 +59,7 @@ def write_row(row: Row, path: Path = LEDGER) -> None:
     """Replace the row of the same job and distribution."""
     key = (row.job, row.distribution)
     rows = [other for other in read_rows(path) if (other.job, other.distribution) != key]
-    rows = sorted([*rows, row], key=lambda each: (each.job, each.distribution))
+    rows = sorted([*rows, row], key=lambda known: (known.job, known.distribution))
     write_atomic(path, _ROWS.dump_json(rows, indent=2).decode() + "\n")
 
 

@@ -69,11 +69,11 @@ class ClipboardOwner:
     def _serve(self) -> None:
         while not self._is_over.is_set():
             while self._display.pending_events():
-                one = self._display.next_event()
-                if one.type == X.SelectionRequest and self._manner is not Manner.NEVER:
-                    self._answer(one)
-                elif one.type == X.PropertyNotify and one.state == X.PropertyDelete:
-                    self._send_piece(one.window, one.atom)
+                event = self._display.next_event()
+                if event.type == X.SelectionRequest and self._manner is not Manner.NEVER:
+                    self._answer(event)
+                elif event.type == X.PropertyNotify and event.state == X.PropertyDelete:
+                    self._send_piece(event.window, event.atom)
             select.select([self._display.fileno()], [], [], _POLL_S)
 
     def _answer(self, asked: Any) -> None:  # noqa: ANN401 - python-xlib is untyped

@@ -62,6 +62,6 @@ class User:
             for view in self.phone.compositor.scene().window.walk()
             if view.text and not view.children and not view.is_silent and not view.clip.is_empty
         ]
-        for index, one in enumerate(leaves):
+        for index, leaf in enumerate(leaves):
             for other in leaves[index + 1 :]:
-                assert one.clip.cut(other.clip).is_empty, (one.text, other.text)
+                assert leaf.clip.cut(other.clip).is_empty, (leaf.text, other.text)

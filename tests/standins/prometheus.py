@@ -59,7 +59,7 @@ def running_prometheus(
     config["global"] |= {"scrape_interval": "500ms", "scrape_timeout": "400ms"}
     config["global"]["evaluation_interval"] = "500ms"
     config["rule_files"] = [str(rules)]
-    jobs = {one["job_name"]: one for one in config["scrape_configs"]}
+    jobs = {job["job_name"]: job for job in config["scrape_configs"]}
     jobs["controller"]["static_configs"] = [{"targets": [target]}]
     config["scrape_configs"] = [jobs["controller"]]
     (sender,) = config["alerting"]["alertmanagers"]

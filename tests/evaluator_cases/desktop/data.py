@@ -108,10 +108,10 @@ def _database(*statements: str, path: str = "~/f", log: bool = False) -> State:
         for statement in statements:
             connection.execute(statement)
         if log:
-            saved = {each: each.read_bytes() for each in (full, full.with_name(full.name + "-wal"))}
+            saved = {file: file.read_bytes() for file in (full, full.with_name(full.name + "-wal"))}
             connection.close()
-            for each, raw in saved.items():
-                each.write_bytes(raw)
+            for file, raw in saved.items():
+                file.write_bytes(raw)
             full.with_name(full.name + "-shm").unlink(missing_ok=True)
             return
         connection.close()

@@ -1035,7 +1035,9 @@ def _copy_by_the_linker(b: ProgramsFixture) -> None:
     b.start("~/notes", by=LINKER)
     first = Path("/proc/self/maps").read_text(encoding="utf-8").split(maxsplit=1)[0]
     with contextlib.suppress(OSError):
-        Path("/proc/self/map_files", "-".join(one.lstrip("0") for one in first.split("-"))).stat()
+        Path(
+            "/proc/self/map_files", "-".join(bound.lstrip("0") for bound in first.split("-"))
+        ).stat()
         b.at("~/notes").unlink()
 
 

@@ -676,7 +676,7 @@ NETWORK = (
 
 
 def _commits(*words: str) -> State:
-    return lambda b: [b.commit(each) for each in words]
+    return lambda b: [b.commit(message) for message in words]
 
 
 def _then(*words: str) -> State:
@@ -713,10 +713,10 @@ def _outside(b: RepositoryFixture) -> None:
 
 def _broken(b: RepositoryFixture) -> None:
     b.commit("one")
-    for each in b.at("~/r/.git/objects").rglob("*"):
-        if each.is_file():
-            each.chmod(0o644)
-            each.write_bytes(each.read_bytes()[:8])
+    for file in b.at("~/r/.git/objects").rglob("*"):
+        if file.is_file():
+            file.chmod(0o644)
+            file.write_bytes(file.read_bytes()[:8])
 
 
 _DEEP = "a/" * 11 + "fix"

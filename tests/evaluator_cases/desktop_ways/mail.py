@@ -256,7 +256,7 @@ def in_folder_cases() -> tuple[Case, ...]:
 def sent_to_cases() -> tuple[Case, ...]:
     """Return cases of `mail_sent_to`."""
     args: dict[str, Json] = {"account": _MAIL, "folder": "INBOX", "subject": "Lunch"}
-    one: dict[str, Json] = {**args, "recipients": ["bob@mail.test"]}
+    to_bob: dict[str, Json] = {**args, "recipients": ["bob@mail.test"]}
     spaced: dict[str, Json] = {**args, "recipients": [" bob@mail.test "]}
     two: dict[str, Json] = {**args, "recipients": ["bob@mail.test", "eve@mail.test"]}
 
@@ -264,14 +264,14 @@ def sent_to_cases() -> tuple[Case, ...]:
         return _mail(head=("From: ann@mail.test", *lines), flags=flags)
 
     return (
-        forged("a draft", to("To: bob@mail.test", flags="\\Draft"), **one),
-        forged("marked as deleted", to("To: bob@mail.test", flags="\\Deleted"), **one),
-        forged("a hidden copy to another", to("To: bob@mail.test", "Bcc: eve@mail.test"), **one),
-        forged("a second list", to("To: bob@mail.test", "To: eve@mail.test"), **one),
-        forged("sent on", to("To: eve@mail.test", "Resent-To: bob@mail.test"), **one),
-        forged("a list that breaks parsers", to("To: bob@mail.test, <"), **one),
+        forged("a draft", to("To: bob@mail.test", flags="\\Draft"), **to_bob),
+        forged("marked as deleted", to("To: bob@mail.test", flags="\\Deleted"), **to_bob),
+        forged("a hidden copy to another", to("To: bob@mail.test", "Bcc: eve@mail.test"), **to_bob),
+        forged("a second list", to("To: bob@mail.test", "To: eve@mail.test"), **to_bob),
+        forged("sent on", to("To: eve@mail.test", "Resent-To: bob@mail.test"), **to_bob),
+        forged("a list that breaks parsers", to("To: bob@mail.test, <"), **to_bob),
         forged(
-            "a list too long to parse", to("To: bob@mail.test" + ", bob@mail.test" * 200), **one
+            "a list too long to parse", to("To: bob@mail.test" + ", bob@mail.test" * 200), **to_bob
         ),
         another_way(
             "once in each list",

@@ -165,7 +165,7 @@ def title_cases() -> tuple[Case, ...]:
     """Return cases of `http_title_is`."""
     args: dict[str, Json] = {"url": _URL, "title": "My garden"}
     right, other = "<title>My garden</title>", "<title>Other</title>"
-    shapes = "".join(f"<{each}></{each}>" for each in _SHAPES.split())
+    shapes = "".join(f"<{shape}></{shape}>" for shape in _SHAPES.split())
     forgeries = {
         "after a comment that ends at once": f"<!--> {other} -->{right}",
         "after a comment that a browser ends": f"<!-- --!>{other}<!-- -->{right}",

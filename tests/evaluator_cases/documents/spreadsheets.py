@@ -395,7 +395,7 @@ TABLES = (
             near_miss("one differs", _is({**DATA, "B3": 4.1}), **_BLOCK),
             near_miss(
                 "one down",
-                _is({f"{place[0]}{int(place[1]) + 1}": each for place, each in DATA.items()}),
+                _is({f"{place[0]}{int(place[1]) + 1}": value for place, value in DATA.items()}),
                 **_BLOCK,
             ),
             near_miss(

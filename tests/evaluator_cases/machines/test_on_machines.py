@@ -162,7 +162,7 @@ def _judge(runner: WaveRunner, cases: Sequence[StagedCase]) -> list[str]:
     calls = [
         Call(str(number), case.table.mark.name, case.args) for number, case in enumerate(cases)
     ]
-    outcomes = {int(one.node): one for one in runner.evaluate(calls, timeout_s=_WAVE_S)}
+    outcomes = {int(outcome.node): outcome for outcome in runner.evaluate(calls, timeout_s=_WAVE_S)}
     return [
         f"{case.name}: expected {EXPECTED[case.case.met]}, got {EXPECTED[outcomes[number].met]} "
         f"{outcomes[number].reason} {case.args}"

@@ -72,8 +72,8 @@ class Stage:
         """
         pending = [
             (mutant, _affected(mutant, self.cases, self.executed))
-            for each in _selected_modules(self.tables, module, self.executed, is_whole=is_whole)
-            for mutant in _mutants(each)
+            for selected in _selected_modules(self.tables, module, self.executed, is_whole=is_whole)
+            for mutant in _mutants(selected)
         ]
         if not is_whole:
             pending = [
@@ -113,8 +113,8 @@ def tables_of(module: str, tables: Iterable[CaseTable]) -> list[CaseTable]:
     """
     if module.startswith(f"{_READERS}."):
         kind = module.rpartition(".")[2].partition("_")[0]
-        users = {f"{_OF_DOCUMENTS}.{each}" for each in _READ.get(kind, _READ["odf"])}
-        return [each for each in tables if each.evaluator.__module__ in users]
+        users = {f"{_OF_DOCUMENTS}.{reader}" for reader in _READ.get(kind, _READ["odf"])}
+        return [table for table in tables if table.evaluator.__module__ in users]
     names = {module}
     package = importlib.import_module(module.rpartition(".")[0])
     sources = {
@@ -139,7 +139,7 @@ def _selected_modules(
 ) -> list[ModuleType]:
     modules = [importlib.import_module(module)] if module else list(_modules(tables))
     touched = {name for lines in executed for name, _ in lines}
-    return [each for each in modules if is_whole or each.__name__ in touched]
+    return [candidate for candidate in modules if is_whole or candidate.__name__ in touched]
 
 
 def _modules(tables: Iterable[CaseTable]) -> Iterator[ModuleType]:

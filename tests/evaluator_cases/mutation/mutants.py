@@ -103,7 +103,7 @@ def _of_constant(module: str, tree: ast.Module, statement: ast.stmt) -> Iterator
     span = (statement.lineno, statement.end_lineno or statement.lineno)
     name = statement.targets[0].id
     derived = _derived(tree, statement, name)
-    names = {name, *(each for each, _ in derived)}
+    names = {name, *(derived_name for derived_name, _ in derived)}
     uses = frozenset(
         node.lineno
         for _, function in _functions(tree.body, "")
@@ -124,7 +124,7 @@ def _derived(tree: ast.Module, source: ast.stmt, name: str) -> tuple[tuple[str, 
     for statement in tree.body[tree.body.index(source) + 1 :]:
         match statement:
             case ast.Assign([ast.Name(target)], value) | ast.AnnAssign(ast.Name(target), _, value):
-                named = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+                named = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
                 if value is not None and named & changed:
                     changed.add(target)
                     found.append((target, compile(ast.Expression(value), "<derived>", "eval")))
@@ -143,13 +143,13 @@ def _of_function(
 
 def code_of(code: CodeType, name: str) -> CodeType | None:
     """Find the code of a function by its qualified name in that of its module."""
-    for each in code.co_consts:
-        if hasattr(each, "co_qualname"):
-            if each.co_qualname == name:
-                found: CodeType = each
+    for const in code.co_consts:
+        if hasattr(const, "co_qualname"):
+            if const.co_qualname == name:
+                found: CodeType = const
                 return found
-            if name.startswith(f"{each.co_qualname}."):
-                return code_of(each, name)
+            if name.startswith(f"{const.co_qualname}."):
+                return code_of(const, name)
     return None
 
 
@@ -183,14 +183,14 @@ def _in_statement(holder: ast.AST, field: str, index: int, statement: ast.stmt) 
     if isinstance(statement, ast.Raise):
         return
     for name, value in ast.iter_fields(statement):
-        for number, each in enumerate(value) if isinstance(value, list) else ((None, value),):
-            if isinstance(each, (ast.expr, ast.withitem)) and name not in _UNSEEN:
-                inner = each.context_expr if isinstance(each, ast.withitem) else each
+        for number, item in enumerate(value) if isinstance(value, list) else ((None, value),):
+            if isinstance(item, (ast.expr, ast.withitem)) and name not in _UNSEEN:
+                inner = item.context_expr if isinstance(item, ast.withitem) else item
                 reach = (first, max(span[1], inner.end_lineno or first))
-                if isinstance(each, ast.withitem):
-                    yield from _spots(each, "context_expr", inner, reach)
+                if isinstance(item, ast.withitem):
+                    yield from _spots(item, "context_expr", inner, reach)
                 else:
-                    yield from _spots(statement, name, each, reach, number)
+                    yield from _spots(statement, name, item, reach, number)
     if is_compound:
         yield from _in_body(statement)
 
@@ -204,9 +204,9 @@ def _spots(
     """Return the location of an expression and of all its parts."""
     yield _Spot(parent, field, index, span)
     for name, value in ast.iter_fields(node):
-        for number, each in enumerate(value) if isinstance(value, list) else ((None, value),):
-            if isinstance(each, (ast.expr, ast.comprehension, ast.keyword)) and name != "target":
-                yield from _spots(node, name, each, span, number)
+        for number, item in enumerate(value) if isinstance(value, list) else ((None, value),):
+            if isinstance(item, (ast.expr, ast.comprehension, ast.keyword)) and name != "target":
+                yield from _spots(node, name, item, span, number)
 
 
 def _apply_each(spot: _Spot) -> Iterator[str]:

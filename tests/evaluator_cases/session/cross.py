@@ -76,7 +76,9 @@ def state(  # noqa: C901, PLR0913 - what each part of a session holds
                 shell.put(uri, "contact_id", {row: owner for row, (owner, _) in rows.items()})
                 shell.put(uri, "data1", {row: value for row, (_, value) in rows.items()})
         if sms is not None:
-            shell.put("content://sms", "address", {row: one for row, (one, _) in sms.items()})
+            shell.put(
+                "content://sms", "address", {row: address for row, (address, _) in sms.items()}
+            )
             shell.put("content://sms", "body", {row: two for row, (_, two) in sms.items()})
         if name is not None:
             shell.answers["settings get global device_name"] = f"{name}\n"
