@@ -15,10 +15,13 @@ _KILLS = "tests/integration/test_killed_worker.py"
 _OF_THE_SERVICE = (
     "test_appliance",
     "test_debian",
+    "test_desktop_leases",
+    "test_end_states",
     "test_killed_on_machines",
+    "test_lost_desktop",
     "test_two_containers",
 )
-"""Tests on VMs of what runs beside them; Debian's own among others is nothing on a third distribution."""
+"""Tests on VMs of what runs beside them, whatever their guests are; Debian's own among others is nothing on a third distribution."""
 _JUDGES = ("evaluators", "provisioning/probe")
 _SERVICE_TESTS = (
     "tests/integration/test_killed_service.py",
