@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +22,7 @@ from controller.planning import code_version
 from provisioning.desktop.qemu.template import templates_dir
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from appliance.base.settings import Settings
 
@@ -35,6 +37,8 @@ _SERVICE_LABEL = "com.docker.compose.service"
 # A worker that is made anew may take `_WORKER_STOP_S` to end its trials.
 _UP_TIMEOUT_S = 240.0
 _WORKER_STOP_S = 90
+_REMOVAL_S = 30
+_GOING = "is already in progress"
 _DOCKER_SOCKET = Path("/var/run/docker.sock")
 # The host itself, docker, the controller, Prometheus and who runs the trials.
 _HOST_MIB = 2048
@@ -58,6 +62,18 @@ class ServiceState:
     health: str
     image: str
     container: str
+
+
+@contextlib.contextmanager
+def _suppress_gone() -> Iterator[None]:
+    """Let what is to be removed be gone already, or be removed by somebody else just now."""
+    from docker.errors import APIError  # noqa: PLC0415
+
+    try:
+        yield
+    except APIError as exc:
+        if exc.status_code != HTTPStatus.NOT_FOUND and _GOING not in str(exc):
+            raise
 
 
 def project_name(settings: Settings) -> str:
@@ -286,12 +302,17 @@ class Compose:
         removed = []
         with docker_client(timeout_s=120) as client:
             for container in client.containers.list(all=True, ignore_removed=True, filters=label):
-                container.stop(timeout=20)
-                container.remove(force=True, v=True)
+                with _suppress_gone():
+                    container.stop(timeout=20)
+                    container.remove(force=True, v=True)
+                with _suppress_gone():
+                    container.wait(condition="removed", timeout=_REMOVAL_S)
                 removed.append(str(container.name))
             for network in client.networks.list(filters=label):
-                network.remove()
+                with _suppress_gone():
+                    network.remove()
             for volume in client.volumes.list(filters=label) if volumes else []:
-                volume.remove(force=True)
+                with _suppress_gone():
+                    volume.remove(force=True)
                 removed.append(f"volume {volume.name}")
         return removed

@@ -1,0 +1,54 @@
+"""The appliance's own containers, on a real docker engine."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import MesocosmError
+from appliance.base.settings import Settings, get_settings
+from appliance.bringup.compose import Compose
+from images.builder import Builder
+from images.engine import connect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from images.recipe import Image
+
+pytestmark = [pytest.mark.docker, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def base() -> Image:
+    """The appliance's own base image, built when it is not there."""
+    try:
+        with connect(5):
+            pass
+    except MesocosmError as exc:
+        pytest.skip(exc.brief)
+    return Builder(get_settings()).ensure("base", repair=True)
+
+
+def test_containers_that_go_while_they_are_removed_upset_nobody(
+    base: Image, tmp_path: Path
+) -> None:
+    """The engine removes these itself as soon as they have stopped."""
+    compose = Compose(Settings(state_dir=tmp_path))
+    names = {f"going-{uuid.uuid4()}" for _ in range(3)}
+    with connect() as client:
+        for name in names:
+            client.containers.run(
+                base.tag or "",
+                ["sleep", "600"],
+                name=name,
+                labels={"com.docker.compose.project": compose.project},
+                init=True,
+                detach=True,
+                auto_remove=True,
+            )
+        assert set(compose.remove(volumes=True)) == names
+        left = client.containers.list(all=True, ignore_removed=True)
+        assert names.isdisjoint(str(container.name) for container in left)
