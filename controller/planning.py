@@ -291,8 +291,8 @@ def recipes_of(settings: Settings, kinds: Iterable[Kind]) -> dict[str, str]:
 def code_version() -> CodeSpec:
     """Return which Mesocosm this is; the commit where it runs from its repository, or was told it."""
     version = importlib.metadata.version("mesocosm")
-    if told := get_settings().code:
-        commit, _, modified = told.partition("-")
+    if code := get_settings().code:
+        commit, _, modified = code.partition("-")
         return CodeSpec(version=version, commit=commit, is_modified=bool(modified))
     git = ["git", "-C", str(REPOSITORY)]
     try:

@@ -104,18 +104,18 @@ def _by_block(values: Grey) -> Grey:
     return np.asarray(values.reshape(_BLOCKS, side, _BLOCKS, side).mean(axis=(1, 3)))
 
 
-def retoned(source: Grey, found: Grey) -> Grey:
+def retoned(source: Grey, other: Grey) -> Grey:
     """Replace each brightness of a channel by the one that another has there typically.
 
     The median counts, so that what was painted over a small part changes nothing.
 
     Args:
         source: the channel.
-        found: the other one, of the same shape.
+        other: the other one, of the same shape.
     """
     tones = np.empty(source.size, np.float32)
     for places in np.array_split(np.argsort(source, axis=None, kind="stable"), _TONES):
-        tones[places] = np.median(found.ravel()[places])
+        tones[places] = np.median(other.ravel()[places])
     return tones.reshape(source.shape)
 
 
@@ -128,7 +128,7 @@ def is_by_tone(channels: Sequence[tuple[Grey, Grey]]) -> bool:
     Args:
         channels: what each was and is, of the same shape.
     """
-    changes = [(source, found - source) for source, found in channels]
+    changes = [(source, result - source) for source, result in channels]
     whole = sum(float(np.abs(change).mean()) for _, change in changes)
     other = sum(
         float(np.abs(change - retoned(source, change)).mean()) for source, change in changes
@@ -136,11 +136,11 @@ def is_by_tone(channels: Sequence[tuple[Grey, Grey]]) -> bool:
     return other <= _OTHER_CHANGE * whole
 
 
-def aligned_part(found: Picture, source: Picture, left: int, top: int) -> Picture | None:
+def aligned_part(cropped: Picture, source: Picture, left: int, top: int) -> Picture | None:
     """Return the part of a picture that another one shows, at most 2 px beside a place.
 
     Args:
-        found: shows the part, in its size.
+        cropped: shows the part, in its size.
         source: the picture.
         left: of the place, px.
         top: of the place.
@@ -148,9 +148,9 @@ def aligned_part(found: Picture, source: Picture, left: int, top: int) -> Pictur
     Returns:
         None when the part is clearly further away.
     """
-    width, height = found.size
+    width, height = cropped.size
     differences = {
-        (x, y): _difference(found.pixels, source.pixels[y : y + height, x : x + width])
+        (x, y): _difference(cropped.pixels, source.pixels[y : y + height, x : x + width])
         for x in _around(left, source.size[0] - width)
         for y in _around(top, source.size[1] - height)
     }

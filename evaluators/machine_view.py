@@ -121,23 +121,23 @@ class MachineView:
 
     def text_document(self, path: str) -> TextDocument | None:
         """Read .odt or .docx; None when there is no readable one."""
-        found: TextDocument | None = self._read("text", path)
-        return found
+        document: TextDocument | None = self._read("text", path)
+        return document
 
     def workbook(self, path: str) -> Workbook | None:
         """Read .ods or .xlsx; None when there is no readable one."""
-        found: Workbook | None = self._read("workbook", path)
-        return found
+        workbook: Workbook | None = self._read("workbook", path)
+        return workbook
 
     def deck(self, path: str) -> Deck | None:
         """Read .odp or .pptx; None when there is no readable one."""
-        found: Deck | None = self._read("deck", path)
-        return found
+        deck: Deck | None = self._read("deck", path)
+        return deck
 
     def pdf(self, path: str) -> Pdf | None:
         """Read a PDF; None when there is no readable one."""
-        found: Pdf | None = self._read("pdf", path)
-        return found
+        pdf: Pdf | None = self._read("pdf", path)
+        return pdf
 
     def frame(self) -> Frame:
         """Return the screen in this wave: uint8 array (H, W, 3), RGB.
@@ -164,9 +164,9 @@ class MachineView:
 def _fetch(files: Files, path: str) -> bytes | None:
     if isinstance(files, StraightFiles):
         return files.get_straight(path, MAX_FILE_BYTES)
-    found = files.stat(path)
-    is_regular = found is not None and stat.S_ISREG(found.mode)
-    if found is None or not is_regular or found.size_bytes > MAX_FILE_BYTES:
+    status = files.stat(path)
+    is_regular = status is not None and stat.S_ISREG(status.mode)
+    if status is None or not is_regular or status.size_bytes > MAX_FILE_BYTES:
         return None
     data = files.get(path)
     return data if len(data) <= MAX_FILE_BYTES else None

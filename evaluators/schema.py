@@ -125,12 +125,12 @@ class Tool:
 
         Relative paths are mistakes of task files; `check` leaves them to the evaluator.
         """
-        found: list[Fault] = []
+        faults: list[Fault] = []
         try:
             self._read(args)
         except (TypeError, ValueError) as exc:
-            found = _faults(self, exc)
-        return found + self._relative_paths(args)
+            faults = _faults(self, exc)
+        return faults + self._relative_paths(args)
 
     def wanting_text(self, args: Mapping[str, Json]) -> list[tuple[str | int, ...]]:
         """Return where arguments are no text and text is taken; parts after the value name types."""

@@ -79,7 +79,9 @@ class SourceDigester:
                 wanted = (
                     other for other in self._imported(name, source) if _top(other) in packages
                 )
-                waiting += [(other, found) for other in wanted if (found := self._path(other))]
+                waiting += [
+                    (other, other_path) for other in wanted if (other_path := self._path(other))
+                ]
         return seen
 
     def _imported(self, module: str, path: Path) -> frozenset[str]:

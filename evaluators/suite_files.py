@@ -85,8 +85,8 @@ def named_files(tool: Tool, args: Mapping[str, Json]) -> Iterator[str]:
 
 
 def _files(root: Path, name: str) -> list[Path]:
-    found = list(root.glob(_PLACEHOLDER.sub("*", name))) if "${" in name else [root / name]
-    inside = [path for path in found if path.resolve().is_relative_to(root)]
+    matches = list(root.glob(_PLACEHOLDER.sub("*", name))) if "${" in name else [root / name]
+    inside = [path for path in matches if path.resolve().is_relative_to(root)]
     return sorted(
         path
         for top in inside

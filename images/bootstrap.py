@@ -85,12 +85,12 @@ class _Progress:
     def take(self, line: str) -> None:
         """Take one line."""
         fraction: float | None = None
-        if found := _PHASE.match(line):
-            self._phase = found[1][:40]
+        if match := _PHASE.match(line):
+            self._phase = match[1][:40]
             self._unpacked = self._set_up = 0
-        elif found := _DPKG.match(line):
-            self._unpacked += found[1] == "Unpacking"
-            self._set_up += found[1] == "Setting up"
+        elif match := _DPKG.match(line):
+            self._unpacked += match[1] == "Unpacking"
+            self._set_up += match[1] == "Setting up"
             done = self._set_up / self._unpacked if self._unpacked else 0.0
             fraction = min(1.0, done)
         self._report(self._phase, fraction, line)

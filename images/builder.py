@@ -244,20 +244,20 @@ def check_image(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
     if manifest.docker_tag is None or manifest.docker_id is None:
         return
     with connect() as client:
-        found = find_image(client, manifest.docker_tag)
-        if found is None and find_image(client, manifest.docker_id):
+        docker_id = find_image(client, manifest.docker_tag)
+        if docker_id is None and find_image(client, manifest.docker_id):
             client.images.get(manifest.docker_id).tag(manifest.docker_tag)
             return
-    if found is None:
+    if docker_id is None:
         raise ImageMissingError(
             f"The docker engine no longer has {manifest.docker_tag}.",
             details="It was removed there after it was built.",
             resolution=f"Run `mesocosm image build {manifest.name}`.",
         )
-    if found != manifest.docker_id:
+    if docker_id != manifest.docker_id:
         raise ImageCorruptError(
             f"The image {manifest.docker_tag} is not the one that was built.",
-            details=f"Its id is {found}, not {manifest.docker_id}.",
+            details=f"Its id is {docker_id}, not {manifest.docker_id}.",
             resolution=f"Run `mesocosm image build {manifest.name}`, which builds it anew.",
         )
 

@@ -72,17 +72,17 @@ def judge_images(names: Iterable[str], builder: Builder) -> list[ImageState]:
         UnknownNameError: there is no recipe of a name.
         RequirementError: the Docker engine does not answer.
     """
-    found: dict[str, ImageState] = {}
+    states: dict[str, ImageState] = {}
     for name in names:
-        _judge(name, builder, found)
-    return list(found.values())
+        _judge(name, builder, states)
+    return list(states.values())
 
 
-def _judge(name: str, builder: Builder, found: dict[str, ImageState]) -> ImageState:
-    if name in found:
-        return found[name]
+def _judge(name: str, builder: Builder, states: dict[str, ImageState]) -> ImageState:
+    if name in states:
+        return states[name]
     recipe = builder.make(name, builder.settings)
-    bases = [_judge(other, builder, found) for other in recipe.needs]
+    bases = [_judge(other, builder, states) for other in recipe.needs]
     bad = [base for base in bases if base.currency is not Currency.CURRENT]
     newest = _newest(recipe, builder.settings)
     if newest is None:
@@ -92,8 +92,8 @@ def _judge(name: str, builder: Builder, found: dict[str, ImageState]) -> ImageSt
         reason = " ".join(f"It stands on {base.label}, which is {base.currency}." for base in bad)
     else:
         currency, reason = _judge_built(recipe, builder, newest)
-    found[name] = ImageState(name, recipe.variant, currency, reason)
-    return found[name]
+    states[name] = ImageState(name, recipe.variant, currency, reason)
+    return states[name]
 
 
 def _judge_built(recipe: Recipe, builder: Builder, newest: Manifest) -> tuple[Currency, str]:

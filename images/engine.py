@@ -157,8 +157,8 @@ def pull(client: DockerClient, reference: str, *, deadline_s: int, report: Repor
     from docker.errors import DockerException  # noqa: PLC0415
     from requests.exceptions import RequestException  # noqa: PLC0415
 
-    if found := find_image(client, reference):
-        return found
+    if image_id := find_image(client, reference):
+        return image_id
     repository, _, tag = reference.partition(":")
     quick = docker.from_env(timeout=deadline_s)
     try:
@@ -180,13 +180,13 @@ def import_rootfs(client: DockerClient, tar: Path, changes: Sequence[str]) -> st
         tar: the archive, not compressed or compressed as the engine understands.
         changes: Dockerfile instructions to apply.
     """
-    words = str(client.api.import_image(src=str(tar), changes=list(changes)))
-    found = re.search(r"sha256:[0-9a-f]{64}", words)
-    if not found:
+    reply = str(client.api.import_image(src=str(tar), changes=list(changes)))
+    match = re.search(r"sha256:[0-9a-f]{64}", reply)
+    if not match:
         raise ImageBuildError(
-            "The docker engine did not import the root file system.", words[-2000:]
+            "The docker engine did not import the root file system.", reply[-2000:]
         )
-    return found.group()
+    return match.group()
 
 
 def build_context(files: Mapping[str, Path], out: Path) -> None:
@@ -272,8 +272,8 @@ def _read_event(event: dict[str, Any], tail: list[str], report: Report) -> str |
             report(f"step {step[1]}/{step[2]}", done / total, what)
         else:
             report("", None, line)
-    found = event.get("aux", {}).get("ID")
-    return str(found) if found else None
+    image_id = event.get("aux", {}).get("ID")
+    return str(image_id) if image_id else None
 
 
 def read_packages(client: DockerClient, image: str) -> dict[str, str]:

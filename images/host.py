@@ -66,8 +66,8 @@ def read_default_archive(vendor: str) -> str | None:
     pattern = re.compile(rf"https?://[^\s'\"/]+/{vendor}\b")
     for name in _TOOLS_WITH_DEFAULTS:
         path = Path(name)
-        if path.is_file() and (found := pattern.search(path.read_text(errors="replace"))):
-            return found.group()
+        if path.is_file() and (match := pattern.search(path.read_text(errors="replace"))):
+            return match.group()
     return None
 
 
@@ -123,9 +123,9 @@ def read_pip_conf(authorities: str) -> bytes:
 
 def read_proxies() -> dict[str, str]:
     """Return the proxy variables of this host; docker keeps these build arguments out of images."""
-    found = {}
+    proxies = {}
     for name in _PROXIES:
         if value := os.environ.get(name) or os.environ.get(name.upper()):
-            found[name] = value
-            found[name.upper()] = value
-    return found
+            proxies[name] = value
+            proxies[name.upper()] = value
+    return proxies

@@ -104,10 +104,10 @@ def _fetch_package(mirror: str, distribution: Distribution) -> bytes:
     index = f"{mirror}/dists/{distribution.suite}/main/binary-amd64/Packages.gz"
     text = gzip.decompress(fetch_bytes(index)).decode()
     name = re.escape(distribution.key_package)
-    found = re.search(rf"^Filename: (\S+/{name}_\S+\.deb)$", text, flags=re.MULTILINE)
-    if not found:
+    match = re.search(rf"^Filename: (\S+/{name}_\S+\.deb)$", text, flags=re.MULTILINE)
+    if not match:
         raise ValueError(f"{index} does not list {distribution.key_package}")
-    return fetch_bytes(f"{mirror}/{found[1]}")
+    return fetch_bytes(f"{mirror}/{match[1]}")
 
 
 def fetch_bytes(url: str) -> bytes:

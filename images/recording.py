@@ -42,15 +42,15 @@ def record_recipes(
     """
     if not settings.images_dir.is_dir():
         return
-    found: dict[tuple[str, str], RecordedRecipe] = {}
+    recipes: dict[tuple[str, str], RecordedRecipe] = {}
     for name in names:
-        _add(name, settings, make, found)
+        _add(name, settings, make, recipes)
     for _, manifest in iter_manifests(settings.images_dir):
         if isinstance(manifest, Manifest) and manifest.name in DESKTOPS:
             label = f"{manifest.name}:{manifest.variant}"
             if (other := settings_for(label, settings)) is not None:
-                _add(manifest.name, other, make, found)
-    text = Record(recipes=tuple(found.values())).model_dump_json()
+                _add(manifest.name, other, make, recipes)
+    text = Record(recipes=tuple(recipes.values())).model_dump_json()
     path = record_path(settings)
     if not path.is_file() or path.read_text() != text:
         write_atomic(path, text)
@@ -60,14 +60,14 @@ def _add(
     name: str,
     settings: Settings,
     make: MakeRecipe,
-    found: dict[tuple[str, str], RecordedRecipe],
+    recipes: dict[tuple[str, str], RecordedRecipe],
 ) -> None:
     """Record one recipe and what it stands on; one that this host cannot make is left out."""
     try:
         recipe = make(name, settings)
-        if (name, recipe.variant) in found:
+        if (name, recipe.variant) in recipes:
             return
-        found[name, recipe.variant] = RecordedRecipe(
+        recipes[name, recipe.variant] = RecordedRecipe(
             name=name,
             variant=recipe.variant,
             needs=recipe.needs,
@@ -77,4 +77,4 @@ def _add(
         _log.warning("the recipe of %s is not recorded: %s", name, exc)
         return
     for other in recipe.needs:
-        _add(other, settings, make, found)
+        _add(other, settings, make, recipes)

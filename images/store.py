@@ -108,9 +108,9 @@ def _kill_users(folder: Path) -> None:
         if int(process.name) == os.getpid():
             continue
         with suppress(OSError):
-            words = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
+            process_bytes = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
             places = ((process / name).readlink() for name in ("root", "cwd"))
-            if needle in words or any(place.is_relative_to(folder) for place in places):
+            if needle in process_bytes or any(place.is_relative_to(folder) for place in places):
                 os.kill(int(process.name), signal.SIGKILL)
 
 
@@ -148,14 +148,14 @@ def check_files(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
     Raises:
         ImageCorruptError: a file is missing, too many, or differs.
     """
-    found = {str(path.relative_to(folder)) for path in list_files(folder)}
-    wrong = [f"{name}: is missing" for name in sorted(manifest.files.keys() - found)]
-    wrong += [f"{name}: does not belong to it" for name in sorted(found - manifest.files.keys())]
+    present = {str(path.relative_to(folder)) for path in list_files(folder)}
+    wrong = [f"{name}: is missing" for name in sorted(manifest.files.keys() - present)]
+    wrong += [f"{name}: does not belong to it" for name in sorted(present - manifest.files.keys())]
     seen = {} if thorough else _read_checked(folder)
     reread = False
     for name, entry in manifest.files.items():
         path = folder / name
-        if name not in found or seen.get(name) == _fingerprint(path):
+        if name not in present or seen.get(name) == _fingerprint(path):
             continue
         reread = True
         if path.stat().st_size != entry.size_bytes:

@@ -70,10 +70,10 @@ class Aggregate:
     def sums(self, name: Name, label: str) -> dict[str, float]:
         """Add a counter up over all labels but one."""
         at = CATALOG[name].labels.index(label)
-        found: dict[str, float] = {}
+        totals: dict[str, float] = {}
         for key, series in self.items(name):
-            found[key[at]] = found.get(key[at], 0.0) + series.total
-        return found
+            totals[key[at]] = totals.get(key[at], 0.0) + series.total
+        return totals
 
     def to_json(self) -> dict[str, object]:
         """Return everything as plain data."""

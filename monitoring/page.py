@@ -154,8 +154,8 @@ def style() -> str:
 
 
 def _counts(totals: Aggregate, name: Name, label: str) -> list[tuple[str, int]]:
-    found = totals.sums(name, label).items()
-    return sorted(((key, int(value)) for key, value in found), key=lambda row: (-row[1], row[0]))
+    sums = totals.sums(name, label).items()
+    return sorted(((key, int(value)) for key, value in sums), key=lambda row: (-row[1], row[0]))
 
 
 def _timings(totals: Aggregate, name: Name) -> list[Timing]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 LABEL = "mesocosm"
 """On everything of any appliance of ours."""
 LABEL_STATE = "mesocosm.state_dir"
-"""Tells one appliance's containers from those of another."""
+"""Distinguish one appliance's containers from another's."""
 
 
 def container_name(machine_id: str) -> str:

@@ -13,13 +13,13 @@ ROW = re.compile(r"^\| `([\w/]+)` \|", re.MULTILINE)
 
 def packages() -> set[str]:
     """Return the folders with modules of their own, or with such folders, two levels deep."""
-    found = set()
+    folders = set()
     for top in TOP:
         paths = (REPOSITORY / top).rglob("*.py")
         for parts in (path.relative_to(REPOSITORY).parent.parts[:2] for path in paths):
-            found.add("/".join(parts))
+            folders.add("/".join(parts))
     # Only the modules of its folders, but for a docstring.
-    return found - {"appliance"}
+    return folders - {"appliance"}
 
 
 def test_the_table_of_packages_is_that_of_the_tree() -> None:

@@ -47,14 +47,16 @@ def sources() -> tuple[Path, ...]:
 @cache
 def imports(path: Path) -> tuple[tuple[int, str], ...]:
     """Return line and module of every import of a file, also those in functions and for types."""
-    found: list[tuple[int, str]] = []
+    imported_modules: list[tuple[int, str]] = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            found += [(node.lineno, alias.name) for alias in node.names]
+            imported_modules += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno} imports relatively"
-            found += [(node.lineno, f"{node.module}.{alias.name}") for alias in node.names]
-    return tuple(found)
+            imported_modules += [
+                (node.lineno, f"{node.module}.{alias.name}") for alias in node.names
+            ]
+    return tuple(imported_modules)
 
 
 def test_the_walk_sees_the_project() -> None:

@@ -34,12 +34,12 @@ def tracked() -> list[Path]:
 
 def texts() -> list[tuple[str, str]]:
     """Return name and text of every text file of the project but this one."""
-    found = []
+    named_texts = []
     for path in tracked():
         data = path.read_bytes()
         if b"\0" not in data and path != Path(__file__).resolve():
-            found.append((str(path.relative_to(REPOSITORY)), data.decode()))
-    return found
+            named_texts.append((str(path.relative_to(REPOSITORY)), data.decode()))
+    return named_texts
 
 
 def modules() -> list[Path]:
@@ -48,7 +48,7 @@ def modules() -> list[Path]:
 
 def test_no_registry_host_is_named() -> None:
     assert [
-        (name, found.group()) for name, text in texts() if (found := REGISTRY.search(text))
+        (name, match.group()) for name, text in texts() if (match := REGISTRY.search(text))
     ] == []
 
 
@@ -82,10 +82,10 @@ def test_every_module_says_what_it_is_for() -> None:
 
 
 def all_errors() -> list[type[errors.MesocosmError]]:
-    found: list[type[errors.MesocosmError]] = [errors.MesocosmError]
-    for error in found:
-        found += error.__subclasses__()
-    return [error for error in found if error.__module__ == errors.__name__]
+    error_types: list[type[errors.MesocosmError]] = [errors.MesocosmError]
+    for error in error_types:
+        error_types += error.__subclasses__()
+    return [error for error in error_types if error.__module__ == errors.__name__]
 
 
 def test_error_codes_are_unique_and_each_class_has_its_own() -> None:

@@ -28,7 +28,7 @@
     │   ├── SnapshotError          save, rewind or delete failed
     │   │   └── DesktopFaultyError     what would be saved shows a dialog, lacks icons ...
     │   └── ResetMismatchError     a rewound machine differs from its snapshot
-    ├── LinkError                  the talk with a guest failed
+    ├── LinkError                  communication with a guest failed
     │   ├── LinkClosedError
     │   │   ├── PhoneOfflineError        adb knows the phone, which does not answer
     │   │   └── PhoneUnauthorizedError   the phone refuses our key
@@ -278,7 +278,7 @@ class ResetMismatchError(MachineError):
 
 
 class LinkError(MesocosmError):
-    """The talk with a guest failed."""
+    """Communication with a guest failed."""
 
     code = "link"
 

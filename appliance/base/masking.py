@@ -62,10 +62,10 @@ def _hide(text: str) -> str:
 def _pattern(secret: str) -> re.Pattern[str]:
     escaped = json.dumps(secret)[1:-1]  # as it stands in JSON, of which replies are made
     forms = dict.fromkeys((secret, escaped, escaped.replace("/", r"\/")))
-    words = f"(?:{'|'.join(map(re.escape, forms))})"
+    alternatives = f"(?:{'|'.join(map(re.escape, forms))})"
     if len(secret) >= _LONG:
-        return re.compile(f"(){words}")
-    alone = rf"{_BEGIN}{words}(?![\w-])"
+        return re.compile(f"(){alternatives}")
+    alone = rf"{_BEGIN}{alternatives}(?![\w-])"
     if len(secret) >= _SHORT:
         return re.compile(f"(){alone}")
     return re.compile(_LABEL + alone, re.IGNORECASE)

@@ -88,14 +88,14 @@ def takes(field: FieldInfo) -> str:
     for rule in field.metadata:
         if pattern := getattr(rule, "pattern", None):
             return f"text that matches `{pattern}`".replace("|", "\\|")
-    words = _WORDS[kind] if isinstance(kind, type) and kind in _WORDS else str(kind)
+    kind_name = _WORDS[kind] if isinstance(kind, type) and kind in _WORDS else str(kind)
     bounds = [
         f"{sign} {getattr(rule, name):g}"
         for rule in field.metadata
         for bound, name, sign in _BOUNDS
         if isinstance(rule, bound)
     ]
-    return " ".join((words, ", ".join(bounds))).strip()
+    return " ".join((kind_name, ", ".join(bounds))).strip()
 
 
 def render_page(

@@ -54,8 +54,8 @@ def bench_consistency(count: int, *, clock: Clock = SYSTEM_CLOCK) -> Generator[R
         count: graphs a kind, each by a seed of its own.
         clock: measures.
     """
-    for kind, words in _KINDS.items():
-        row = Row(f"CS_max, {NODES} nodes, {kind}", words)
+    for kind, description in _KINDS.items():
+        row = Row(f"CS_max, {NODES} nodes, {kind}", description)
         yield row
         for seed in range(count):
             structure = make_structure(kind, seed)

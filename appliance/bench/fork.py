@@ -171,9 +171,9 @@ def proportional_mib(machine_id: str, proc: Path = _PROC) -> float:
             if f"guest={machine_id},".encode() not in command:
                 continue
             text = (folder / "smaps_rollup").read_text()
-            found = re.search(r"^Pss:\s+(\d+) kB$", text, flags=re.MULTILINE)
-            if found:
-                return int(found[1]) / 1024
+            match = re.search(r"^Pss:\s+(\d+) kB$", text, flags=re.MULTILINE)
+            if match:
+                return int(match[1]) / 1024
     raise MachineError(
         f"The memory of {machine_id} cannot be read.",
         resolution="Run this as root, on the host of the hypervisor container.",

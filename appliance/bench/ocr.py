@@ -174,11 +174,13 @@ def bench_matchers(
             row.version = by.version
             for _ in range(count):
                 start_s = clock.monotonic_s()
-                found = locate(part, pixels, by)
+                placement = locate(part, pixels, by)
                 row.samples_s.append(clock.monotonic_s() - start_s)
                 row.trouble = ""
-                if found is not None:
-                    row.error_px = round(max(abs(found.left - left), abs(found.top - top)), 2)
+                if placement is not None:
+                    row.error_px = round(
+                        max(abs(placement.left - left), abs(placement.top - top)), 2
+                    )
         except MesocosmError as exc:
             row.trouble = f"{exc.brief} {exc.details}".strip()
 

@@ -155,8 +155,8 @@ class _Bench:
         yield from (row, other)
 
         def by_program() -> None:
-            said = self._adb("exec-out", "uiautomator", "dump", "/dev/tty")
-            parse_hierarchy(said.decode())
+            output = self._adb("exec-out", "uiautomator", "dump", "/dev/tty")
+            parse_hierarchy(output.decode())
 
         for _ in range(count):
             self._change()
@@ -197,6 +197,6 @@ class _Bench:
         self._turn += 1
         return entries[self._turn % len(entries)]
 
-    def _adb(self, *words: str) -> bytes:
+    def _adb(self, *args: str) -> bytes:
         """Run the adb program against the appliance's own server, as most tools do."""
-        return self._phone.device.adb(*words).require().stdout
+        return self._phone.device.adb(*args).require().stdout

@@ -62,8 +62,8 @@ def service_certificate(settings: Settings) -> Certificate | None:
         settings.service_address,
         has_tls=cert is not None,
         is_insecure=False,
-        cure="Set MESOCOSM_SERVICE_TLS_CERT and MESOCOSM_SERVICE_TLS_KEY, or MESOCOSM_SERVICE_ADDRESS "
-        "to 127.0.0.1.",
+        resolution="Set MESOCOSM_SERVICE_TLS_CERT and MESOCOSM_SERVICE_TLS_KEY, or "
+        "MESOCOSM_SERVICE_ADDRESS to 127.0.0.1.",
     )
     return None if cert is None or key is None else Certificate(cert, key)
 
@@ -75,8 +75,8 @@ def running_code(settings: Settings) -> str:
     reply = fetch(f"{address}/healthz", trust=trust_in(settings.service_tls_cert))
     if reply is None:
         return ""
-    found: dict[str, Any] = json.loads(reply)
-    return str(found.get("version", ""))
+    health: dict[str, Any] = json.loads(reply)
+    return str(health.get("version", ""))
 
 
 def trust_in(certificate: Path | None) -> ssl.SSLContext | None:

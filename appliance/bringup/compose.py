@@ -198,8 +198,8 @@ class Compose:
         }
         write_atomic(self.env_file, "".join(f"{key}={value}\n" for key, value in rows.items()))
 
-    def argv(self, *words: str) -> list[str]:
-        """Return the whole command line for some words of compose.
+    def argv(self, *args: str) -> list[str]:
+        """Return the whole command line for some arguments of compose.
 
         Raises:
             RequirementError: there is no compose.
@@ -214,7 +214,7 @@ class Compose:
             *find_compose(),
             *("--env-file", str(self.env_file), "-p", self.project),
             *chosen,
-            *words,
+            *args,
         ]
 
     def up(self, on_line: Callable[[str], None]) -> None:
@@ -244,7 +244,7 @@ class Compose:
             RequirementError: the engine does not answer.
         """
         with docker_client() as client:
-            found = client.containers.list(
+            containers = client.containers.list(
                 all=True,
                 ignore_removed=True,
                 filters={"label": f"{_PROJECT_LABEL}={self.project}"},
@@ -257,7 +257,7 @@ class Compose:
                     str(container.attrs["Config"]["Image"]),
                     str(container.id),
                 )
-                for container in found
+                for container in containers
             ]
         return sorted(states, key=lambda state: state.name)
 

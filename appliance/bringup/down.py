@@ -99,17 +99,18 @@ def require_rights(state_dir: Path) -> None:
     Raises:
         RequirementError: the state folder is another user's, or is not there and the user is not root.
     """
-    cure = "Run this as the user who brought the appliance up, or set MESOCOSM_STATE_DIR."
+    resolution = "Run this as the user who brought the appliance up, or set MESOCOSM_STATE_DIR."
     if not state_dir.exists():
         if os.geteuid() != 0:
             raise RequirementError(
                 "There is no appliance to take down.",
                 details=f"{state_dir} does not exist.",
-                resolution=cure,
+                resolution=resolution,
             )
     elif not os.access(state_dir, os.R_OK | os.W_OK | os.X_OK):
         raise RequirementError(
-            f"The appliance in {state_dir} is another user's: nothing was stopped.", resolution=cure
+            f"The appliance in {state_dir} is another user's: nothing was stopped.",
+            resolution=resolution,
         )
 
 

@@ -120,7 +120,7 @@ def ask(settings: Settings, names: Sequence[str]) -> dict[str, bool | None]:
         between = ASKED_THROUGH.get(name)
         return between is None or answers.get(between, True)
 
-    return {name: found if is_reached(name) else None for name, found in answers.items()}
+    return {name: answer if is_reached(name) else None for name, answer in answers.items()}
 
 
 def wait_ready(

@@ -90,12 +90,12 @@ def backing_file(path: Path) -> Path | None:
 
 def _open_files(root: Path) -> dict[Path, str]:
     """Return the files below a folder that processes have open."""
-    found = {}
+    holders = {}
     for process in _PROC.glob("[0-9]*"):
         with suppress(OSError):
             for number in (process / "fd").iterdir():
                 with suppress(OSError):
                     path = number.readlink()
                     if path.is_relative_to(root):
-                        found[path] = f"process {process.name}"
-    return found
+                        holders[path] = f"process {process.name}"
+    return holders

@@ -34,8 +34,8 @@ def prepare_machines(settings: Settings, say: Callable[[str], None]) -> str:
     fleet.prepare(list(Kind))
     if settings.desktop_reset == "fork":
         fleet.fill(Kind.DESKTOP).join()
-    words = describe(count_machines(settings))
-    return f"{words}; removed: {'; '.join(removed)}" if removed else words
+    summary = describe(count_machines(settings))
+    return f"{summary}; removed: {'; '.join(removed)}" if removed else summary
 
 
 def count_machines(settings: Settings) -> dict[tuple[str, str], int]:

@@ -36,13 +36,13 @@ def find_holders(port: int, *, proc: Path = Path("/proc")) -> list[str]:
     inodes = {f"socket:[{inode}]" for inode in _listening_inodes(port, proc)}
     if not inodes:
         return []
-    found = set()
+    holders = set()
     for process in proc.glob("[0-9]*"):
         with suppress(OSError):
             if any(str(fd.readlink()) in inodes for fd in _links(process / "fd")):
                 name = (process / "comm").read_text().strip()
-                found.add(f"{name} (pid {process.name})")
-    return sorted(found)
+                holders.add(f"{name} (pid {process.name})")
+    return sorted(holders)
 
 
 def require_free(port: int, what: str, variable: str) -> None:
@@ -67,15 +67,15 @@ def require_free(port: int, what: str, variable: str) -> None:
 
 
 def _listening_inodes(port: int, proc: Path) -> set[str]:
-    found = set()
+    inodes = set()
     for table in _TABLES:
         with suppress(OSError):
             for line in (proc / "net" / table).read_text().splitlines()[1:]:
                 fields = line.split()
                 # Source: proc(5), /proc/net/tcp: 1 local address, 3 state, 9 inode.
                 if fields[3] == _LISTEN and int(fields[1].rpartition(":")[2], 16) == port:
-                    found.add(fields[9])
-    return found
+                    inodes.add(fields[9])
+    return inodes
 
 
 def _links(folder: Path) -> list[Path]:

@@ -113,7 +113,7 @@ class Pruner:
         tags = self._own_tags(whole) - {
             manifest.docker_tag for path, manifest in whole if path in current
         }
-        found = [
+        old_images = [
             OldImage(
                 name=manifest.name,
                 variant=manifest.variant,
@@ -127,12 +127,12 @@ class Pruner:
             for path, manifest in whole
             if path not in current
         ]
-        found += self._leftovers()
+        old_images += self._leftovers()
         if self.untracked:
-            found += self._strangers(
+            old_images += self._strangers(
                 {manifest.docker_tag for _, manifest in whole}, users.by_docker_id
             )
-        return sorted(found, key=lambda image: (_ORDER.index(image.name), image.label))
+        return sorted(old_images, key=lambda image: (_ORDER.index(image.name), image.label))
 
     def remove(self, images: Sequence[OldImage], say: Callable[[str], None]) -> list[OldImage]:
         """Remove images of `find` that did not come into use meanwhile.
@@ -189,7 +189,7 @@ class Pruner:
 
         Where nobody can tell, since what an image stands on is not built, it is the newest.
         """
-        found = set()
+        folders = set()
         for name, variant in {(manifest.name, manifest.variant) for _, manifest in whole}:
             rows = [
                 (path, manifest)
@@ -199,10 +199,10 @@ class Pruner:
             try:
                 digest = self._wanted(name, variant)
             except MesocosmError:
-                found.add(max(rows, key=lambda row: row[1].built_at)[0])
+                folders.add(max(rows, key=lambda row: row[1].built_at)[0])
             else:
-                found |= {path for path, manifest in rows if manifest.recipe_digest == digest}
-        return found
+                folders |= {path for path, manifest in rows if manifest.recipe_digest == digest}
+        return folders
 
     def _wanted(self, name: str, variant: str) -> str:
         """Return the recipe digest that an image of that name has today."""

@@ -68,10 +68,10 @@ class Steps:
         try:
             if spin and self.console.is_terminal:
                 with self.console.status(Text(name, "bold")) as status:
-                    step.say = lambda words: status.update(Text(f"{name}: {words}", "bold"))
+                    step.say = lambda message: status.update(Text(f"{name}: {message}", "bold"))
                     yield step
             else:
-                step.say = lambda words: self.console.print(Text(f"  {name}: {words}"))
+                step.say = lambda message: self.console.print(Text(f"  {name}: {message}"))
                 yield step
             step.ok = True
         except MesocosmError as exc:

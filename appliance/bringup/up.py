@@ -120,10 +120,10 @@ def _claim(settings: Settings) -> None:
 
 def _check_host(settings: Settings) -> str:
     findings = [check_disk(settings), check_memory(settings)]
-    for found in findings:
-        if found.state in {State.FAILED, State.MISSING}:
-            raise RequirementError(found.cause, resolution=found.cure)
-    return " ".join(found.cause for found in findings)
+    for finding in findings:
+        if finding.state in {State.FAILED, State.MISSING}:
+            raise RequirementError(finding.cause, resolution=finding.cure)
+    return " ".join(finding.cause for finding in findings)
 
 
 def _start_services(compose: Compose, images: dict[str, str]) -> None:

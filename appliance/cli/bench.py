@@ -210,8 +210,8 @@ def show(
         return
     accelerator = find_accelerator(get_settings()).name
     if json:
-        told = [row.to_dict() for row in rows]
-        print_json({"accelerator": accelerator, "ended_early": not is_whole, "rows": told})
+        records = [row.to_dict() for row in rows]
+        print_json({"accelerator": accelerator, "ended_early": not is_whole, "rows": records})
     else:
         print_table(table(rows, accelerator))
     _warn(is_whole)
@@ -291,8 +291,8 @@ def _show_graphs(
     from appliance.bench.page import markdown
 
     growths = {shape: growth(rows, shape) for shape in SHAPES}
-    words = ", ".join(f"{shape} {value:.2f}" for shape, value in growths.items() if value)
-    words = f"Growth of the median step with the nodes (1 is linear): {words}."
+    summary = ", ".join(f"{shape} {value:.2f}" for shape, value in growths.items() if value)
+    summary = f"Growth of the median step with the nodes (1 is linear): {summary}."
     tables = [_graph_table(rows), _order_table(orders)]
     if json:
         print_json(
@@ -305,10 +305,10 @@ def _show_graphs(
         )
     else:
         print_table(tables[0])
-        console_out().print(words)
+        console_out().print(summary)
         print_table(tables[1])
     _warn(is_whole)
-    body = f"{markdown(tables[0])}\n\nMilliseconds. {words}\n\n{markdown(tables[1])}"
+    body = f"{markdown(tables[0])}\n\nMilliseconds. {summary}\n\n{markdown(tables[1])}"
     _keep(page, command, body, is_whole=is_whole)
 
 
@@ -349,12 +349,12 @@ def _graph_table(rows: list[GraphRow]) -> Table:
         title = name.removesuffix("_ms").replace("_", " ")
         drawn.add_column(title, justify="left" if name == "shape" else "right")
     for row in rows:
-        told = row.to_dict()
+        record = row.to_dict()
         drawn.add_row(
             row.shape,
             str(row.nodes),
             str(row.edges),
-            *(f"{told[key]:.2f}" for key in keys),
+            *(f"{record[key]:.2f}" for key in keys),
             str(row.waves),
             str(row.round_trips),
             "yes" if row.has_one_trip_a_wave else "NO",
@@ -387,8 +387,8 @@ def ocr(
     def show_all(*, is_whole: bool) -> None:
         tables = bench.table(rows, pixels), bench.matcher_table(finds)
         if json:
-            told = [row.to_dict() for row in rows], [row.to_dict() for row in finds]
-            print_json({"ended_early": not is_whole, "rows": told[0], "matchers": told[1]})
+            records = [row.to_dict() for row in rows], [row.to_dict() for row in finds]
+            print_json({"ended_early": not is_whole, "rows": records[0], "matchers": records[1]})
         else:
             for table in tables:
                 print_table(table)

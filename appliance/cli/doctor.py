@@ -46,11 +46,11 @@ def _print_table(answers: list[Answer]) -> None:
     table.add_column("state", no_wrap=True)
     table.add_column("finding and fix")
     for answer in answers:
-        found = answer.finding
-        text = Text(found.cause)
-        if found.cure:
-            text.append(f"\n→ {found.cure}", style="dim")
-        table.add_row(answer.name, Text(found.state, style=styles[found.state]), text)
+        finding = answer.finding
+        text = Text(finding.cause)
+        if finding.cure:
+            text.append(f"\n→ {finding.cure}", style="dim")
+        table.add_row(answer.name, Text(finding.state, style=styles[finding.state]), text)
     print_table(table)
     lacking = [answer.name for answer in answers if not answer.is_met]
     if lacking:

@@ -283,6 +283,6 @@ def _evaluate(
 
     if not machine:
         return _runners(known, {}, answer)[SESSION].evaluate([call], timeout_s=timeout_s)[0]
-    with attached(machine) as found:
-        runners = _runners(known, {"machine": found}, answer)
+    with attached(machine) as host_machine:
+        runners = _runners(known, {"machine": host_machine}, answer)
         return runners["machine"].evaluate([call], timeout_s=timeout_s)[0]

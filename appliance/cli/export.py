@@ -69,7 +69,7 @@ def _lines(
         export_rows,
     )
 
-    found = (row for folder in folders for row in export_rows(folder, rows))
+    records = (row for folder in folders for row in export_rows(folder, rows))
     if not is_csv:
-        return as_jsonl(found)
-    return as_csv(found, TRIAL_COLUMNS if rows == "trials" else STEP_COLUMNS)
+        return as_jsonl(records)
+    return as_csv(records, TRIAL_COLUMNS if rows == "trials" else STEP_COLUMNS)

@@ -163,8 +163,8 @@ def _print_contents(contents: Contents) -> None:
     for uri, records in contents.records.items():
         say(f"{uri}: {len(records)} rows")
     for what in ("packages", "fonts", "commands"):
-        if found := getattr(contents, what):
-            say(f"{len(found)} {what}; --json and --page list them")
+        if names := getattr(contents, what):
+            say(f"{len(names)} {what}; --json and --page list them")
 
 
 def verify(
@@ -268,8 +268,8 @@ def prune(
 
 
 def _confirm(count: int) -> bool:
-    words = "this image" if count == 1 else f"these {count} images"
-    return typer.confirm(f"Remove {words}?", default=False, err=True)
+    target = "this image" if count == 1 else f"these {count} images"
+    return typer.confirm(f"Remove {target}?", default=False, err=True)
 
 
 def _print_old(images: list[OldImage]) -> None:

@@ -42,8 +42,8 @@ def logged(arguments: Sequence[str], *, verbose: bool) -> Iterator[Callable[[int
     if settings is None:
         yield lambda _code: None
         return
-    words = _words(arguments)
-    handler = LogFileHandler(settings.logs_dir, words[0], makes_folder=words[0] != _REMOVER)
+    command = _words(arguments)
+    handler = LogFileHandler(settings.logs_dir, command[0], makes_folder=command[0] != _REMOVER)
     start_s = SYSTEM_CLOCK.monotonic_s()
 
     def log_end(code: int) -> None:
@@ -51,10 +51,10 @@ def logged(arguments: Sequence[str], *, verbose: bool) -> Iterator[Callable[[int
             return
         seconds = SYSTEM_CLOCK.monotonic_s() - start_s
         text = "mesocosm %s ended with exit code %d after %.1f s"
-        _log.info(text, " ".join(words), code, seconds)
+        _log.info(text, " ".join(command), code, seconds)
 
     with logging_to(handler, level="debug" if verbose else settings.log_level):
-        _log.debug("mesocosm %s began", " ".join(words))
+        _log.debug("mesocosm %s began", " ".join(command))
         yield log_end
 
 

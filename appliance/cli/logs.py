@@ -66,10 +66,10 @@ def logs(
     def wanted() -> Iterator[LogLine]:
         return _wanted(reader, names, machine, level)
 
-    found = deque(wanted(), maxlen=lines or None)
-    for line in found:
+    recent_lines = deque(wanted(), maxlen=lines or None)
+    for line in recent_lines:
         show(line)
-    if not found and not follow:
+    if not recent_lines and not follow:
         say(f"Nothing is logged of that in {settings.logs_dir}.")
     while follow:
         SYSTEM_CLOCK.sleep(_POLL_S)

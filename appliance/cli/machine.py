@@ -317,11 +317,11 @@ def _verify_phone(
     from appliance.verify.phone import find_phone, verify_phone
     from appliance.verify.phone_checks import CHECKS
 
-    found = find_phone(
+    phone_under_test = find_phone(
         phone, get_settings(), adb_port=adb_port, console=console, token_file=token_file
     )
     findings = verify_phone(
-        found, CHECKS, lambda check: console_err().print(f"{check.name}: {check.state}")
+        phone_under_test, CHECKS, lambda check: console_err().print(f"{check.name}: {check.state}")
     )
     is_ok = all(finding.state != "fail" for finding in findings)
     if json:

@@ -139,9 +139,9 @@ def attached(machine: str) -> Iterator[HostMachine]:
 
     folder, record = find_free_machine(machine)
     with held(folder):
-        found = host_backends(get_settings())[record.kind].attach(folder, record)
-        found.power.start()
+        host_machine = host_backends(get_settings())[record.kind].attach(folder, record)
+        host_machine.power.start()
         try:
-            yield found
+            yield host_machine
         finally:
-            found.release()
+            host_machine.release()

@@ -144,8 +144,8 @@ def _run(arguments: Sequence[str], *, debug: bool, ends_process: bool) -> int:
     try:
         with interruptible(ends_process=ends_process):
             _check_environment(arguments)
-            words = _choose_server(list(arguments))
-            build_app()(args=words, prog_name="mesocosm")
+            args = _choose_server(list(arguments))
+            build_app()(args=args, prog_name="mesocosm")
     except SystemExit as exc:
         return exc.code if isinstance(exc.code, int) else int(exc.code is not None)
     except KeyboardInterrupt:
@@ -185,10 +185,10 @@ def _choose_server(arguments: list[str]) -> list[str]:
     if not is_joined:
         address = "".join(arguments[place + 1 : place + 2])
         rest = arguments[:place] + arguments[place + 2 :]
-    words = [word for word in rest if not word.startswith("-")][:2]
-    if not words or words[0] not in _REMOTE or words in _NOT_REMOTE:
+    command = [word for word in rest if not word.startswith("-")][:2]
+    if not command or command[0] not in _REMOTE or command in _NOT_REMOTE:
         raise UsageError(
-            f"`mesocosm {' '.join(words)}` works on this host alone.",
+            f"`mesocosm {' '.join(command)}` works on this host alone.",
             details=f"{_SERVER} goes with {', '.join(_REMOTE)}.",
         )
     if not address or address.startswith("-"):

@@ -85,8 +85,8 @@ def _remove(store: Store, runs: list[OldRun], *, only_end_states: bool) -> set[s
 
 
 def _confirm(count: int) -> bool:
-    words = "this run" if count == 1 else f"these {count} runs"
-    return typer.confirm(f"Remove {words}?", default=False, err=True)
+    target = "this run" if count == 1 else f"these {count} runs"
+    return typer.confirm(f"Remove {target}?", default=False, err=True)
 
 
 def _print(runs: list[OldRun]) -> None:

@@ -37,16 +37,16 @@ def status(json: JsonOption = False, quiet: QuietOption = False) -> None:
     from appliance.cli.remote.client import chosen_server
 
     server = chosen_server()
-    found = Status.from_dict(server.get("/status")) if server else read_status(get_settings())
+    report = Status.from_dict(server.get("/status")) if server else read_status(get_settings())
     if json:
-        print_json(found.to_dict())
+        print_json(report.to_dict())
     elif not quiet:
-        _print(found)
-    if quiet and not found.is_healthy:
+        _print(report)
+    if quiet and not report.is_healthy:
         raise typer.Exit(1)
 
 
-def _print(found: Status) -> None:
+def _print(report: Status) -> None:
     from rich.table import Table
 
     from appliance.bringup.health import ASKED_THROUGH
@@ -54,45 +54,45 @@ def _print(found: Status) -> None:
 
     bad_states = {ENDED, UNREACHABLE}
     table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_row("docker engine", "answers" if found.engine else "[red]does not answer")
-    for name, (state, answers) in found.services.items():
-        words = f"{state}, answers" if answers else f"[red]{state}, does not answer"
+    table.add_row("docker engine", "answers" if report.engine else "[red]does not answer")
+    for name, (state, answers) in report.services.items():
+        description = f"{state}, answers" if answers else f"[red]{state}, does not answer"
         if answers is None:
-            words = f"[yellow]{state}, not asked: the {ASKED_THROUGH[name]} does not answer"
-        table.add_row(name, words)
+            description = f"[yellow]{state}, not asked: the {ASKED_THROUGH[name]} does not answer"
+        table.add_row(name, description)
     table.add_row(
-        "runs and schedules", "carried out" if found.service else "[yellow]not carried out"
+        "runs and schedules", "carried out" if report.service else "[yellow]not carried out"
     )
-    sent = "; ".join(found.alerts_to)
+    sent = "; ".join(report.alerts_to)
     table.add_row("alerts", f"go to {sent}" if sent else "are shown on the pages alone")
-    for (kind, state), count in sorted(found.machines.items()):
+    for (kind, state), count in sorted(report.machines.items()):
         table.add_row(kind, f"[red]{count} {state}" if state in bad_states else f"{count} {state}")
-    if found.lost:
-        table.add_row("lost", ", ".join(found.lost))
-        who = "the worker, within a minute," if found.service else "`mesocosm machine sweep`"
+    if report.lost:
+        table.add_row("lost", ", ".join(report.lost))
+        who = "the worker, within a minute," if report.service else "`mesocosm machine sweep`"
         table.add_row("", f"{who} removes forks that ended; the next lease starts other machines")
-    if not found.machines:
+    if not report.machines:
         table.add_row("machines", "none")
-    for image in found.images:
+    for image in report.images:
         table.add_row(f"image {image.name}", f"[yellow]{image.currency}.[/] {image.reason}")
-    if found.waiting:
-        table.add_row("waiting", f"for memory: {', '.join(found.waiting)}")
-    table.add_row("accelerator", found.accelerator)
-    for name, address in found.addresses.items():
+    if report.waiting:
+        table.add_row("waiting", f"for memory: {', '.join(report.waiting)}")
+    table.add_row("accelerator", report.accelerator)
+    for name, address in report.addresses.items():
         table.add_row(f"{name} at", address)
     print_table(table)
-    if advice := _advice(found):
+    if advice := _advice(report):
         say(advice)
 
 
-def _advice(found: Status) -> str:
+def _advice(report: Status) -> str:
     """Return what brings up what is not there; empty where nothing is amiss that `up` mends."""
     from images.currency import Currency
 
-    absent = [name for name, (state, _) in found.services.items() if state == "absent"]
-    missing = [image.name for image in found.images if image.currency is Currency.MISSING]
-    if found.engine and len(absent) == len(found.services) and missing:
+    absent = [name for name, (state, _) in report.services.items() if state == "absent"]
+    missing = [image.name for image in report.images if image.currency is Currency.MISSING]
+    if report.engine and len(absent) == len(report.services) and missing:
         return "Nothing is there yet: `mesocosm up` builds images and starts everything."
-    if found.engine and absent:
+    if report.engine and absent:
         return "`mesocosm up` starts what is absent."
     return f"`mesocosm up` builds what is missing: {', '.join(missing)}." if missing else ""

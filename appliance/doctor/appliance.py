@@ -41,8 +41,10 @@ def judge_services(states: Mapping[str, str], answers: Mapping[str, bool | None]
         if is_answered is False
     ]
     if silent:
-        cure = "`mesocosm up` starts what does not run; `docker logs` of its container says why."
-        return Finding(State.FAILED, " ".join(silent), cure)
+        resolution = (
+            "`mesocosm up` starts what does not run; `docker logs` of its container says why."
+        )
+        return Finding(State.FAILED, " ".join(silent), resolution)
     return Finding(State.OK, f"{', '.join(answers)} answer.")
 
 
@@ -71,8 +73,8 @@ def judge_alerts(expected: str, written: str) -> Finding:
             "`mesocosm up` takes the settings of the shell that it is called in.",
         )
     is_sent = bool(describe_receivers(expected))
-    cure = "" if is_sent else "MESOCOSM_ALERT_WEBHOOK and MESOCOSM_ALERT_MAIL_TO send them."
-    return Finding(State.OK, _route(expected), cure)
+    resolution = "" if is_sent else "MESOCOSM_ALERT_WEBHOOK and MESOCOSM_ALERT_MAIL_TO send them."
+    return Finding(State.OK, _route(expected), resolution)
 
 
 def _route(config: str) -> str:

@@ -74,12 +74,12 @@ class Answer:
 
     def to_dict(self) -> dict[str, str]:
         """Return the JSON row."""
-        found = self.finding
+        finding = self.finding
         return {
             "name": self.name,
-            "state": str(found.state),
-            "cause": found.cause,
-            "cure": found.cure,
+            "state": str(finding.state),
+            "cause": finding.cause,
+            "cure": finding.cure,
         }
 
 
@@ -142,19 +142,19 @@ def ask_all(
     for index, check in enumerate(checks):
         threading.Thread(target=work, args=(index, check), daemon=True).start()
     end_s = clock.monotonic_s() + deadline_s
-    found: dict[int, Finding] = {}
-    while len(found) < len(checks):
+    findings: dict[int, Finding] = {}
+    while len(findings) < len(checks):
         try:
             index, finding = answers.get(timeout=max(0.0, end_s - clock.monotonic_s()))
         except queue.Empty:
             break
-        found[index] = finding
+        findings[index] = finding
         if on_answer is not None:
             on_answer(Answer(checks[index].name, finding))
     return [
         Answer(
             check.name,
-            found.get(index)
+            findings.get(index)
             or _no_answer(check, f"No answer within {deadline_s:g} s.", read_load()),
         )
         for index, check in enumerate(checks)

@@ -52,10 +52,10 @@ def check_kvm(settings: Settings, *, device: Path = KVM_DEVICE) -> Finding:
     """Boot something under KVM; what is found is kept for all other commands."""
     forced = settings.accelerator != "auto"
     at_default = device == KVM_DEVICE and not forced
-    found = (
+    accelerator = (
         find_accelerator(settings, anew=True) if at_default else try_kvm(settings, device=device)
     )
-    return judge_kvm(found, settings)
+    return judge_kvm(accelerator, settings)
 
 
 def check_kept_kvm(settings: Settings) -> Finding:
@@ -63,15 +63,15 @@ def check_kept_kvm(settings: Settings) -> Finding:
     return judge_kvm(find_accelerator(settings), settings)
 
 
-def judge_kvm(found: Accelerator, settings: Settings) -> Finding:
+def judge_kvm(accelerator: Accelerator, settings: Settings) -> Finding:
     """Return the finding about an accelerator."""
-    if found.state is KvmState.WORKS:
+    if accelerator.state is KvmState.WORKS:
         forced = settings.accelerator != "auto"
         note = f" The settings ask for {settings.accelerator}." if forced else ""
-        return Finding(State.OK, found.reason + note)
+        return Finding(State.OK, accelerator.reason + note)
     if settings.accelerator == "kvm":
-        return Finding(State.FAILED, found.reason, "Set MESOCOSM_ACCELERATOR=auto.")
-    return Finding(State.WARN, found.reason, KVM_CURES[found.state])
+        return Finding(State.FAILED, accelerator.reason, "Set MESOCOSM_ACCELERATOR=auto.")
+    return Finding(State.WARN, accelerator.reason, KVM_CURES[accelerator.state])
 
 
 def check_memory(

@@ -85,10 +85,10 @@ def check_base_archive(settings: Settings) -> Finding:
     reach = check_archive(distribution, settings, timeout_s=_DEADLINE_S)
     if reach.ok:
         return Finding(State.OK, f"{distribution.name}: {reach.reason}.")
-    cure = f"{_NETWORK}, or set MESOCOSM_MIRROR_{distribution.vendor.upper()} to a mirror."
+    resolution = f"{_NETWORK}, or set MESOCOSM_MIRROR_{distribution.vendor.upper()} to a mirror."
     if _has_all_images(settings):
-        return Finding(State.WARN, f"{reach.reason}. All images are built already.", cure)
-    return Finding(State.FAILED, f"{reach.reason}.", cure)
+        return Finding(State.WARN, f"{reach.reason}. All images are built already.", resolution)
+    return Finding(State.FAILED, f"{reach.reason}.", resolution)
 
 
 def check_desktop_archives(settings: Settings) -> Finding:
@@ -108,27 +108,29 @@ def check_desktop_archives(settings: Settings) -> Finding:
         if reach.ok:
             note = f" ({' '.join(lacking)})" if lacking else ""
             state = State.WARN if lacking else State.OK
-            cure = "Nothing has to be done." if lacking else ""
-            return Finding(state, f"The desktop can be made of {name}{note}.", cure)
+            resolution = "Nothing has to be done." if lacking else ""
+            return Finding(state, f"The desktop can be made of {name}{note}.", resolution)
         lacking.append(f"{reach.reason}.")
-    cure = f"{_NETWORK}, or set MESOCOSM_MIRROR_UBUNTU or MESOCOSM_MIRROR_DEBIAN to a mirror."
+    resolution = f"{_NETWORK}, or set MESOCOSM_MIRROR_UBUNTU or MESOCOSM_MIRROR_DEBIAN to a mirror."
     if any(settings.images_dir.glob("desktop/*/manifest.json")):
-        return Finding(State.WARN, f"{' '.join(lacking)} A desktop is built already.", cure)
-    return Finding(State.FAILED, " ".join(lacking), cure)
+        return Finding(State.WARN, f"{' '.join(lacking)} A desktop is built already.", resolution)
+    return Finding(State.FAILED, " ".join(lacking), resolution)
 
 
 def check_clock(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> Finding:
     """Compare the clock with that of the archive's server: certificates depend on it."""
     now_s = clock.now_s()
-    cure = "Set the clock, for example with `timedatectl set-ntp true`."
+    resolution = "Set the clock, for example with `timedatectl set-ntp true`."
     if now_s < _EPOCH_OF_PROJECT_S:
-        return Finding(State.FAILED, "The clock is before this project's first day.", cure)
+        return Finding(State.FAILED, "The clock is before this project's first day.", resolution)
     server_s = _server_time_s(settings)
     if server_s is None:
         return Finding(State.OK, "The clock looks right; no server was there to compare it with.")
     skew_s = clock.now_s() - server_s
     if abs(skew_s) > _MAX_SKEW_S:
-        return Finding(State.WARN, f"The clock is {skew_s:+.0f} s off an archive's server.", cure)
+        return Finding(
+            State.WARN, f"The clock is {skew_s:+.0f} s off an archive's server.", resolution
+        )
     return Finding(State.OK, f"The clock is within {abs(skew_s):.0f} s of an archive's server.")
 
 

@@ -55,10 +55,10 @@ def tool_check(program: str, package: str, *version: str) -> Callable[[Settings]
             return Finding(State.MISSING, f"{program} is not installed.", _INSTALL.format(package))
         done = run([program, *version], timeout_s=5)
         if done.exit_code != 0:
-            words = (done.stderr or done.stdout).decode(errors="replace").strip()
+            output = (done.stderr or done.stdout).decode(errors="replace").strip()
             return Finding(
                 State.FAILED,
-                f"{program} does not run: {words[-200:]}",
+                f"{program} does not run: {output[-200:]}",
                 f"Install {package} again.",
             )
         return Finding(State.OK, (done.text.splitlines() or [program])[0])
@@ -102,14 +102,14 @@ def check_docker(settings: Settings) -> Finding:
         with connect(_ENGINE_DEADLINE_S) as client:
             version = client.version()
     except RequirementError as exc:
-        words = exc.details
-        if "permission denied" in words.lower():
+        details = exc.details
+        if "permission denied" in details.lower():
             return Finding(
                 State.FAILED,
                 "The docker engine runs, but this user may not use it.",
                 "Run as root, or join the group docker.",
             )
-        return Finding(State.FAILED, f"{exc.brief} {words[-200:]}", exc.resolution)
+        return Finding(State.FAILED, f"{exc.brief} {details[-200:]}", exc.resolution)
     return Finding(
         State.OK, f"Docker engine {version['Version']} (API {version['ApiVersion']}) answers."
     )
@@ -119,13 +119,13 @@ def check_compose(settings: Settings) -> Finding:
     """Look for docker-compose 1.29 or later, or compose v2."""
     del settings
     try:
-        words = find_compose()
+        command = find_compose()
     except MesocosmError as exc:
         return Finding(State.MISSING, exc.brief, exc.resolution)
-    shown = run([*words, "version", "--short"], timeout_s=8).text
-    found = re.search(r"(\d+)\.(\d+)", shown)
-    name = " ".join(words)
-    if found and (int(found[1]), int(found[2])) < (1, 29):
+    shown = run([*command, "version", "--short"], timeout_s=8).text
+    match = re.search(r"(\d+)\.(\d+)", shown)
+    name = " ".join(command)
+    if match and (int(match[1]), int(match[2])) < (1, 29):
         return Finding(
             State.FAILED, f"{name} {shown} is too old.", _INSTALL.format("docker-compose")
         )

@@ -70,12 +70,14 @@ def with_recorded(checks: Sequence[Check], settings: Settings) -> list[Check]:
 
 
 def _recorded(check: Check, record: _Record) -> Check:
-    found = record.findings.get(check.name)
-    if found is None:
-        text, cure = "Only the host can tell.", "Run `mesocosm doctor` there."
-        return Check(check.name, lambda _settings: Finding(State.WARN, text, cure), check.needed)
+    finding = record.findings.get(check.name)
+    if finding is None:
+        text, resolution = "Only the host can tell.", "Run `mesocosm doctor` there."
+        return Check(
+            check.name, lambda _settings: Finding(State.WARN, text, resolution), check.needed
+        )
     when = f"{datetime.fromtimestamp(record.found_s, tz=UTC):%Y-%m-%d %H:%M} UTC"
-    dated = Finding(found.state, f"{found.cause} (found on the host, {when})", found.cure)
+    dated = Finding(finding.state, f"{finding.cause} (found on the host, {when})", finding.cure)
     return Check(check.name, lambda _settings: dated, check.needed)
 
 

@@ -103,8 +103,8 @@ class ApplianceGauges:
 
     def _images(self) -> Gauge:
         values: dict[tuple[str, ...], float] = {
-            (name,): float(found is not Currency.CURRENT)
-            for name, found in kept_currency(self._settings).items()
+            (name,): float(currency is not Currency.CURRENT)
+            for name, currency in kept_currency(self._settings).items()
         }
         text = "Whether an image was not current when a command on the host last looked: 1 or 0."
         return Gauge("image_stale", text, values, ("image",))

@@ -136,15 +136,15 @@ def read_contents(machine: Machine) -> Contents:
 
 
 def _records(phone: Commands) -> dict[str, tuple[str, ...]]:
-    found = {}
+    records = {}
     for uri, columns in PROVIDERS.items():
         projection = ":".join(columns)
         argv = ["content", "query", "--uri", uri, "--projection", projection]
         result = phone.run(argv, timeout_s=_TIMEOUT_S)
         if result.exit_code == 0:
             rows = _ROW.split(result.text)[1:]
-            found[uri] = tuple(" ".join(row.split()) for row in rows)
-    return found
+            records[uri] = tuple(" ".join(row.split()) for row in rows)
+    return records
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -163,8 +163,8 @@ def _run(check: Check, phone: PhoneUnderTest) -> Finding:
     start_s = phone.clock.monotonic_s()
     state: State = "pass"
     try:
-        said = check.run(phone) or ""
-        state = "skip" if said else "pass"
+        reason = check.run(phone) or ""
+        state = "skip" if reason else "pass"
     except MesocosmError as exc:
-        said, state = f"{exc.brief} {exc.details}".strip(), "fail"
-    return Finding(check.name, check.what, state, phone.clock.monotonic_s() - start_s, said)
+        reason, state = f"{exc.brief} {exc.details}".strip(), "fail"
+    return Finding(check.name, check.what, state, phone.clock.monotonic_s() - start_s, reason)

@@ -68,26 +68,26 @@ def _show(phone: PhoneUnderTest, command: str, package: str | None) -> None:
 def exit_codes(phone: PhoneUnderTest) -> None:
     """Exit codes and both outputs come apart."""
     result = phone.shell("echo out; echo err >&2; exit 9")
-    found = (result.exit_code, result.stdout, result.stderr)
-    _expect(found == (9, b"out\n", b"err\n"), "They do not: shell_v2 is missing.", found)
+    outcome = (result.exit_code, result.stdout, result.stderr)
+    _expect(outcome == (9, b"out\n", b"err\n"), "They do not: shell_v2 is missing.", outcome)
 
 
 def letters(phone: PhoneUnderTest) -> None:
     """Quoted words reach a command byte by byte."""
-    said = phone.shell(shlex.join(["printf", "%s", _LETTERS])).stdout
-    _expect(said == _LETTERS.encode(), "They do not.", said)
+    output = phone.shell(shlex.join(["printf", "%s", _LETTERS])).stdout
+    _expect(output == _LETTERS.encode(), "They do not.", output)
 
 
 def binary_output(phone: PhoneUnderTest) -> None:
     """Exec gives a program's bytes unchanged."""
-    said = phone.device.read(r"printf '\0\n\r\377\032'")
-    _expect(said == b"\0\n\r\xff\x1a", "They are changed.", said)
+    output = phone.device.read(r"printf '\0\n\r\377\032'")
+    _expect(output == b"\0\n\r\xff\x1a", "They are changed.", output)
 
 
 def much_output(phone: PhoneUnderTest) -> None:
     """Three million bytes come whole."""
-    said = phone.device.read("head -c 3000000 /dev/zero", 60.0)
-    _expect(said == bytes(3_000_000), "They do not.", len(said))
+    output = phone.device.read("head -c 3000000 /dev/zero", 60.0)
+    _expect(output == bytes(3_000_000), "They do not.", len(output))
 
 
 def deadline(phone: PhoneUnderTest) -> None:
@@ -107,8 +107,8 @@ def parallel(phone: PhoneUnderTest) -> None:
         return phone.shell(f"sleep 0.2; echo {number}").text
 
     with ThreadPoolExecutor(_PARALLEL) as pool:
-        found = list(pool.map(echo, range(_PARALLEL)))
-    _expect(found == [str(number) for number in range(_PARALLEL)], "They do not.", found)
+        outputs = list(pool.map(echo, range(_PARALLEL)))
+    _expect(outputs == [str(number) for number in range(_PARALLEL)], "They do not.", outputs)
 
 
 def ports(phone: PhoneUnderTest) -> None:
@@ -138,8 +138,8 @@ def _talk(port: int, server: socket.socket) -> None:
                 far.settimeout(_PORT_TIMEOUT_S)
                 for sender, receiver in ((near, far), (far, near)):
                     sender.sendall(_LETTERS.encode())
-                    said = receiver.recv(len(_LETTERS.encode()), socket.MSG_WAITALL)
-                    _expect(said == _LETTERS.encode(), "Other bytes arrive.", said)
+                    received = receiver.recv(len(_LETTERS.encode()), socket.MSG_WAITALL)
+                    _expect(received == _LETTERS.encode(), "Other bytes arrive.", received)
     except OSError as exc:
         raise MachineError("They do not.", details=str(exc)) from exc
 
@@ -153,11 +153,11 @@ def files(phone: PhoneUnderTest) -> None:
     try:
         phone.device.put(path, _BYTES)
         _expect(phone.device.get(path) == _BYTES, "It comes back changed.")
-        found = phone.device.stat(path)
-        _expect(found and found.size_bytes == len(_BYTES), "stat is wrong.", found)
+        entry = phone.device.stat(path)
+        _expect(entry and entry.size_bytes == len(_BYTES), "stat is wrong.", entry)
         _expect(_view(phone).file(path) == _BYTES, "The shell sees another file.")
-        said = phone.shell(f"sha256sum {shlex.quote(path)}").text.split()[:1]
-        _expect(said == [hashlib.sha256(_BYTES).hexdigest()], "sha256sum differs.", said)
+        digests = phone.shell(f"sha256sum {shlex.quote(path)}").text.split()[:1]
+        _expect(digests == [hashlib.sha256(_BYTES).hexdigest()], "sha256sum differs.", digests)
         _expect(_view(phone).folder(FOLDER) == ["Größe 你好.bin"], "The folder lists others.")
     finally:
         phone.shell(f"rm -rf {FOLDER}")
@@ -181,15 +181,15 @@ def properties(phone: PhoneUnderTest) -> None:
     """It is booted, and tells its model and its Android."""
     _expect(phone.shell("getprop sys.boot_completed").text == "1", "It is not booted.")
     for name, pattern in (("ro.build.version.sdk", r"\d{2}"), ("ro.product.model", r".+")):
-        said = phone.shell(f"getprop {name}").text
-        _expect(re.fullmatch(pattern, said), f"{name} is {said!r}.")
+        output = phone.shell(f"getprop {name}").text
+        _expect(re.fullmatch(pattern, output), f"{name} is {output!r}.")
 
 
 def unknown_words(phone: PhoneUnderTest) -> None:
     """Unknown commands and services fail in Android's way."""
     _expect(phone.shell("no-such-command").exit_code == 127, "A command does not.")  # noqa: PLR2004
-    said = phone.shell("dumpsys no_such_service 2>&1").text
-    _expect("Can't find service" in said, "A service does not.", said)
+    output = phone.shell("dumpsys no_such_service 2>&1").text
+    _expect("Can't find service" in output, "A service does not.", output)
     _expect(phone.shell("input no-such-input").exit_code != 0, "input does not.")
 
 
@@ -216,8 +216,8 @@ def settings(phone: PhoneUnderTest) -> None:
 
 def battery(phone: PhoneUnderTest) -> None:
     """The battery tells its level."""
-    said = phone.shell("dumpsys battery").text
-    _expect(re.search(r"^\s*level: \d{1,3}$", said, re.MULTILINE), "It does not.", said)
+    output = phone.shell("dumpsys battery").text
+    _expect(re.search(r"^\s*level: \d{1,3}$", output, re.MULTILINE), "It does not.", output)
 
 
 def log(phone: PhoneUnderTest) -> None:
@@ -244,27 +244,27 @@ def pictures(phone: PhoneUnderTest) -> str | None:
     }
     for name, take in ways.items():
         try:
-            found = take()
+            picture_shape = take()
         except MesocosmError as exc:
             missing.append(f"{name} ({exc.brief})")
             continue
-        _expect(found == png.shape, f"{name} gives another size.", found)
+        _expect(picture_shape == png.shape, f"{name} gives another size.", picture_shape)
     phone.screen.capture()
     return f"not there: {', '.join(missing)}" if missing else None
 
 
 def density(phone: PhoneUnderTest) -> None:
     """The density is told as current tools parse it."""
-    said = phone.shell("wm density").text
-    _expect(re.search(r"^Physical density: \d+$", said, re.MULTILINE), "It is not.", said)
+    output = phone.shell("wm density").text
+    _expect(re.search(r"^Physical density: \d+$", output, re.MULTILINE), "It is not.", output)
 
 
 def hierarchy(phone: PhoneUnderTest) -> None:
     """The hierarchy is XML with the usual attributes, then the usual closing words."""
     _show(phone, f"am start -a android.settings.SETTINGS -p {SETTINGS}", SETTINGS)
-    said = phone.device.read("uiautomator dump /dev/tty", 30.0)
-    _expect(said.rstrip().endswith(_CLOSING), "It ends with other words.", said[-80:])
-    node = re.search(rb"<node [^>]*>", said)
+    output = phone.device.read("uiautomator dump /dev/tty", 30.0)
+    _expect(output.rstrip().endswith(_CLOSING), "It ends with other words.", output[-80:])
+    node = re.search(rb"<node [^>]*>", output)
     names = [name for name in _ATTRIBUTES if node and f"{name}=".encode() in node[0]]
     _expect(names == list(_ATTRIBUTES), "A node lacks attributes.", node and node[0])
     _expect(
@@ -277,8 +277,8 @@ def hierarchy_file(phone: PhoneUnderTest) -> None:
     """The hierarchy can be written to a file and pulled."""
     path = "/sdcard/mesocosm-verify.xml"
     try:
-        said = phone.shell(f"uiautomator dump {path}", 30.0).text
-        _expect(said.endswith(f"UI hierchary dumped to: {path}"), "It says other words.", said)
+        output = phone.shell(f"uiautomator dump {path}", 30.0).text
+        _expect(output.endswith(f"UI hierchary dumped to: {path}"), "It says other words.", output)
         _expect(b"</hierarchy>" in phone.device.get(path), "The file holds none.")
     finally:
         phone.device.remove(path)
@@ -347,9 +347,9 @@ def snapshots(phone: PhoneUnderTest) -> str | None:
     if phone.console is None:
         return "no console was named"
 
-    def ask(words: str) -> list[str]:
+    def ask(subcommand: str) -> list[str]:
         with phone.console() as console:  # type: ignore[misc]
-            return console.run(f"avd snapshot {words}", timeout_s=_SNAPSHOT_TIMEOUT_S)
+            return console.run(f"avd snapshot {subcommand}", timeout_s=_SNAPSHOT_TIMEOUT_S)
 
     ask(f"save {SNAPSHOT}")
     try:

@@ -51,10 +51,10 @@ def run(  # noqa: PLR0917 - each is an option of task files
         exit_code: that it must end with.
         folder: where it runs.
     """
-    words = ("/bin/sh", "-c", command)
+    argv = ("/bin/sh", "-c", command)
     name = None if user == "user" else user
     cwd = absolute(machine, folder)
-    result = machine.run(words, user=name, timeout_s=timeout_s, cwd=cwd)
+    result = machine.run(argv, user=name, timeout_s=timeout_s, cwd=cwd)
     if result.exit_code != exit_code:
         output = (result.stderr or result.stdout).decode(errors="replace").strip()
         raise ActionError(
@@ -124,10 +124,10 @@ def open_document(
     full = absolute(machine, path)
     if machine.files.stat(full) is None:
         raise ActionError(f"There is no file {path} to open.")
-    words = ["open", full]
+    args = ["open", full]
     if desktop_id:
-        words = ["launch", _desktop_file(machine, desktop_id), full]
-    _launch(machine, words, path, wait_s)
+        args = ["launch", _desktop_file(machine, desktop_id), full]
+    _launch(machine, args, path, wait_s)
 
 
 def _desktop_file(machine: Machine, desktop_id: str) -> str:
@@ -151,14 +151,14 @@ def _desktop_ids(machine: Machine, folders: Sequence[str]) -> list[str]:
     return sorted(names)
 
 
-def _launch(machine: Machine, words: Sequence[str], what: str, wait_s: float) -> None:
+def _launch(machine: Machine, args: Sequence[str], what: str, wait_s: float) -> None:
     """Start ``gio`` as a menu of the session does, and wait for a window that was not there.
 
     The picture that a large program shows while it starts is not waited for: what is done next would be
     lost, or go to another window.
     """
     before = _windows(machine)
-    machine.link.call("launch", {"argv": [_GIO, *words]}, timeout_s=_TIMEOUT_S)
+    machine.link.call("launch", {"argv": [_GIO, *args]}, timeout_s=_TIMEOUT_S)
 
     def has_come() -> bool:
         new = {window for window in _windows(machine) - before if not _is_splash(machine, window)}

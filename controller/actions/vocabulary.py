@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @cache
 def _modules() -> tuple[ModuleType, ...]:
     """Import every module beside this one."""
-    found = pkgutil.iter_modules(actions.__path__, f"{actions.__name__}.")
-    return tuple(importlib.import_module(info.name) for info in found if info.name != __name__)
+    infos = pkgutil.iter_modules(actions.__path__, f"{actions.__name__}.")
+    return tuple(importlib.import_module(info.name) for info in infos if info.name != __name__)
 
 
 @cache

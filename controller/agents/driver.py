@@ -89,10 +89,10 @@ class AgentDriver:
         agent_s, wall_s = episode.time_left_s()
         timeout_s = max(0.0, min(agent_s + self.allowance_s, wall_s))
         try:
-            found = thread.run(_shielded(call), timeout_s=timeout_s, cancel=episode.cancel)
-            if not isinstance(found, _Raised):
-                return found
-            exc = found.error
+            result = thread.run(_shielded(call), timeout_s=timeout_s, cancel=episode.cancel)
+            if not isinstance(result, _Raised):
+                return result
+            exc = result.error
             _LOG.info("The agent raised.", exc_info=exc)
             diary.write("traceback", text=mask("".join(traceback.format_exception(exc))))
             text = mask(f"The agent raised {type(exc).__name__}: {exc}")
@@ -129,11 +129,11 @@ def _close(agent: Agent) -> None:
         return
     try:
         with CallThread() as thread:
-            found = thread.run(_shielded(close), timeout_s=_CLOSE_S)
+            result = thread.run(_shielded(close), timeout_s=_CLOSE_S)
     except (AgentError, NoAnswerError) as exc:
         _LOG.warning("The agent could not be closed: %s", exc)
         return
-    if isinstance(found, _Raised):
-        error = found.error
+    if isinstance(result, _Raised):
+        error = result.error
         text = mask(f"{type(error).__name__}: {error} ({place_of(error)})")
         _LOG.warning("The agent could not be closed: %s", text)

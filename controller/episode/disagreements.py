@@ -121,12 +121,12 @@ class ScreenWatch:
 
     def disagreements(self) -> tuple[Disagreement, ...]:
         """Return what differs now, and at every further look within five seconds."""
-        found = self._compare(self._before)
+        differences = self._compare(self._before)
         deadline_s = self._clock.monotonic_s() + _DRAWN_S
-        while found and self._clock.monotonic_s() < deadline_s:
+        while differences and self._clock.monotonic_s() < deadline_s:
             self._clock.sleep(_AGAIN_S)
-            found = self._compare(found)
-        return tuple(found.values())
+            differences = self._compare(differences)
+        return tuple(differences.values())
 
     def _compare(self, roles: Collection[str]) -> dict[str, Disagreement]:
         looks = {role: self._look(role) for role in roles}
@@ -160,18 +160,18 @@ def visits_unseen(
         met: ids of its nodes that are met.
         attempts: what each machine asked its proxy for, by role.
     """
-    found = {}
+    unseen = {}
     for check in [check for node in task.graph if node.id in met for check in node.together]:
         host = _host_of(check.args.get("url")) if check.check in _VISITS else ""
         rows = attempts.get(check.on, ())
         if not host or check.on not in attempts or len(rows) >= _MAX_ATTEMPTS:
             continue
         if not any(row["host"] == host and row["is_allowed"] for row in rows):
-            told = f"{check.check}: a page of {host}"
-            found[check.on, told] = Disagreement(
-                check.on, told, f"the egress proxy let no request for {host} through"
+            visit = f"{check.check}: a page of {host}"
+            unseen[check.on, visit] = Disagreement(
+                check.on, visit, f"the egress proxy let no request for {host} through"
             )
-    return tuple(found.values())
+    return tuple(unseen.values())
 
 
 def _host_of(url: object) -> str:

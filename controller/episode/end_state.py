@@ -191,8 +191,8 @@ def size_mib(folders: Iterable[Path]) -> int:
     blocks: dict[tuple[int, int], int] = {}
     for folder in folders:
         for path in folder.rglob("*"):
-            found = path.lstat()
-            blocks[found.st_dev, found.st_ino] = found.st_blocks
+            status = path.lstat()
+            blocks[status.st_dev, status.st_ino] = status.st_blocks
     return -(-sum(blocks.values()) * 512 >> 20)
 
 

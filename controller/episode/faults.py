@@ -136,5 +136,5 @@ def ending_of(error: BaseException, phase: str, machines: Iterable[Machine]) -> 
     faults = [fault for machine in machines if (fault := diagnose(machine))]
     if any(not fault.is_by_agent for fault in faults) or not faults:
         return Ending(Reason.ENVIRONMENT_ERROR, detail)
-    found = "; ".join(fault.detail for fault in faults)
-    return Ending(Reason.MACHINE_ENDED_BY_AGENT, f"{found}\n{detail}")
+    causes = "; ".join(fault.detail for fault in faults)
+    return Ending(Reason.MACHINE_ENDED_BY_AGENT, f"{causes}\n{detail}")

@@ -71,8 +71,8 @@ def judge(ending: Ending, live: LiveTrial) -> Judgement:
 
 
 def _agents_faults(live: LiveTrial) -> dict[str, MachineFault]:
-    found = {role: diagnose(machine) for role, machine in live.machines.items()}
-    return {role: fault for role, fault in found.items() if fault and fault.is_by_agent}
+    faults = {role: diagnose(machine) for role, machine in live.machines.items()}
+    return {role: fault for role, fault in faults.items() if fault and fault.is_by_agent}
 
 
 def _finished(
@@ -87,12 +87,12 @@ def _finished(
         faults: what is known of its machines; what is found is added.
     """
     graph, undone = live.finished()
-    found = _obstructions(graph, live, faults)
-    if not found:
+    obstructions = _obstructions(graph, live, faults)
+    if not obstructions:
         return graph, undone
-    for role, fault in found.items():
+    for role, fault in obstructions.items():
         live.graph.hinder_machine(role, fault.detail)
-    faults |= found
+    faults |= obstructions
     return live.finished()
 
 

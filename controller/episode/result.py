@@ -78,26 +78,26 @@ INCONCLUSIVE = frozenset(
 """Reasons whose verdict is INCONCLUSIVE, whatever the graph says; with others, the graph judges."""
 
 
-def reasons_to_retry(words: Iterable[str]) -> frozenset[Reason]:
-    """Return the reasons that a user means by words: ``inconclusive``, or reasons one by one.
+def reasons_to_retry(names: Iterable[str]) -> frozenset[Reason]:
+    """Return the reasons that a user means by names: ``inconclusive``, or reasons one by one.
 
     Raises:
         UsageError: a reason is one whose trials were judged, which stay as they are.
-        UnknownNameError: a word is no reason.
+        UnknownNameError: a name is no reason.
     """
     reasons: set[Reason] = set()
-    for word in words:
-        if word == "inconclusive":
+    for name in names:
+        if name == "inconclusive":
             reasons |= INCONCLUSIVE
-        elif word not in set(Reason):
-            raise UnknownNameError.of("reason", word, ["inconclusive", *INCONCLUSIVE])
-        elif word not in INCONCLUSIVE:
+        elif name not in set(Reason):
+            raise UnknownNameError.of("reason", name, ["inconclusive", *INCONCLUSIVE])
+        elif name not in INCONCLUSIVE:
             raise UsageError(
-                f"Trials that ended by {word} were judged and are not tried again.",
+                f"Trials that ended by {name} were judged and are not tried again.",
                 resolution="Begin a new run.",
             )
         else:
-            reasons.add(Reason(word))
+            reasons.add(Reason(name))
     return frozenset(reasons)
 
 

@@ -251,9 +251,9 @@ class ModelEndpoint:
 def _lines(error: ValidationError) -> Iterator[str]:
     """Return what is wrong with a reply; first what its server says of an error, where it does."""
     rows = error.errors(include_url=False)
-    said = rows[0]["input"].get("error") if isinstance(rows[0]["input"], dict) else None
-    if said:
-        yield f"The server says: {said.get('message', said) if isinstance(said, dict) else said}"
+    cause = rows[0]["input"].get("error") if isinstance(rows[0]["input"], dict) else None
+    if cause:
+        yield f"The server says: {cause.get('message', cause) if isinstance(cause, dict) else cause}"
     for row in rows:
         yield f"{'.'.join(map(str, row['loc'])) or 'It'}: {row['msg']}"
 
@@ -273,14 +273,14 @@ def _accepted(reply: Reply) -> Reply:
     if message.reasoning:
         about += f"\nreasoning: {message.reasoning[1]}"
     if message.refusal:
-        brief, words = "The model refuses.", message.refusal
+        brief, text = "The model refuses.", message.refusal
     elif choice.finish_reason == "content_filter":
-        brief, words = (
+        brief, text = (
             "The model's answer was withheld by its content filter.",
             message.content or "",
         )
     else:
         return reply
-    refusal = ModelRefusalError(brief, clean(f"{words}\n{about}".strip()))
+    refusal = ModelRefusalError(brief, clean(f"{text}\n{about}".strip()))
     refusal.tokens = (reply.tokens.prompt_tokens, reply.tokens.completion_tokens)
     raise refusal

@@ -57,10 +57,10 @@ def name_of(error: openai.OpenAIError) -> str:
 def words_of(error: openai.OpenAIError) -> str:
     """Return what the server said, or the network did, as one short line without secrets."""
     body = getattr(error, "body", None)
-    said = body.get("message") if isinstance(body, dict) else body
-    if not isinstance(said, str) or not said.strip():
-        said = getattr(getattr(error, "response", None), "text", "")
-    return shorten(said or str(error.__cause__ or error))
+    message = body.get("message") if isinstance(body, dict) else body
+    if not isinstance(message, str) or not message.strip():
+        message = getattr(getattr(error, "response", None), "text", "")
+    return shorten(message or str(error.__cause__ or error))
 
 
 def shorten(text: str) -> str:

@@ -91,7 +91,7 @@ def _ask(
     clock: Clock,
     request: tuple[list[dict[str, Any]], list[dict[str, Any]]],
     brief: str,
-    cure: str,
+    resolution: str,
 ) -> Reply:
     """Return the reply to a request, made of messages and tools; an outage is not waited for long."""
     require_listening(settings)
@@ -102,7 +102,7 @@ def _ask(
         raise RequirementError(
             brief,
             details=f"{exc.brief} {exc.details}".strip(),
-            resolution=exc.resolution or cure,
+            resolution=exc.resolution or resolution,
         ) from exc
 
 

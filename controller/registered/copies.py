@@ -82,8 +82,8 @@ class Copies:
         Raises:
             StoreError: one cannot be read.
         """
-        found = [_read(path) for path in self._paths()]
-        return sorted(found, key=lambda entry: (entry.name, -entry.added_s))
+        copies = [_read(path) for path in self._paths()]
+        return sorted(copies, key=lambda entry: (entry.name, -entry.added_s))
 
     def names(self) -> list[str]:
         """Return the names, sorted."""

@@ -62,12 +62,12 @@ def list_end_states(store: Store, run: str | None = None) -> list[KeptTrial]:
         StoreError: a log is damaged.
     """
     names = store.names() if run is None else [store.open(run).spec.run]
-    found = []
+    trials = []
     for name in names:
         if any((store.root / name).glob(f"trials/*/*/{END_STATE}")):
             folder = store.open(name)
-            found += [_row(folder, *attempt) for attempt in _kept_attempts(folder)]
-    return found
+            trials += [_row(folder, *attempt) for attempt in _kept_attempts(folder)]
+    return trials
 
 
 def find_end_state(folder: RunFolder, task: str, repeat: int) -> dict[str, Path]:
@@ -99,13 +99,13 @@ def remove_end_states(folder: Path) -> int:
     Raises:
         StoreError: something cannot be removed.
     """
-    found = list(folder.glob(END_STATE_GLOB))
+    folders = list(folder.glob(END_STATE_GLOB))
     try:
-        for path in found:
+        for path in folders:
             shutil.rmtree(path)
     except OSError as exc:
         raise StoreError(f"What is kept in {folder} cannot be removed.", str(exc)) from exc
-    return len(found)
+    return len(folders)
 
 
 def _kept_attempts(folder: RunFolder) -> Iterator[tuple[str, int, Attempt]]:

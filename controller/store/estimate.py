@@ -118,9 +118,9 @@ def estimate(spec: RunSpec, suite: Suite, store: Store, *, parallel: int) -> Est
 
 def _earlier(spec: RunSpec, store: Store) -> list[tuple[RunFolder, list[TrialResult]]]:
     """Return earlier runs on the same fleet, under the accelerator of the latest, and their results."""
-    found: list[tuple[RunFolder, list[TrialResult]]] = []
+    earlier_runs: list[tuple[RunFolder, list[TrialResult]]] = []
     for name in reversed(store.names()):
-        if len(found) == _RUNS_READ:
+        if len(earlier_runs) == _RUNS_READ:
             break
         try:
             folder = store.open(name)
@@ -130,9 +130,9 @@ def _earlier(spec: RunSpec, store: Store) -> list[tuple[RunFolder, list[TrialRes
             continue
         if not results or not _is_like(folder.spec, results, spec):
             continue
-        if not found or accelerators_of(results) == accelerators_of(found[0][1]):
-            found.append((folder, results))
-    return found
+        if not earlier_runs or accelerators_of(results) == accelerators_of(earlier_runs[0][1]):
+            earlier_runs.append((folder, results))
+    return earlier_runs
 
 
 def _is_like(then: RunSpec, results: list[TrialResult], now: RunSpec) -> bool:

@@ -270,8 +270,8 @@ class Store:
             raise UnknownNameError.of("run", name, [LATEST, *names[-20:]])
         return RunFolder(self.root / name)
 
-    def _open_latest(self, words: list[str]) -> RunFolder:
-        """Open the latest readable run that all words fit.
+    def _open_latest(self, terms: list[str]) -> RunFolder:
+        """Open the latest readable run that all terms fit.
 
         Raises:
             UsageError: there is none.
@@ -282,10 +282,10 @@ class Store:
             except StoreError as exc:
                 _log.warning("%s is passed over: %s", name, exc)
                 continue
-            if all(_fits(folder.spec, word.strip()) for word in words):
+            if all(_fits(folder.spec, term.strip()) for term in terms):
                 return folder
         raise UsageError(
-            f"No run is of {' and '.join(words)}.",
+            f"No run is of {' and '.join(terms)}.",
             resolution="`mesocosm results` lists the runs with their suites and agents.",
         )
 

@@ -163,8 +163,8 @@ class Validation:
         alike: dict[tuple[str, str], list[Attempt]] = {}
         for attempt in faulty:
             trial = attempt.result
-            told = trial.detail if trial.reason is Reason.TASK_ERROR else attempt.fault
-            alike.setdefault((trial.reason, told), []).append(attempt)
+            detail = trial.detail if trial.reason is Reason.TASK_ERROR else attempt.fault
+            alike.setdefault((trial.reason, detail), []).append(attempt)
         faults = [_together(attempts) for attempts in alike.values()]
         if self.evidence < ENOUGH and not self.is_wrong:
             faults.append(

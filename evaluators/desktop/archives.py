@@ -104,11 +104,11 @@ def archive_member_equals(guest: Guest, path: str, member: str, text: str) -> bo
         text: the whole content.
     """
     wanted = _name(member)
-    found = [entry.data for entry in _members(guest, path, wanted) or () if entry.name == wanted]
-    if len(found) != 1 or found[0] is None:
+    contents = [entry.data for entry in _members(guest, path, wanted) or () if entry.name == wanted]
+    if len(contents) != 1 or contents[0] is None:
         return False
     try:
-        return _plain(found[0].decode("utf-8")) == _plain(text)
+        return _plain(contents[0].decode("utf-8")) == _plain(text)
     except UnicodeDecodeError:
         return False
 
@@ -199,9 +199,9 @@ def _zip_name(file: BinaryIO, info: zipfile.ZipInfo) -> str:
         _require(size in {info.file_size, _IN_64_BITS})
     file.seek(name_size, 1)
     name = _decoded(info)
-    found = _unicode_path(info, info.extra) or name
-    _require(found == (_unicode_path(info, file.read(extra_size)) or name))
-    return found
+    effective_name = _unicode_path(info, info.extra) or name
+    _require(effective_name == (_unicode_path(info, file.read(extra_size)) or name))
+    return effective_name
 
 
 def _unicode_path(info: zipfile.ZipInfo, extra: bytes) -> str:

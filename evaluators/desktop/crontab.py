@@ -128,16 +128,16 @@ def _values(number: int, field: str) -> frozenset[int]:
     Raises:
         ValueError: it stands for none.
     """
-    found, at = set[int](), 0
+    values, at = set[int](), 0
     while at <= len(field):
         match = _PART.match(field, at)
         if match is None or (match.lastindex == _SINGLE and field[match.end() :].startswith("-")):
             raise ValueError(f"{field!r} is no part of a schedule")
-        found.update(_range(number, match))
+        values.update(_range(number, match))
         at = match.end() + 1 if field[match.end() :].startswith(",") else len(field) + 1
     if number == len(_LIMITS) - 1:
-        return frozenset(day % 7 for day in found)
-    return frozenset(found)
+        return frozenset(day % 7 for day in values)
+    return frozenset(values)
 
 
 def _range(number: int, match: re.Match[str]) -> range:

@@ -115,10 +115,10 @@ def csv_rows_equal(
     if not rows:
         raise ValueError("give at least one row")
     wanted = [[cell.strip() for cell in row] for row in rows]
-    found = [[cell.strip() for cell in row] for row in _rows(guest, path, delimiter)]
+    file_rows = [[cell.strip() for cell in row] for row in _rows(guest, path, delimiter)]
     if not ordered:
-        found, wanted = (table[:1] + sorted(table[1:]) for table in (found, wanted))
-    return found == wanted
+        file_rows, wanted = (table[:1] + sorted(table[1:]) for table in (file_rows, wanted))
+    return file_rows == wanted
 
 
 @evaluator(on="desktop")
@@ -149,8 +149,8 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
         parse_ini(text, delimiters=signs, is_lenient=True) for signs in (("=",), ("=", ":"))
     )
     values = (reading.get(section, key, fallback=None) for reading in readings)
-    found = next((entry for entry in values if entry is not None), None)
-    return found is not None and found == value
+    stored = next((entry for entry in values if entry is not None), None)
+    return stored is not None and stored == value
 
 
 def _with_marked_space(text: str) -> str:
@@ -178,8 +178,8 @@ def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
         text: of the element, all of it, without that of its children.
     """
     root = _parsed(read_bytes(guest, path) or b"")
-    found = root.findall(element) if root is not None else []
-    own = ["".join([node.text or "", *(child.tail or "" for child in node)]) for node in found]
+    nodes = root.findall(element) if root is not None else []
+    own = ["".join([node.text or "", *(child.tail or "" for child in node)]) for node in nodes]
     return len(own) == 1 and own[0].strip() == text.strip()
 
 
@@ -212,10 +212,10 @@ def parse_json(text: str | bytes) -> object:
 
 
 def _json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError("a key occurs twice")
-    return found
+    return members
 
 
 def _refuse(constant: str) -> object:
@@ -224,25 +224,25 @@ def _refuse(constant: str) -> object:
 
 def resolve(document: object, pointer: str) -> object:
     """Return the value at a JSON pointer; when there is none, a value that equals no JSON."""
-    found = document
+    current = document
     for token in pointer.split("/")[1:]:
         name = token.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, dict):
-            found = found.get(name, _NOTHING)
-        elif isinstance(found, list) and _INDEX.fullmatch(name) and int(name) < len(found):
-            found = found[int(name)]
+        if isinstance(current, dict):
+            current = current.get(name, _NOTHING)
+        elif isinstance(current, list) and _INDEX.fullmatch(name) and int(name) < len(current):
+            current = current[int(name)]
         else:
             return _NOTHING
-    return found
+    return current
 
 
-def exactly(found: object, wanted: object) -> bool:
+def exactly(actual: object, wanted: object) -> bool:
     """Return whether JSON values are equal, their types included."""
-    if isinstance(found, dict) and isinstance(wanted, dict):
-        return found.keys() == wanted.keys() and all(exactly(found[k], wanted[k]) for k in wanted)
-    if isinstance(found, list) and isinstance(wanted, list):
-        return len(found) == len(wanted) and all(map(exactly, found, wanted))
-    return type(found) is type(wanted) and found == wanted
+    if isinstance(actual, dict) and isinstance(wanted, dict):
+        return actual.keys() == wanted.keys() and all(exactly(actual[k], wanted[k]) for k in wanted)
+    if isinstance(actual, list) and isinstance(wanted, list):
+        return len(actual) == len(wanted) and all(map(exactly, actual, wanted))
+    return type(actual) is type(wanted) and actual == wanted
 
 
 def _rows(guest: Guest, path: str, delimiter: str) -> list[list[str]]:

@@ -75,10 +75,10 @@ def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[obj
     """
     if not _SELECT.match(query):
         raise ValueError("the query must be a SELECT")
-    found = query_rows(guest, path, _with_names(query))
-    if found is None or [len(row) for row in found] != [len(row) for row in rows]:
+    result_rows = query_rows(guest, path, _with_names(query))
+    if result_rows is None or [len(row) for row in result_rows] != [len(row) for row in rows]:
         return False
-    return all(map(_is_value, chain(*found), chain(*rows)))
+    return all(map(_is_value, chain(*result_rows), chain(*rows)))
 
 
 @evaluator(on="desktop")
@@ -116,10 +116,10 @@ def _with_names(query: str) -> str:
     return _QUOTED.sub(_in_backticks, query)
 
 
-def _in_backticks(found: re.Match[str]) -> str:
-    name = found["name"]
+def _in_backticks(match: re.Match[str]) -> str:
+    name = match["name"]
     if name is None:
-        return found[0]
+        return match[0]
     return "`{}`".format(name.replace('""', '"').replace("`", "``"))
 
 

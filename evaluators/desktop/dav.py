@@ -119,13 +119,13 @@ def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
         ServerError: the server does not speak CalDAV; one of the desktop's own is unmet.
         ObstructedError: there is no such calendar when the trial begins; later that is unmet.
     """
-    found = _collection(calendar, _EVENTS, is_required=True)
+    collection = _collection(calendar, _EVENTS, is_required=True)
     try:
-        events = [event for text in found.texts for event in events_in(text)]
+        events = [event for text in collection.texts for event in events_in(text)]
     except ValueError:
         return False
     titles = {shown(title) for event in events for title in event.texts("SUMMARY") or [""]}
-    return found.is_whole and shown(summary) not in titles
+    return collection.is_whole and shown(summary) not in titles
 
 
 @evaluator(on="desktop")
@@ -199,10 +199,10 @@ def _collection(address: str, query: str, *, is_required: bool = False) -> Colle
     """
     parts = urlsplit(address)
     with asking(parts.hostname or ""):
-        found = _query(parts, address, query)
-    if found is None and is_required:
+        collection = _query(parts, address, query)
+    if collection is None and is_required:
         raise ObstructedError("there is no such collection")
-    return found or Collection([], is_whole=True)
+    return collection or Collection([], is_whole=True)
 
 
 def _query(parts: SplitResult, address: str, query: str) -> Collection | None:

@@ -92,10 +92,10 @@ class Entry(NamedTuple):
     def words(self) -> list[str]:
         """The words of the command, behind ``env`` and its variables, a shell that waits, ``nice`` and such."""
         try:
-            words = _behind_env(_behind_shell(_behind_env(shlex.split(self.text("Exec")))))
+            argv = _behind_env(_behind_shell(_behind_env(shlex.split(self.text("Exec")))))
         except ValueError:
             return []
-        return _behind_starter(words)
+        return _behind_starter(argv)
 
     @property
     def program(self) -> str:
@@ -108,33 +108,33 @@ class Entry(NamedTuple):
         return _FILE_CODE.search(self.text("Exec").replace("%%", "")) is not None
 
 
-def _behind_env(words: list[str]) -> list[str]:
+def _behind_env(argv: list[str]) -> list[str]:
     """Return the command behind ``env``; all words where it sets more than language and looks."""
-    if words and PurePath(words[0]).name == "env":
-        return [*itertools.dropwhile(_HARMLESS.fullmatch, words[1:])]
-    return words
+    if argv and PurePath(argv[0]).name == "env":
+        return [*itertools.dropwhile(_HARMLESS.fullmatch, argv[1:])]
+    return argv
 
 
-def _behind_shell(words: list[str]) -> list[str]:
+def _behind_shell(argv: list[str]) -> list[str]:
     """Return the command that a shell runs after waits of less than 1000 s; all words where it does more."""
-    if len(words) != 3 or PurePath(words[0]).name not in _SHELLS or words[1] != "-c":  # noqa: PLR2004
-        return words
-    *waits, last = re.split(r";|&&", words[2].strip().removesuffix("&"))
+    if len(argv) != 3 or PurePath(argv[0]).name not in _SHELLS or argv[1] != "-c":  # noqa: PLR2004
+        return argv
+    *waits, last = re.split(r";|&&", argv[2].strip().removesuffix("&"))
     if _FOREIGN.search(last) or not all(map(_SLEEP.fullmatch, waits)):
-        return words
+        return argv
     return shlex.split(last.strip().removeprefix("exec "))
 
 
-def _behind_starter(words: list[str]) -> list[str]:
+def _behind_starter(argv: list[str]) -> list[str]:
     """Return the command behind a program that starts it and lets it run; all words without one."""
-    name = PurePath(words[0]).name if words else ""
-    if name not in _STARTERS or words[0] not in {name, f"/usr/bin/{name}", f"/bin/{name}"}:
-        return words
+    name = PurePath(argv[0]).name if argv else ""
+    if name not in _STARTERS or argv[0] not in {name, f"/usr/bin/{name}", f"/bin/{name}"}:
+        return argv
     option, pairs = _STARTERS[name]
-    rest = words[1:]
+    rest = argv[1:]
     while rest and (rest[0] in pairs or re.fullmatch(option, rest[0])):
         rest = rest[2 if rest[0] in pairs else 1 :]
-    return rest if rest and not rest[0].startswith("-") else words
+    return rest if rest and not rest[0].startswith("-") else argv
 
 
 def can_start(guest: Guest, entry: Entry) -> bool:
@@ -166,8 +166,8 @@ def read_entry(guest: Guest, path: str) -> Entry | None:
             guest.path(system_application) for system_application in SYSTEM_APPLICATIONS
         }
         path = target if is_system else path
-    found = look(guest, path)
-    if found is None or not _may_read(guest, found):
+    status = look(guest, path)
+    if status is None or not _may_read(guest, status):
         return None
     parser = parse_ini(_INDENT.sub("", read_text(guest, path) or ""))
     is_first = parser.sections()[:1] == [_SECTION]
@@ -175,10 +175,10 @@ def read_entry(guest: Guest, path: str) -> Entry | None:
     return entry if entry.text("Type") == "Application" else None
 
 
-def _may_read(guest: Guest, found: os.stat_result) -> bool:
+def _may_read(guest: Guest, status: os.stat_result) -> bool:
     """Return whether the user's session may read a file; root may read any."""
     own = os.stat(guest.home).st_uid  # noqa: PTH116
-    return bool(found.st_mode & (stat.S_IRUSR if found.st_uid == own else stat.S_IROTH))
+    return bool(status.st_mode & (stat.S_IRUSR if status.st_uid == own else stat.S_IROTH))
 
 
 def system_entry(guest: Guest, app: str) -> Entry | None:

@@ -48,10 +48,10 @@ def asking(host: str) -> Iterator[None]:
 def is_own(host: str) -> bool:
     """Return whether a name or address stands for this machine alone; False for unknown ones."""
     try:
-        found = {(row[0], row[4]) for row in socket.getaddrinfo(host, None)}
+        addresses = {(row[0], row[4]) for row in socket.getaddrinfo(host, None)}
     except (OSError, UnicodeError):
         return False
-    return bool(found) and all(_is_own_address(family, place) for family, place in found)
+    return bool(addresses) and all(_is_own_address(family, place) for family, place in addresses)
 
 
 def output_of(guest: Guest, argv: Sequence[str], timeout_s: float = 10.0) -> tuple[int, str, str]:

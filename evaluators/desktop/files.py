@@ -115,10 +115,10 @@ def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int
         least_bytes: smallest size.
         most_bytes: largest size.
     """
-    found = look(guest, path)
-    if found is None or not stat.S_ISREG(found.st_mode):
+    status = look(guest, path)
+    if status is None or not stat.S_ISREG(status.st_mode):
         return False
-    return least_bytes <= found.st_size <= most_bytes
+    return least_bytes <= status.st_size <= most_bytes
 
 
 @evaluator(on="desktop")
@@ -139,10 +139,10 @@ def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
         ValueError: `mode` is not octal.
     """
     wanted = int(mode, 8)
-    found = look(guest, path)
-    if found is None or stat.S_ISLNK(found.st_mode):
+    status = look(guest, path)
+    if status is None or stat.S_ISLNK(status.st_mode):
         return False
-    return found.st_mode & _PERMISSIONS == wanted
+    return status.st_mode & _PERMISSIONS == wanted
 
 
 @evaluator(on="desktop")

@@ -117,11 +117,11 @@ def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
     if guest.path(path) not in paths:
         return False
     results = [_decoded(str(text)) for (text,) in _places(guest, _RESULT, url)]
-    found = look(guest, path)
-    if found is None or not stat.S_ISREG(found.st_mode):
+    status = look(guest, path)
+    if status is None or not stat.S_ISREG(status.st_mode):
         return False
     # Firefox puts an empty file there first, and may not have noted the result yet.
-    return all(map(_is_finished, results)) if results else found.st_size > 0
+    return all(map(_is_finished, results)) if results else status.st_size > 0
 
 
 @evaluator(on="desktop", needs="Firefox")
@@ -182,8 +182,8 @@ def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> boo
         parse_prefs(read_text(guest, f"{profile}/{file}") or "") for file in ("prefs.js", "user.js")
     )
     return all(
-        type(found) is type(value) and found == value
-        for found in (stored.get(name), imposed.get(name, stored.get(name)))
+        type(setting) is type(value) and setting == value
+        for setting in (stored.get(name), imposed.get(name, stored.get(name)))
     )
 
 

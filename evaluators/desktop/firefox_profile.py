@@ -93,7 +93,7 @@ def parse_prefs(text: str) -> dict[str, str | int | bool]:
 
     Comments may stand anywhere, several statements on a line; the last one of a name counts.
     """
-    found: dict[str, str | int | bool] = {}
+    settings: dict[str, str | int | bool] = {}
     statement: list[str] = []
     for token in _tokens(text):
         if token not in _ENDS:
@@ -101,9 +101,9 @@ def parse_prefs(text: str) -> dict[str, str | int | bool]:
             continue
         name, value = _setting(statement)
         if value is not None:
-            found[name] = value
+            settings[name] = value
         statement = []
-    return found
+    return settings
 
 
 def _locker(guest: Guest, path: str) -> int:
@@ -125,7 +125,7 @@ def _installed(guest: Guest) -> Iterator[os.stat_result]:
 
 
 def _tokens(text: str) -> Iterator[str]:
-    return (found.group() for found in _TOKEN.finditer(text) if found.lastgroup != "blank")
+    return (match.group() for match in _TOKEN.finditer(text) if match.lastgroup != "blank")
 
 
 def _setting(statement: list[str]) -> tuple[str, str | int | bool | None]:
@@ -153,10 +153,10 @@ def _text(inner: str) -> str | None:
     if any(not any(match.group(1, 2, 3)) for match in matches):
         return None
     plain = _ESCAPE.sub(
-        lambda found: (
-            chr(int(found[1] or found[2], 16))
-            if found[1] or found[2]
-            else _LETTERS.get(found[3], found[3])
+        lambda match: (
+            chr(int(match[1] or match[2], 16))
+            if match[1] or match[2]
+            else _LETTERS.get(match[3], match[3])
         ),
         inner,
     )

@@ -102,8 +102,8 @@ def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEA
     """
     with verified_copy(guest, path) as copy:
         commit = copy and copy.commit(ref)
-        found = copy.output(*_SHOW_MESSAGE, commit) if copy and commit else None
-    return found is not None and _plain_message(found) == _plain_message(message)
+        commit_message = copy.output(*_SHOW_MESSAGE, commit) if copy and commit else None
+    return commit_message is not None and _plain_message(commit_message) == _plain_message(message)
 
 
 @evaluator(on="desktop")

@@ -82,7 +82,7 @@ class _Open:
         self._joins = token["escaped"] == "" or token["operator"] in _JOINING
         self._quote = token["quote"] or ""
         if token["end"]:
-            end = _QUOTING.sub(lambda found: found[1] or found[2] or found[3] or "", token["end"])
+            end = _QUOTING.sub(lambda match: match[1] or match[2] or match[3] or "", token["end"])
             self._documents.append((end, "\t" if token["dash"] else ""))
         if self._bodies and word == self._bodies[-1] and (is_command or word == ")"):
             self._bodies.pop()

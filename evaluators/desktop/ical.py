@@ -89,8 +89,8 @@ class Event(NamedTuple):
         return first if isinstance(first, datetime) else first + timedelta(days=1)
 
     def _time(self, name: str) -> date | None:
-        found = (line for line in self.properties if line.name == name)
-        return next(iter(times_of(next(found, None), self.zones)), None)
+        lines = (line for line in self.properties if line.name == name)
+        return next(iter(times_of(next(lines, None), self.zones)), None)
 
 
 def events_in(text: str) -> list[Event]:
@@ -132,21 +132,21 @@ def components(text: str, *path: str) -> list[list[Property]]:
         ValueError: a component is not closed.
     """
     inside: list[str] = []
-    found: list[list[Property]] = []
+    property_lists: list[list[Property]] = []
     for entry in map(parse_line, _unfolded(text)):
         if entry.name == "BEGIN":
             inside.append(entry.value.upper())
             if tuple(inside) == path:
-                found.append([])
+                property_lists.append([])
         elif entry.name == "END":
             if inside[-1:] != [entry.value.upper()]:
                 raise ValueError("a component is not closed")
             inside.pop()
         elif tuple(inside) == path:
-            found[-1].append(entry)
+            property_lists[-1].append(entry)
     if inside:
         raise ValueError("a component is not closed")
-    return found
+    return property_lists
 
 
 def parse_line(line: str) -> Property:
@@ -157,7 +157,7 @@ def parse_line(line: str) -> Property:
     options = {
         key.upper(): value.strip('"') for key, _, value in (pair.partition("=") for pair in rest)
     }
-    value = _ESCAPED.sub(lambda found: "\n" if found[1] in "nN" else found[1], line[len(end) + 1 :])
+    value = _ESCAPED.sub(lambda match: "\n" if match[1] in "nN" else match[1], line[len(end) + 1 :])
     return Property(name.rpartition(".")[2].upper(), options, value)
 
 
@@ -169,14 +169,14 @@ def times_of(entry: Property | None, zones: frozenset[str]) -> list[date]:
         zones: names of the time zones that its object defines; a time in one that the system does
             not know has no offset then.
     """
-    found = []
+    times = []
     for text in entry.value.split(",") if entry is not None else ():
         zone = entry.options.get("TZID", "") if entry is not None else ""
         try:
-            found.append(_time(text.strip(), zone, zones))
+            times.append(_time(text.strip(), zone, zones))
         except (ValueError, ZoneInfoNotFoundError, OSError):
             continue
-    return found
+    return times
 
 
 def _times(rows: list[list[Property]], name: str, zones: frozenset[str]) -> list[date]:

@@ -77,7 +77,7 @@ _SYNTAXES = (
 )
 
 
-def script_of(program: str, words: Sequence[str]) -> str | None:
+def script_of(program: str, args: Sequence[str]) -> str | None:
     """Return the file of code that an interpreter was started with, as its command line names it.
 
     None where there is none: it is no interpreter, its code is that of an option, or it reads from
@@ -85,11 +85,11 @@ def script_of(program: str, words: Sequence[str]) -> str | None:
 
     Args:
         program: name of the interpreter's file.
-        words: its arguments.
+        args: its arguments.
     """
     for pattern, syntax in _SYNTAXES:
         if re.fullmatch(pattern, program):
-            return _first_file(syntax, words)
+            return _first_file(syntax, args)
     return None
 
 
@@ -102,16 +102,16 @@ def keeps_script_open(program: str) -> bool:
     return re.fullmatch(_SHELL, program) is not None
 
 
-def _first_file(syntax: _Syntax, words: Sequence[str]) -> str | None:
+def _first_file(syntax: _Syntax, args: Sequence[str]) -> str | None:
     at = 0
-    while at < len(words) and words[at].startswith(("-", "+")):
-        if words[at] in syntax.ends:
-            return next(iter(words[at + 1 :]), None)
-        taken = _taken(syntax, words[at])
-        if not taken or _NOT_RUN in words[at + 1 : at + taken]:
+    while at < len(args) and args[at].startswith(("-", "+")):
+        if args[at] in syntax.ends:
+            return next(iter(args[at + 1 :]), None)
+        taken = _taken(syntax, args[at])
+        if not taken or _NOT_RUN in args[at + 1 : at + taken]:
             return None
         at += taken
-    return words[at] if at < len(words) else None
+    return args[at] if at < len(args) else None
 
 
 def _taken(syntax: _Syntax, word: str) -> int:

@@ -143,8 +143,8 @@ def mail_flagged(guest: Guest, account: str, folder: str, subject: str, flag: st
 def _newest(account: str, folder: str, subject: str) -> Iterator[Message]:
     """Return the newest messages with a subject."""
     messages = _messages(account, folder, _WHOLE, _MAX_MESSAGES)
-    found = (message for message in messages if _holds(_is_about, message, subject))
-    return itertools.islice(found, _MAX_OF_A_SUBJECT)
+    matching_messages = (message for message in messages if _holds(_is_about, message, subject))
+    return itertools.islice(matching_messages, _MAX_OF_A_SUBJECT)
 
 
 def _holds(condition: Callable[..., bool], message: Message, *arguments: object) -> bool:

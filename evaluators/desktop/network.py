@@ -57,13 +57,13 @@ def hosts_entry(guest: Guest, name: str, address: str) -> bool:
         ValueError: `address` is not an address.
     """
     wanted = ipaddress.ip_address(address)
-    found = []
+    addresses = []
     for line in lines_of(guest, "/etc/hosts"):
         fields = words_of(line.partition("#")[0].lower())
         given = _address(fields[0]) if name.lower() in fields[1:] else None
         if given and given.version == wanted.version:
-            found.append(given)
-    return set(found) == {wanted}
+            addresses.append(given)
+    return set(addresses) == {wanted}
 
 
 @evaluator(on="desktop")
@@ -168,7 +168,7 @@ def connection_setting_equals(
         key: such as ``method``.
         value: as written in the file; a list's last semicolon does not count.
     """
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for folder in _CONNECTIONS:
         for name in names_in(guest, folder) or []:
             parser = _keyfile(guest, f"{folder}/{name}")
@@ -176,8 +176,8 @@ def connection_setting_equals(
             is_one = parser.has_section("connection")
             if is_one and parser.get("connection", "id", fallback=own) == connection:
                 uuid = parser.get("connection", "uuid", fallback=name)
-                found.setdefault(uuid, parser.get(section, key, fallback="\0"))
-    return [setting.removesuffix(";") for setting in found.values()] == [value.removesuffix(";")]
+                settings.setdefault(uuid, parser.get(section, key, fallback="\0"))
+    return [setting.removesuffix(";") for setting in settings.values()] == [value.removesuffix(";")]
 
 
 def _keyfile(guest: Guest, path: str) -> RawConfigParser:

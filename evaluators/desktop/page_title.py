@@ -51,9 +51,9 @@ class _Reader:
 
     def title(self) -> str | None:
         """Return the title, as `title_of` does."""
-        while found := _MARKUP.search(self._page, self._at):
-            kind = found[0]
-            self._at = found.start()
+        while match := _MARKUP.search(self._page, self._at):
+            kind = match[0]
+            self._at = match.start()
             if kind[-1].isalpha():
                 name, is_closed = self._tag(is_end=kind[1] == "/")
                 if name == "title" and not self._shapes and kind[1] != "/":
@@ -107,8 +107,8 @@ class _Reader:
     def _comment(self, kind: str) -> None:
         """Go behind a comment, or what a browser takes for one."""
         pattern = _COMMENT if kind == "<!--" else _TAKEN_FOR_COMMENT
-        found = pattern.match(self._page, self._at)
-        self._at = found.end() if found else len(self._page)
+        match = pattern.match(self._page, self._at)
+        self._at = match.end() if match else len(self._page)
 
     def _text(self, name: str) -> str | None:
         """Go to the end of an element's text and return it; None when the element is not closed."""
@@ -121,17 +121,17 @@ class _Reader:
     def _script(self) -> None:
         """Go to the end of a script; one within a comment within it is a part of it."""
         depth = 0
-        while found := _SCRIPT.search(self._page, self._at):
-            self._at = found.end()
-            if found[0] == "<!":
+        while match := _SCRIPT.search(self._page, self._at):
+            self._at = match.end()
+            if match[0] == "<!":
                 depth = depth or 1
-            elif found[0] == "-->":
+            elif match[0] == "-->":
                 depth = 0
-            elif not found[1]:
+            elif not match[1]:
                 depth = depth and 2
             elif depth == 2:  # noqa: PLR2004 - a script in the comment ends
                 depth = 1
             else:
-                self._at = found.start()
+                self._at = match.start()
                 return
         self._at = len(self._page)

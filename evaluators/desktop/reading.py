@@ -65,10 +65,10 @@ def is_absent(guest: Guest, path: str) -> bool:
     last, place = None, ""
     for slash in re.finditer(r"(?<=[^/])/", path):  # from above: few may be there
         end = slash.start()
-        found = look(guest, path[:end])
-        if found is None:
+        status = look(guest, path[:end])
+        if status is None:
             break
-        last, place = found, path[:end]
+        last, place = status, path[:end]
     if last is None or not stat.S_ISLNK(last.st_mode):
         return True
     return _is_followed(last) and not _is_at_home(guest, place)
@@ -76,20 +76,20 @@ def is_absent(guest: Guest, path: str) -> bool:
 
 def is_file(guest: Guest, path: str) -> bool:
     """Return whether there is a regular file at a path."""
-    found = look(guest, path)
-    return found is not None and stat.S_ISREG(found.st_mode)
+    status = look(guest, path)
+    return status is not None and stat.S_ISREG(status.st_mode)
 
 
 def is_folder(guest: Guest, path: str) -> bool:
     """Return whether there is a folder at a path."""
-    found = look(guest, path)
-    return found is not None and stat.S_ISDIR(found.st_mode)
+    status = look(guest, path)
+    return status is not None and stat.S_ISDIR(status.st_mode)
 
 
 def link_target(guest: Guest, path: str) -> str | None:
     """Return the target text of a symbolic link; None for everything else."""
-    found = look(guest, path)
-    if found is None or not stat.S_ISLNK(found.st_mode):
+    status = look(guest, path)
+    if status is None or not stat.S_ISLNK(status.st_mode):
         return None
     with _Absence(), _parent(guest, path) as (folder, name):
         return os.readlink(name, dir_fd=folder)
@@ -163,8 +163,8 @@ def words_of(line: str) -> list[str]:
 def sha256_of(guest: Guest, path: str) -> str | None:
     """Return the SHA-256 of a file, 64 hex digits; None when it is missing or above 256 MiB."""
     with opened(guest, path) as file:
-        found = None if file is None else _digest(file, MAX_HASHED_BYTES)
-    return None if found is None else found[0]
+        digest_and_size = None if file is None else _digest(file, MAX_HASHED_BYTES)
+    return None if digest_and_size is None else digest_and_size[0]
 
 
 def names_in(guest: Guest, path: str) -> list[str] | None:
@@ -185,15 +185,15 @@ def tree_of(guest: Guest, path: str) -> dict[str, str] | None:
         OSError: something in it cannot be read.
     """
     with _Absence(), _folder(guest, path) as top:
-        found: dict[str, str] = {}
+        tree: dict[str, str] = {}
         left = MAX_HASHED_BYTES
         for fd, name, below in _entries(top, ""):
             what, size = _describe(fd, name, left)
-            found[below] = what
+            tree[below] = what
             left -= size
-            if left < 0 or len(found) > MAX_ENTRIES or below.count("/") >= MAX_LEVELS:
+            if left < 0 or len(tree) > MAX_ENTRIES or below.count("/") >= MAX_LEVELS:
                 return None
-        return found
+        return tree
     return None
 
 
@@ -204,8 +204,8 @@ def _entries(folder: int, above: str) -> Iterator[tuple[int, str, str]]:
     """
     with os.scandir(folder) as rows:
         some = itertools.islice(rows, MAX_ENTRIES + 1)
-        found = sorted((row.name, row.is_dir(follow_symlinks=False)) for row in some)
-    for name, is_dir in found:
+        entries = sorted((row.name, row.is_dir(follow_symlinks=False)) for row in some)
+    for name, is_dir in entries:
         yield folder, name, above + name
         if not is_dir:
             continue
@@ -282,15 +282,15 @@ def _open_outside(path: str) -> int:
         while left:
             part = left.pop()
             below = os.open(part, _HANDLE, dir_fd=fd)
-            found = os.fstat(below)
-            if not stat.S_ISLNK(found.st_mode):
+            status = os.fstat(below)
+            if not stat.S_ISLNK(status.st_mode):
                 os.close(fd)
                 fd = below
                 continue
             target = os.readlink("", dir_fd=below)
             os.close(below)
             links += 1
-            if not _is_followed(found) or links > _MAX_LINKS:
+            if not _is_followed(status) or links > _MAX_LINKS:
                 raise OSError(errno.ELOOP, "a symbolic link is on the way", path)
             if target.startswith("/"):
                 os.close(fd)

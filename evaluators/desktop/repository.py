@@ -99,11 +99,11 @@ class Repository(NamedTuple):
         whole = _WHOLE.match(ref)
         if whole and self.output("show-ref", "--verify", "--quiet", whole[0]) is None:
             return None  # git would search for it: a tag may be called refs/heads/main
-        code, out, told = _run_git(
+        code, out, err = _run_git(
             self.guest, self.folder, "rev-parse", "--verify", f"{ref}^{{commit}}"
         )
         is_whole = ref == _HEAD or ref.startswith("refs/")
-        if code or (_AMBIGUOUS in told and not is_whole):
+        if code or (_AMBIGUOUS in err and not is_whole):
             return None
         return out.decode("ascii").strip()
 

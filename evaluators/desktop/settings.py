@@ -83,8 +83,8 @@ def gsetting_equals(guest: Guest, schema: str, key: str, value: str) -> bool:
         key: such as ``color-scheme``.
         value: as ``gsettings get`` prints it, texts without their quotes.
     """
-    found = _setting(guest, schema, key)
-    return found == value or (is_no_text(found) and is_same_variant(found, value))
+    current = _setting(guest, schema, key)
+    return current == value or (is_no_text(current) and is_same_variant(current, value))
 
 
 @evaluator(on="desktop")
@@ -193,8 +193,8 @@ def default_app_is(guest: Guest, mime: str, app: str) -> bool:
     code, out, err = output_of(guest, [_GIO, "mime", mime])
     if code != 0:
         raise ValueError(f"gio failed: {err.strip()}")
-    found = _DEFAULT_APP.search(out)
-    return found is not None and found[1] == app and _starts_system_program(guest, app)
+    match = _DEFAULT_APP.search(out)
+    return match is not None and match[1] == app and _starts_system_program(guest, app)
 
 
 @evaluator(on="desktop")
@@ -274,9 +274,9 @@ def _is_condition_met(guest: Guest, condition: str) -> bool:
         path = os.path.join(guest.path("~/.config"), rest.strip())  # noqa: PTH118
         return (look(guest, path) is not None) == (kind == "if-exists")
     if kind.upper() == "GSETTINGS":
-        words = rest.split()
+        names = rest.split()
         try:
-            return len(words) == 2 and _setting(guest, words[0], words[1]) == "true"  # noqa: PLR2004
+            return len(names) == 2 and _setting(guest, names[0], names[1]) == "true"  # noqa: PLR2004
         except Exception:  # noqa: BLE001 - ValueError, and GuestError, which is at hand in guests only
             return False
     return not condition

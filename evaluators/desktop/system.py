@@ -120,16 +120,16 @@ def user_in_group(guest: Guest, user: str, group: str) -> bool:
         user: login name of an existing user.
         group: name of the group.
     """
-    account, found = _row(guest, "/etc/passwd", 7, user), _row(guest, "/etc/group", 4, group)
-    if account is None or found is None:
+    account, group_row = _row(guest, "/etc/passwd", 7, user), _row(guest, "/etc/group", 4, group)
+    if account is None or group_row is None:
         return False
     members = {
         part
         for row in _rows(guest, "/etc/group", 4)
-        if row[2] == found[2]
+        if row[2] == group_row[2]
         for part in row[3].split(",")
     }
-    return account[3] == found[2] or user in members
+    return account[3] == group_row[2] or user in members
 
 
 @evaluator(on="desktop")
@@ -231,8 +231,8 @@ def shell_history_has(guest: Guest, command: str) -> bool:
 
 def _is_own(guest: Guest, path: str, name: str) -> bool:
     """Return whether a file belongs to the user of a name, or there is no user of that name."""
-    found, account = look(guest, path), _row(guest, "/etc/passwd", 7, name)
-    return found is not None and (account is None or found.st_uid == int(account[2]))
+    status, account = look(guest, path), _row(guest, "/etc/passwd", 7, name)
+    return status is not None and (account is None or status.st_uid == int(account[2]))
 
 
 def _is_found(guest: Guest, job: Job) -> bool:
@@ -260,7 +260,7 @@ def _zone(guest: Guest, name: str) -> str:
 
 def _packages(guest: Guest) -> dict[str, list[Package]]:
     """Return what dpkg knows of packages, by name; one of several architectures is there several times."""
-    found: dict[str, list[Package]] = {}
+    packages: dict[str, list[Package]] = {}
     fields: dict[str, str] = {}
     for line in [*lines_of(guest, _STATUS, _MAX_STATUS_BYTES), ""]:
         name, _, value = line.partition(": ")
@@ -269,9 +269,9 @@ def _packages(guest: Guest) -> dict[str, list[Package]]:
             status = [*fields.get("Status", "").split(), "", "", ""]
             package = Package(fields.get("Version", ""), status[1] == "ok", status[2])
             if "Package" in fields:
-                found.setdefault(fields["Package"], []).append(package)
+                packages.setdefault(fields["Package"], []).append(package)
             fields = {}
-    return found
+    return packages
 
 
 def _row(guest: Guest, path: str, width: int, name: str) -> list[str] | None:

@@ -31,12 +31,12 @@ def _plain(text: str) -> str:
     return _TEXT.sub(_in_one_form, _TYPE.sub("", text.strip()))
 
 
-def _in_one_form(found: re.Match[str]) -> str:
+def _in_one_form(match: re.Match[str]) -> str:
     """Return a text in single quotes, its own quotes not escaped; nothing for blanks."""
-    if found.lastindex is None:
+    if match.lastindex is None:
         return ""
-    return f"'{_ESCAPED.sub(_unescaped, found[found.lastindex])}'"
+    return f"'{_ESCAPED.sub(_unescaped, match[match.lastindex])}'"
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    return found[1] if found[1] in {"'", '"'} else found[0]
+def _unescaped(match: re.Match[str]) -> str:
+    return match[1] if match[1] in {"'", '"'} else match[0]

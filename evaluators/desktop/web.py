@@ -125,8 +125,8 @@ def http_title_is(guest: Guest, url: str, title: str) -> bool:
         title: the whole title.
     """
     answer = ask("GET", url)
-    found = title_of(_text_in(answer) or "") if answer.is_page else None
-    return found is not None and " ".join(found.split()) == " ".join(title.split())
+    page_title = title_of(_text_in(answer) or "") if answer.is_page else None
+    return page_title is not None and " ".join(page_title.split()) == " ".join(title.split())
 
 
 @evaluator(on="desktop")

@@ -59,8 +59,8 @@ def image_size_equals(view: MachineView, path: str, width: Px, height: Px) -> bo
     Example:
         ``{on: desktop, check: image_size_equals, with: {path: ~/a.png, width: 64, height: 48}}``
     """
-    found = view.picture(path)
-    return found is not None and found.size == (width, height)
+    picture = view.picture(path)
+    return picture is not None and picture.size == (width, height)
 
 
 @evaluator(on="documents")
@@ -82,8 +82,8 @@ def image_format_is(
     Example:
         ``{on: desktop, check: image_format_is, with: {path: ~/a.jpg, format: JPEG}}``
     """
-    found = view.picture(path)
-    return found is not None and found.format == format
+    picture = view.picture(path)
+    return picture is not None and picture.format == format
 
 
 @evaluator(on="documents")
@@ -101,8 +101,8 @@ def image_same_as(view: MachineView, path: str, original: str) -> bool:
     Example:
         ``{on: desktop, check: image_same_as, with: {path: ~/a.jpg, original: /srv/cat.png}}``
     """
-    found, source = view.picture(path), _original(view, original)
-    return found is not None and is_same_picture(found, source, everywhere=True)
+    picture, source = view.picture(path), _original(view, original)
+    return picture is not None and is_same_picture(picture, source, everywhere=True)
 
 
 @evaluator(on="documents")
@@ -181,10 +181,10 @@ def image_made_grey(view: MachineView, path: str, original: str) -> bool:
     source = _original(view, original)
     if _is_grey(source):
         raise unusable(original, "The original has no colours to remove.")
-    found = view.picture(path)
-    if found is None or found.size != source.size or not _is_grey(found):
+    picture = view.picture(path)
+    if picture is None or picture.size != source.size or not _is_grey(picture):
         return False
-    level = resized(found.grey())
+    level = resized(picture.grey())
     return any(structure(level, resized(grey)) >= _SAME_STRUCTURE for grey in _greys(source))
 
 
@@ -217,16 +217,16 @@ def image_turned(
         "mirrored": source.pixels[:, ::-1],
         "flipped": source.pixels[::-1],
     }
-    found = view.picture(path)
-    if found is None:
+    picture = view.picture(path)
+    if picture is None:
         return False
     if any(
-        is_same_picture(found, source.with_pixels(variant))
+        is_same_picture(picture, source.with_pixels(variant))
         for name, variant in {**variants, "": source.pixels}.items()
         if name != how
     ):
         return False
-    return is_same_picture(found, source.with_pixels(variants[how]))
+    return is_same_picture(picture, source.with_pixels(variants[how]))
 
 
 @evaluator(on="documents")
@@ -260,14 +260,14 @@ def image_cropped(
     source = _original(view, original)
     if left < 0 or top < 0 or left + width > source.size[0] or top + height > source.size[1]:
         raise unusable(original, "The part exceeds the original.")
-    found = view.picture(path)
-    if found is None or any(
+    picture = view.picture(path)
+    if picture is None or any(
         abs(seen - wanted) > _CROP_SLACK_PX
-        for seen, wanted in zip(found.size, (width, height), strict=True)
+        for seen, wanted in zip(picture.size, (width, height), strict=True)
     ):
         return False
-    part = aligned_part(found, source, left, top)
-    return part is not None and is_same_picture(found, part)
+    part = aligned_part(picture, source, left, top)
+    return part is not None and is_same_picture(picture, part)
 
 
 @evaluator(on="documents")
@@ -295,10 +295,10 @@ def images_side_by_side(
         with: {path: ~/ab.png, first: /srv/a.png, second: /srv/b.png}}``
     """
     first_original, second_original = _original(view, first), _original(view, second)
-    found = view.picture(path)
-    if found is None:
+    combined = view.picture(path)
+    if combined is None:
         return False
-    pixels = found.pixels if direction == "horizontal" else found.pixels.transpose(1, 0, 2)
+    pixels = combined.pixels if direction == "horizontal" else combined.pixels.transpose(1, 0, 2)
     parts = [
         picture.pixels if direction == "horizontal" else picture.pixels.transpose(1, 0, 2)
         for picture in (first_original, second_original)
@@ -306,16 +306,16 @@ def images_side_by_side(
     ratios = [part.shape[1] / part.shape[0] for part in parts]
     cut = round(pixels.shape[1] * ratios[0] / sum(ratios))
     return all(
-        is_same_picture(found.with_pixels(seen), found.with_pixels(part), proportion=0.1)
+        is_same_picture(combined.with_pixels(seen), combined.with_pixels(part), proportion=0.1)
         for seen, part in zip((pixels[:, :cut], pixels[:, cut:]), parts, strict=True)
     )
 
 
 def _original(view: MachineView, source: str) -> Picture:
-    found = view.picture(source)
-    if found is None:
+    picture = view.picture(source)
+    if picture is None:
         raise unusable(source, "There is no readable original.", source[:200])
-    return found
+    return picture
 
 
 def _tones(view: MachineView, path: str, source: Picture) -> tuple[Grey, Grey] | None:
@@ -323,22 +323,22 @@ def _tones(view: MachineView, path: str, source: Picture) -> tuple[Grey, Grey] |
 
     None if the picture has another size or structure, or what changed is more than its tones.
     """
-    found = view.picture(path)
-    if found is None or found.size != source.size:
+    picture = view.picture(path)
+    if picture is None or picture.size != source.size:
         return None
-    before, after = resized(source.grey()), resized(found.grey())
+    before, after = resized(source.grey()), resized(picture.grey())
     if structure(before, after) < _SAME_STRUCTURE:
         return None
-    if not is_by_tone([(before, after)]) and not is_by_tone(_colours(source, found)):
+    if not is_by_tone([(before, after)]) and not is_by_tone(_colours(source, picture)):
         return None
     return retoned(before, before), retoned(before, after)
 
 
-def _colours(source: Picture, found: Picture) -> list[tuple[Grey, Grey]]:
+def _colours(source: Picture, edited: Picture) -> list[tuple[Grey, Grey]]:
     """Return red, green and blue of two pictures, which reach their ends at other tones."""
     before, after = (
         [resized(channel) for channel in picture.pixels.transpose(2, 0, 1).astype(np.float32)]
-        for picture in (source, found)
+        for picture in (source, edited)
     )
     return list(zip(before, after, strict=True))
 

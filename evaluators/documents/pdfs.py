@@ -63,13 +63,13 @@ def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1)
         ``{on: desktop, check: pdf_page_has_text, with: {path: ~/a.pdf, text: Invoice 7}}``
     """
     pdf = view.pdf(path)
-    words = _plain(text)
+    wanted = _plain(text)
     return (
         pdf is not None
         and page <= len(pdf.pages)
-        and bool(words)
+        and bool(wanted)
         and any(
-            f" {words} " in f" {_plain(reading)} " for reading in _readings(pdf.pages[page - 1])
+            f" {wanted} " in f" {_plain(reading)} " for reading in _readings(pdf.pages[page - 1])
         )
     )
 
@@ -116,7 +116,7 @@ def pdf_title_equals(view: MachineView, path: str, title: str) -> bool:
 def _readings(page: str) -> tuple[str, ...]:
     """Return the text of a page as it stands, and with its divided and spaced words in one piece."""
     undivided = _DIVIDED.sub("", page)
-    return page, undivided, _SPACED.sub(lambda found: found[0].replace(" ", ""), undivided)
+    return page, undivided, _SPACED.sub(lambda match: match[0].replace(" ", ""), undivided)
 
 
 def _plain(text: str) -> str:

@@ -58,8 +58,8 @@ def slide_title_equals(view: MachineView, path: str, slide: Number, title: str) 
     Example:
         ``{on: desktop, check: slide_title_equals, with: {path: ~/a.odp, slide: 1, title: Aims}}``
     """
-    found = _slide(view, path, slide)
-    titles = [shape.text.strip() for shape in _shapes(found, "title")]
+    slide_content = _slide(view, path, slide)
+    titles = [shape.text.strip() for shape in _shapes(slide_content, "title")]
     return titles == [title.strip()]
 
 
@@ -78,8 +78,10 @@ def slide_has_line(view: MachineView, path: str, slide: Number, text: str) -> bo
     Example:
         ``{on: desktop, check: slide_has_line, with: {path: ~/a.odp, slide: 2, text: Ask Ann}}``
     """
-    found = _slide(view, path, slide)
-    lines = [line for shape in _shapes(found, "text", "other") for line in shape.text.split("\n")]
+    slide_content = _slide(view, path, slide)
+    lines = [
+        line for shape in _shapes(slide_content, "text", "other") for line in shape.text.split("\n")
+    ]
     return text.strip() in [line.strip() for line in lines if line.strip()]
 
 
@@ -98,8 +100,8 @@ def slide_notes_equal(view: MachineView, path: str, slide: Number, text: str) ->
     Example:
         ``{on: desktop, check: slide_notes_equal, with: {path: ~/a.odp, slide: 1, text: Smile}}``
     """
-    found = _slide(view, path, slide)
-    return found is not None and found.notes.strip() == text.strip() != ""
+    slide_content = _slide(view, path, slide)
+    return slide_content is not None and slide_content.notes.strip() == text.strip() != ""
 
 
 @evaluator(on="documents")
@@ -115,8 +117,8 @@ def slide_layout_is(view: MachineView, path: str, slide: Number, layout: str) ->
     Example:
         ``{on: desktop, check: slide_layout_is, with: {path: ~/a.odp, slide: 1, layout: Default}}``
     """
-    found = _slide(view, path, slide)
-    return found is not None and found.layout == layout
+    slide_content = _slide(view, path, slide)
+    return slide_content is not None and slide_content.layout == layout
 
 
 @evaluator(on="documents")
@@ -145,11 +147,11 @@ def slide_has_picture(
         ``{on: desktop, check: slide_has_picture,
         with: {path: ~/a.odp, slide: 1, picture: /srv/cat.png, place: right}}``
     """
-    found = _slide(view, path, slide)
+    slide_content = _slide(view, path, slide)
     original = view.picture(picture)
-    if found is None or original is None:
+    if slide_content is None or original is None:
         return False
-    for shape in _shapes(found, "picture"):
+    for shape in _shapes(slide_content, "picture"):
         if min(shape.width, shape.height) < _SMALLEST:
             continue
         shown = decode_picture(base64.b64decode(shape.picture))

@@ -74,10 +74,10 @@ def cell_equals(
     Example:
         ``{on: desktop, check: cell_equals, with: {path: ~/a.ods, cell: B7, value: 41.5}}``
     """
-    found = _cell(view, path, sheet, cell)
-    if found is None or not _holds(found, value, tolerance or None):
+    cell_content = _cell(view, path, sheet, cell)
+    if cell_content is None or not _holds(cell_content, value, tolerance or None):
         return False
-    return not found.formula or not _is_refuted(view, path, sheet, cell)
+    return not cell_content.formula or not _is_refuted(view, path, sheet, cell)
 
 
 @evaluator(on="documents")
@@ -100,8 +100,12 @@ def cell_has_formula(
         ``{on: desktop, check: cell_has_formula,
         with: {path: ~/a.ods, cell: B7, formula: "=SUM(B2:B6)"}}``
     """
-    found = _cell(view, path, sheet, cell)
-    return found is not None and bool(found.formula) and _plain(found.formula) == _plain(formula)
+    cell_content = _cell(view, path, sheet, cell)
+    return (
+        cell_content is not None
+        and bool(cell_content.formula)
+        and _plain(cell_content.formula) == _plain(formula)
+    )
 
 
 @evaluator(on="documents")
@@ -138,12 +142,12 @@ def cell_calculated(
             f"Formulas with {name} cannot be recalculated.",
             resolution=f"Use one of {', '.join(sorted(SUPPORTED))}, or cell_has_formula.",
         )
-    found = _cell(view, path, sheet, cell)
-    if found is None or not found.formula or not _holds(found, value):
+    cell_content = _cell(view, path, sheet, cell)
+    if cell_content is None or not cell_content.formula or not _holds(cell_content, value):
         return False
     calculator, tab = _calculator(view, path, sheet)
     try:
-        is_same = _is_result(found, calculator.value(tab, cell))
+        is_same = _is_result(cell_content, calculator.value(tab, cell))
         return is_same and calculator.depends_on(tab, cell, name)
     except (ErrorValue, UnsupportedFormula):
         return False
@@ -170,8 +174,8 @@ def cells_equal(
         ``{on: desktop, check: cells_equal,
         with: {path: ~/a.ods, first: A1, rows: [[Name, Age], [Ann, 31]]}}``
     """
-    found = _sheet(view, path, sheet)
-    if found is None or not rows:
+    worksheet = _sheet(view, path, sheet)
+    if worksheet is None or not rows:
         return False
     left, top = _numbers(first)
     wanted = {
@@ -179,9 +183,11 @@ def cells_equal(
         for row, values in enumerate(rows)
         for column, value in enumerate(values)
     }
-    if not all(_is_cell(found.cells.get(place), value) for place, value in wanted.items()):
+    if not all(_is_cell(worksheet.cells.get(place), value) for place, value in wanted.items()):
         return False
-    formulas = [place for place in wanted if place in found.cells and found.cells[place].formula]
+    formulas = [
+        place for place in wanted if place in worksheet.cells and worksheet.cells[place].formula
+    ]
     return not formulas or not _is_refuted(view, path, sheet, *formulas)
 
 
@@ -201,10 +207,10 @@ def sheet_size_equals(
     Example:
         ``{on: desktop, check: sheet_size_equals, with: {path: ~/a.ods, rows: 5, columns: 2}}``
     """
-    found = _sheet(view, path, sheet)
-    if found is None or not found.cells:
+    worksheet = _sheet(view, path, sheet)
+    if worksheet is None or not worksheet.cells:
         return False
-    places = [_numbers(place) for place in found.cells]
+    places = [_numbers(place) for place in worksheet.cells]
     return (max(row for _, row in places), max(column for column, _ in places)) == (rows, columns)
 
 
@@ -224,8 +230,11 @@ def panes_frozen(view: MachineView, path: str, rows: int, columns: int, sheet: s
     Example:
         ``{on: desktop, check: panes_frozen, with: {path: ~/a.ods, rows: 1, columns: 0}}``
     """
-    found = _sheet(view, path, sheet)
-    return found is not None and (found.frozen_rows, found.frozen_columns) == (rows, columns)
+    worksheet = _sheet(view, path, sheet)
+    return worksheet is not None and (worksheet.frozen_rows, worksheet.frozen_columns) == (
+        rows,
+        columns,
+    )
 
 
 @evaluator(on="documents")
@@ -271,15 +280,15 @@ def sheet_has_chart(
         ``{on: desktop, check: sheet_has_chart,
         with: {path: ~/a.ods, kind: column, series: ["B2:B6"]}}``
     """
-    found = _sheet(view, path, sheet)
-    if found is None or not series:
+    worksheet = _sheet(view, path, sheet)
+    if worksheet is None or not series:
         return False
-    wanted = sorted(_range(cells, found.name) for cells in series)
+    wanted = sorted(_range(cells, worksheet.name) for cells in series)
     return any(
         chart.kind == kind
         and title in {"", chart.title}
-        and sorted(_range(cells, found.name) for cells in chart.series) == wanted
-        for chart in found.charts
+        and sorted(_range(cells, worksheet.name) for cells in chart.series) == wanted
+        for chart in worksheet.charts
     )
 
 
@@ -299,13 +308,13 @@ def cells_bold(view: MachineView, path: str, cells: list[Place], sheet: str = ""
     Example:
         ``{on: desktop, check: cells_bold, with: {path: ~/a.ods, cells: [A1, B1]}}``
     """
-    found = _sheet(view, path, sheet)
-    if found is None or not cells:
+    worksheet = _sheet(view, path, sheet)
+    if worksheet is None or not cells:
         return False
-    others = [cell for place, cell in found.cells.items() if place not in cells]
+    others = [cell for place, cell in worksheet.cells.items() if place not in cells]
     is_everything = bool(others) and all(cell.bold for cell in others)
     return not is_everything and all(
-        place in found.cells and found.cells[place].bold for place in cells
+        place in worksheet.cells and worksheet.cells[place].bold for place in cells
     )
 
 
@@ -325,8 +334,8 @@ def cell_filled(view: MachineView, path: str, cell: Place, colour: str, sheet: s
     Example:
         ``{on: desktop, check: cell_filled, with: {path: ~/a.ods, cell: B7, colour: ffff00}}``
     """
-    found = _cell(view, path, sheet, cell)
-    return found is not None and found.fill == colour.lower().lstrip("#") != ""
+    cell_content = _cell(view, path, sheet, cell)
+    return cell_content is not None and cell_content.fill == colour.lower().lstrip("#") != ""
 
 
 def _sheet(view: MachineView, path: str, name: str) -> Sheet | None:
@@ -337,14 +346,17 @@ def _sheet(view: MachineView, path: str, name: str) -> Sheet | None:
 
 
 def _cell(view: MachineView, path: str, sheet: str, place: str) -> Cell | None:
-    found = _sheet(view, path, sheet)
-    return found.cells.get(place) if found is not None else None
+    worksheet = _sheet(view, path, sheet)
+    return worksheet.cells.get(place) if worksheet is not None else None
 
 
 def _calculator(view: MachineView, path: str, sheet: str) -> tuple[Calculator, str]:
     """Return a calculator of a workbook that has a sheet, and the sheet's name."""
-    found = _sheet(view, path, sheet)
-    return Calculator(view.workbook(path) or Workbook()), found.name if found is not None else ""
+    worksheet = _sheet(view, path, sheet)
+    return (
+        Calculator(view.workbook(path) or Workbook()),
+        worksheet.name if worksheet is not None else "",
+    )
 
 
 def _is_refuted(view: MachineView, path: str, sheet: str, *places: str) -> bool:
@@ -390,12 +402,12 @@ def _holds(cell: Cell, wanted: Value, tolerance: float | None = None) -> bool:
 
 
 def _moment(text: str) -> str:
-    found = _MOMENT.fullmatch(text.strip())
-    if found is None:
+    match = _MOMENT.fullmatch(text.strip())
+    if match is None:
         return text.strip()
-    clock = [found[long] or found[short] for long, short in _PARTS]
+    clock = [match[long] or match[short] for long, short in _PARTS]
     hours, minutes, seconds = (int(part or 0) for part in clock)
-    return f"{found['day'] or ''} {hours}:{minutes:02}:{seconds:02}".strip()
+    return f"{match['day'] or ''} {hours}:{minutes:02}:{seconds:02}".strip()
 
 
 def _is_value(seen: object, wanted: Value, tolerance: float | None = None) -> bool:

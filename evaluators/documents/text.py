@@ -185,8 +185,10 @@ def document_paragraph_aligned(
         with: {path: ~/a.odt, text: Aim, alignment: center}}``
     """
     document = view.text_document(path)
-    found = _find(document.paragraphs, text) if document is not None else []
-    return bool(found) and all((paragraph.alignment or "left") == alignment for paragraph in found)
+    paragraphs = _find(document.paragraphs, text) if document is not None else []
+    return bool(paragraphs) and all(
+        (paragraph.alignment or "left") == alignment for paragraph in paragraphs
+    )
 
 
 @evaluator(on="documents")

@@ -175,16 +175,16 @@ class Calculator:
         return self._parsed[key]
 
     def _missing(self, node: Node, sheet: str) -> list[_Key]:
-        found: list[_Key] = []
+        missing: list[_Key] = []
         for reference in references(node):
             name = reference.sheet.casefold() or sheet
             grid = self._grids.get(name, {})
-            found += [
+            missing += [
                 (name, *place)
                 for place in self._stored(grid, reference)
                 if grid[place].formula and (name, *place) not in self._results
             ]
-        return found
+        return missing
 
     def _stored(
         self, grid: dict[tuple[int, int], Cell], reference: Reference

@@ -90,13 +90,13 @@ def truth(value: Argument) -> bool:
 
 def numbers(arguments: Sequence[Argument]) -> list[float]:
     """Return the numbers of arguments; in ranges, anything else is skipped."""
-    found: list[float] = []
+    floats: list[float] = []
     for value in arguments:
         if isinstance(value, Block):
-            found += [cell for cell in value.values.values() if isinstance(cell, float)]
+            floats += [cell for cell in value.values.values() if isinstance(cell, float)]
         elif value is not None:
-            found.append(number(value))
-    return found
+            floats.append(number(value))
+    return floats
 
 
 def compare(sign: str, left: Argument, right: Argument) -> bool:
@@ -135,10 +135,10 @@ def _rank(value: Argument, other: Argument) -> tuple[int, float, str]:
 
 
 def _flat(arguments: Sequence[Argument]) -> list[Scalar]:
-    found: list[Scalar] = []
+    scalars: list[Scalar] = []
     for value in arguments:
-        found += value.values.values() if isinstance(value, Block) else [value]
-    return found
+        scalars += value.values.values() if isinstance(value, Block) else [value]
+    return scalars
 
 
 def _matches(criterion: Argument) -> Callable[[Scalar], bool]:
@@ -147,8 +147,8 @@ def _matches(criterion: Argument) -> Callable[[Scalar], bool]:
         criterion = _single(criterion)
     if not isinstance(criterion, str):
         return lambda value: value is not None and compare("=", value, criterion)
-    found = _CRITERION.fullmatch(criterion)
-    sign, operand = (found[1] or "=", found[2]) if found else ("=", criterion)
+    match = _CRITERION.fullmatch(criterion)
+    sign, operand = (match[1] or "=", match[2]) if match else ("=", criterion)
     try:
         limit = float(operand)
     except ValueError:
@@ -210,10 +210,10 @@ def _rounded(mode: str) -> Callable[[Sequence[Argument]], float]:
     return apply
 
 
-def _mean(found: Sequence[float]) -> float:
-    if not found:
+def _mean(values: Sequence[float]) -> float:
+    if not values:
         raise ErrorValue("#DIV/0!")
-    return math.fsum(found) / len(found)
+    return math.fsum(values) / len(values)
 
 
 def _divide_rest(arguments: Sequence[Argument]) -> float:
@@ -254,11 +254,11 @@ def _position(arguments: Sequence[Argument]) -> int:
 
 
 def _nth(arguments: Sequence[Argument], *, largest: bool) -> float:
-    found = sorted(numbers(arguments[:1]), reverse=largest)
+    ordered = sorted(numbers(arguments[:1]), reverse=largest)
     place = int(number(arguments[1]))
-    if not 1 <= place <= len(found):
+    if not 1 <= place <= len(ordered):
         raise ErrorValue("#NUM!")
-    return found[place - 1]
+    return ordered[place - 1]
 
 
 def _products(arguments: Sequence[Argument]) -> float:

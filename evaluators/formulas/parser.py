@@ -131,7 +131,7 @@ def _inner(node: Node) -> tuple[Node, ...]:
 
 def parts(node: Node) -> list[Node]:
     """Return an expression and all within it, in order."""
-    return [node, *(found for inner in _inner(node) for found in parts(inner))]
+    return [node, *(part for inner in _inner(node) for part in parts(inner))]
 
 
 def calls(node: Node) -> list[Call]:
@@ -197,21 +197,21 @@ class _Parser:
         raise UnsupportedFormula(f"{token.value!r} is not supported")
 
     def _arguments(self, depth: int) -> list[Node]:
-        found: list[Node] = []
+        arguments: list[Node] = []
         while True:
             token = self._peek()
             if token is None:
                 raise WrongFormula("a call is not closed")
             is_close = token.type == "FUNC" and token.subtype == "CLOSE"
             is_empty = is_close or token.type == "SEP"
-            if not (is_close and not found):
-                found.append(Constant(None) if is_empty else self.expression(0, depth))
+            if not (is_close and not arguments):
+                arguments.append(Constant(None) if is_empty else self.expression(0, depth))
             end = self._peek()
             if end is not None and end.type == "SEP" and end.subtype == "ARG":
                 self._next += 1
                 continue
             self._close("FUNC")
-            return found
+            return arguments
 
     def _close(self, kind: str) -> None:
         token = self._peek()

@@ -112,8 +112,8 @@ class GraphEvaluator(Progress):
         outcomes = self._waves.run(names)
         for outcome in outcomes:
             self.note(outcome)
-        found = [StartProblem.of(self._nodes[outcome.node], outcome) for outcome in outcomes]
-        report = StartReport(tuple(problem for problem in found if problem is not None))
+        problems = [StartProblem.of(self._nodes[outcome.node], outcome) for outcome in outcomes]
+        report = StartReport(tuple(problem for problem in problems if problem is not None))
         self.at_start = {problem.node: problem for problem in report.problems}
         return report
 

@@ -116,8 +116,8 @@ def _explain_state(state: NodeState, condition: str, before: tuple[str, ...]) ->
 
 def _shown(check: Check) -> str:
     """Return a check as ``cell_equals(on=desktop, path="~/a.ods", cell="B2")``, shortened."""
-    words = [f"on={check.on}", *(f"{key}={_short(value)}" for key, value in check.args.items())]
-    return f"{check.check}({', '.join(words)})"
+    arguments = [f"on={check.on}", *(f"{key}={_short(value)}" for key, value in check.args.items())]
+    return f"{check.check}({', '.join(arguments)})"
 
 
 def _short(value: object) -> str:

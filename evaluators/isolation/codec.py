@@ -176,7 +176,7 @@ def _records() -> dict[str, type[Any]]:
 
 def _errors() -> dict[str, type[MesocosmError]]:
     """Return the errors of this project by name."""
-    found: list[type[MesocosmError]] = [MesocosmError]
-    for known in found:
-        found += known.__subclasses__()
-    return {known.__name__: known for known in found}
+    error_types: list[type[MesocosmError]] = [MesocosmError]
+    for known in error_types:
+        error_types += known.__subclasses__()
+    return {known.__name__: known for known in error_types}

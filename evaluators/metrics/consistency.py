@@ -173,7 +173,7 @@ class _Search:
 
     def _moves(self, done: int) -> list[int]:
         """Return the sets that one more block leads to; only one if it finishes an application."""
-        found = []
+        moves = []
         for mask, numbers in self._groups:
             if done & mask == mask:
                 continue
@@ -184,8 +184,8 @@ class _Search:
             if after & mask == mask:
                 return [after]
             if after != done:
-                found.append(after)
-        return found
+                moves.append(after)
+        return moves
 
 
 def _entries(group: Sequence[int], followers: Sequence[Sequence[int]]) -> list[tuple[int, int]]:

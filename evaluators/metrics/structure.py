@@ -68,13 +68,13 @@ class Structure:
         """
         met: set[str] = set()
         done: frozenset[str] = frozenset()
-        found = []
+        completions = []
         for step in steps:
             met.update(step)
             now = self.completed(met)
-            found.append(tuple(name for name in self.apps if name in now - done))
+            completions.append(tuple(name for name in self.apps if name in now - done))
             done = now
-        return found
+        return completions
 
     def _members_of(self, name: str) -> frozenset[str]:
         return self.members.get(name, frozenset({name}))

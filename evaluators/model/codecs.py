@@ -125,8 +125,8 @@ def _as_a_whole(
     try:
         model.model_validate(left)
     except ValidationError as exc:
-        found = [row for row in exc.errors(include_url=False) if not row["loc"]]
-        return [row for row in found if not any(key.startswith(row["type"]) for key in invalid)]
+        mistakes = [row for row in exc.errors(include_url=False) if not row["loc"]]
+        return [row for row in mistakes if not any(key.startswith(row["type"]) for key in invalid)]
     return []
 
 

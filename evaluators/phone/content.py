@@ -102,8 +102,10 @@ def setting_equals(
         ``{on: phone, check: setting_equals,
         with: {namespace: global, key: device_name, value: Lab phone}}``
     """
-    found = phone.setting(namespace, key)
-    return found is not None and (found == value or _number(found) == _number(value) is not None)
+    current = phone.setting(namespace, key)
+    return current is not None and (
+        current == value or _number(current) == _number(value) is not None
+    )
 
 
 @evaluator(on="phone")

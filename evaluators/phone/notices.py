@@ -66,12 +66,12 @@ def parse_notifications(output: str) -> list[Notification]:
     block = _section(output, "  Notification List:\n")
     heads = list(_outside(_RECORD, block))
     ends = [*(head.start() for head in heads), len(block)][1:]
-    found = []
+    notifications = []
     for head, end in zip(heads, ends, strict=True):
         channel = _CHANNEL.search(head[2])
         values = _extras(block[head.end() : end])
-        found.append(Notification(head[1], channel[1] if channel else "", **values))
-    return found
+        notifications.append(Notification(head[1], channel[1] if channel else "", **values))
+    return notifications
 
 
 def parse_key_packages(output: str) -> list[str]:
@@ -84,30 +84,30 @@ def parse_key_packages(output: str) -> list[str]:
 
 def parse_toasts(output: str) -> list[Toast]:
     """Parse the toasts in ``dumpsys notification``: the shown one first, then those queued."""
-    return [Toast(*found) for found in _TOAST.findall(_section(output, "  Toast Queue:\n"))]
+    return [Toast(*fields) for fields in _TOAST.findall(_section(output, "  Toast Queue:\n"))]
 
 
 def parse_kept_toast(output: str) -> Toast | None:
     """Parse ``dumpsys reference_phone toast``: the last toast; None when there was none."""
-    found = _KEPT.match(output.removesuffix("\n"))
-    return Toast(found[1], found[2]) if found else None
+    match = _KEPT.match(output.removesuffix("\n"))
+    return Toast(match[1], match[2]) if match else None
 
 
 def _section(output: str, heading: str) -> str:
     """Return the text between a heading and the next one; empty when there is no such heading."""
-    _, found, rest = output.partition(heading)
-    end = next(_outside(_NEXT_SECTION, rest), None) if found else None
+    _, separator, rest = output.partition(heading)
+    end = next(_outside(_NEXT_SECTION, rest), None) if separator else None
     return rest[: end.start()] if end else rest
 
 
 def _outside(pattern: re.Pattern[str], block: str) -> Iterator[re.Match[str]]:
     """Yield what matches a pattern, but not within a title or text of a notification."""
     at = 0
-    while found := pattern.search(block, at):
-        value = _EXTRA.search(block, at, found.start())
+    while match := pattern.search(block, at):
+        value = _EXTRA.search(block, at, match.start())
         if value is None:
-            yield found
-            at = found.end()
+            yield match
+            at = match.end()
         else:
             end = _AFTER_EXTRA.search(block, value.end())
             at = end.end() if end else value.end()
@@ -117,9 +117,9 @@ def _extras(block: str) -> dict[str, str]:
     """Return title and text; what looks like either within one of them does not count."""
     values: dict[str, str] = {}
     at = 0
-    while found := _EXTRA.search(block, at):
-        end = _AFTER_EXTRA.search(block, found.end())
+    while match := _EXTRA.search(block, at):
+        end = _AFTER_EXTRA.search(block, match.end())
         if end is not None:
-            values.setdefault(found[1], block[found.end() : end.start()])
-        at = end.end() if end else found.end()
+            values.setdefault(match[1], block[match.end() : end.start()])
+        at = end.end() if end else match.end()
     return {"title": "", "text": "", **values}

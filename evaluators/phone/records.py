@@ -153,10 +153,10 @@ def parse_call_state(output: str) -> str:
     Raises:
         EvaluationError: the output has no call state.
     """
-    found = _CALL_STATE.findall(output)
-    if not found or any(state not in _CALL_STATES for state in found):
+    states = _CALL_STATE.findall(output)
+    if not states or any(state not in _CALL_STATES for state in states):
         raise EvaluationError("The phone does not report its call state.", details=output[:200])
-    return _CALL_STATES[max(found)]
+    return _CALL_STATES[max(states)]
 
 
 def _int(row: Mapping[str, str], column: str) -> int:

@@ -56,9 +56,9 @@ def read_column(query: Query, uri: str, column: str) -> dict[int, str]:
 def _ids(output: str) -> list[int]:
     """Return the row ids, in the phone's order."""
     lines = [] if output.strip() in _NONE else output.splitlines()
-    found = [_ID.fullmatch(line) for line in lines]
-    ids = [int(match[2]) for match in found if match]
-    if [int(match[1]) for match in found if match] != list(range(len(lines))):
+    matches = [_ID.fullmatch(line) for line in lines]
+    ids = [int(match[2]) for match in matches if match]
+    if [int(match[1]) for match in matches if match] != list(range(len(lines))):
         raise EvaluationError("A content provider returned no rows.", details=output[:400])
     if len(set(ids)) < len(ids):
         raise EvaluationError("A content provider repeats its rows.", details=output[:400])

@@ -174,11 +174,11 @@ def _switch_of(label: UiNode, nodes: list[UiNode]) -> list[UiNode]:
     parents = {node.index: node.parent for node in nodes}
     box = label.index
     while box in parents:
-        found = [
+        switches = [
             node for node in nodes if "checkable" in node.states and _is_in(node, box, parents)
         ]
-        if found:
-            return found
+        if switches:
+            return switches
         box = parents[box]
     return []
 

@@ -24,8 +24,8 @@ def phone_file_exists(phone: PhoneView, path: str) -> bool:
     Example:
         ``{on: phone, check: phone_file_exists, with: {path: /sdcard/Download/a.pdf}}``
     """
-    found = phone.file_stat(path)
-    return found is not None and not found.is_folder
+    status = phone.file_stat(path)
+    return status is not None and not status.is_folder
 
 
 @evaluator(on="phone")

@@ -76,8 +76,8 @@ class PhoneView:
         if "ctivit" not in output:
             raise EvaluationError("dumpsys printed no activities.", details=output[:400])
         for pattern in _RESUMED:
-            if found := pattern.search(output):
-                return found[1], found[2]
+            if match := pattern.search(output):
+                return match[1], match[2]
         return "", ""
 
     def hierarchy(self) -> Sequence[UiNode]:
@@ -213,12 +213,14 @@ class PhoneView:
         Raises:
             EvaluationError: the phone's output has another form.
         """
-        found = parse_notifications(self.read("dumpsys", "notification", "--noredact"))
+        records = parse_notifications(self.read("dumpsys", "notification", "--noredact"))
         keys = self.notifying_packages()
         if keys is None:
-            return found
-        number = Counter(record.package for record in found)
-        return [record for record in found if number[record.package] == keys.count(record.package)]
+            return records
+        number = Counter(record.package for record in records)
+        return [
+            record for record in records if number[record.package] == keys.count(record.package)
+        ]
 
     def notifying_packages(self) -> list[str] | None:
         """Return the application of each posted notification, by its key; None before Android 11.
@@ -252,11 +254,11 @@ class PhoneView:
         Raises:
             EvaluationError: it cannot be read, or has more than 16 MiB.
         """
-        found = self.file_stat(path)
-        if found is None or found.is_folder:
+        status = self.file_stat(path)
+        if status is None or status.is_folder:
             return None
-        if found.size_bytes > _MAX_FILE_BYTES:
-            raise EvaluationError(f"{path} has {found.size_bytes} bytes, which is too large.")
+        if status.size_bytes > _MAX_FILE_BYTES:
+            raise EvaluationError(f"{path} has {status.size_bytes} bytes, which is too large.")
         return self._require("cat", "--", path).stdout
 
     def file_text(self, path: str) -> str | None:

@@ -36,8 +36,8 @@ def main(kind: str) -> int:
     confine()
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            found = formats.read_document(kind, data)
-        encoded = json.dumps(asdict(found)).encode()
+            document = formats.read_document(kind, data)
+        encoded = json.dumps(asdict(document)).encode()
     except (ImportError, PermissionError) as exc:
         sys.stderr.write(f"{type(exc).__name__}: {exc}"[:500])
         return UNABLE

@@ -61,10 +61,10 @@ def _is_large_in_groups(image: Any) -> bool:  # noqa: ANN401
 
 def _extent(holder: Any, name: str) -> list[float]:  # noqa: ANN401
     """Return width and height that the properties of a shape or group say, nothing if they do not."""
-    found = (child.find(f"{_DRAWING}xfrm/{_DRAWING}{name}") for child in holder)
+    extents = (child.find(f"{_DRAWING}xfrm/{_DRAWING}{name}") for child in holder)
     return [
         float(extent.get(side, 0))
-        for extent in found
+        for extent in extents
         if extent is not None
         for side in ("cx", "cy")
     ]

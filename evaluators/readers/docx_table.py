@@ -21,8 +21,8 @@ def read_tables(document: Any) -> tuple[tuple[tuple[str, ...], ...], ...]:  # no
     """
     from docx.table import Table  # noqa: PLC0415 - only in the reader's process
 
-    found = document.element.body.xpath("./w:tbl")
-    return tuple(_rows(Table(element, document._body)) for element in found)  # noqa: SLF001 - no other way
+    tables = document.element.body.xpath("./w:tbl")
+    return tuple(_rows(Table(element, document._body)) for element in tables)  # noqa: SLF001 - no other way
 
 
 def is_unseen_row(element: Any) -> bool:  # noqa: ANN401
@@ -32,7 +32,7 @@ def is_unseen_row(element: Any) -> bool:  # noqa: ANN401
 
 def _rows(table: Any) -> tuple[tuple[str, ...], ...]:  # noqa: ANN401
     rows = list(table.rows)
-    found = []
+    visible_rows = []
     seen: set[Any] = set()
     for number, row in enumerate(rows):
         cells = row.cells
@@ -43,8 +43,8 @@ def _rows(table: Any) -> tuple[tuple[str, ...], ...]:  # noqa: ANN401
             texts.append("" if is_covered else _cell_text(cell, shade))
             seen.add(cell._tc)  # noqa: SLF001
         if not is_unseen_row(row._tr):  # noqa: SLF001
-            found.append(tuple(texts))
-    return tuple(found)
+            visible_rows.append(tuple(texts))
+    return tuple(visible_rows)
 
 
 def _cell_text(cell: Any, style_shade: str) -> str:  # noqa: ANN401
@@ -54,7 +54,7 @@ def _cell_text(cell: Any, style_shade: str) -> str:  # noqa: ANN401
 
 def _style_shades(table: Any, row: int, size: tuple[int, int]) -> list[str]:  # noqa: ANN401
     """Return what the style of a table of this many rows and columns shades the cells of a row with."""
-    found = []
+    cell_shades = []
     for column in range(size[1]):
         paths = [
             f"./w:tblStylePr[@w:type='{part}']/w:tcPr/w:shd"
@@ -63,8 +63,8 @@ def _style_shades(table: Any, row: int, size: tuple[int, int]) -> list[str]:  # 
         shades = (
             inherited(table.style, partial(_shade_at, path)) for path in (*paths, "./w:tcPr/w:shd")
         )
-        found.append(next((shade for shade in shades if shade), ""))
-    return found
+        cell_shades.append(next((shade for shade in shades if shade), ""))
+    return cell_shades
 
 
 def _shade_at(path: str, style: Any) -> str | None:  # noqa: ANN401

@@ -74,23 +74,23 @@ def read_paragraphs(document: Any) -> tuple[Paragraph, ...]:  # noqa: ANN401
     from docx.text.paragraph import Paragraph as DocxParagraph  # noqa: PLC0415 - as above
 
     body = document.element.body
-    found: list[Paragraph] = []
+    paragraphs: list[Paragraph] = []
     is_joined = False
     for element in body.xpath("./w:p"):
         paragraph = read_paragraph(DocxParagraph(element, document._body))  # noqa: SLF001 - no other way
         if is_joined:
-            before = found.pop()
+            before = paragraphs.pop()
             runs = (*before.runs, *paragraph.runs)
             paragraph = replace(paragraph, text="".join(run.text for run in runs), runs=runs)
-        found.append(paragraph)
+        paragraphs.append(paragraph)
         is_joined = bool(element.xpath("./w:pPr/w:rPr/w:del"))
-    return tuple(found)
+    return tuple(paragraphs)
 
 
 def _runs_leftwards(paragraph: Any) -> bool:  # noqa: ANN401
     def look(element: Any) -> str | None:  # noqa: ANN401
-        found = element.xpath("./w:pPr/w:bidi")
-        return str(found[0].get(f"{WORD}val", "1")) if found else None
+        bidi_elements = element.xpath("./w:pPr/w:bidi")
+        return str(bidi_elements[0].get(f"{WORD}val", "1")) if bidi_elements else None
 
     own = look(paragraph._p) or inherited(style_of(paragraph), lambda style: look(style.element))  # noqa: SLF001
     return own not in {None, "0", "false", "off"}
@@ -164,8 +164,8 @@ def _read_run(run: Any, paragraph: Any, ground: str) -> Run | None:  # noqa: ANN
 def _colour(styled: Any) -> str | None:  # noqa: ANN401
     """Return what colours the text of a run or style: its fill before its colour."""
     theme = _property(styled.element, "./w:rPr/w:color/@w:themeColor")
-    found = _property(styled.element, _FILL) or (theme if theme in _PAPER_THEMES else None)
-    rgb = PAPER if found in _PAPER_THEMES else found or styled.font.color.rgb
+    colour = _property(styled.element, _FILL) or (theme if theme in _PAPER_THEMES else None)
+    rgb = PAPER if colour in _PAPER_THEMES else colour or styled.font.color.rgb
     return None if rgb is None else str(rgb)
 
 
@@ -185,12 +185,12 @@ def _background(styled: Any) -> str | None:  # noqa: ANN401
     )
 
 
-def shading(found: list[Any]) -> str | None:
+def shading(elements: list[Any]) -> str | None:
     """Return the colour of shading: that of the pattern where it covers all, else that behind it."""
-    if not found:
+    if not elements:
         return None
-    is_solid = found[0].get(f"{WORD}val") == "solid"
-    colour = found[0].get(f"{WORD}{'color' if is_solid else 'fill'}")
+    is_solid = elements[0].get(f"{WORD}val") == "solid"
+    colour = elements[0].get(f"{WORD}{'color' if is_solid else 'fill'}")
     return str(colour) if colour and colour != "auto" else None
 
 
@@ -212,8 +212,8 @@ def _known_styles(_part: Any) -> dict[tuple[type, str | None], Any]:  # noqa: AN
 
 
 def _property(element: Any, path: str) -> str | None:  # noqa: ANN401
-    found = element.xpath(path)
-    return str(found[0]) if found else None
+    matches = element.xpath(path)
+    return str(matches[0]) if matches else None
 
 
 @lru_cache(maxsize=1)

@@ -49,9 +49,9 @@ def reduce_body(body: Any) -> None:  # noqa: ANN401 - an element of lxml
     _remove_field_codes(body)
 
 
-def is_on(found: list[Any]) -> bool:
+def is_on(elements: list[Any]) -> bool:
     """Return whether a property, the elements of its name, is there and not switched off."""
-    return any(element.get(f"{WORD}val") not in _OFF for element in found)
+    return any(element.get(f"{WORD}val") not in _OFF for element in elements)
 
 
 def _chosen(node: Any) -> list[Any]:  # noqa: ANN401

@@ -267,13 +267,13 @@ class _Document:
         shown = {
             attribute(node, "href").strip("./") for node in _within(table, {"draw:object"}, set())
         }
-        found = []
+        sheet_charts = []
         for child in self.file.childobjects:
             name = child.folder.strip("/")
             if name in shown:
                 charts = _within(child.body, {"chart:chart"}, set())
-                found += [_chart(chart, child.automaticstyles) for chart in charts]
-        return tuple(found)
+                sheet_charts += [_chart(chart, child.automaticstyles) for chart in charts]
+        return tuple(sheet_charts)
 
     def slide(self, page: Any) -> Slide:  # noqa: ANN401
         """Read one slide."""
@@ -317,13 +317,13 @@ class _Document:
 
     def _bases(self, name: str) -> list[Any]:
         """Return the styles of a frame on a slide, the nearest first."""
-        found: list[Any] = []
+        bases: list[Any] = []
         for family in ("graphic", "presentation"):
             base = name
-            while (style := self.styles.get((family, base))) is not None and style not in found:
-                found.append(style)
+            while (style := self.styles.get((family, base))) is not None and style not in bases:
+                bases.append(style)
                 base = attribute(style, "parentstylename")
-        return found
+        return bases
 
     def _shape(self, node: Any, size: tuple[float, float]) -> Shape:  # noqa: ANN401
         is_like_itself = keeps_colours(self._bases(attribute(node, "stylename")))
@@ -394,12 +394,12 @@ def _weights(document: _Document, nodes: Iterable[Any], look: Look) -> Iterator[
 def _fill(document: _Document, style: str) -> str:
     """Return the background of cells of a style; empty where it has none, or makes it transparent."""
     for _ in range(32):
-        found = document.styles.get(("table-cell", style))
-        for child in found.childNodes if found is not None else ():
+        element = document.styles.get(("table-cell", style))
+        for child in element.childNodes if element is not None else ():
             colour = attribute(child, "backgroundcolor")
             if colour and child.tagName == "style:table-cell-properties":
                 return colour.lstrip("#").lower() if colour != "transparent" else ""
-        style = attribute(found, "parentstylename") if found is not None else ""
+        style = attribute(element, "parentstylename") if element is not None else ""
     return ""
 
 
@@ -412,8 +412,8 @@ def _frozen(document: _Document, table: Any, name: str) -> tuple[int, int]:  # n
         for sheet in _within(entry, {"config:config-item-map-entry"}, set()):
             if attribute(sheet, "name") == name:
                 items = _within(sheet, {"config:config-item"}, set())
-                found = {attribute(item, "name"): str(item).strip() for item in items}
-                rows, columns = _split(found, "Vertical"), _split(found, "Horizontal")
+                settings = {attribute(item, "name"): str(item).strip() for item in items}
+                rows, columns = _split(settings, "Vertical"), _split(settings, "Horizontal")
                 is_hidden = _hides_some(table, "table:table-row", "numberrowsrepeated", rows)
                 is_hidden |= _hides_some(
                     table, "table:table-column", "numbercolumnsrepeated", columns
@@ -483,7 +483,7 @@ def _a1(formula: str) -> str:
     plain = formula.partition("=")[2]
     pieces = re.split(r'("[^"]*")', plain)
     for index in range(0, len(pieces), 2):
-        piece = _REFERENCE.sub(lambda found: _reference(found[1]), pieces[index])
+        piece = _REFERENCE.sub(lambda match: _reference(match[1]), pieces[index])
         pieces[index] = piece.replace(";", ",")
     return "=" + "".join(pieces)
 
@@ -565,17 +565,17 @@ def _run(text: str, look: Look, *, has_paper: bool) -> Run:
 
 def _within(node: Any, wanted: set[str], without: set[str]) -> list[Any]:  # noqa: ANN401
     """Return the outermost nodes with some names below a node, without descending into others."""
-    found: list[Any] = []
+    nodes: list[Any] = []
     waiting = list(reversed(node.childNodes))
     while waiting:
         child = waiting.pop()
         if child.nodeType != child.ELEMENT_NODE:
             continue
         if child.tagName in wanted:
-            found.append(child)
+            nodes.append(child)
         elif child.tagName not in without and not _is_hidden_section(child):
             waiting += reversed(child.childNodes)
-    return found
+    return nodes
 
 
 def _texts(node: Any) -> str:  # noqa: ANN401

@@ -181,8 +181,8 @@ def _raised(position: str) -> float | None:
 
 def share_of(text: str) -> float | None:
     """Return a percentage as a share; None when it is none."""
-    found = _SHARE.fullmatch(text)
-    return float(found[1]) / 100 if found else None
+    match = _SHARE.fullmatch(text)
+    return float(match[1]) / 100 if match else None
 
 
 def _length(text: str) -> float | None:
@@ -199,8 +199,8 @@ def attribute(node: Any, name: str) -> str:  # noqa: ANN401
 
 def length_mm(length: str) -> float:
     """Return a length in mm; 0 for what is none."""
-    found = LENGTH.fullmatch(length)
-    return float(found[1]) * _MM[found[2]] if found else 0.0
+    match = LENGTH.fullmatch(length)
+    return float(match[1]) * _MM[match[2]] if match else 0.0
 
 
 def is_seen_side(length: str) -> bool:

@@ -85,15 +85,15 @@ def page_grounds(
         look: of a family and name of a style.
         layouts: colours of pages by the names of their styles, those of no colour included.
     """
-    found = {}
+    grounds = {}
     colour = layouts.get(_FIRST)
     for block in blocks:
         family = _FAMILIES.get(block.tagName, "paragraph")
         master = look(family, attribute(block, "stylename")).master
         if master is not None:
             colour = layouts.get(master, colour)
-        found[id(block)] = colour
-    return found
+        grounds[id(block)] = colour
+    return grounds
 
 
 def ground_of(

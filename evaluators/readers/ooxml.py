@@ -141,8 +141,8 @@ def _check_merges(parts: Mapping[str, bytes]) -> None:
 
     left = MAX_CELLS
     for content in parts.values():
-        for found in _MERGE.finditer(content):
-            start_column, start_row, end_column, end_row = range_boundaries(found[1].decode())
+        for match in _MERGE.finditer(content):
+            start_column, start_row, end_column, end_row = range_boundaries(match[1].decode())
             if start_column is None or start_row is None or end_column is None or end_row is None:
                 raise ValueError("a merged range has no corners")
             left -= (end_column - start_column + 1) * (end_row - start_row + 1)

@@ -96,8 +96,12 @@ def _value(value: Any) -> str:  # noqa: ANN401 - pypdf's objects
         create_string_object,
     )
 
-    found = value.get_object() if value is not None else ""
-    return str(create_string_object(found.get_data()) if isinstance(found, StreamObject) else found)
+    resolved = value.get_object() if value is not None else ""
+    return str(
+        create_string_object(resolved.get_data())
+        if isinstance(resolved, StreamObject)
+        else resolved
+    )
 
 
 def _title(reader: PdfReader) -> str:

@@ -26,8 +26,8 @@ _INKS = frozenset({"/Separation", "/DeviceN"})
 
 def array_of(space: Any) -> list[Any]:  # noqa: ANN401 - a name, an array, or a reference to one
     """Return a colour space's array, its references resolved; empty for a name."""
-    found = _resolved(space)
-    return [_resolved(part) for part in found] if isinstance(found, list) else []
+    resolved = _resolved(space)
+    return [_resolved(part) for part in resolved] if isinstance(resolved, list) else []
 
 
 def mix_of(space: Sequence[Any]) -> Mix:

@@ -292,5 +292,5 @@ class Run:
         return self._page.layers.is_off(layer)
 
     def _named(self, kind: str, name: object) -> Mapping[str, Any]:
-        found = self._resources.get(kind, {}).get(name, {})
-        return found.get_object() if hasattr(found, "get_object") else found  # type: ignore[no-any-return]
+        resource = self._resources.get(kind, {}).get(name, {})
+        return resource.get_object() if hasattr(resource, "get_object") else resource  # type: ignore[no-any-return]

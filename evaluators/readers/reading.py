@@ -61,12 +61,12 @@ class ChildReader:
             if key in self._found:
                 self._found.move_to_end(key)
                 return self._found[key]
-        found = _read(kind, data, timeout_s)
+        content = _read(kind, data, timeout_s)
         with self._lock:
-            self._found[key] = found
+            self._found[key] = content
             while len(self._found) > _KEPT:
                 self._found.popitem(last=False)
-        return found
+        return content
 
 
 def _read(kind: str, data: bytes, timeout_s: float) -> Any:  # noqa: ANN401

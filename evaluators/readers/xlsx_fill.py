@@ -56,10 +56,10 @@ def _colours_of(theme: bytes | None) -> tuple[str, ...]:
         return ()
     scheme = fromstring(theme).find(".//{*}clrScheme")
     colours = [entry[0] for entry in scheme if len(entry)] if scheme is not None else []
-    found = [colour.get("lastClr") or str(colour.get("val")) for colour in colours]
-    if len(found) != _THEMED:
+    hex_colours = [colour.get("lastClr") or str(colour.get("val")) for colour in colours]
+    if len(hex_colours) != _THEMED:
         return ()
-    dark, light, other_dark, other_light, *accents = found
+    dark, light, other_dark, other_light, *accents = hex_colours
     return (light, dark, other_light, other_dark, *accents)
 
 

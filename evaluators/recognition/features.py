@@ -84,13 +84,13 @@ class Sift:
     def pairs(self, needle: Pixels, hay: Pixels) -> tuple[Points, Points]:
         """Return matching points, each point at most once."""
         cv = self._cv
-        found = [
+        detections = [
             self._sift.detectAndCompute(
                 cv.cvtColor(np.ascontiguousarray(image), cv.COLOR_RGB2GRAY), None
             )
             for image in (needle, hay)
         ]
-        (points, descriptors), (others, other_descriptors) = found
+        (points, descriptors), (others, other_descriptors) = detections
         if descriptors is None or other_descriptors is None or min(len(points), len(others)) < 2:  # noqa: PLR2004
             return _none(), _none()
         best: dict[int, tuple[float, int]] = {}

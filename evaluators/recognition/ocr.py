@@ -91,10 +91,10 @@ class RapidOcr:
 
     def read(self, pixels: Pixels) -> Sequence[TextLine]:
         """Return the lines of a picture."""
-        found = self._engine(np.ascontiguousarray(pixels[:, :, ::-1]), use_cls=False)
-        if found.boxes is None:
+        result = self._engine(np.ascontiguousarray(pixels[:, :, ::-1]), use_cls=False)
+        if result.boxes is None:
             return []
-        rows = zip(found.txts, found.boxes, found.scores, strict=True)
+        rows = zip(result.txts, result.boxes, result.scores, strict=True)
         return _sorted(TextLine(text, _around(box), float(score)) for text, box, score in rows)
 
 
@@ -162,8 +162,8 @@ class EasyOcr:
 
     def read(self, pixels: Pixels) -> Sequence[TextLine]:
         """Return the lines of a picture."""
-        found = self._reader.readtext(np.ascontiguousarray(pixels), width_ths=_EASYOCR_GAP)
-        return _sorted(TextLine(text, _around(box), float(score)) for box, text, score in found)
+        rows = self._reader.readtext(np.ascontiguousarray(pixels), width_ths=_EASYOCR_GAP)
+        return _sorted(TextLine(text, _around(box), float(score)) for box, text, score in rows)
 
 
 def _easyocr_weights(settings: VisionSettings) -> Path | None:
@@ -266,13 +266,13 @@ def _tesseract_lines(table: str) -> list[TextLine]:
         if row["level"] == "5" and float(row["conf"]) >= 0 and row["text"].strip():
             key = (row["page_num"], row["block_num"], row["par_num"], row["line_num"])
             lines.setdefault(key, []).append(row)
-    return [_tesseract_line(words) for words in lines.values()]
+    return [_tesseract_line(word_rows) for word_rows in lines.values()]
 
 
-def _tesseract_line(words: list[dict[str, str]]) -> TextLine:
+def _tesseract_line(word_rows: list[dict[str, str]]) -> TextLine:
     boxes = [
         [int(word[name]) // _TESSERACT_SCALE for name in ("left", "top", "width", "height")]
-        for word in words
+        for word in word_rows
     ]
     bounds = Bounds(
         min(left for left, _, _, _ in boxes),
@@ -280,8 +280,8 @@ def _tesseract_line(words: list[dict[str, str]]) -> TextLine:
         max(left + width for left, _, width, _ in boxes),
         max(top + height for _, top, _, height in boxes),
     )
-    score = sum(float(word["conf"]) for word in words) / len(words) / 100
-    return TextLine(" ".join(word["text"] for word in words), bounds, score)
+    score = sum(float(word["conf"]) for word in word_rows) / len(word_rows) / 100
+    return TextLine(" ".join(word["text"] for word in word_rows), bounds, score)
 
 
 def _define_torchvision_operators(torch: Any) -> object:  # noqa: ANN401 - a module

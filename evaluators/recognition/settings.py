@@ -55,11 +55,11 @@ def checked_weights(
             details=f"Path: {path or 'not set'}.",
             resolution=f"Set MESOCOSM_VISION_{place.upper()} to their path.",
         )
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != sha256.strip().lower():
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest != sha256.strip().lower():
         raise RequirementError(
             f"{path} is not the expected file of weights.",
-            details=f"SHA-256 {found}, expected {sha256 or 'none: no checksum is set'}.",
+            details=f"SHA-256 {digest}, expected {sha256 or 'none: no checksum is set'}.",
             resolution=f"Set MESOCOSM_VISION_{checksum.upper()} to the checksum of a file you trust.",
         )
     return path

@@ -162,8 +162,8 @@ def answer_is_date(
     Example:
         ``{on: session, check: answer_is_date, with: {expected: "2026-11-21"}}``
     """
-    found = read_date(read_answer(session) or "", day_first=day_first)
-    return found == dt.date.fromisoformat(expected)
+    date = read_date(read_answer(session) or "", day_first=day_first)
+    return date == dt.date.fromisoformat(expected)
 
 
 @evaluator(on="session")

@@ -66,8 +66,8 @@ class SheetCell(_Place):
         book = view.machine(self.on).workbook(self.path)
         for sheet in book.sheets if book is not None else ():
             if self.sheet in {"", sheet.name}:
-                found = sheet.cells.get(self.cell)
-                value = found.value if found is not None else None
+                cell = sheet.cells.get(self.cell)
+                value = cell.value if cell is not None else None
                 if isinstance(value, float) and value.is_integer():
                     value = int(value)
                 return [] if value is None else [str(value)]
@@ -98,8 +98,8 @@ class PhoneSetting(_Place):
 
     def values(self, view: CrossView) -> list[str]:
         """Return the value; empty when there is none."""
-        found = view.phone(self.on).setting(self.namespace, self.key)
-        return [] if found is None else [found]
+        setting = view.phone(self.on).setting(self.namespace, self.key)
+        return [] if setting is None else [setting]
 
 
 class ContactField(_Place):

@@ -121,10 +121,10 @@ def read_date(text: str, *, day_first: bool | None = None) -> dt.date | None:
 def _split_weekday(text: str) -> tuple[int | None, str]:
     """Return the weekday before or after a date, if any, and the date."""
     for shape in _WEEKDAYS:
-        if found := shape.fullmatch(text):
-            weekday = _NAMES.weekday(found["name"])
+        if match := shape.fullmatch(text):
+            weekday = _NAMES.weekday(match["name"])
             if weekday is not None:
-                return weekday, found["rest"]
+                return weekday, match["rest"]
     return None, text
 
 
@@ -152,9 +152,9 @@ def _read_day(text: str, *, day_first: bool | None) -> dt.date | None:
 
 def _has_month(text: str) -> bool:
     return any(
-        _NAMES.month(found["month"]) is not None
+        _NAMES.month(match["month"]) is not None
         for shape in _NAMED
-        if (found := shape.fullmatch(text))
+        if (match := shape.fullmatch(text))
     )
 
 
@@ -201,7 +201,7 @@ def _without_dress(part: str) -> str:
 def _is_counted_up(parts: Sequence[str]) -> bool:
     """Return whether no number before an item is less than that before an earlier one."""
     bullets = [_BULLET.match(part) for part in parts]
-    numbers = [int(found["number"]) for found in bullets if found and found["number"]]
+    numbers = [int(match["number"]) for match in bullets if match and match["number"]]
     return numbers == sorted(numbers)
 
 

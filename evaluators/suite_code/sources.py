@@ -96,13 +96,13 @@ def require_guest_sources(names: Iterable[str], sources: Sequence[SourceFile]) -
         SpecError: one cannot run in guests: file, line and reason.
     """
     siblings = {source.name: source for source in sources if source.folder == "evaluators"}
-    pending, found = list(names), dict[str, SourceFile]()
+    pending, required = list(names), dict[str, SourceFile]()
     while pending:
         name = pending.pop()
-        if name not in found:
-            found[name] = siblings[name]
+        if name not in required:
+            required[name] = siblings[name]
             pending += _require_guest_source(siblings[name], set(siblings))
-    return [found[name] for name in sorted(found)]
+    return [required[name] for name in sorted(required)]
 
 
 def _read(root: Path, folder: str, path: Path) -> SourceFile:

@@ -244,12 +244,12 @@ def image_has_text(
     Example:
         ``{on: desktop, check: image_has_text, with: {path: ~/shot.png, text: Invoice 7}}``
     """
-    found = view.picture(path)
-    if found is None:
+    picture = view.picture(path)
+    if picture is None:
         return False
     return any(
-        holds(line.text, text, whole=whole_line) and is_legible(found.pixels, line.bounds)
-        for line in read_text(found.pixels, engine)
+        holds(line.text, text, whole=whole_line) and is_legible(picture.pixels, line.bounds)
+        for line in read_text(picture.pixels, engine)
     )
 
 
@@ -284,11 +284,11 @@ def image_contains_picture(
         with: {path: ~/collage.png, picture: /srv/cat.png}}``
     """
     wanted = _picture(view, picture)
-    found = view.picture(path)
-    if found is None:
+    image = view.picture(path)
+    if image is None:
         return False
-    bounds = _bounds(region, found.pixels)
-    return _is_placed(wanted.pixels, found.pixels, bounds, (min_scale, max_scale), method)
+    bounds = _bounds(region, image.pixels)
+    return _is_placed(wanted.pixels, image.pixels, bounds, (min_scale, max_scale), method)
 
 
 def _is_placed(
@@ -308,10 +308,10 @@ def _is_placed(
 
 
 def _picture(view: MachineView, source: str) -> Picture:
-    found = view.picture(source)
-    if found is None:
+    picture = view.picture(source)
+    if picture is None:
         raise unusable(source, "The picture to find is missing or unreadable.", source[:200])
-    return found
+    return picture
 
 
 def _bounds(region: Region | None, pixels: Pixels) -> Bounds:

@@ -52,7 +52,7 @@ class BaseRecipe:
         return self._distribution.name
 
     def inputs(self) -> Mapping[str, object]:
-        """Give the digest of the Dockerfile; the variant says the rest."""
+        """Return the digest of the Dockerfile; the variant says the rest."""
         return {"dockerfile": digest_file(HERE / "Dockerfile")}
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
@@ -70,11 +70,11 @@ class BaseRecipe:
         return Product(docker_id=built, packages=packages, notes={"origin": origin})
 
     def _get_bare(self, client: DockerClient, workdir: Path, report: Report) -> tuple[str, str]:
-        """Give the id of the bare image and where it is from."""
+        """Return the id of the bare image and where it is from."""
         reference = self._distribution.registry_image
         report("registry", None, f"asking for {reference}")
-        if found := pull(client, reference, deadline_s=REGISTRY_DEADLINE_S, report=report):
-            return found, f"registry image {reference}"
+        if pulled := pull(client, reference, deadline_s=REGISTRY_DEADLINE_S, report=report):
+            return pulled, f"registry image {reference}"
         rootfs = workdir / "rootfs.tar"
         bootstrap(self._distribution, self._settings, rootfs, report, packages=["ca-certificates"])
         report("import", None, "importing the root file system into the docker engine")

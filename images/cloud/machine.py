@@ -53,7 +53,7 @@ class BuildMachine:
 
     def argv(self) -> list[str]:
         """Return the command that runs it. Source: QEMU 7.2, invocation."""
-        words = [
+        command = [
             *(QEMU, "-accel", self.accelerator, "-cpu", _CPU_MODELS[self.accelerator]),
             *("-machine", "q35", "-m", str(self.memory_mib), "-smp", "2"),
             *("-nodefaults", "-display", "none", "-no-reboot"),
@@ -66,9 +66,9 @@ class BuildMachine:
             *("-device", "virtio-net-pci,netdev=net0", "-device", "virtio-rng-pci"),
         ]
         if self.kernel is not None:
-            words += ["-kernel", str(self.kernel), "-initrd", str(self.initrd)]
-            words += ["-append", _CMDLINE]
-        return words
+            command += ["-kernel", str(self.kernel), "-initrd", str(self.initrd)]
+            command += ["-append", _CMDLINE]
+        return command
 
     def run(self, *, timeout_s: float) -> dict[str, bytes]:
         """Boot it and wait for its end.
@@ -112,12 +112,12 @@ def _disk(name: str, source: str, *options: str) -> list[str]:
 
 def _read_tar(path: Path) -> dict[str, bytes]:
     """Read the regular files of a tar; what is none is empty."""
-    found = {}
+    files = {}
     try:
         with tarfile.open(path, "r:") as tar:
             for info in tar:
                 member = tar.extractfile(info) if info.isfile() else None
-                found[info.name.removeprefix("./")] = (member or io.BytesIO()).read()
+                files[info.name.removeprefix("./")] = (member or io.BytesIO()).read()
     except tarfile.TarError:
         return {}
-    return found
+    return files

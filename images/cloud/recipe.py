@@ -197,8 +197,8 @@ def make_ground(
     (root / "etc/fstab").write_text("/dev/vda / ext4 defaults,noatime 0 0\n")
     (root / "etc/cloud/cloud.cfg.d/90-mesocosm.cfg").write_text(_GROUND_CONFIG)
     for name, pattern in ((KERNEL, "vmlinuz-*"), (INITRD, "initrd.img-*")):
-        (found,) = (root / "boot").glob(pattern)
-        shutil.copyfile(found, folder / name)
+        (boot_file,) = (root / "boot").glob(pattern)
+        shutil.copyfile(boot_file, folder / name)
     with raw.open("wb") as out:
         out.truncate(DISK_SIZE_GIB << 30)
     argv = ["mke2fs", "-q", "-t", "ext4", "-d", str(root), str(raw)]

@@ -107,10 +107,10 @@ def find_sum(sums: str, name: str) -> str:
     Raises:
         ImageBuildError: the list does not have it.
     """
-    found = re.search(rf"^([0-9a-f]{{64}}) [ *]{re.escape(name)}$", sums, flags=re.MULTILINE)
-    if not found:
+    match = re.search(rf"^([0-9a-f]{{64}}) [ *]{re.escape(name)}$", sums, flags=re.MULTILINE)
+    if not match:
         raise ImageBuildError(f"The signed checksums do not list {name}.", resolution=_CURE)
-    return found[1]
+    return match[1]
 
 
 def _download(url: str, path: Path, wanted: str, report: Report) -> Path:

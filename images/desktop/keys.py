@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def ensure_ssh_key(settings: Settings) -> Path:
-    """Give the private key's path (``.pub`` beside it), made at first need.
+    """Return the private key's path (``.pub`` beside it), made at first need.
 
     Raises:
         ToolError: ssh-keygen is missing or failed.

@@ -112,9 +112,9 @@ def require_integrity(path: Path, integrity: str) -> None:
         ImageBuildError: it is another.
     """
     kind, _, digest = integrity.partition("-")
-    found = base64.b64encode(hashlib.new(kind, path.read_bytes()).digest()).decode()
-    if found != digest:
+    actual_digest = base64.b64encode(hashlib.new(kind, path.read_bytes()).digest()).decode()
+    if actual_digest != digest:
         raise ImageBuildError(
             f"{path.name} is not the package that is pinned.",
-            details=f"Its {kind} is {found}, expected {digest}.",
+            details=f"Its {kind} is {actual_digest}, expected {digest}.",
         )

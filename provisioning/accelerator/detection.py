@@ -102,10 +102,10 @@ def find_accelerator(settings: Settings, *, anew: bool = False) -> Accelerator:
     key = _host_key()
     if not anew and (kept := _read_kept(path, key)):
         return kept
-    found = try_kvm(settings)
-    if found.state is not KvmState.UNTRIED:
-        _keep(path, key, found)
-    return found
+    accelerator = try_kvm(settings)
+    if accelerator.state is not KvmState.UNTRIED:
+        _keep(path, key, accelerator)
+    return accelerator
 
 
 def try_kvm(
@@ -124,9 +124,9 @@ def try_kvm(
         return _fall_back(KvmState.DENIED, f"{device} is there, but this user may not open it.")
     try:
         ran = _run(settings, device, deadline_s, "kvm")
-        found = judge(ran, deadline_s)
-        if found.state is not KvmState.WORKS:
-            return found
+        accelerator = judge(ran, deadline_s)
+        if accelerator.state is not KvmState.WORKS:
+            return accelerator
         # One slow run may be the host's load; the better of two is the accelerator's.
         ours = min(ran.seconds, _run(settings, device, deadline_s, "kvm").seconds)
         return compare(ours, _run(settings, device, _TCG_DEADLINE_S, "tcg"))
@@ -247,8 +247,8 @@ def run_in_container(
             except RequestException:
                 return Ran(None, "", deadline_s)
             seconds = SYSTEM_CLOCK.monotonic_s() - start_s
-            words = container.logs(stdout=False, stderr=True).decode(errors="replace")
-            return Ran(code, words, seconds)
+            output = container.logs(stdout=False, stderr=True).decode(errors="replace")
+            return Ran(code, output, seconds)
         finally:
             container.remove(force=True)
 
@@ -282,8 +282,8 @@ def _read_kept(path: Path, key: list[str]) -> Accelerator | None:
     return kept.accelerator if kept.key == key else None
 
 
-def _keep(path: Path, key: list[str], found: Accelerator) -> None:
+def _keep(path: Path, key: list[str], accelerator: Accelerator) -> None:
     try:
-        write_atomic(path, _Kept(key=key, accelerator=found).model_dump_json())
+        write_atomic(path, _Kept(key=key, accelerator=accelerator).model_dump_json())
     except OSError:
         return  # a state folder that cannot be written only costs another trial

@@ -59,8 +59,8 @@ def find_hindrance(link: Link, user: str, *, shares_kernel: bool = False) -> str
         LinkError: the probe does not answer.
     """
     session = _session_trouble(link)
-    found = ask_guest(lambda argv: _run(link, argv), user, shares_kernel=shares_kernel)
-    return "; ".join(filter(None, (session, found)))
+    guest_trouble = ask_guest(lambda argv: _run(link, argv), user, shares_kernel=shares_kernel)
+    return "; ".join(filter(None, (session, guest_trouble)))
 
 
 def ask_guest(run: RunAsRoot, user: str, *, shares_kernel: bool = False) -> str:
@@ -79,8 +79,8 @@ def ask_guest(run: RunAsRoot, user: str, *, shares_kernel: bool = False) -> str:
     """
     bounds = (_MIN_FREE_KIB, _MIN_FREE_INODES, _MAX_PROCESSES, _MAX_RUNNABLE)
     kernel = "shared" if shares_kernel else "own"
-    words = [*map(str, bounds), str(_MIN_FREE_MEMORY_SHARE), kernel]
-    result = run(["/bin/sh", "-c", _SCRIPT, "look", user, *words])
+    arguments = [*map(str, bounds), str(_MIN_FREE_MEMORY_SHARE), kernel]
+    result = run(["/bin/sh", "-c", _SCRIPT, "look", user, *arguments])
     return "; ".join(dict.fromkeys(result.text.splitlines()))
 
 

@@ -157,19 +157,21 @@ class FakeDesktop(FakeMachine[DesktopState]):
         return self._elements()
 
     def _elements(self) -> list[Element]:
-        found = [Element("desktop frame", "main", Bounds(0, 0, *SIZE))]
+        elements = [Element("desktop frame", "main", Bounds(0, 0, *SIZE))]
         width = SIZE[0] // len(_APPS)
         for index, name in enumerate(_APPS):
             box = Bounds(index * width, 0, (index + 1) * width, _BAR_PX)
-            found.append(Element("push button", name, box, frozenset({"showing"}), depth=1))
+            elements.append(Element("push button", name, box, frozenset({"showing"}), depth=1))
         if self.state.apps:
             title = self.state.apps[-1]
             text = "\n".join([*self.state.lines[-10:], f"$ {self.state.line}"])
             window = Bounds(10, _BAR_PX + 5, SIZE[0] - 10, SIZE[1] - 5)
             inside = Bounds(window.left, window.top + _BAR_PX, window.right, window.bottom)
-            found.append(Element("frame", title, window, frozenset({"showing", "active"}), depth=1))
-            found.append(Element("terminal", text, inside, frozenset({"focused"}), depth=2))
-        return found
+            elements.append(
+                Element("frame", title, window, frozenset({"showing", "active"}), depth=1)
+            )
+            elements.append(Element("terminal", text, inside, frozenset({"focused"}), depth=2))
+        return elements
 
     def move(self, x: int, y: int) -> None:
         """Put the pointer at a place."""

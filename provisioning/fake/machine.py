@@ -266,9 +266,9 @@ class FakeMachine(ABC, Generic[S]):
         self.faults.check("run")
         if not self._running:
             raise LinkClosedError(f"{self._info.machine_id} does not run.")
-        words = list(argv)
+        command = list(argv)
         output: str | None
-        match words:
+        match command:
             case ["id", "-un"]:
                 output = f"{user or self._info.user}\n"
             case ["pwd"]:
@@ -280,11 +280,11 @@ class FakeMachine(ABC, Generic[S]):
             case ["echo", *rest]:
                 output = f"{' '.join(rest)}\n"
             case _:
-                output = self.obey(words)
+                output = self.obey(command)
         if output is None:
-            message = f"{words[0]}: not found\n".encode()
-            return CommandResult(tuple(words), 127, b"", message)
-        return CommandResult(tuple(words), 0, output.encode(), b"")
+            message = f"{command[0]}: not found\n".encode()
+            return CommandResult(tuple(command), 127, b"", message)
+        return CommandResult(tuple(command), 0, output.encode(), b"")
 
     @abstractmethod
     def obey(self, argv: list[str]) -> str | None:

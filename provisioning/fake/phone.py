@@ -159,14 +159,14 @@ class FakePhone(FakeMachine[PhoneState]):
         return [*rows, f"> {self.state.line}"]
 
     def _elements(self) -> list[Element]:
-        found = [
+        elements = [
             Element("android.widget.TextView", self.state.front, Bounds(0, 0, SIZE[0], _ROW_PX))
         ]
         states = frozenset({"clickable", "enabled"})
         for index, name in enumerate(self._rows(), 1):
             box = Bounds(0, index * _ROW_PX, SIZE[0], (index + 1) * _ROW_PX)
-            found.append(Element("android.widget.Button", name, box, states, depth=1))
-        return [element for element in found if element.bounds.bottom <= SIZE[1]]
+            elements.append(Element("android.widget.Button", name, box, states, depth=1))
+        return [element for element in elements if element.bounds.bottom <= SIZE[1]]
 
     def move(self, x: int, y: int) -> None:
         """Do nothing: a phone has no pointer."""
@@ -255,7 +255,7 @@ class FakePhone(FakeMachine[PhoneState]):
             case ["settings", "put", space, key, value]:
                 self.state.settings[space, key] = value
                 return ""
-            case ["am" | "monkey", *words] if open_ := _package_in(words):
+            case ["am" | "monkey", *arguments] if open_ := _package_in(arguments):
                 self.open_app(open_)
                 return "Starting: Intent\n"
             case ["content", "insert", "--uri", uri, *binds]:
@@ -269,9 +269,9 @@ class FakePhone(FakeMachine[PhoneState]):
                 return None
 
 
-def _package_in(words: list[str]) -> str | None:
-    for word in words:
-        package = word.split("/")[0]
+def _package_in(arguments: list[str]) -> str | None:
+    for argument in arguments:
+        package = argument.split("/")[0]
         if package in PACKAGES.values():
             return package
     return None

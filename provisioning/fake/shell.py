@@ -56,11 +56,11 @@ def obey(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, P
             return ""
         case ["/bin/sh", "-c", line]:
             return obey_line(desktop, line)
-        case ["echo" | "printf", *words, ">", path]:
+        case ["echo" | "printf", *arguments, ">", path]:
             end = "\n" if argv[0] == "echo" else ""
             if _is_folder(state, absolute(path)):
                 return None
-            _write(desktop, absolute(path), (" ".join(words) + end).encode())
+            _write(desktop, absolute(path), (" ".join(arguments) + end).encode())
             return ""
         case ["poweroff"]:
             desktop.end(EndCause.GUEST, "The guest shut down.")

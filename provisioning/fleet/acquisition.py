@@ -82,11 +82,11 @@ class Acquisition:
                     self._search.give_up(source)
                     sources = [*self._search.find_all([source.kind]), *sources]
                     continue
-                found = self._use(source)
-                if found is None:
+                acquired = self._use(source)
+                if acquired is None:
                     sources = [*self._search.find_all([source.kind]), *sources]
                 else:
-                    taken.append(found)
+                    taken.append(acquired)
         except BaseException:
             for source in sources:
                 self._search.give_up(source)

@@ -25,10 +25,10 @@ def memory_mib(meminfo: Path = _MEMINFO) -> tuple[int, int]:
 
     Source: proc(5), ``MemTotal`` and ``MemAvailable``.
     """
-    found = dict(
+    sizes_kib = dict(
         re.findall(r"^(MemTotal|MemAvailable):\s+(\d+) kB$", meminfo.read_text(), re.MULTILINE)
     )
-    return int(found.get("MemTotal", 0)) >> 10, int(found.get("MemAvailable", 0)) >> 10
+    return int(sizes_kib.get("MemTotal", 0)) >> 10, int(sizes_kib.get("MemAvailable", 0)) >> 10
 
 
 class Allocation:

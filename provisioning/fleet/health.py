@@ -83,14 +83,14 @@ def _check_screen(machine: Machine) -> Health:
     frame = machine.screen.capture()
     height, width, _ = frame.shape
     is_blank = bool(np.all(frame == frame[0, 0]))
-    words = "of one colour" if is_blank else "shows something"
-    return Health("screen", not is_blank, f"{width} x {height} px, {words}")
+    content = "of one colour" if is_blank else "shows something"
+    return Health("screen", not is_blank, f"{width} x {height} px, {content}")
 
 
 def _check_disk(machine: Machine) -> Health:
     reply = machine.link.call("exec", {"argv": ["/bin/df", "-m", "--output=avail", "/"]})
     if not isinstance(reply, dict):
         raise LinkProtocolError("The probe does not tell the free space.")
-    words = base64.b64decode(str(reply["stdout_b64"])).decode().split()
-    free_mib = int(words[-1]) if words and words[-1].isdigit() else 0
+    fields = base64.b64decode(str(reply["stdout_b64"])).decode().split()
+    free_mib = int(fields[-1]) if fields and fields[-1].isdigit() else 0
     return Health("disk", free_mib >= MIN_FREE_MIB, f"{free_mib} MiB free")

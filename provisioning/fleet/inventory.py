@@ -64,8 +64,8 @@ class Inventory:
 
     def records(self) -> list[MachineRecord]:
         """Return the records of all machines that have one."""
-        found = [folder.read() for folder in iter_folders(self._settings)]
-        return [record for record in found if record is not None]
+        records = [folder.read() for folder in iter_folders(self._settings)]
+        return [record for record in records if record is not None]
 
     def count(self, kind: Kind, state: MachineState) -> int:
         """Return how many machines of a kind that are lent now are in a state."""
@@ -93,36 +93,36 @@ class Inventory:
 
         What can no longer be used is removed on the way. Whoever takes a claim releases it.
         """
-        for found in self._claim_all(kind):
-            record = found.record
+        for claimed in self._claim_all(kind):
+            record = claimed.record
             if record.is_fork and record.state is MachineState.WAITING and self.fits(record):
-                found.claim.release()
+                claimed.claim.release()
             elif record.is_fork or record.state is MachineState.STARTING or not self.fits(record):
-                self.discard(found.claim)
+                self.discard(claimed.claim)
             else:
-                yield found
+                yield claimed
 
     def standing_by(self, kind: Kind) -> Iterator[Claimed]:
         """Claim the forks of a kind that stand by, one after the other.
 
         Those whose process has ended are removed on the way. Whoever takes a claim releases it.
         """
-        for found in self._claim_all(kind):
-            if found.record.state is not MachineState.WAITING or not self.fits(found.record):
-                found.claim.release()
-            elif self.is_up(found.record):
-                yield found
+        for claimed in self._claim_all(kind):
+            if claimed.record.state is not MachineState.WAITING or not self.fits(claimed.record):
+                claimed.claim.release()
+            elif self.is_up(claimed.record):
+                yield claimed
             else:
-                self.discard(found.claim)
+                self.discard(claimed.claim)
 
-    def open(self, found: Claimed) -> MachineHandle[HostMachine]:
+    def open(self, claimed: Claimed) -> MachineHandle[HostMachine]:
         """Return the machine of a claim.
 
         Raises:
             MesocosmError: what it needs, such as its image, is gone.
         """
-        machine = self._backends[found.record.kind].attach(found.claim.folder, found.record)
-        return MachineHandle(machine, found.claim)
+        machine = self._backends[claimed.record.kind].attach(claimed.claim.folder, claimed.record)
+        return MachineHandle(machine, claimed.claim)
 
     def discard(self, claim: MachineClaim) -> None:
         """Remove a machine whatever state it is in, and release the claim."""

@@ -151,8 +151,12 @@ class Ledger:
         )
         with self._transaction() as db:
             rows = db.execute(f"{query} ORDER BY number").fetchall()
-        found = [MachineRow(*row) for row in rows]
-        return found if lease_id is None else [row for row in found if row.lease_id == lease_id]
+        machine_rows = [MachineRow(*row) for row in rows]
+        return (
+            machine_rows
+            if lease_id is None
+            else [row for row in machine_rows if row.lease_id == lease_id]
+        )
 
     def reserve(
         self, lease_id: str, needs: Sequence[tuple[str, int]], *, limit_mib: int

@@ -144,8 +144,8 @@ class Liveness:
         )
 
     def _records(self) -> list[MachineRecord]:
-        found = [_present(folder) for folder in iter_folders(self._settings)]
-        return [record for record in found if record is not None]
+        records = [_present(folder) for folder in iter_folders(self._settings)]
+        return [record for record in records if record is not None]
 
     def _ask_all(self, records: Iterable[MachineRecord], silent: dict[str, str]) -> dict[str, str]:
         """Return the states of machines by id; of those that should run."""
@@ -289,6 +289,6 @@ def running_containers(state_dir: Path) -> frozenset[str]:
         RequirementError: the Docker engine does not answer.
     """
     with connect(ASK_TIMEOUT_S, doing="list machines") as client:
-        found = client.api.containers(filters={"label": f"{LABEL_STATE}={state_dir}"})
-    names = {str(name).removeprefix("/") for container in found for name in container["Names"]}
+        containers = client.api.containers(filters={"label": f"{LABEL_STATE}={state_dir}"})
+    names = {str(name).removeprefix("/") for container in containers for name in container["Names"]}
     return frozenset(name.removeprefix(container_name("")) for name in names)

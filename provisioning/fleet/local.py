@@ -292,18 +292,18 @@ class LocalFleet:
             MachineError: one cannot be had; none of them is held any more.
         """
         acquisition = Acquisition(self._parts(), lease_id)
-        left, found = dict(taken), dict[str, Taken]()
+        left, retaken = dict(taken), dict[str, Taken]()
         try:
             for role in taken:
                 machine = left.pop(role)
                 if machine.is_fork:
                     self.give_back({role: machine})
                 again = None if machine.is_fork else acquisition.rewind(machine)
-                found[role] = again or acquisition.take([machine.kind])[0]
+                retaken[role] = again or acquisition.take([machine.kind])[0]
         except BaseException:
-            self.give_back({**left, **found})
+            self.give_back({**left, **retaken})
             raise
-        return {role: found[role] for role in taken}
+        return {role: retaken[role] for role in taken}
 
     def expire(self, lease_id: str, taken: Mapping[str, Taken]) -> None:
         """Destroy the machines of a lease whose time is over."""

@@ -41,9 +41,9 @@ def guest_memory_mib(proc: Path = _PROC) -> dict[str, int]:
     used: dict[str, int] = {}
     for folder in proc.glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it ended meanwhile
-            if found := _GUEST.search((folder / "cmdline").read_bytes()):
+            if match := _GUEST.search((folder / "cmdline").read_bytes()):
                 kib = sum(map(int, _OWN.findall((folder / "status").read_text())))
-                used[found[1].decode()] = kib >> 10
+                used[match[1].decode()] = kib >> 10
     return used
 
 

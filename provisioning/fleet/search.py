@@ -55,11 +55,11 @@ class Search:
             CancelledError: it was cancelled.
         """
         ledger, clock = self._parts.ledger, self._parts.clock
-        if found := self._try_all(kinds):
-            return found
+        if sources := self._try_all(kinds):
+            return sources
         ledger.set_waiting(self._lease_id, is_waiting=True)
         try:
-            found = wait_until(
+            sources = wait_until(
                 lambda: self._try_all(kinds),
                 timeout_s=_QUEUE_TIMEOUT_S,
                 every_s=_EVERY_S,
@@ -67,10 +67,10 @@ class Search:
             )
         finally:
             ledger.set_waiting(self._lease_id, is_waiting=False)
-        if found is None:
+        if sources is None:
             needs = [(kind, self._need_mib(kind)) for kind in kinds]
             raise self._parts.allocation.no_memory(needs, f"Waited {_QUEUE_TIMEOUT_S:g} s.")
-        return found
+        return sources
 
     def is_outdated(self, source: Source) -> bool:
         """Return whether a machine to be made can be forked meanwhile: another one was made."""

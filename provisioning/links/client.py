@@ -246,22 +246,22 @@ class LinkClient:
         match error:
             case None:
                 return None
-            case ("timeout", words):
+            case ("timeout", message):
                 return LinkTimeoutError(
-                    f"{op!r} did not end in time in {self.name}.", details=words
+                    f"{op!r} did not end in time in {self.name}.", details=message
                 )
-            case ("oversize", words):
-                return LinkProtocolError(f"The reply to {op!r} is too large.", details=words)
-            case (kind, words):
+            case ("oversize", message):
+                return LinkProtocolError(f"The reply to {op!r} is too large.", details=message)
+            case (kind, message):
                 failure = GuestCallError(
-                    f"{op!r} failed in {self.name}.", details=f"{kind}: {words}"
+                    f"{op!r} failed in {self.name}.", details=f"{kind}: {message}"
                 )
                 failure.kind = kind
                 return failure
 
     def _break(self, reason: str) -> None:
-        words = self._transport.last_words().strip()
-        self._shut(f"{reason}\n{words}" if words else reason)
+        output = self._transport.last_words().strip()
+        self._shut(f"{reason}\n{output}" if output else reason)
 
     def _shut(self, reason: str) -> None:
         with self._lock:

@@ -94,9 +94,9 @@ def stdio_argv(archive: ProbeArchive, *, user: str = "user") -> list[str]:
 
 def is_stored(ssh: SshSession, archive: ProbeArchive, *, timeout_s: float = 30.0) -> bool:
     """Return whether the guest holds this very probe, complete."""
-    found = ssh.run(["/bin/cat", TAG], timeout_s=timeout_s)
+    result = ssh.run(["/bin/cat", TAG], timeout_s=timeout_s)
     try:
-        tag = json.loads(found.stdout) if found.exit_code == 0 else None
+        tag = json.loads(result.stdout) if result.exit_code == 0 else None
     except ValueError:
         return False
     return tag == _tag(archive)

@@ -141,10 +141,10 @@ class LinkFiles:
             GuestCallError: the guest cannot tell.
         """
         try:
-            found = _Stat.model_validate(self._link.call("stat", {"path": path}))
+            status = _Stat.model_validate(self._link.call("stat", {"path": path}))
         except ValidationError as exc:
             raise _nonsense("stat", exc) from exc
-        return FileStat(found.size, found.mode, found.mtime) if found.exists else None
+        return FileStat(status.size, status.mode, status.mtime) if status.exists else None
 
 
 def _nonsense(op: str, exc: ValueError) -> LinkProtocolError:

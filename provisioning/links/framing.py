@@ -92,13 +92,13 @@ def parse(line: Line) -> Hello | Reply | Garbage:
         case {
             "id": int(request_id),
             "ok": False,
-            "error": {"type": str(kind), "message": str(words)},
+            "error": {"type": str(kind), "message": str(error_message)},
         }:
-            return Reply(request_id, error=(kind[:100], words[:_MAX_WORDS]))
+            return Reply(request_id, error=(kind[:100], error_message[:_MAX_WORDS]))
         case _:
             return Garbage("JSON of an unknown shape", _guess_id(line.data))
 
 
 def _guess_id(data: bytes) -> int | None:
-    found = _ID.match(data)
-    return int(found[1]) if found else None
+    match = _ID.match(data)
+    return int(match[1]) if match else None

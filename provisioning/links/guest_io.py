@@ -81,15 +81,17 @@ class LinkScreen:
 
 
 def _read_png(png: bytes, shot: _Shot) -> Frame:
-    told = (shot.width, shot.height)
+    reported_size = (shot.width, shot.height)
     try:
         with Image.open(io.BytesIO(png), formats=["PNG"]) as image:
-            is_as_told = image.size == told and shot.width * shot.height <= MAX_SCREEN_PX
-            frame = np.asarray(image.convert("RGB")) if is_as_told else None
+            is_as_reported = (
+                image.size == reported_size and shot.width * shot.height <= MAX_SCREEN_PX
+            )
+            frame = np.asarray(image.convert("RGB")) if is_as_reported else None
     except (ValueError, OSError) as exc:
         raise _no_picture(exc) from exc
     if frame is None:
-        raise _no_picture(f"a picture of {image.size} px, {told} was told")
+        raise _no_picture(f"a picture of {image.size} px, {reported_size} was told")
     return frame
 
 

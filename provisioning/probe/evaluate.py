@@ -286,13 +286,13 @@ def _judge(call: dict[str, Any], function: Callable[..., Any] | None, guest: Gue
 
 
 def _find_evaluators(modules: list[ModuleType]) -> dict[str, Callable[..., Any]]:
-    found: dict[str, Callable[..., Any]] = {}
+    evaluators: dict[str, Callable[..., Any]] = {}
     for module in modules:
         for value in vars(module).values():
             mark = getattr(value, MARK, None)
             if mark is not None and mark.kind == "evaluator":
-                found[mark.name] = value
-    return found
+                evaluators[mark.name] = value
+    return evaluators
 
 
 def _read_calls(params: Params) -> list[dict[str, Any]]:

@@ -214,9 +214,9 @@ class Guest:
         if owners.is_terminal(window["program"]):
             raise GuestError("a terminal's title is what was printed in it and tells nothing")
         shown = self._shown[window["id"]]
-        told = self._told_by(shown)
+        reported = self._told_by(shown)
         same = {number: peer.title for number, peer in self._shown.items() if peer.pid == shown.pid}
-        title = titles.title_of(window["id"], same, told)
+        title = titles.title_of(window["id"], same, reported)
         if title is None:
             raise GuestError("a window shows another title than its program tells")
         return title
@@ -234,10 +234,10 @@ class Guest:
         """Ask a window's process, once a wave."""
         if shown.pid not in self._told:
             self._told[shown.pid] = self._ask(shown)
-        told = self._told[shown.pid]
-        if isinstance(told, str):
-            raise GuestError(f"the title of a window cannot be told: {told}")
-        return told
+        reported = self._told[shown.pid]
+        if isinstance(reported, str):
+            raise GuestError(f"the title of a window cannot be told: {reported}")
+        return reported
 
     def _ask(self, shown: _Shown) -> list[titles.ReportedWindow] | str:
         session = self._sessions.find()
@@ -279,8 +279,8 @@ class Guest:
             raise GuestError("the X server cannot tell whose windows they are")
         self._shown[row["id"]] = _Shown(owner.pid, proc.start_ticks(owner.pid), row["title"])
         names = [name if owned.is_credible(name, owner) else "" for name in row["wm_class"]]
-        told = {key: value for key, value in row.items() if key != "title"}
-        return {**told, "program": owner.program, "wm_class": names}
+        fields = {key: value for key, value in row.items() if key != "title"}
+        return {**fields, "program": owner.program, "wm_class": names}
 
 
 def _shielded(identity: Identity) -> Identity:

@@ -33,7 +33,7 @@ class CodeBundle:
             for length in range(1, len(parts)):
                 complete.setdefault(".".join(parts[:length]), "")
         trees = {name: ast.parse(text, f"<bundle {name}>") for name, text in complete.items()}
-        self.imports = {found for tree in trees.values() for found in _imports(tree)}
+        self.imports = {module for tree in trees.values() for module in _imports(tree)}
         self.code = {
             name: compile(tree, f"<bundle {name}>", "exec", dont_inherit=True)
             for name, tree in trees.items()
@@ -76,10 +76,10 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 
 def _imports(tree: ast.AST) -> set[str]:
-    found = set()
+    modules = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            found.add(node.module)
-    return found
+            modules.add(node.module)
+    return modules

@@ -143,18 +143,18 @@ class Ops:
         session = self._sessions.find()
         if session is None:
             return {"ready": False, "display": "", "reason": "no process has a display"}
-        found: dict[str, Any] = {"display": session.display, "user": session.identity.name}
+        report: dict[str, Any] = {"display": session.display, "user": session.identity.name}
         try:
-            found.update(self._display.call("shown", {}, params.timeout_s))
+            report.update(self._display.call("shown", {}, params.timeout_s))
         except ProbeError as exc:
-            return {**found, "ready": False, "reason": str(exc)}
+            return {**report, "ready": False, "reason": str(exc)}
         comms = {process.comm for process in proc.list_processes(session.identity.uid)}
-        found["desktop"] = found["desktop"] or "gnome-flashback" in comms
-        missing = [] if found["window_manager"] else ["window_manager"]
+        report["desktop"] = report["desktop"] or "gnome-flashback" in comms
+        missing = [] if report["window_manager"] else ["window_manager"]
         if comms & _GNOME:
-            missing += [part for part in ("panel", "desktop") if not found[part]]
+            missing += [part for part in ("panel", "desktop") if not report[part]]
         reason = f"not up yet: {', '.join(missing)}" if missing else ""
-        return {**found, "ready": not missing, "reason": reason}
+        return {**report, "ready": not missing, "reason": reason}
 
     def digest(self, params: Params) -> dict[str, Any]:
         """Take the state that resets are verified by.
@@ -206,8 +206,8 @@ class Ops:
     def evaluate(self, params: Params) -> Any:  # noqa: ANN401 - JSON
         """Run one wave of evaluators."""
         wave_s = params.number("timeout_s", max(0.1, params.timeout_s - 1.0))
-        found = self._sessions.find()
-        session = None if found is None else list(found[1:])
+        current_session = self._sessions.find()
+        session = None if current_session is None else list(current_session[1:])
         wave = {**params.values, "timeout_s": wave_s, "session": session}
         return self._evaluator.call("evaluate", wave, wave_s)
 

@@ -51,21 +51,21 @@ class Picture:
     frame: Frame
     mask: Mask
 
-    def differences(self, found: Frame) -> tuple[str, ...]:
+    def differences(self, frame: Frame) -> tuple[str, ...]:
         """Return one line for each region that differs; empty when none does.
 
         Args:
-            found: uint8 array (H, W, 3), RGB.
+            frame: uint8 array (H, W, 3), RGB.
         """
-        if found.shape != self.frame.shape:
-            sizes = (f"{width}x{height}" for height, width, _ in (self.frame.shape, found.shape))
+        if frame.shape != self.frame.shape:
+            sizes = (f"{width}x{height}" for height, width, _ in (self.frame.shape, frame.shape))
             return (f"screen: {' -> '.join(sizes)} px",)
-        box = changed_region(self.frame, found)
+        box = changed_region(self.frame, frame)
         if box is None:
             return ()
         rows = np.s_[box.top : box.bottom]
         off = np.zeros_like(self.mask)
-        off[rows] = _differs(self.frame[rows], found[rows]) & self.mask[rows]
+        off[rows] = _differs(self.frame[rows], frame[rows]) & self.mask[rows]
         if np.count_nonzero(off) <= TOLERANCE_PX:
             return ()
         return tuple(
@@ -146,7 +146,7 @@ def clock_bounds(windows: Sequence[WindowState], elements: Sequence[Element]) ->
         elements: its accessibility tree.
     """
     docks = [_bounds_of(window) for window in windows if window.kind == "dock"]
-    found = []
+    clocks = []
     for element in elements:
         is_clock = (element.role == "toggle button" and not element.name) or _TIME_OF_DAY.search(
             element.name
@@ -156,8 +156,8 @@ def clock_bounds(windows: Sequence[WindowState], elements: Sequence[Element]) ->
             room_px = (element.bounds.right - element.bounds.left) // 2
             left = max(dock.left, element.bounds.left - room_px)
             right = min(dock.right, element.bounds.right + room_px)
-            found.append(Bounds(left, dock.top, right, dock.bottom))
-    return found or docks
+            clocks.append(Bounds(left, dock.top, right, dock.bottom))
+    return clocks or docks
 
 
 def regions(off: Mask) -> list[tuple[Bounds, int]]:
@@ -170,7 +170,7 @@ def regions(off: Mask) -> list[tuple[Bounds, int]]:
     columns = off.shape[1] // _TILE_PX + 1
     numbers = np.unique(ys // _TILE_PX * columns + xs // _TILE_PX)
     tiles = {divmod(number, columns) for number in numbers.tolist()}
-    found = []
+    boxes = []
     while tiles:
         group, edge = set(), [tiles.pop()]
         while edge:
@@ -179,8 +179,8 @@ def regions(off: Mask) -> list[tuple[Bounds, int]]:
             near = {(row + dy, column + dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)} & tiles
             tiles -= near
             edge += near
-        found.append(_box_of(off, group))
-    return sorted(found, key=lambda region: -region[1])
+        boxes.append(_box_of(off, group))
+    return sorted(boxes, key=lambda region: -region[1])
 
 
 def _box_of(off: Mask, tiles: set[tuple[int, int]]) -> tuple[Bounds, int]:

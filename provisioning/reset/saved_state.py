@@ -134,9 +134,9 @@ def learn(link: Link, screen: Screen, *, name: str, timeout_s: float, clock: Clo
     if digest is None:
         raise MachineStartError(f"{name} did not come to rest within {timeout_s:g} s.")
     picture = watch_desktop(link, screen, digest.windows, clock=clock)
-    found = SavedState(digest, picture)
-    found.require_provable(name)
-    return found
+    state = SavedState(digest, picture)
+    state.require_provable(name)
+    return state
 
 
 def watch_desktop(

@@ -49,9 +49,11 @@ def window_differences(
         after: likewise.
     """
     pairs = _pair(before, after)
-    found = set(pairs.values())
+    matched_places = set(pairs.values())
     lines = [f"window gone: {window}" for index, window in enumerate(before) if index not in pairs]
-    lines += [f"window new: {window}" for index, window in enumerate(after) if index not in found]
+    lines += [
+        f"window new: {window}" for index, window in enumerate(after) if index not in matched_places
+    ]
     for index, there in sorted(pairs.items()):
         was, now = before[index], after[there]
         if was.title != now.title:
@@ -59,8 +61,8 @@ def window_differences(
         if was.geometry != now.geometry:
             lines.append(f"window moved: {was}: {_place(was)} -> {_place(now)}")
         if was.states != now.states:
-            words = (" ".join(states) or "none" for states in (was.states, now.states))
-            lines.append(f"window states: {was}: {' -> '.join(words)}")
+            state_texts = (" ".join(states) or "none" for states in (was.states, now.states))
+            lines.append(f"window states: {was}: {' -> '.join(state_texts)}")
     order, new_order = sorted(pairs), sorted(pairs, key=lambda index: pairs[index])
     if order != new_order:
         names = (
@@ -90,10 +92,10 @@ def _pair(before: Sequence[WindowState], after: Sequence[WindowState]) -> dict[i
         for index, old in enumerate(before):
             if index in pairs:
                 continue
-            found = next((at for at, other in new.items() if rule(other) == rule(old)), None)
-            if found is not None:
-                pairs[index] = found
-                del new[found]
+            place = next((at for at, other in new.items() if rule(other) == rule(old)), None)
+            if place is not None:
+                pairs[index] = place
+                del new[place]
     return pairs
 
 

@@ -62,8 +62,8 @@ def missing_icons() -> list[str]:
         if app.should_show() and app.get_icon() is not None:
             shown[app.get_id()] = app.get_icon()
     for app_id, icon in sorted(shown.items()):
-        found = theme.lookup_by_gicon(icon, 48, Gtk.IconLookupFlags(0))
-        if found is None:
+        icon_info = theme.lookup_by_gicon(icon, 48, Gtk.IconLookupFlags(0))
+        if icon_info is None:
             lines.append(f"{icon.to_string()} of {app_id}: not in the theme")
     return lines
 
@@ -82,11 +82,11 @@ def trouble_with_svg() -> list[str]:
 def trouble_of(theme: Any, name: str) -> list[str]:  # noqa: ANN401 - gi is untyped
     """Return why an icon cannot be shown, at the first size where it cannot."""
     for size_px in SIZES_PX:
-        found = theme.lookup_icon(name, size_px, Gtk.IconLookupFlags(0))
-        if found is None:
+        icon_info = theme.lookup_icon(name, size_px, Gtk.IconLookupFlags(0))
+        if icon_info is None:
             return [f"{name} at {size_px} px: not in the theme"]
         try:
-            found.load_icon()
+            icon_info.load_icon()
         except GLib.Error as exc:
             return [f"{name} at {size_px} px: {exc.message}"]
     return []
@@ -113,5 +113,5 @@ def proportional_fonts() -> list[str]:
 
 if not Gtk.init_check(sys.argv)[0]:
     sys.exit("no display")
-found = {"missing_icons": missing_icons(), "proportional_fonts": proportional_fonts()}
-sys.stdout.write(json.dumps(found))
+report = {"missing_icons": missing_icons(), "proportional_fonts": proportional_fonts()}
+sys.stdout.write(json.dumps(report))

@@ -44,17 +44,17 @@ def read_reviewed(image: str) -> Frame | None:
         return np.asarray(picture.convert("RGB"), dtype=np.uint8)
 
 
-def changed_ratio(reviewed: Frame, found: Frame, left_out: Sequence[Bounds] = ()) -> float:
+def changed_ratio(reviewed: Frame, current: Frame, left_out: Sequence[Bounds] = ()) -> float:
     """Return the share of pixels, 0 to 1, that differ visibly; 1 when the sizes differ.
 
     Args:
         reviewed: uint8 array (H, W, 3), RGB.
-        found: likewise.
+        current: likewise.
         left_out: where clocks are; these count as equal.
     """
-    if reviewed.shape != found.shape:
+    if reviewed.shape != current.shape:
         return 1.0
-    changed = ~still(reviewed, found)
+    changed = ~still(reviewed, current)
     for box in left_out:
         changed[max(0, box.top) : max(0, box.bottom), max(0, box.left) : max(0, box.right)] = False
     return float(changed.mean())

@@ -100,9 +100,9 @@ class Arena:
             },
             timeout_s=timeout_s + 10,
         )
-        said = cast("dict[str, str]", reply)
+        encoded_output = cast("dict[str, str]", reply)
         return b"".join(
-            base64.b64decode(said[f"{name}_b64"]) for name in ("stdout", "stderr")
+            base64.b64decode(encoded_output[f"{name}_b64"]) for name in ("stdout", "stderr")
         ).decode(errors="replace")
 
     def play(self, script: str, *, timeout_s: float = 180.0) -> str:

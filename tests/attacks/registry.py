@@ -21,19 +21,19 @@ def families() -> tuple[str, ...]:
 @cache
 def all_attacks() -> tuple[Attack, ...]:
     """Return the attacks of every family."""
-    found: list[Attack] = []
+    attacks: list[Attack] = []
     for family in families():
-        found += importlib.import_module(f"tests.attacks.{family}.attacks").ATTACKS
-    return tuple(found)
+        attacks += importlib.import_module(f"tests.attacks.{family}.attacks").ATTACKS
+    return tuple(attacks)
 
 
 @cache
 def honest_ways() -> tuple[ShellAttack, ...]:
     """Return the honest ways to the targets of every family, which must be met."""
-    found: list[ShellAttack] = []
+    ways: list[ShellAttack] = []
     for family in families():
-        found += getattr(importlib.import_module(f"tests.attacks.{family}.attacks"), "HONEST", ())
-    return tuple(found)
+        ways += getattr(importlib.import_module(f"tests.attacks.{family}.attacks"), "HONEST", ())
+    return tuple(ways)
 
 
 @cache

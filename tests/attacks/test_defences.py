@@ -48,7 +48,7 @@ def test_a_new_bundle_is_taken_from_memory_while_the_modules_are_shadowed(field:
     arena.shell(ENVIRONMENT + FAKE_PROGRAMS + FAKE_MODULES)
     modules = {**desktop_bundle().modules, "evaluators.desktop.red": '"""New."""\n'}
     outcome = arena.judge(ALL, bundle=Bundle(digest_json(modules), modules))
-    assert not any(told.met for told in outcome.values()), outcome
+    assert not any(check_outcome.met for check_outcome in outcome.values()), outcome
     assert_nothing_was_run(arena)
 
 
@@ -101,8 +101,8 @@ def test_another_class_on_a_right_programs_window_closes_nothing(field: Arena) -
 
     open_ones = wait_until(find_open, timeout_s=60) or []
     assert open_ones
-    said = arena.shell(RECLASS)
-    assert "changed" in said
+    output = arena.shell(RECLASS)
+    assert "changed" in output
     assert wait_until(lambda: "Other" in str(arena.link.call("windows")), timeout_s=20)
     for app in open_ones:
         outcomes = arena.judge(
@@ -187,8 +187,8 @@ def test_ordinary_programs_run_nothing_but_roots_code(field: Arena) -> None:
     heavy = {"Firefox-esr", "libreoffice-writer"} if arena.may_fill else set()
     present = [
         app
-        for app, words in ORDINARY.items()
-        if app not in heavy and arena.shell(f"command -v {words.split()[0]}").strip()
+        for app, command_line in ORDINARY.items()
+        if app not in heavy and arena.shell(f"command -v {command_line.split()[0]}").strip()
     ]
     assert present
     for app in present:

@@ -45,14 +45,14 @@ def windows(link: LinkClient) -> list[dict[str, Any]]:
 
 
 def window(link: LinkClient, title: str) -> dict[str, Any]:
-    found = wait_until(
+    active_windows = wait_until(
         lambda: [
             window for window in windows(link) if title in window["title"] and window["active"]
         ],
         timeout_s=60,
     )
-    assert found, windows(link)
-    return found[0]
+    assert active_windows, windows(link)
+    return active_windows[0]
 
 
 def test_they_are_what_the_protocols_ask_for(link: LinkClient) -> None:
@@ -85,13 +85,13 @@ def test_a_picture_shows_what_is_on_the_screen(
 
 def test_a_launched_window_is_listed_with_title_process_and_place(link: LinkClient) -> None:
     link.call("launch", {"argv": ["xterm", "-T", "mine", "-geometry", "40x10+200+150"]})
-    found = window(link, "mine")
-    assert found["wm_class"] == ["xterm", "XTerm"]
-    left, top, width, height = found["geometry"]
+    xterm_window = window(link, "mine")
+    assert xterm_window["wm_class"] == ["xterm", "XTerm"]
+    left, top, width, height = xterm_window["geometry"]
     assert (200 <= left < 230, 150 <= top < 190) == (True, True)
     assert width > 100
     assert height > 50
-    os.kill(found["pid"], signal.SIGTERM)
+    os.kill(xterm_window["pid"], signal.SIGTERM)
 
 
 def test_an_unknown_program_is_told(link: LinkClient) -> None:
@@ -102,12 +102,12 @@ def test_an_unknown_program_is_told(link: LinkClient) -> None:
 
 def test_applications_start_by_the_name_in_the_menu(link: LinkClient) -> None:
     assert link.call("open_app", {"name": "xterm"}) is not None
-    found = wait_until(
+    xterm_windows = wait_until(
         lambda: [window for window in windows(link) if window["wm_class"] == ["xterm", "XTerm"]],
         timeout_s=20,
     )
-    assert found
-    os.kill(found[0]["pid"], signal.SIGTERM)
+    assert xterm_windows
+    os.kill(xterm_windows[0]["pid"], signal.SIGTERM)
 
 
 def test_an_unknown_application_comes_with_the_nearest(link: LinkClient) -> None:
@@ -166,8 +166,8 @@ class Recorder:
 
     def events(self) -> list[tuple[str, int, int, int]]:
         pattern = r"Button(Press|Release) event.*?root:\((\d+),(\d+)\).*?button (\d+)"
-        found = re.findall(pattern, self.path.read_text(), re.DOTALL)
-        return [(kind, int(x), int(y), int(button)) for kind, x, y, button in found]
+        matches = re.findall(pattern, self.path.read_text(), re.DOTALL)
+        return [(kind, int(x), int(y), int(button)) for kind, x, y, button in matches]
 
     def wait(self, count: int) -> list[tuple[str, int, int, int]]:
         wait_until(lambda: len(self.events()) >= count, timeout_s=10)

@@ -125,10 +125,10 @@ class TestFiles:
         path = f"{subject.folder}/contract file ü.bin"
         subject.machine.files.put(path, data)
         assert subject.machine.files.get(path) == data
-        found = subject.machine.files.stat(path)
-        assert found is not None
-        assert found.size_bytes == len(data)
-        assert stat.S_ISREG(found.mode)
+        file_stat = subject.machine.files.stat(path)
+        assert file_stat is not None
+        assert file_stat.size_bytes == len(data)
+        assert stat.S_ISREG(file_stat.mode)
 
     def test_put_replaces(self, subject: Subject) -> None:
         path = f"{subject.folder}/replaced"

@@ -33,9 +33,9 @@ BUNDLED = Path(adbutils.__file__).parent / "binaries/adb"
 
 @pytest.fixture(scope="module")
 def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalPhone]:
-    found = LocalPhone(tmp_path_factory.mktemp("phone"))
-    yield found
-    found.close()
+    local_phone = LocalPhone(tmp_path_factory.mktemp("phone"))
+    yield local_phone
+    local_phone.close()
 
 
 # The bundled one with and without delayed acknowledgements.
@@ -44,10 +44,10 @@ def adb(phone: LocalPhone, request: pytest.FixtureRequest) -> Iterator[Adb]:
     program = "adb" if request.param == "debian" else str(BUNDLED)
     env = {"ADB_BURST_MODE": "1"} if request.param == "burst" else {}
     home = phone.folder / f"home-{request.param}"
-    found = Adb(home, phone.key, program=program, env=env)
-    assert "connected to" in found.run("connect", phone.serial).text
-    yield found
-    found.close()
+    client = Adb(home, phone.key, program=program, env=env)
+    assert "connected to" in client.run("connect", phone.serial).text
+    yield client
+    client.close()
 
 
 @contextlib.contextmanager
@@ -85,9 +85,9 @@ def echoed(port: int, data: bytes) -> bytes:
 
 
 def test_all_features_are_told(adb: Adb, phone: LocalPhone) -> None:
-    told = set(adb.run("-s", phone.serial, "features").stdout.decode().split())
-    assert told <= set(FEATURES)
-    assert {"shell_v2", "cmd", "stat_v2", "ls_v2"} <= told
+    features = set(adb.run("-s", phone.serial, "features").stdout.decode().split())
+    assert features <= set(FEATURES)
+    assert {"shell_v2", "cmd", "stat_v2", "ls_v2"} <= features
 
 
 def test_many_bytes_go_both_ways(adb: Adb, tmp_path: Path) -> None:
@@ -122,9 +122,9 @@ def test_a_terminal_has_the_size_of_the_hosts(adb: Adb, phone: LocalPhone) -> No
         stdin=slave,
     )
     try:
-        said, _ = child.communicate(timeout=20)
-        assert b"33 77" in said
-        assert b"/dev/pts/" in said
+        output, _ = child.communicate(timeout=20)
+        assert b"33 77" in output
+        assert b"/dev/pts/" in output
     finally:
         process.kill_group(child)
         os.close(master)
@@ -135,8 +135,8 @@ class TestForwards:
     def test_a_port_of_the_phone_is_reached(self, adb: Adb, phone: LocalPhone) -> None:
         data = secrets.token_bytes(2 * MIB + 7)
         with echo_server() as port:
-            said = adb.run("-s", phone.serial, "forward", "tcp:0", f"tcp:{port}")
-            assert echoed(int(said.text), data) == data
+            result = adb.run("-s", phone.serial, "forward", "tcp:0", f"tcp:{port}")
+            assert echoed(int(result.text), data) == data
             assert f"tcp:{port}" in adb.run("forward", "--list").text
             adb.run("forward", "--remove-all").require()
 
@@ -145,8 +145,8 @@ class TestForwards:
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(f"\0{name}")
             server.listen()
-            said = adb.run("-s", phone.serial, "forward", "tcp:0", f"localabstract:{name}")
-            with socket.create_connection(("127.0.0.1", int(said.text)), timeout=10) as sock:
+            result = adb.run("-s", phone.serial, "forward", "tcp:0", f"localabstract:{name}")
+            with socket.create_connection(("127.0.0.1", int(result.text)), timeout=10) as sock:
                 other, _ = server.accept()
                 with other:
                     sock.sendall(b"hello")
@@ -157,8 +157,8 @@ class TestForwards:
         adb.run("forward", "--remove-all").require()
 
     def test_where_nobody_listens_the_connection_ends(self, adb: Adb, phone: LocalPhone) -> None:
-        said = adb.run("-s", phone.serial, "forward", "tcp:0", "tcp:1")
-        with socket.create_connection(("127.0.0.1", int(said.text)), timeout=10) as sock:
+        result = adb.run("-s", phone.serial, "forward", "tcp:0", "tcp:1")
+        with socket.create_connection(("127.0.0.1", int(result.text)), timeout=10) as sock:
             assert sock.recv(10) == b""
         adb.run("forward", "--remove-all").require()
 
@@ -197,9 +197,9 @@ class TestLog:
     def test_it_is_dumped_filtered_and_cleared(self, adb: Adb) -> None:
         adb.run("shell", "logcat", "-c").require()
         adb.run("shell", "log -t Meso -p w 'one thing'; log -t Other two").require()
-        said = adb.run("logcat", "-d", "-v", "brief", "-s", "Meso").text
-        assert "W/Meso    ( 2000): one thing" in said
-        assert "two" not in said
+        output = adb.run("logcat", "-d", "-v", "brief", "-s", "Meso").text
+        assert "W/Meso    ( 2000): one thing" in output
+        assert "two" not in output
         assert adb.run("shell", "logcat", "-d", "-v", "nonsense").exit_code != 0
 
     def test_it_is_followed_until_the_reader_goes(self, adb: Adb, phone: LocalPhone) -> None:
@@ -219,16 +219,16 @@ class TestLog:
 
 class TestPower:
     def test_root_is_refused_as_on_builds_for_users(self, adb: Adb, phone: LocalPhone) -> None:
-        said = adb.run("-s", phone.serial, "root")
-        assert b"cannot run as root in production builds" in said.stdout + said.stderr
-        said = adb.run("-s", phone.serial, "unroot")
-        assert b"not running as root" in said.stdout + said.stderr
+        result = adb.run("-s", phone.serial, "root")
+        assert b"cannot run as root in production builds" in result.stdout + result.stderr
+        result = adb.run("-s", phone.serial, "unroot")
+        assert b"not running as root" in result.stdout + result.stderr
 
     def test_an_application_is_not_installed(self, adb: Adb, tmp_path: Path) -> None:
         (tmp_path / "some.apk").write_bytes(secrets.token_bytes(MIB))
-        said = adb.run("install", str(tmp_path / "some.apk"))
-        assert said.exit_code == 1
-        assert b"INSTALL_FAILED_NO_MATCHING_ABIS" in said.stdout + said.stderr
+        result = adb.run("install", str(tmp_path / "some.apk"))
+        assert result.exit_code == 1
+        assert b"INSTALL_FAILED_NO_MATCHING_ABIS" in result.stdout + result.stderr
 
     def test_a_reboot_ends_everything_and_the_phone_comes_back(
         self, adb: Adb, phone: LocalPhone
@@ -240,8 +240,8 @@ class TestPower:
             lambda: adb.run("shell", "echo", "up").text == "up", timeout_s=20, every_s=0.2
         )
         assert "nexuslauncher" in adb.run("shell", "dumpsys", "window").text
-        said = adb.run("shell", "pgrep -f 'sleep 432[1]' || echo none")
-        assert said.text == "none"
+        result = adb.run("shell", "pgrep -f 'sleep 432[1]' || echo none")
+        assert result.text == "none"
 
 
 def test_no_process_can_be_debugged(adb: Adb, phone: LocalPhone) -> None:

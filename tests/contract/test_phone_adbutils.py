@@ -39,18 +39,18 @@ LEFT_OUT = {"start_recording", "stop_recording", "is_recording", "download_apk"}
 
 @pytest.fixture(scope="module")
 def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalPhone]:
-    found = LocalPhone(tmp_path_factory.mktemp("phone"))
-    yield found
-    found.close()
+    local_phone = LocalPhone(tmp_path_factory.mktemp("phone"))
+    yield local_phone
+    local_phone.close()
 
 
 @pytest.fixture(scope="module")
 def adb(phone: LocalPhone) -> Iterator[Adb]:
     bundled = Path(adbutils.__file__).parent / "binaries/adb"
-    found = Adb(phone.folder / "home", phone.key, program=str(bundled))
-    assert "connected to" in found.run("connect", phone.serial).text
-    yield found
-    found.close()
+    client = Adb(phone.folder / "home", phone.key, program=str(bundled))
+    assert "connected to" in client.run("connect", phone.serial).text
+    yield client
+    client.close()
 
 
 @pytest.fixture
@@ -131,9 +131,9 @@ def both_pictures(device: adbutils.AdbDevice) -> tuple[Image.Image, Image.Image]
     """Take both sorts of one frame; the phone's clock may go on between."""
     while True:
         number = device.shell("dumpsys reference_phone frame")
-        found = device.screenshot(error_ok=False), device.framebuffer()
+        pictures = device.screenshot(error_ok=False), device.framebuffer()
         if device.shell("dumpsys reference_phone frame") == number:
-            return found
+            return pictures
 
 
 def test_the_screen(device: adbutils.AdbDevice) -> None:
@@ -276,9 +276,9 @@ class TestScreenRecord:
             image.load()
             assert image.size == (540, 1200)
 
-    @pytest.mark.parametrize("words", ["", "--time-limit 181 /sdcard/x", "--size 1x1 /sdcard/x"])
-    def test_odd_calls_fail(self, device: adbutils.AdbDevice, words: str) -> None:
-        assert device.shell2(f"screenrecord {words}").returncode == 2
+    @pytest.mark.parametrize("options", ["", "--time-limit 181 /sdcard/x", "--size 1x1 /sdcard/x"])
+    def test_odd_calls_fail(self, device: adbutils.AdbDevice, options: str) -> None:
+        assert device.shell2(f"screenrecord {options}").returncode == 2
 
 
 def test_power(device: adbutils.AdbDevice, adb: Adb, phone: LocalPhone) -> None:

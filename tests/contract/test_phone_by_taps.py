@@ -22,19 +22,19 @@ pytestmark = pytest.mark.adb
 
 @pytest.fixture(scope="module")
 def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalPhone]:
-    found = LocalPhone(tmp_path_factory.mktemp("phone"))
-    with found.console() as console:
+    local_phone = LocalPhone(tmp_path_factory.mktemp("phone"))
+    with local_phone.console() as console:
         console.run("avd snapshot save fresh", timeout_s=10)
-    yield found
-    found.close()
+    yield local_phone
+    local_phone.close()
 
 
 @pytest.fixture(scope="module")
 def adb(phone: LocalPhone) -> Iterator[Adb]:
-    found = Adb(phone.folder / "home", phone.key)
-    assert "connected to" in found.run("connect", phone.serial).text
-    yield found
-    found.close()
+    client = Adb(phone.folder / "home", phone.key)
+    assert "connected to" in client.run("connect", phone.serial).text
+    yield client
+    client.close()
 
 
 @pytest.fixture
@@ -92,8 +92,8 @@ def test_an_alarm_is_set(user: Thumbs, phone: LocalPhone) -> None:
     user.tap("edit_label")
     user.type("Train\n")
     assert user.sees("06:45")
-    found = rows(phone, "SELECT hour, minutes, enabled, daysofweek, label FROM alarm")
-    assert found == [(6, 45, 1, 0b10001, "Train")]
+    alarms = rows(phone, "SELECT hour, minutes, enabled, daysofweek, label FROM alarm")
+    assert alarms == [(6, 45, 1, 0b10001, "Train")]
 
 
 def test_a_timer_rings_and_is_stopped(user: Thumbs, phone: LocalPhone) -> None:
@@ -118,12 +118,12 @@ def test_an_event_is_made(user: Thumbs, phone: LocalPhone) -> None:
     user.type("Room 2")
     user.tap("Save", "Month", "Next month", day)
     assert user.sees("Review")
-    (found,) = rows(
+    (event,) = rows(
         phone,
         "SELECT title, eventLocation, strftime('%d %H:%M', dtstart/1000, 'unixepoch'),"
         " dtend - dtstart FROM event",
     )
-    assert found == ("Review", "Room 2", "15 14:30", 3_600_000)
+    assert event == ("Review", "Room 2", "15 14:30", 3_600_000)
 
 
 def test_a_note_is_written(user: Thumbs, phone: LocalPhone) -> None:

@@ -51,19 +51,19 @@ def count_sleepers(seconds: str) -> int:
 
 @pytest.fixture(scope="module")
 def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalPhone]:
-    found = LocalPhone(tmp_path_factory.mktemp("phone"))
-    with found.console() as console:
+    local_phone = LocalPhone(tmp_path_factory.mktemp("phone"))
+    with local_phone.console() as console:
         console.run("avd snapshot save fresh", timeout_s=10)
-    yield found
-    found.close()
+    yield local_phone
+    local_phone.close()
 
 
 @pytest.fixture(scope="module")
 def adb(phone: LocalPhone) -> Iterator[Adb]:
-    found = Adb(phone.folder / "home", phone.key)
-    assert "connected to" in found.run("connect", phone.serial).text
-    yield found
-    found.close()
+    client = Adb(phone.folder / "home", phone.key)
+    assert "connected to" in client.run("connect", phone.serial).text
+    yield client
+    client.close()
 
 
 @pytest.fixture(autouse=True)
@@ -74,9 +74,9 @@ def _rewound(phone: LocalPhone) -> None:
 
 class TestDebiansAdb:
     def test_it_lists_the_phone(self, adb: Adb, phone: LocalPhone) -> None:
-        said = adb.run("devices", "-l").text
-        assert f"{phone.serial}" in said
-        assert "device product:reference_phone model:Reference_phone" in said
+        output = adb.run("devices", "-l").text
+        assert f"{phone.serial}" in output
+        assert "device product:reference_phone model:Reference_phone" in output
 
     @pytest.mark.parametrize("code", [0, 1, 7, 127, 255])
     def test_exit_codes_come_through(self, adb: Adb, code: int) -> None:
@@ -134,8 +134,8 @@ class TestDebiansAdb:
         assert result.exit_code == 1
 
     def test_the_dump_is_xml_with_androids_closing_words(self, adb: Adb) -> None:
-        said = adb.run("exec-out", "uiautomator", "dump", "/dev/tty").stdout.decode()
-        xml, _, rest = said.partition("</hierarchy>")
+        output = adb.run("exec-out", "uiautomator", "dump", "/dev/tty").stdout.decode()
+        xml, _, rest = output.partition("</hierarchy>")
         assert rest == "UI hierchary dumped to: /dev/tty\n"
         nodes = list(ElementTree.fromstring(f"{xml}</hierarchy>").iter("node"))
         assert nodes
@@ -157,9 +157,9 @@ class TestDebiansAdb:
 
     def test_the_front_activity_is_found_with_grep(self, adb: Adb) -> None:
         adb.run("shell", "am", "start", "-n", f"{TASKS}/.ui.TaskListsActivity").require()
-        said = adb.run("shell", "dumpsys activity activities | grep mResumedActivity")
-        assert said.exit_code == 0
-        assert f"{TASKS}/.ui.TaskListsActivity" in said.text
+        result = adb.run("shell", "dumpsys activity activities | grep mResumedActivity")
+        assert result.exit_code == 0
+        assert f"{TASKS}/.ui.TaskListsActivity" in result.text
 
     def test_unknown_things_fail(self, adb: Adb) -> None:
         assert adb.run("shell", "am", "start", "-n", "no.such/.App").exit_code == 1
@@ -326,8 +326,8 @@ class TestConsole:
             assert wait_until(
                 lambda: client.run("shell", "echo back").text == "back", timeout_s=20, every_s=0.2
             )
-            said = client.run("shell", "dumpsys", "window").text
-            assert "com.android.settings/com.android.settings.Settings" in said
+            output = client.run("shell", "dumpsys", "window").text
+            assert "com.android.settings/com.android.settings.Settings" in output
         finally:
             client.close()
             own.close()
@@ -339,8 +339,8 @@ class TestConsole:
     def test_nothing_works_without_the_token(self, phone: LocalPhone) -> None:
         with socket.create_connection(("127.0.0.1", phone.console_port), timeout=5) as sock:
             sock.sendall(b"avd snapshot delete fresh\nkill\nquit\n")
-            said = b"".join(iter(lambda: sock.recv(4096), b"")).decode()
-        assert said.count("KO: unknown command") == 2
+            reply = b"".join(iter(lambda: sock.recv(4096), b"")).decode()
+        assert reply.count("KO: unknown command") == 2
 
     @pytest.mark.parametrize(
         "line",
@@ -365,13 +365,13 @@ class TestBadInput:
         """Send bytes and read until the phone ends the connection, or is quiet for a moment."""
         with socket.create_connection(("127.0.0.1", phone.adb_port), timeout=0.2) as sock:
             sock.sendall(data)
-            said = b""
+            reply = b""
             try:
                 while chunk := sock.recv(4096):
-                    said += chunk
+                    reply += chunk
             except (TimeoutError, ConnectionResetError):
                 pass
-            return said
+            return reply
 
     def closes(self, phone: LocalPhone, data: bytes) -> bool:
         with socket.create_connection(("127.0.0.1", phone.adb_port), timeout=5) as sock:

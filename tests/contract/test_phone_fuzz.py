@@ -59,9 +59,9 @@ _SYNC = (b"STAT", b"STA2", b"LST2", b"LIST", b"LIS2", b"RECV", b"RCV2", b"SEND",
 
 @pytest.fixture
 def phone(tmp_path: Path) -> Iterator[LocalPhone]:
-    found = LocalPhone(tmp_path)
-    yield found
-    found.close()
+    local_phone = LocalPhone(tmp_path)
+    yield local_phone
+    local_phone.close()
 
 
 class Vitals:
@@ -210,8 +210,8 @@ def odd_line(chance: random.Random) -> str:
 def odd_call(chance: random.Random) -> str:
     """Make one call of a command of the phone."""
     name = chance.choice(sorted(COMMANDS.keys() - _LEFT_OUT))
-    words = [odd_word(chance) for _ in range(chance.randrange(0, 7))]
-    return " ".join((name, *words))
+    args = [odd_word(chance) for _ in range(chance.randrange(0, 7))]
+    return " ".join((name, *args))
 
 
 def odd_word(chance: random.Random) -> str:

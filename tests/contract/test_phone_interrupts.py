@@ -108,13 +108,13 @@ def test_processes_that_try_to_get_away_are_ended(door: Door, vitals: Vitals, se
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-@pytest.mark.parametrize("words", [("logcat",), ("shell", "sleep {mark}"), ("exec-out", "logcat")])
+@pytest.mark.parametrize("args", [("logcat",), ("shell", "sleep {mark}"), ("exec-out", "logcat")])
 def test_a_killed_adb_client_leaves_nothing_behind(
-    phone: LocalPhone, adb: Adb, vitals: Vitals, words: tuple[str, ...], number: int
+    phone: LocalPhone, adb: Adb, vitals: Vitals, args: tuple[str, ...], number: int
 ) -> None:
     mark = make_mark()
     wait_for_processes(vitals)
-    argv = [*adb.argv, "-s", phone.serial, *(word.format(mark=mark) for word in words)]
+    argv = [*adb.argv, "-s", phone.serial, *(arg.format(mark=mark) for arg in args)]
     child = process.start(argv, env=adb.env)
     try:
         wait_until_running(vitals, 1)

@@ -60,9 +60,9 @@ def machine() -> Iterator[DesktopContainer]:
 @pytest.fixture(scope="module")
 def saved(machine: DesktopContainer) -> SavedState:
     """Return what the desktop must look like."""
-    found = machine._baseline.read()
-    assert found is not None
-    return found
+    saved_state = machine._baseline.read()
+    assert saved_state is not None
+    return saved_state
 
 
 def sh(machine: DesktopContainer, command: str) -> str:
@@ -74,14 +74,14 @@ def sh(machine: DesktopContainer, command: str) -> str:
 
 def named(machine: DesktopContainer, before: StateDigest, pattern: str) -> str:
     """Wait until a difference is told, and give its line."""
-    found: list[str] = []
+    differences: list[str] = []
 
     def is_told() -> str | None:
-        found[:] = before.differences(take_digest(machine.link))
-        return next((line for line in found if re.search(pattern, line)), None)
+        differences[:] = before.differences(take_digest(machine.link))
+        return next((line for line in differences if re.search(pattern, line)), None)
 
     line = wait_until(is_told, timeout_s=TIMEOUT_S)
-    assert line, found
+    assert line, differences
     return line
 
 
@@ -92,9 +92,9 @@ def region(machine: DesktopContainer, saved: SavedState) -> tuple[int, int, int,
         (line, *_) = (*saved.picture.differences(machine.screen.capture()), "")
         return REGION.search(line)
 
-    found = wait_until(is_told, timeout_s=TIMEOUT_S)
-    assert found
-    left, right, top, bottom = map(int, found.groups())
+    match = wait_until(is_told, timeout_s=TIMEOUT_S)
+    assert match
+    left, right, top, bottom = map(int, match.groups())
     return left, top, right, bottom
 
 
@@ -103,10 +103,10 @@ def open_dialog(machine: DesktopContainer, title: str) -> StateDigest:
     sh(machine, DIALOG.format(title))
 
     def is_there() -> StateDigest | None:
-        found = take_digest(machine.link)
+        digest = take_digest(machine.link)
         return (
-            found
-            if any(window.title == title and window.active for window in found.windows)
+            digest
+            if any(window.title == title and window.active for window in digest.windows)
             else None
         )
 
@@ -145,9 +145,9 @@ def test_a_dialog_is_named_and_so_is_where_it_was_drawn(
     state = open_dialog(machine, "Surprise")
     lines = saved.digest.differences(state)
     dialog = next(window for window in state.windows if window.title == "Surprise")
-    told = f"{dialog.kind} 'Surprise'"
-    assert f"window new: {told} ({'.'.join(dialog.wm_class)})" in lines
-    assert any(line.startswith(f"active window: none -> {told}") for line in lines)
+    description = f"{dialog.kind} 'Surprise'"
+    assert f"window new: {description} ({'.'.join(dialog.wm_class)})" in lines
+    assert any(line.startswith(f"active window: none -> {description}") for line in lines)
     x, y, width, height = dialog.geometry
     left, top, right, bottom = region(machine, saved)
     assert left <= x + width // 2 <= right

@@ -45,9 +45,9 @@ def _no_cookie(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_nobody_owns_is_empty(link: LinkClient) -> None:
-    found = take_digest(link).selections
-    assert sorted(found) == sorted(NAMES)
-    assert not any(selection.owned or selection.trouble for selection in found.values())
+    selections = take_digest(link).selections
+    assert sorted(selections) == sorted(NAMES)
+    assert not any(selection.owned or selection.trouble for selection in selections.values())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -58,11 +58,11 @@ def test_a_text_is_told_by_its_digest(
 ) -> None:
     data = text.encode()
     with ClipboardOwner(desktop.display, name, data, manner):
-        found = take_digest(link).selections
-    assert found[name].text == hashlib.sha256(data).hexdigest()
-    assert found[name].targets == ["TARGETS", "UTF8_STRING"]
+        selections = take_digest(link).selections
+    assert selections[name].text == hashlib.sha256(data).hexdigest()
+    assert selections[name].targets == ["TARGETS", "UTF8_STRING"]
     (other,) = set(NAMES) - {name}
-    assert not found[other].owned
+    assert not selections[other].owned
 
 
 def test_an_owner_that_never_answers_is_told_and_keeps_nothing_else_from_being_read(
@@ -72,10 +72,10 @@ def test_an_owner_that_never_answers_is_told_and_keeps_nothing_else_from_being_r
         ClipboardOwner(desktop.display, "CLIPBOARD", b"x", Manner.NEVER),
         ClipboardOwner(desktop.display, "PRIMARY", b"seen"),
     ):
-        found = take_digest(link)
-    assert found.unseen == ""
-    assert found.selections["CLIPBOARD"].trouble == "its owner does not answer"
-    assert found.selections["PRIMARY"].text == hashlib.sha256(b"seen").hexdigest()
+        digest = take_digest(link)
+    assert digest.unseen == ""
+    assert digest.selections["CLIPBOARD"].trouble == "its owner does not answer"
+    assert digest.selections["PRIMARY"].text == hashlib.sha256(b"seen").hexdigest()
     assert not take_digest(link).selections["CLIPBOARD"].trouble
 
 

@@ -53,8 +53,8 @@ def sh(machine: Machine, command: str, user: str) -> tuple[int, str]:
     """Run a command in the guest; give its exit code and what it said."""
     params: dict[str, Json] = {"argv": ["/bin/sh", "-c", command], "user": user, "timeout_s": 60.0}
     reply = cast("dict[str, Json]", machine.link.call("exec", params, timeout_s=65.0))
-    said = base64.b64decode(str(reply["stdout_b64"])) + base64.b64decode(str(reply["stderr_b64"]))
-    return int(cast("int", reply["exit_code"])), said.decode(errors="replace")
+    output = base64.b64decode(str(reply["stdout_b64"])) + base64.b64decode(str(reply["stderr_b64"]))
+    return int(cast("int", reply["exit_code"])), output.decode(errors="replace")
 
 
 def is_seen(machine: Machine, act: Act) -> bool:
@@ -102,14 +102,14 @@ def test_a_reset_takes_it_back(tortured: Tortured, title: str) -> None:
         assert (code != 0) is is_refused or act.breaks, (act.name, output)
     wanted = {act.differs for act in acts if act.differs}
     if wanted:
-        found: list[str] = []
+        differences: list[str] = []
 
         def is_named() -> bool:
-            found[:] = before.differences(take_digest(machine.link))
-            found.extend(picture.differences(machine.screen.capture()))
-            return all(any(re.search(pattern, line) for line in found) for pattern in wanted)
+            differences[:] = before.differences(take_digest(machine.link))
+            differences.extend(picture.differences(machine.screen.capture()))
+            return all(any(re.search(pattern, line) for line in differences) for pattern in wanted)
 
-        assert wait_until(is_named, timeout_s=DRAWN_S), (wanted, found)
+        assert wait_until(is_named, timeout_s=DRAWN_S), (wanted, differences)
 
     report = tortured.reset()
     machine = tortured.machine

@@ -140,7 +140,7 @@ def look_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         args: of an evaluator that is met by this paragraph alone.
     """
     path = str(args["path"])
-    words = {"unseen": forged, "seen": another_way}
+    builders = {"unseen": forged, "seen": another_way}
     text_styles = {
         "unseen": {
             **_UNSEEN_TEXT,
@@ -153,7 +153,7 @@ def look_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     }
     return (
         *(
-            words[kind](f"docx: {name}", at(path, body(paragraph(run(text, xml)))), **args)
+            builders[kind](f"docx: {name}", at(path, body(paragraph(run(text, xml)))), **args)
             for kind, runs in (("unseen", _UNSEEN_RUNS), ("seen", _SEEN_RUNS))
             for name, xml in runs.items()
         ),
@@ -183,7 +183,7 @@ def look_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             **args,
         ),
         *(
-            words[kind](f"docx: a style, {name}", at(path, document_of_style(text, xml)), **args)
+            builders[kind](f"docx: a style, {name}", at(path, document_of_style(text, xml)), **args)
             for kind, name, xml in (
                 ("unseen", "hidden", "<w:rPr><w:vanish/></w:rPr>"),
                 ("unseen", "tiny", '<w:rPr><w:sz w:val="2"/></w:rPr>'),
@@ -200,14 +200,14 @@ def look_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             )
         ),
         *(
-            words[kind](
+            builders[kind](
                 f"odt: text {name}", at(path, partial(odt_of_text_style, text, xml)), **args
             )
             for kind, styles in text_styles.items()
             for name, xml in styles.items()
         ),
         *(
-            words[kind](
+            builders[kind](
                 f"odt: {name}", at(path, partial(odt_of_paragraph_style, text, xml)), **args
             )
             for kind, styles in (("unseen", _UNSEEN_PARAGRAPHS), ("seen", _SEEN_PARAGRAPHS))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from appliance.base.files import write_atomic
 from evaluators.decorators import PLACES
-from tests.evaluator_cases.mutation.code import mutated_modules, staged, tables_of
+from tests.evaluator_cases.mutation.code import mutated_modules, prepared, tables_of
 from tests.evaluator_cases.mutation.page import ModuleReports, update
 from tests.evaluator_cases.mutation.states import mutate_states
 from tests.evaluator_cases.registry import all_tables
@@ -67,8 +67,8 @@ def _mutate_evaluators(tables: list[CaseTable], options: argparse.Namespace) -> 
     known = {table.mark.name for table in tables}
     _require(options.names, known, "evaluator")
     chosen = [table for table in tables if table.mark.name in options.names]
-    with staged(chosen) as stage:
-        code = stage.mutate(sample=options.sample, seed=options.seed, is_whole=False)
+    with prepared(chosen) as ready:
+        code = ready.mutate(sample=options.sample, seed=options.seed, is_whole=False)
     return {" ".join(options.names): {"code": code, "states": mutate_states(chosen)}}
 
 
@@ -83,11 +83,11 @@ def _mutate_modules(tables: list[CaseTable], options: argparse.Namespace) -> Rep
     reports: Reports = {}
     for _, together in groupby(names or known, key=lambda name: _names(tables_of(name, tables))):
         first, *others = together
-        with staged(tables_of(first, tables)) as stage:
+        with prepared(tables_of(first, tables)) as ready:
             for name in (first, *others):
                 print(f"{name} ...", file=sys.stderr)  # noqa: T201
                 own = [table for table in tables if table.evaluator.__module__ == name]
-                code = stage.mutate(module=name, sample=options.sample, seed=options.seed)
+                code = ready.mutate(module=name, sample=options.sample, seed=options.seed)
                 reports[name] = {"code": code, "states": mutate_states(own)}
                 if options.page is not None:
                     _record(options.page, name, ModuleReports(**reports[name]))

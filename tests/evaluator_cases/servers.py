@@ -258,32 +258,32 @@ class _MailHandler(socketserver.StreamRequestHandler):
         with contextlib.suppress(OSError):
             for line in self.rfile:
                 tag, _, rest = line.decode("utf-8", "replace").strip().partition(" ")
-                verb, _, words = rest.partition(" ")
-                self._say(f"{tag} {self._do(verb.upper(), words)}".encode())
+                verb, _, arguments = rest.partition(" ")
+                self._say(f"{tag} {self._do(verb.upper(), arguments)}".encode())
                 if verb.upper() == "LOGOUT":
                     return
 
-    def _do(self, verb: str, words: str) -> str:
+    def _do(self, verb: str, arguments: str) -> str:
         if verb == "CAPABILITY":
             self._say(b"* CAPABILITY IMAP4rev1")
         elif verb == "LOGIN":
-            self._is_known = words == f'{USER} "{PASSWORD}"'
+            self._is_known = arguments == f'{USER} "{PASSWORD}"'
             return "OK hello" if self._is_known else "NO who are you"
         elif verb == "LOGOUT":
             self._say(b"* BYE")
         elif not self._is_known:
             return "BAD log in first"
         elif verb == "EXAMINE":
-            return self._open(words)
+            return self._open(arguments)
         elif verb == "FETCH":
-            return self._fetch(words)
+            return self._fetch(arguments)
         else:
             return "BAD what"
         return "OK done"
 
-    def _open(self, words: str) -> str:
+    def _open(self, arguments: str) -> str:
         fixture: MailFixture = self.server.fixture  # type: ignore[attr-defined]
-        quoted = re.fullmatch(r'"((?:[^"\\]|\\.)*)"', words)
+        quoted = re.fullmatch(r'"((?:[^"\\]|\\.)*)"', arguments)
         if quoted is None:
             return "BAD what"
         folder = re.sub(r"\\(.)", r"\1", quoted[1])
@@ -293,8 +293,8 @@ class _MailHandler(socketserver.StreamRequestHandler):
         self._say(b"* %d EXISTS" % len(self._messages))
         return "OK [READ-ONLY] open"
 
-    def _fetch(self, words: str) -> str:
-        asked = re.fullmatch(r"(\d+):(\d+) \(FLAGS BODY\.PEEK\[(|HEADER)\]<0\.(\d+)>\)", words)
+    def _fetch(self, arguments: str) -> str:
+        asked = re.fullmatch(r"(\d+):(\d+) \(FLAGS BODY\.PEEK\[(|HEADER)\]<0\.(\d+)>\)", arguments)
         if asked is None:
             return "BAD what"
         for number in range(int(asked[1]), int(asked[2]) + 1):

@@ -77,8 +77,8 @@ def _without(*names: str, inner: int = 900_000) -> Any:
     def build(slide: Any) -> None:
         group = _grouped("two", inner=inner)(slide)[0]._element
         for name in names:
-            found = group.xpath(f"./p:grpSpPr//a:{name}")[0]
-            found.getparent().remove(found)
+            element = group.xpath(f"./p:grpSpPr//a:{name}")[0]
+            element.getparent().remove(element)
 
     return build
 

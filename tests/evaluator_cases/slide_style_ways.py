@@ -65,9 +65,9 @@ def _sized(kind: str, level: int = 1, size: str = "100") -> Any:
     def change(slide: Any) -> None:
         deck = slide.part.package.presentation_part.presentation
         root = deck if kind == "defaultTextStyle" else _master(slide)
-        found = root._element.xpath(f".//p:{kind}/a:lvl{level}pPr/a:defRPr")
-        assert found
-        found[0].set("sz", size)
+        elements = root._element.xpath(f".//p:{kind}/a:lvl{level}pPr/a:defRPr")
+        assert elements
+        elements[0].set("sz", size)
 
     return change
 

@@ -23,7 +23,7 @@ from evaluators.testing.case import BaseFixture, CaseTable, State, near_miss, no
 from evaluators.testing.runner import prepare
 from tests.evaluator_cases.mutate import main
 from tests.evaluator_cases.mutation import child
-from tests.evaluator_cases.mutation.code import mutated_modules, staged, tables_of
+from tests.evaluator_cases.mutation.code import mutated_modules, prepared, tables_of
 from tests.evaluator_cases.mutation.exceptions import EQUIVALENT, UNDETECTED
 from tests.evaluator_cases.mutation.mutants import mutants_of
 from tests.evaluator_cases.mutation.page import ModuleReports, update
@@ -51,8 +51,8 @@ def f(a: int, b: str = "x") -> bool:
 
 def mutate(tables: Sequence[CaseTable], **options: Any) -> MutationReport:
     """Mutate code, tested by the cases of some evaluators."""
-    with staged(tables) as stage:
-        return stage.mutate(**options)
+    with prepared(tables) as ready:
+        return ready.mutate(**options)
 
 
 def faults(source: str) -> list[str]:

@@ -104,8 +104,8 @@ def test_another_user_cannot_use_the_server(phone: PhoneStandIn, home: Path) -> 
     assert result.exit_code != 0
     assert b"uid" not in result.stdout
     # The same program of the user whose server it is.
-    words = ["adb", "-s", phone.device.serial, "shell", "id"]
-    assert "uid" in process.run(words, timeout_s=10, env=env).require().text
+    argv = ["adb", "-s", phone.device.serial, "shell", "id"]
+    assert "uid" in process.run(argv, timeout_s=10, env=env).require().text
 
 
 def test_a_socket_that_others_could_reach_is_fenced_at_the_start(tmp_path: Path) -> None:

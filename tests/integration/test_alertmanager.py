@@ -106,9 +106,9 @@ class Bench:
     def told(self, alert: str, status: str) -> bool:
         """Return whether both receivers were told."""
         posted = any(
-            (told["labels"]["alertname"], told["status"]) == (alert, status)
+            (posted_alert["labels"]["alertname"], posted_alert["status"]) == (alert, status)
             for body in list(self.hook.bodies)
-            for told in body["alerts"]
+            for posted_alert in body["alerts"]
         )
         return posted and any(f"[{status}] {alert}:" in text for _, text in list(self.box.mails))
 
@@ -135,8 +135,8 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         stack.callback(server.shutdown)
         hook, box = stack.enter_context(web(200)), stack.enter_context(mailbox())
         mail = MailServer("127.0.0.1", box.port, "bench@example.org")
-        told = Receivers(hook.url, "a@example.org, b@example.org", mail)
-        place = stack.enter_context(running_alertmanager(folder, told))
+        receivers = Receivers(hook.url, "a@example.org, b@example.org", mail)
+        place = stack.enter_context(running_alertmanager(folder, receivers))
         prometheus = stack.enter_context(
             running_prometheus(
                 folder, gauges.address, alertmanager=place, rules=folder / "rules.yml"

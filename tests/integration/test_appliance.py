@@ -38,27 +38,27 @@ def settings() -> Settings:
     return get_settings()
 
 
-def mesocosm(*words: str, timeout_s: float = 120, **env: str) -> CommandResult:
-    return run([sys.executable, "-m", "appliance.cli.main", *words], timeout_s=timeout_s, env=env)
+def mesocosm(*args: str, timeout_s: float = 120, **env: str) -> CommandResult:
+    return run([sys.executable, "-m", "appliance.cli.main", *args], timeout_s=timeout_s, env=env)
 
 
 def status() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(mesocosm("status", "--json").require().stdout)
-    return found
+    appliance_status: dict[str, Any] = json.loads(mesocosm("status", "--json").require().stdout)
+    return appliance_status
 
 
 def test_every_service_answers_and_a_machine_of_each_kind_is_ready() -> None:
-    found = status()
-    assert found["up"] is True
-    assert {service["name"]: service["state"] for service in found["services"]} == {
+    appliance_status = status()
+    assert appliance_status["up"] is True
+    assert {service["name"]: service["state"] for service in appliance_status["services"]} == {
         "hypervisor": "running",
         "controller": "running",
         "worker": "running",
         "prometheus": "running",
         "alertmanager": "running",
     }
-    assert isinstance(found["alerts_to"], list)
-    assert {machine["kind"] for machine in found["machines"]} >= {"desktop", "phone"}
+    assert isinstance(appliance_status["alerts_to"], list)
+    assert {machine["kind"] for machine in appliance_status["machines"]} >= {"desktop", "phone"}
 
 
 def test_the_page_is_served_and_shows_the_accelerator(settings: Settings) -> None:

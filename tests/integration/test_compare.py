@@ -16,31 +16,31 @@ PACKAGES = ("appliance", "images", "provisioning", "monitoring", "controller")
 MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]
 
 
-def mesocosm(root: Path, *words: str) -> bytes:
+def mesocosm(root: Path, *args: str) -> bytes:
     """Run the command on the sources below a folder."""
     env = {"PYTHONPATH": str(root), "MESOCOSM_STATE_DIR": str(root / "state")}
-    return run([*MESOCOSM, *words], env=env, cwd=root, timeout_s=120).require().stdout
+    return run([*MESOCOSM, *args], env=env, cwd=root, timeout_s=120).require().stdout
 
 
 def test_a_changed_evaluator_leaves_out_the_tasks_that_use_it(tmp_path: Path) -> None:
     for name in PACKAGES:
         (tmp_path / name).symlink_to(REPOSITORY / name)
     shutil.copytree(REPOSITORY / "evaluators", tmp_path / "evaluators")
-    words = ("run", str(TINY), "--fleet", "fake", "--json", "--agent")
-    first = json.loads(mesocosm(tmp_path, *words, "oracle", "--repeats", "2"))["run"]
+    args = ("run", str(TINY), "--fleet", "fake", "--json", "--agent")
+    first = json.loads(mesocosm(tmp_path, *args, "oracle", "--repeats", "2"))["run"]
     module = tmp_path / "evaluators/desktop/settings.py"
-    old = "return found == value or (is_no_text(found) and is_same_variant(found, value))"
+    old = "return current == value or (is_no_text(current) and is_same_variant(current, value))"
     assert old in module.read_text()
     module.write_text(module.read_text().replace(old, f"{old} or False", 1))
-    second = json.loads(mesocosm(tmp_path, *words, "noop", "--trees"))["run"]
-    found: dict[str, Any] = json.loads(mesocosm(tmp_path, "compare", first, second, "--json"))
-    assert found["left_out"] == {
+    second = json.loads(mesocosm(tmp_path, *args, "noop", "--trees"))["run"]
+    comparison: dict[str, Any] = json.loads(mesocosm(tmp_path, "compare", first, second, "--json"))
+    assert comparison["left_out"] == {
         "dark-style": "differs in: evaluator desktop.gsetting_equals",
     }
-    assert found["tasks"] == ["write-file", "two-apps", "answer"]
-    assert (found["SR"]["tasks"], found["SR"]["difference"]) == (3, -1.0)
-    assert found["SR"]["difference_95"] == [-1.0, -1.0]
-    assert {row["name"] for row in found["differences"]} == {
+    assert comparison["tasks"] == ["write-file", "two-apps", "answer"]
+    assert (comparison["SR"]["tasks"], comparison["SR"]["difference"]) == (3, -1.0)
+    assert comparison["SR"]["difference_95"] == [-1.0, -1.0]
+    assert {row["name"] for row in comparison["differences"]} == {
         "agent.kind",
         "agent.solution",
         "observation.trees",

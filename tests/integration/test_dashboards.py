@@ -177,6 +177,6 @@ def test_tokens_and_money_carry_the_model(prometheus: Prometheus) -> None:
     money = "round(sum by (model) (mesocosm_money_usd_total), 1e-6) == 0.001"
     tokens = 'sum by (model) (mesocosm_tokens_total{direction="completion"}) == 40'
     for expression in (money, tokens):
-        found = wait_until(partial(prometheus.query, expression), timeout_s=20)
-        assert found, expression
-        assert [row["metric"] for row in found] == [{"model": "stand-in"}]
+        rows = wait_until(partial(prometheus.query, expression), timeout_s=20)
+        assert rows, expression
+        assert [row["metric"] for row in rows] == [{"model": "stand-in"}]

@@ -38,31 +38,31 @@ pytestmark = [
 ]
 
 
-def on_debian(*words: str, timeout_s: float = _BUILD_S) -> dict[str, Any]:
+def on_debian(*args: str, timeout_s: float = _BUILD_S) -> dict[str, Any]:
     """Run a command with a Debian desktop and return the JSON that it prints.
 
     Raises:
         AssertionError: it failed.
     """
     ended = run(
-        [sys.executable, "-m", "appliance.cli.main", *words, "--json"],
+        [sys.executable, "-m", "appliance.cli.main", *args, "--json"],
         timeout_s=timeout_s,
         env={"MESOCOSM_DISTRIBUTION": DEBIAN},
     )
     assert ended.exit_code == 0, ended.stderr.decode()[-2000:]
-    found: dict[str, Any] = json.loads(ended.stdout)
-    return found
+    report: dict[str, Any] = json.loads(ended.stdout)
+    return report
 
 
 def test_its_image_is_whole_and_its_desktop_as_reviewed() -> None:
     on_debian("image", "build", "desktop")
-    found = on_debian("image", "verify", "desktop")
-    assert [image["screen"] for image in found["images"] if "screen" in image] == ["as reviewed"]
+    report = on_debian("image", "verify", "desktop")
+    assert [image["screen"] for image in report["images"] if "screen" in image] == ["as reviewed"]
 
 
 def test_the_oracle_passes_smoke() -> None:
-    found = on_debian("run", "smoke", "--task", TASKS, "--agent", "oracle", "--parallel", "2")
-    assert found["verdicts"]["PASS"] == sum(found["verdicts"].values()) > 0
+    report = on_debian("run", "smoke", "--task", TASKS, "--agent", "oracle", "--parallel", "2")
+    assert report["verdicts"]["PASS"] == sum(report["verdicts"].values()) > 0
 
 
 def test_rewinds_are_verified() -> None:

@@ -88,10 +88,10 @@ def sh(machine: DesktopContainer, command: str, user: str = "user") -> tuple[int
 
 
 def standing_by(settings: Settings) -> list[tuple[MachineFolder, MachineRecord]]:
-    found = [(folder, folder.read()) for folder in iter_folders(settings)]
+    machines = [(folder, folder.read()) for folder in iter_folders(settings)]
     return [
         (folder, record)
-        for folder, record in found
+        for folder, record in machines
         if record and record.state is MachineState.WAITING
     ]
 
@@ -99,16 +99,16 @@ def standing_by(settings: Settings) -> list[tuple[MachineFolder, MachineRecord]]
 def attributes(machine: DesktopContainer) -> dict[str, Any]:
     client = docker.from_env()
     try:
-        found = client.containers.get(container_name(machine.info.machine_id))
-        return found.attrs
+        container = client.containers.get(container_name(machine.info.machine_id))
+        return container.attrs
     finally:
         client.close()
 
 
 def test_the_agents_user_has_no_rights_and_cannot_gain_any(machine: DesktopContainer) -> None:
-    _, said = sh(machine, "id -u; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status")
+    _, output = sh(machine, "id -u; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status")
     bound = sum(1 << CAPABILITY_BITS[name] for name in (*CAPABILITIES, *PROBE_CAPABILITIES))
-    assert said.split() == [
+    assert output.split() == [
         *("1000", "CapEff:", "0" * 16, "CapBnd:", f"{bound:016x}", "NoNewPrivs:", "1"),
     ]
     for command in (

@@ -112,8 +112,8 @@ def masked(folder: str) -> list[str]:
 def test_what_works_behind_the_agents_back_is_masked(host: Any, folder: str) -> None:  # noqa: ANN401
     units = masked(folder)
     assert len(units) > 10
-    found = host.check_output(f"readlink {' '.join(f'{folder}/{unit}' for unit in units)}")
-    assert found.splitlines() == ["/dev/null"] * len(units)
+    output = host.check_output(f"readlink {' '.join(f'{folder}/{unit}' for unit in units)}")
+    assert output.splitlines() == ["/dev/null"] * len(units)
 
 
 def test_indexers_do_not_start_with_the_session(host: Any) -> None:  # noqa: ANN401
@@ -135,9 +135,9 @@ def test_accessibility_is_on(host: Any) -> None:  # noqa: ANN401
 
 def test_the_browser_neither_updates_nor_calls_home(host: Any) -> None:  # noqa: ANN401
     policies = json.loads(host.file("/etc/firefox/policies/policies.json").content_string)
-    told = policies["policies"]
-    assert told["DisableAppUpdate"]
-    assert told["DisableTelemetry"]
+    firefox_policies = policies["policies"]
+    assert firefox_policies["DisableAppUpdate"]
+    assert firefox_policies["DisableTelemetry"]
 
 
 def test_the_locale_and_the_time_zone_are_set(host: Any) -> None:  # noqa: ANN401
@@ -187,9 +187,9 @@ def test_nothing_listens_but_ssh(running: Any) -> None:  # noqa: ANN401
 
 
 def test_programs_of_a_user_cannot_debug_each_other(host: Any) -> None:  # noqa: ANN401
-    told = host.file("/etc/sysctl.d/60-mesocosm.conf")
-    assert told.contains("^kernel.yama.ptrace_scope = 2$")
-    assert (told.user, told.mode) == ("root", 0o644)
+    sysctl_file = host.file("/etc/sysctl.d/60-mesocosm.conf")
+    assert sysctl_file.contains("^kernel.yama.ptrace_scope = 2$")
+    assert (sysctl_file.user, sysctl_file.mode) == ("root", 0o644)
 
 
 def test_the_kernel_lets_nobody_debug_but_root(running: Any) -> None:  # noqa: ANN401

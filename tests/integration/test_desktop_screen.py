@@ -90,28 +90,28 @@ def test_a_vnc_viewer_sees_the_desktop(desktop: Any) -> None:  # noqa: ANN401
     path = desktop.folder.path / "vnc.sock"
     with VncRelay(path) as relay:
         where = ("127.0.0.1", relay.port)
-        with socket.create_connection(where, timeout=20) as viewer, viewer.makefile("rb") as said:
-            assert said.read(12) == b"RFB 003.008\n"
+        with socket.create_connection(where, timeout=20) as viewer, viewer.makefile("rb") as stream:
+            assert stream.read(12) == b"RFB 003.008\n"
             viewer.sendall(b"RFB 003.008\n")
-            assert 1 in said.read(said.read(1)[0])
+            assert 1 in stream.read(stream.read(1)[0])
             viewer.sendall(b"\x01")
-            assert said.read(4) == bytes(4)
+            assert stream.read(4) == bytes(4)
             viewer.sendall(b"\x01")  # beside other viewers
-            width, height = struct.unpack(">HH", said.read(4))
-            said.read(16)
-            said.read(struct.unpack(">I", said.read(4))[0])
+            width, height = struct.unpack(">HH", stream.read(4))
+            stream.read(16)
+            stream.read(struct.unpack(">I", stream.read(4))[0])
             # 32 bits a pixel, little end first: blue, green, red, nothing.
             form = struct.pack(">BBBBHHHBBB3x", 32, 24, 0, 1, 255, 255, 255, 16, 8, 0)
             viewer.sendall(struct.pack(">B3x", 0) + form)
             viewer.sendall(struct.pack(">BxHi", 2, 1, 0))
             viewer.sendall(struct.pack(">BBHHHH", 3, 0, 0, 0, width, height))
             frame = np.zeros((height, width, 3), np.uint8)
-            kind, rectangles = struct.unpack(">BxH", said.read(4))
+            kind, rectangles = struct.unpack(">BxH", stream.read(4))
             assert kind == 0
             for _ in range(rectangles):
-                x, y, w, h, encoding = struct.unpack(">HHHHi", said.read(12))
+                x, y, w, h, encoding = struct.unpack(">HHHHi", stream.read(12))
                 assert encoding == 0
-                pixels = np.frombuffer(said.read(4 * w * h), np.uint8).reshape(h, w, 4)
+                pixels = np.frombuffer(stream.read(4 * w * h), np.uint8).reshape(h, w, 4)
                 frame[y : y + h, x : x + w] = pixels[:, :, 2::-1]
     seen = desktop.screen.capture()
     assert frame.shape == seen.shape

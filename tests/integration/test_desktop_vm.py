@@ -94,8 +94,8 @@ def test_a_lease_throws_a_damaged_machine_away_and_gives_a_sound_one(
 ) -> None:
     """It comes first: later tests hold the only other desktop."""
     settings = get_settings()
-    said: list[str] = []
-    fleet = LocalFleet(settings, {Kind.DESKTOP: QemuBackend(settings)}, say=said.append)
+    messages: list[str] = []
+    fleet = LocalFleet(settings, {Kind.DESKTOP: QemuBackend(settings)}, say=messages.append)
     (victim,) = fleet.prepare([Kind.DESKTOP])
     (victim.folder.path / "snapshots" / f"{READY}.json").write_text("{}")
 
@@ -106,7 +106,7 @@ def test_a_lease_throws_a_damaged_machine_away_and_gives_a_sound_one(
         assert given.info.machine_id != made.info.machine_id
         assert environment.resets["desktop"].path == "fork"
 
-    assert any(victim.info.machine_id in line for line in said)
+    assert any(victim.info.machine_id in line for line in messages)
     assert not victim.folder.path.exists()
     # A fork ends with its lease, behind the caller's back.
     fleet.settle()

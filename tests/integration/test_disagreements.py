@@ -157,12 +157,12 @@ def test_a_window_that_the_picture_does_not_show_is_reported(
         output = desktop.shell(FORGED)
         try:
             assert wait_until(lambda: desktop.in_front() == ["Letter"], timeout_s=60), output
-            found = watch.disagreements()
+            disagreements = watch.disagreements()
         finally:
             desktop.shell("kill $(cat forged.pid); rm -f ready wire.py forged.*")
-        assert [row.role for row in found] == ["desktop"]
-        assert found[0].guest == "the window 'Letter' is in front, 400x300 px at 300,200"
-        assert found[0].appliance == f"{desktop.screen.seen_by}'s picture {shows}"
+        assert [row.role for row in disagreements] == ["desktop"]
+        assert disagreements[0].guest == "the window 'Letter' is in front, 400x300 px at 300,200"
+        assert disagreements[0].appliance == f"{desktop.screen.seen_by}'s picture {shows}"
         output = desktop.shell(SHOWN)
         try:
             assert wait_until(lambda: desktop.in_front() == ["Note"], timeout_s=60), output

@@ -36,14 +36,14 @@ def machine_id(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     get_settings.cache_clear()
 
 
-def tried(capsys: pytest.CaptureFixture[str], machine_id: str, *words: str) -> tuple[int, object]:
+def tried(capsys: pytest.CaptureFixture[str], machine_id: str, *args: str) -> tuple[int, object]:
     capsys.readouterr()
-    code = main(["evaluators", "try", *words, "--machine", machine_id, "--json"])
+    code = main(["evaluators", "try", *args, "--machine", machine_id, "--json"])
     return code, json.loads(capsys.readouterr().out)["met"]
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "met"),
+    ("args", "code", "met"),
     [
         (("window_open", "app=gnome-panel"), 0, True),
         (("window_open", "app=gnome-calculator"), 1, False),
@@ -56,8 +56,8 @@ def tried(capsys: pytest.CaptureFixture[str], machine_id: str, *words: str) -> t
 def test_an_evaluator_is_tried_on_a_machine_as_it_is(
     machine_id: str,
     capsys: pytest.CaptureFixture[str],
-    words: tuple[str, ...],
+    args: tuple[str, ...],
     code: int,
     met: object,
 ) -> None:
-    assert tried(capsys, machine_id, *words) == (code, met)
+    assert tried(capsys, machine_id, *args) == (code, met)

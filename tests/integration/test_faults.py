@@ -125,8 +125,8 @@ def alive(fleet: LocalFleet) -> str:
 def hypervisor_container() -> Container:
     """Return the container that libvirtd runs in."""
     labels = ["com.docker.compose.service=hypervisor", "com.docker.compose.project=mesocosm"]
-    (found,) = docker.from_env().containers.list(filters={"label": labels})
-    return found
+    (container,) = docker.from_env().containers.list(filters={"label": labels})
+    return container
 
 
 def test_a_template_of_another_machine_is_not_loaded(settings: Settings) -> None:
@@ -154,14 +154,14 @@ def test_a_desktop_does_not_start_on_another_disk(
     settings: Settings, tmp_path: Path, wrong: str
 ) -> None:
     image = find("desktop", settings)
-    found = next(
-        found
+    record = next(
+        record
         for folder in iter_folders(settings)
-        if (found := folder.read()) and found.backend == "libvirt" and not found.is_fork
+        if (record := folder.read()) and record.backend == "libvirt" and not record.is_fork
     )
     if wrong == "was altered":
         (tmp_path / DISK).write_bytes(b"another")
-    stopped = found.model_copy(update={"machine_id": "desktop-stopped"})
+    stopped = record.model_copy(update={"machine_id": "desktop-stopped"})
     vm = DesktopVm(
         settings,
         Hypervisor(settings.libvirt_uri),

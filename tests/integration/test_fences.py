@@ -144,8 +144,8 @@ def _try_to_connect(client: DockerClient, container: Container, port: int) -> se
     }
     assert len(gateways) >= 2
     argv = ["python3", "-c", _CONNECT, str(port), *sorted(gateways)]
-    words: Any = container.exec_run(argv).output
-    return set(words.decode().split())
+    output: Any = container.exec_run(argv).output
+    return set(output.decode().split())
 
 
 def test_a_fenced_container_reaches_no_address_of_the_host_and_is_reached(
@@ -204,9 +204,9 @@ def test_tags_of_another_state_folder_stay_though_copied_manifests_name_them(
         else:
             recipe = StubRecipe(tmp_path / "log", "phone")
             with Pruner(settings, ["phone"], make=lambda _name, _settings: recipe) as pruner:
-                found = pruner.find()
-                assert {image.docker_tag for image in found} == {own, None}
-                assert {image.kept for image in pruner.remove(found, print)} == {""}
+                old_images = pruner.find()
+                assert {image.docker_tag for image in old_images} == {own, None}
+                assert {image.kept for image in pruner.remove(old_images, print)} == {""}
             assert list(settings.images_dir.glob(f"*/*/{MANIFEST}")) == []
         assert client.images.list(name=own) == []
         assert client.images.list(name=foreign)

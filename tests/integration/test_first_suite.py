@@ -28,9 +28,9 @@ TASKS = ("booking", "sheet", "pictures", "appearance", "contact", "commit", "web
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_is_sound(task: str) -> None:
-    words = ["suite", "validate", str(FIRST), "--task", task, "--json"]
-    result = run([sys.executable, "-m", "appliance.cli.main", *words], timeout_s=_HOUR_S)
-    found: dict[str, Any] = json.loads(result.stdout)
-    (row,) = found["tasks"]
+    args = ["suite", "validate", str(FIRST), "--task", task, "--json"]
+    result = run([sys.executable, "-m", "appliance.cli.main", *args], timeout_s=_HOUR_S)
+    report: dict[str, Any] = json.loads(result.stdout)
+    (row,) = report["tasks"]
     assert row["faults"] == []
     assert row["evidence"] >= 3

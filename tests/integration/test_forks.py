@@ -48,9 +48,9 @@ def backend() -> QemuBackend:
 @pytest.fixture
 def template(backend: QemuBackend) -> Template:
     """Return the template."""
-    found = find_template(get_settings(), backend.stamp())
-    assert found is not None, list(templates_dir(get_settings()).iterdir())
-    return found
+    current_template = find_template(get_settings(), backend.stamp())
+    assert current_template is not None, list(templates_dir(get_settings()).iterdir())
+    return current_template
 
 
 @contextlib.contextmanager
@@ -66,8 +66,8 @@ def forked(backend: QemuBackend) -> Iterator[DesktopVm]:
 @contextlib.contextmanager
 def overwritten(path: Path, data: bytes) -> Iterator[None]:
     """Put other bytes into a file for the length of a block, its times as they were."""
-    whole, found = path.read_bytes(), path.stat()
-    times = (found.st_atime_ns, found.st_mtime_ns)
+    whole, file_stat = path.read_bytes(), path.stat()
+    times = (file_stat.st_atime_ns, file_stat.st_mtime_ns)
     try:
         path.write_bytes(data)
         os.utime(path, ns=times)
@@ -100,19 +100,19 @@ def test_forks_at_once_are_machines_of_their_own(
     monkeypatch.setattr(creation, "new_port", lambda: 22022)
     with contextlib.ExitStack() as stack:
         forks = [stack.enter_context(forked(backend)) for _ in range(FORKS)]
-        told = [sh(fork, IDENTITY, user="root").split("\n") for fork in forks]
+        identities = [sh(fork, IDENTITY, user="root").split("\n") for fork in forks]
         drawn = [sh(fork, "head -c 16 /dev/urandom | od -An -tx1") for fork in forks]
         off_s = [clock_off_s(fork) for fork in forks]
 
-        assert [len(set(kind)) for kind in zip(*told, strict=True)] == [FORKS] * 3
+        assert [len(set(kind)) for kind in zip(*identities, strict=True)] == [FORKS] * 3
         assert len(set(drawn)) == FORKS
         assert max(off_s) < CLOCK_TOLERANCE_S
-        assert [told[i][2] for i in range(FORKS)] == [fork.spec.mac for fork in forks]
+        assert [identities[i][2] for i in range(FORKS)] == [fork.spec.mac for fork in forks]
         # Each answers over SSH with its own key, under its own address.
         assert len({fork.spec.ssh_port for fork in forks}) == FORKS
         with forks[3].ssh(timeout_s=60.0) as session:
-            words = session.run(["/bin/cat", "/etc/machine-id"], timeout_s=60.0).stdout
-        assert words.decode().strip() == told[3][0]
+            output = session.run(["/bin/cat", "/etc/machine-id"], timeout_s=60.0).stdout
+        assert output.decode().strip() == identities[3][0]
 
 
 GIVE_BACK = """
@@ -220,8 +220,8 @@ def test_a_template_whose_image_changed_is_not_loaded(
 
 def test_two_leases_at_once_get_a_desktop_each_without_a_boot(backend: QemuBackend) -> None:
     settings = get_settings()
-    said: list[str] = []
-    fleet = LocalFleet(settings, {Kind.DESKTOP: backend}, say=said.append)
+    messages: list[str] = []
+    fleet = LocalFleet(settings, {Kind.DESKTOP: backend}, say=messages.append)
     with (
         fleet.acquire({"desktop": Kind.DESKTOP}) as one_lease,
         fleet.acquire({"desktop": Kind.DESKTOP}) as other_lease,
@@ -231,7 +231,7 @@ def test_two_leases_at_once_get_a_desktop_each_without_a_boot(backend: QemuBacke
         assert other.resets["desktop"].path == "fork"
         machines = {held.machines["desktop"].info.machine_id for held in (environment, other)}
         assert len(machines) == 2
-    assert not any("boot" in line for line in said)
+    assert not any("boot" in line for line in messages)
     fleet.fill(Kind.DESKTOP).join(timeout=60.0)
 
 

@@ -131,8 +131,8 @@ def test_what_is_asked_meanwhile_is_refused_and_taken_later(disk: Disk, service:
 def test_a_run_in_a_terminal_says_so_and_is_resumed(disk: Disk) -> None:
     env = {"MESOCOSM_STATE_DIR": str(disk.path / "state")}
     options = ["--task", "write-file", "--repeats", str(TRIALS), "--fleet", "fake"]
-    words = ["run", str(TINY), "--agent", "oracle", *options, "--no-preflight"]
-    with start([*MESOCOSM, *words], env=env, merge=True) as process:
+    args = ["run", str(TINY), "--agent", "oracle", *options, "--no-preflight"]
+    with start([*MESOCOSM, *args], env=env, merge=True) as process:
 
         def has_ended() -> bool:
             if len(list(disk.path.glob("state/runs/*/trials/*"))) > 1:

@@ -138,16 +138,16 @@ def test_an_old_docker_image_goes_once_no_container_is_made_of_it(
     with connect() as client, Pruner(builder.settings, ["phone"], make=builder.make) as pruner:
         container = client.containers.create(old.tag, name=f"prune-{uuid.uuid4()}")
         try:
-            found = pruner.find()
-            assert [image.kept for image in found] == [f"container {container.name}"]
+            old_images = pruner.find()
+            assert [image.kept for image in old_images] == [f"container {container.name}"]
             # Also when it is asked for as one that nobody uses: the engine refuses.
-            asked = dataclasses.replace(found[0], kept="", manifest=None)
+            asked = dataclasses.replace(old_images[0], kept="", manifest=None)
             assert "container" in pruner.remove([asked], print)[0].kept
             assert find_image(client, old.tag)
             container.remove()
-            found = pruner.find()
-            assert [(image.docker_tag, image.kept) for image in found] == [(old.tag, "")]
-            assert found[0].size_bytes > 1 << 20
+            old_images = pruner.find()
+            assert [(image.docker_tag, image.kept) for image in old_images] == [(old.tag, "")]
+            assert old_images[0].size_bytes > 1 << 20
             old.path.rename(old.path.parent / ".aside")  # as if another state folder had built it
             pruner.untracked = True
             strangers = [image for image in pruner.find() if image.docker_tag in {old.tag, new.tag}]

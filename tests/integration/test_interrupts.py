@@ -47,13 +47,13 @@ def test_a_command_in_the_background_of_a_script_can_be_interrupted_and_resumed(
     actions.write_text(
         '{"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}}\n' + LINE * 60
     )
-    words = [
+    argv = [
         *(*MESOCOSM, "run", str(TINY), "--fleet", "fake"),
         *("--agent", "script", "--script", str(actions), "--repeats", "2", "--json"),
         *("--parallel", str(parallel)),
     ]
     # A shell without job control starts what ends with "&" with SIGINT ignored.
-    line = f"{shlex.join(words)} >out.json & echo $! >pid; wait $!; echo $? >code"
+    line = f"{shlex.join(argv)} >out.json & echo $! >pid; wait $!; echo $? >code"
     env = {"MESOCOSM_STATE_DIR": str(tmp_path), "PYTHONPATH": str(TINY.parents[2])}
     store = Store(tmp_path / "runs")
     with start(["sh", "-c", line], env=env, cwd=tmp_path) as shell:

@@ -32,10 +32,10 @@ TASK = "cross-dark-style"
 
 def machines() -> dict[str, MachineState | None]:
     """Return the state of each machine, without forks, which come and go as they are wanted."""
-    found = {folder.machine_id: folder.read() for folder in iter_folders(get_settings())}
+    records = {folder.machine_id: folder.read() for folder in iter_folders(get_settings())}
     return {
         name: record.state if record else None
-        for name, record in found.items()
+        for name, record in records.items()
         if record is None or not record.is_fork
     }
 

@@ -31,9 +31,9 @@ def begin(tmp_path: Path) -> tuple[subprocess.Popen[bytes], RunFolder]:  # noqa:
     script.write_text(
         '{"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}}\n' + line * WAITS
     )
-    words = ["run", str(TINY), "--fleet", "fake", "--agent", "script", "--script", str(script)]
+    args = ["run", str(TINY), "--fleet", "fake", "--agent", "script", "--script", str(script)]
     process = start(
-        [*MESOCOSM, *words, "--repeats", "2", "--json"], env=environment(tmp_path), merge=False
+        [*MESOCOSM, *args, "--repeats", "2", "--json"], env=environment(tmp_path), merge=False
     )
     store = Store(tmp_path / "runs")
     assert wait_until(store.names, timeout_s=30)
@@ -54,8 +54,8 @@ def steps(folder: RunFolder) -> int:
 
 def results(tmp_path: Path) -> dict[str, object]:
     done = run([*MESOCOSM, "results", "latest", "--json"], env=environment(tmp_path)).require()
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
+    report: dict[str, object] = json.loads(done.stdout)
+    return report
 
 
 @pytest.mark.parametrize("after", [1, 4])

@@ -211,7 +211,7 @@ def test_axe_finds_nothing_serious_on_any_page(
     site, runs = demo_site
     sign_in(page, site)
     add_schedule(site.around.register)
-    found = []
+    violations = []
     for name, path in TOUR.items():
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
@@ -221,10 +221,10 @@ def test_axe_finds_nothing_serious_on_any_page(
             )
             page.evaluate(axe.read_text())
             report = page.evaluate("axe.run({resultTypes: ['violations']})")
-            found += [
+            violations += [
                 f"{name} ({scheme}): {row['id']}: {row['nodes'][0]['html']}"
                 for row in report["violations"]
                 if row["impact"] in {"serious", "critical"}
             ]
     site.around.register.remove(SCHEDULE)
-    assert found == []
+    assert violations == []

@@ -76,12 +76,12 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 @pytest.fixture(scope="module")
 def backend(settings: Settings) -> Iterator[PhoneBackend]:
-    found = PhoneBackend(settings)
+    phone_backend = PhoneBackend(settings)
     try:
-        found.image  # noqa: B018 - looked up here to skip
+        phone_backend.image  # noqa: B018 - looked up here to skip
     except (ImageMissingError, RequirementError) as exc:
         pytest.skip(str(exc))
-    yield found
+    yield phone_backend
     AdbServer(settings).stop()
 
 

@@ -80,11 +80,11 @@ def phone(made: ReferencePhone) -> ReferencePhone:
 
 
 def test_it_runs_without_rights_and_without_a_way_out(phone: ReferencePhone) -> None:
-    said = phone.shell("id -u; grep -E 'CapBnd|NoNewPrivs' /proc/self/status; touch /x 2>&1").text
-    assert said.splitlines()[0] == "2000"
-    assert "CapBnd:\t0000000000000000" in said
-    assert "NoNewPrivs:\t1" in said
-    assert "Read-only file system" in said
+    output = phone.shell("id -u; grep -E 'CapBnd|NoNewPrivs' /proc/self/status; touch /x 2>&1").text
+    assert output.splitlines()[0] == "2000"
+    assert "CapBnd:\t0000000000000000" in output
+    assert "NoNewPrivs:\t1" in output
+    assert "Read-only file system" in output
     reach = "import socket; socket.create_connection(('192.0.2.1', 53), 1)"
     assert phone.shell(f'python3 -c "{reach}"').exit_code != 0
 
@@ -160,9 +160,9 @@ def test_what_was_saved_outlives_a_stop(phone: ReferencePhone) -> None:
 def test_another_process_can_attach(
     phone: ReferencePhone, backend: PhoneBackend, settings: Settings
 ) -> None:
-    found = [listed for listed in backend.list_phones() if listed.info == phone.info]
-    assert len(found) == 1
-    assert found[0].shell("echo mine").text == "mine"
+    phones = [listed for listed in backend.list_phones() if listed.info == phone.info]
+    assert len(phones) == 1
+    assert phones[0].shell("echo mine").text == "mine"
     record = phone.folder.read()
     assert record is not None
     assert backend.fits(record)
@@ -231,12 +231,12 @@ def test_the_command_verifies_a_phone_by_its_serial(
     monkeypatch.setattr("appliance.base.settings.get_settings", lambda: settings)
     monkeypatch.setattr("appliance.verify.phone_checks.CHECKS", CHECKS[:2])
     console = f"127.0.0.1:{phone.console_port}"
-    words = ["machine", "verify", "--phone", phone.device.serial, "--json", "--console", console]
-    assert main([*words, "--token-file", str(phone.folder.path / TOKEN_FILE)]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["ok"]
-    assert [check["state"] for check in said["checks"]] == ["pass", "pass"]
-    assert main([*words, "--token-file", "/none"]) == 2
+    args = ["machine", "verify", "--phone", phone.device.serial, "--json", "--console", console]
+    assert main([*args, "--token-file", str(phone.folder.path / TOKEN_FILE)]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["ok"]
+    assert [check["state"] for check in report["checks"]] == ["pass", "pass"]
+    assert main([*args, "--token-file", "/none"]) == 2
     assert "--token-file" in capsys.readouterr().err
 
 

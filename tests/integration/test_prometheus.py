@@ -48,14 +48,14 @@ LABELS = {"kind": "desktop"}
 
 
 @pytest.mark.parametrize(
-    "words",
+    "args",
     [
         ("check", "config", "prometheus.yml"),
         ("test", "rules", "rules_test.yml", "rules_runs_test.yml", "rules_service_test.yml"),
     ],
 )
-def test_promtool_finds_no_fault(words: tuple[str, ...]) -> None:
-    run(["promtool", *words], cwd=CONFIG).require()
+def test_promtool_finds_no_fault(args: tuple[str, ...]) -> None:
+    run(["promtool", *args], cwd=CONFIG).require()
 
 
 def test_every_alert_is_seen_to_fire_in_a_test_of_rules() -> None:
@@ -187,8 +187,8 @@ def test_the_page_and_prometheus_estimate_the_same_quantile(
 
 def rules(kind: str) -> dict[str, str]:
     """Return the expressions of all rules of a kind, ``record`` or ``alert``, by name."""
-    found = yaml.safe_load((CONFIG / "rules.yml").read_text())["groups"][0]["rules"]
-    return {rule[kind]: rule["expr"] for rule in found if kind in rule}
+    all_rules = yaml.safe_load((CONFIG / "rules.yml").read_text())["groups"][0]["rules"]
+    return {rule[kind]: rule["expr"] for rule in all_rules if kind in rule}
 
 
 @pytest.mark.parametrize("expression", [*QUERIES.values(), *rules("record").values()])

@@ -104,8 +104,10 @@ def asker(model: StandIn) -> str:
 def containers() -> list[str]:
     client = docker.from_env()
     try:
-        found = client.containers.list(all=True, ignore_removed=True, filters={"label": LABEL})
-        return [str(container.name) for container in found]
+        labelled_containers = client.containers.list(
+            all=True, ignore_removed=True, filters={"label": LABEL}
+        )
+        return [str(container.name) for container in labelled_containers]
     finally:
         client.close()
 
@@ -113,8 +115,8 @@ def containers() -> list[str]:
 def found_by_agent(settings: Settings) -> dict[str, Any]:
     log = next(settings.runs_dir.rglob("*.jsonl"))
     events = [json.loads(line) for line in log.read_text().splitlines()]
-    (found,) = [event["data"]["found"] for event in events if event.get("kind") == "log"]
-    return dict(found)
+    (findings,) = [event["data"]["found"] for event in events if event.get("kind") == "log"]
+    return dict(findings)
 
 
 def test_an_agent_reaches_nothing_but_its_own_files(

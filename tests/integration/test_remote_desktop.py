@@ -139,7 +139,8 @@ def test_it_is_deployed_seen_and_acted_on(machine: RemoteDesktop) -> None:
     assert wait_until(lambda: (machine.screen.capture() != before).mean() > 0.05, timeout_s=20)
     machine.input.text("echo Grüße 你好 > typed\n")
     assert wait_until(
-        lambda: (found := machine.files.stat(f"{HOME}/typed")) and found.size_bytes, timeout_s=20
+        lambda: (file_stat := machine.files.stat(f"{HOME}/typed")) and file_stat.size_bytes,
+        timeout_s=20,
     )
     assert machine.files.get(f"{HOME}/typed").decode() == "Grüße 你好\n"
     assert any("Terminal" in element.name for element in machine.tree.elements())

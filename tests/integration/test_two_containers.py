@@ -54,8 +54,10 @@ def ask(settings: Settings, method: str, path: str, body: object = None) -> tupl
 
 
 def container_of(settings: Settings, service: str) -> str:
-    (found,) = [listed for listed in Compose(settings).services() if listed.name == service]
-    return found.container
+    (compose_service,) = [
+        listed for listed in Compose(settings).services() if listed.name == service
+    ]
+    return compose_service.container
 
 
 def inspect(container: str, asked: str) -> str:
@@ -79,13 +81,13 @@ def test_the_socket_is_the_workers_and_no_key_can_be_inspected(settings: Setting
 
 
 def test_the_worker_knows_recipes_commit_and_findings_of_the_host(settings: Settings) -> None:
-    found = ask(settings, "GET", "/api/v1/status")[1]
-    assert found["up"] is True
+    status = ask(settings, "GET", "/api/v1/status")[1]
+    assert status["up"] is True
     here = json.loads(
         run([*_MESOCOSM, "status", "--json"], timeout_s=LONG_S, cwd=REPOSITORY).require().stdout
     )
-    assert found["images_not_current"] == here["images_not_current"]
-    assert found["accelerator"] == here["accelerator"]
+    assert status["images_not_current"] == here["images_not_current"]
+    assert status["accelerator"] == here["accelerator"]
     rows = {row["name"]: row for row in ask(settings, "GET", "/api/v1/doctor")[1]["records"]}
     assert "(found on the host, " in rows["mmdebstrap"]["cause"]
     assert rows["services"]["state"] == "ok"

@@ -127,20 +127,20 @@ def run_job(job: Job, distribution: str) -> Row:
 
 
 def command_of(job: Job, distribution: str = "") -> list[str]:
-    """Return the words that run a job on a distribution."""
+    """Return the command line that runs a job on a distribution."""
     here = Path(sys.executable).parent
     if job.pytest:
         elsewhere = () if distribution in {"", DEFAULT} else job.elsewhere
-        words = [str(here / "pytest"), "-v", "--durations=30", *job.pytest, *elsewhere]
+        argv = [str(here / "pytest"), "-v", "--durations=30", *job.pytest, *elsewhere]
         if job.workers > 1:
-            words[2:2] = ["-n", str(job.workers), "--dist", "loadscope", "--no-loadscope-reorder"]
+            argv[2:2] = ["-n", str(job.workers), "--dist", "loadscope", "--no-loadscope-reorder"]
     elif job.command[:1] == ("-m",):
-        words = [sys.executable, *job.command]
+        argv = [sys.executable, *job.command]
     else:
-        words = [str(here / "mesocosm"), *job.command]
+        argv = [str(here / "mesocosm"), *job.command]
     if job.needs_appliance:
-        return ["sh", "tests/with_appliance.sh", str(here / "mesocosm"), *words]
-    return words
+        return ["sh", "tests/with_appliance.sh", str(here / "mesocosm"), *argv]
+    return argv
 
 
 def summary_of(log: str, row: str) -> str:
@@ -150,15 +150,15 @@ def summary_of(log: str, row: str) -> str:
         log: what it printed.
         row: first cell of the row of a table that counts; empty where there is none.
     """
-    found = ""
+    summary = ""
     for line in log.splitlines():
         cells = [cell.strip() for cell in re.split(r"[│┃]", line)[1:-1]]
         if row and cells[:1] == [row]:
-            found = ", ".join(cells)
+            summary = ", ".join(cells)
         counts = (" passed" in line or " failed" in line or " error" in line) and " in " in line
         if not row and counts:
-            found = line.strip("= ")
-    return found[:160]
+            summary = line.strip("= ")
+    return summary[:160]
 
 
 if __name__ == "__main__":

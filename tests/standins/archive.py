@@ -36,10 +36,10 @@ class SigningKey:
             line.split(":")[9] for line in shown.splitlines() if line.startswith("fpr:")
         )
 
-    def gpg(self, *words: str, stdin: bytes = b"") -> bytes:
+    def gpg(self, *args: str, stdin: bytes = b"") -> bytes:
         """Run gpg with this key; gives its output."""
         argv = ["gpg", "--batch", "--homedir", str(self._home), "--pinentry-mode", "loopback"]
-        return run([*argv, *words], stdin=stdin).require().stdout
+        return run([*argv, *args], stdin=stdin).require().stdout
 
     def public(self, *, armoured: bool = False) -> bytes:
         """Return the public key."""

@@ -92,8 +92,10 @@ class ClipboardOwner:
         else:
             asked.requestor.change_property(prop, utf8, 8, self._text)
         fields = {"requestor": asked.requestor, "selection": asked.selection}
-        told = event.SelectionNotify(time=asked.time, target=asked.target, property=prop, **fields)
-        asked.requestor.send_event(told)
+        notification = event.SelectionNotify(
+            time=asked.time, target=asked.target, property=prop, **fields
+        )
+        asked.requestor.send_event(notification)
         self._display.flush()
 
     def _send_piece(self, window: Any, prop: int) -> None:  # noqa: ANN401

@@ -33,10 +33,10 @@ class SessionBackend(BaseBackend):  # type: ignore[misc]  # testinfra tells no t
         self._session = session
 
     def run(self, command: str, *args: str, **_kwargs: object) -> Any:  # noqa: ANN401
-        words = self.get_command(command, *args)
-        argv = ["/bin/sh", "-c", words]
+        command_line = self.get_command(command, *args)
+        argv = ["/bin/sh", "-c", command_line]
         done = self._session.run(argv, timeout_s=_COMMAND_TIMEOUT_S)
-        return self.result(done.exit_code, self.encode(words), done.stdout, done.stderr)
+        return self.result(done.exit_code, self.encode(command_line), done.stdout, done.stderr)
 
 
 def guest_host(session: SshSession) -> Any:  # noqa: ANN401

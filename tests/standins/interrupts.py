@@ -78,10 +78,10 @@ class Vitals:
         for path in Path("/proc").glob("[0-9]*/stat"):
             with contextlib.suppress(OSError):
                 parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-        below, found = {self._pid}, {self._pid}
-        while found:
-            found = {pid for pid, parent in parents.items() if parent in found} - below
-            below |= found
+        below, children = {self._pid}, {self._pid}
+        while children:
+            children = {pid for pid, parent in parents.items() if parent in children} - below
+            below |= children
         return len(below) - 1
 
 

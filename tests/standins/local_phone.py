@@ -109,9 +109,9 @@ class Adb:
         self.env.update(env or {})
         self.run("start-server")
 
-    def run(self, *words: str, stdin: bytes | None = None) -> CommandResult:
+    def run(self, *args: str, stdin: bytes | None = None) -> CommandResult:
         """Run one adb command."""
-        return process.run([*self.argv, *words], timeout_s=30, env=self.env, stdin=stdin)
+        return process.run([*self.argv, *args], timeout_s=30, env=self.env, stdin=stdin)
 
     def close(self) -> None:
         """End the server."""
@@ -124,13 +124,13 @@ def make_key(path: Path) -> None:
     process.run(["adb", "keygen", str(path)], timeout_s=30, env=env).require()
 
 
-def center_of(xml: str, words: str) -> tuple[int, int]:
+def center_of(xml: str, name: str) -> tuple[int, int]:
     """Return the middle of the first node with this text, description or short resource id."""
     for node in re.findall(r"<node [^>]*>", xml):
-        shown = (f' text="{words}"', f'content-desc="{words}"', f':id/{words}"', f'id="{words}"')
+        shown = (f' text="{name}"', f'content-desc="{name}"', f':id/{name}"', f'id="{name}"')
         if any(part in node for part in shown):
-            found = re.search(r'bounds="\[(\d+),(\d+)\]\[(\d+),(\d+)\]"', node)
-            assert found is not None
-            left, top, right, bottom = (int(number) for number in found.groups())
+            match = re.search(r'bounds="\[(\d+),(\d+)\]\[(\d+),(\d+)\]"', node)
+            assert match is not None
+            left, top, right, bottom = (int(number) for number in match.groups())
             return (left + right) // 2, (top + bottom) // 2
-    raise AssertionError(f"nothing on the screen is called {words!r}:\n{xml}")
+    raise AssertionError(f"nothing on the screen is called {name!r}:\n{xml}")

@@ -33,12 +33,12 @@ class User:
 
     def tap(self, *names: str) -> None:
         """Tap on several things, one after the other."""
-        for words in names:
-            self.phone.tap(*center_of(self.phone.compositor.dump(), escape(words)))
+        for name in names:
+            self.phone.tap(*center_of(self.phone.compositor.dump(), escape(name)))
 
-    def sees(self, words: str) -> bool:
+    def sees(self, name: str) -> bool:
         """Return whether something on the screen is called so."""
-        return f'="{escape(words)}"' in self.phone.compositor.dump()
+        return f'="{escape(name)}"' in self.phone.compositor.dump()
 
     def run(self, *argv: str) -> str:
         """Run one of Android's commands."""

@@ -57,8 +57,8 @@ class AndroidWords:
 
     def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:
         """Answer a command line; unknown ones end with exit code 127."""
-        code, said = self._obey(shlex.split(command))
-        return CommandResult((command,), code, said.encode(), b"")
+        code, output = self._obey(shlex.split(command))
+        return CommandResult((command,), code, output.encode(), b"")
 
     def _obey(self, argv: list[str]) -> tuple[int, str]:  # noqa: C901 - a case a command
         match argv:

@@ -63,25 +63,25 @@ class RawHost:
         own, self._next_id = self._next_id, self._next_id + 1
         self.send(wire.Message(wire.OPEN, own, 0, service.encode(errors="replace") + b"\0"))
         while True:
-            found = self.receive()
-            if found.arg1 == own and found.command == wire.OKAY:
-                return own, found.arg0
-            if found.arg1 == own and found.command == wire.CLSE:
+            message = self.receive()
+            if message.arg1 == own and message.command == wire.OKAY:
+                return own, message.arg0
+            if message.arg1 == own and message.command == wire.CLSE:
                 raise ConnectionRefusedError(service)
 
     def read(self, ids: tuple[int, int]) -> Iterator[bytes]:
         """Return what comes over a stream until its end."""
         own, other = ids
         while True:
-            found = self.receive()
-            if found.arg1 != own:
+            message = self.receive()
+            if message.arg1 != own:
                 continue
-            if found.command == wire.CLSE:
+            if message.command == wire.CLSE:
                 self.send(wire.Message(wire.CLSE, own, other))
                 return
-            if found.command == wire.WRTE:
+            if message.command == wire.WRTE:
                 self.send(wire.Message(wire.OKAY, own, other))
-                yield found.payload
+                yield message.payload
 
     def _sign_in(self, path: Path, banner: bytes) -> None:
         key = _load(path)
@@ -107,7 +107,7 @@ _KEYS: dict[Path, rsa.RSAPrivateKey] = {}
 
 def _load(path: Path) -> rsa.RSAPrivateKey:
     if path not in _KEYS:
-        found = serialization.load_pem_private_key(path.read_bytes(), None)
-        assert isinstance(found, rsa.RSAPrivateKey)
-        _KEYS[path] = found
+        key = serialization.load_pem_private_key(path.read_bytes(), None)
+        assert isinstance(key, rsa.RSAPrivateKey)
+        _KEYS[path] = key
     return _KEYS[path]

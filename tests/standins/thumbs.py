@@ -21,12 +21,12 @@ Place = tuple[int, int]
 def keys_of(page: str, *, is_upper: bool = False) -> dict[str, Place]:
     """Return where the keys of the soft keyboard are, as anybody sees on the picture."""
     keyboard = make_keyboard(UPRIGHT, LIGHT, page, is_upper=is_upper, on_key=lambda _: None)
-    found = {}
+    places = {}
     for view in keyboard.walk():
         if view.label:
             box = view.box
-            found[view.label] = ((box.left + box.right) // 2, (box.top + box.bottom) // 2)
-    return found
+            places[view.label] = ((box.left + box.right) // 2, (box.top + box.bottom) // 2)
+    return places
 
 
 class Thumbs:
@@ -41,13 +41,13 @@ class Thumbs:
 
     def dump(self) -> str:
         """Return the UI hierarchy."""
-        said = self._adb.run("exec-out", "uiautomator", "dump", "/dev/tty").require().text
-        assert said.rstrip().endswith(_CLOSING)
-        return said
+        output = self._adb.run("exec-out", "uiautomator", "dump", "/dev/tty").require().text
+        assert output.rstrip().endswith(_CLOSING)
+        return output
 
-    def find(self, words: str, place: int = 0) -> Place | None:
+    def find(self, name: str, place: int = 0) -> Place | None:
         """Return the middle of a node with this text, description or short resource id."""
-        shown = escape(words, quote=True).replace("&#x27;", "'")
+        shown = escape(name, quote=True).replace("&#x27;", "'")
         wanted = (f' text="{shown}"', f' content-desc="{shown}"', f':id/{shown}"')
         hits = [
             node
@@ -61,16 +61,16 @@ class Thumbs:
         left, top, right, bottom = (int(number) for number in bounds.groups())
         return (left + right) // 2, (top + bottom) // 2
 
-    def sees(self, words: str) -> bool:
+    def sees(self, name: str) -> bool:
         """Return whether something on the screen is called so."""
-        return self.find(words) is not None
+        return self.find(name) is not None
 
     def tap(self, *names: str) -> None:
         """Tap on several things, one after the other."""
-        for words in names:
-            found = self.find(words)
-            assert found is not None, f"nothing on the screen is called {words!r}:\n{self.dump()}"
-            self.touch([found])
+        for name in names:
+            place = self.find(name)
+            assert place is not None, f"nothing on the screen is called {name!r}:\n{self.dump()}"
+            self.touch([place])
 
     def touch(self, places: list[Place]) -> None:
         """Tap on places."""
@@ -79,8 +79,8 @@ class Thumbs:
 
     def swipe(self, start: Place, end: Place) -> None:
         """Move a thumb over the screen."""
-        words = [str(number) for number in (*start, *end)]
-        self._adb.run("shell", "input", "swipe", *words, "200").require()
+        coordinates = [str(number) for number in (*start, *end)]
+        self._adb.run("shell", "input", "swipe", *coordinates, "200").require()
 
     def type(self, text: str, page: str = LETTERS) -> None:
         """Type on the soft keyboard, whose page of keys is known."""

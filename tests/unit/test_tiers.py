@@ -51,9 +51,11 @@ def test_tests_on_vms_share_a_worker_unless_their_job_spreads_them(
     for item in items[:16]:
         item.add_marker("vm")
     arrange(items)
-    found = [mark.args[0] for item in items if (mark := item.get_closest_marker("xdist_group"))]
-    assert found[:16] == (groups or [f"vm {index // 2}" for index in range(16)])
-    assert not found[16].startswith("vm")
+    marked_groups = [
+        mark.args[0] for item in items if (mark := item.get_closest_marker("xdist_group"))
+    ]
+    assert marked_groups[:16] == (groups or [f"vm {index // 2}" for index in range(16)])
+    assert not marked_groups[16].startswith("vm")
 
 
 def phase(worker: str, lane: Lane, minutes: float) -> pytest.TestReport:
@@ -143,8 +145,8 @@ def test_sources_are_digested_by_name_and_content_but_not_documentation(tmp_path
 
 def test_the_sources_and_tests_of_every_job_exist() -> None:
     for job in JOBS:
-        words = (word.removeprefix("--ignore=") for word in (*job.pytest, *job.elsewhere))
-        paths = [*job.sources, *(word for word in words if word.startswith("tests/"))]
+        args = (word.removeprefix("--ignore=") for word in (*job.pytest, *job.elsewhere))
+        paths = [*job.sources, *(word for word in args if word.startswith("tests/"))]
         assert [path for path in paths if not (REPOSITORY / path).exists()] == []
         assert bool(job.pytest) != bool(job.command)
 

@@ -257,12 +257,12 @@ def own_image(settings: Settings) -> str:
     Raises:
         RequirementError: none is built.
     """
-    found = [
+    dated_tags = [
         (folder.stat().st_mtime, manifest.docker_tag)
         for folder, manifest in iter_manifests(settings.images_dir)
         if not isinstance(manifest, MesocosmError) and manifest.name == "controller"
     ]
-    tags = [tag for _, tag in sorted(found, key=lambda pair: pair[0]) if tag]
+    tags = [tag for _, tag in sorted(dated_tags, key=lambda pair: pair[0]) if tag]
     if not tags:
         raise RequirementError(
             "Registered agents run in the controller's image, which is not built.",

@@ -176,8 +176,8 @@ def _class_of(module: ModuleType, reference: str) -> Any:  # noqa: ANN401 - anyt
 
 
 def _classes(module: ModuleType) -> list[str]:
-    found = inspect.getmembers(module, inspect.isclass)
-    return [name for name, member in found if hasattr(member, "act")]
+    members = inspect.getmembers(module, inspect.isclass)
+    return [name for name, member in members if hasattr(member, "act")]
 
 
 def _takes_context(chosen: Any) -> bool:  # noqa: ANN401 - anything that can be called

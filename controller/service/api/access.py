@@ -36,9 +36,9 @@ class AccessError(MesocosmError):
 
 def surroundings(request: Request) -> Surroundings:
     """Return what the API is about."""
-    found = request.app.state.surroundings
-    assert isinstance(found, Surroundings)  # noqa: S101 - set by `make_app` alone
-    return found
+    around = request.app.state.surroundings
+    assert isinstance(around, Surroundings)  # noqa: S101 - set by `make_app` alone
+    return around
 
 
 Around = Annotated[Surroundings, Depends(surroundings)]
@@ -56,25 +56,25 @@ def role(
         AccessError: it has none, or an unknown one; or asks too often.
     """
     token = bearer.credentials if bearer is not None else cookie
-    found = around.tokens.role_of(token) if token else None
+    token_role = around.tokens.role_of(token) if token else None
     if not token:
         raise AccessError(401, "A token of the service is needed.")
-    if found is None:
+    if token_role is None:
         raise AccessError(401, "This token is none of this service's, or was removed.")
     if retry_after_s := request.app.state.rates.tokens.take(digest_bytes(token.encode())):
         raise AccessError(429, "This token asks too often.", retry_after_s=retry_after_s)
-    return found
+    return token_role
 
 
-def operate(found: Annotated[Role, Depends(role)]) -> Role:
+def operate(token_role: Annotated[Role, Depends(role)]) -> Role:
     """Return the role of a request that changes something.
 
     Raises:
         AccessError: its token only reads.
     """
-    if not found.may_operate:
+    if not token_role.may_operate:
         raise AccessError(403, "This token may look, not change anything.")
-    return found
+    return token_role
 
 
 Reader = Depends(role)

@@ -57,7 +57,7 @@ def require_protected(
     *,
     has_tls: bool,
     is_insecure: bool,
-    cure: str = "Give --tls-cert and --tls-key, or --insecure where something else encrypts.",
+    resolution: str = "Give --tls-cert and --tls-key, or --insecure where something else encrypts.",
 ) -> None:
     """Refuse to serve a network without encryption, unless that is asked for.
 
@@ -65,7 +65,7 @@ def require_protected(
         host: the address to listen at.
         has_tls: whether there is a certificate.
         is_insecure: whether no encryption was asked for.
-        cure: what the caller's user can do about it.
+        resolution: what the caller's user can do about it.
 
     Raises:
         UsageError: tokens would go over the network in the clear.
@@ -74,7 +74,7 @@ def require_protected(
         return
     raise UsageError(
         f"Whoever listens at {host} without TLS lets others on the network read its tokens.",
-        resolution=cure,
+        resolution=resolution,
     )
 
 

@@ -87,11 +87,11 @@ def _is_second_of_its_time(slot_s: float, timezone: str) -> bool:
 def _following(engine: Any, after_s: float) -> float | None:  # noqa: ANN401 - APScheduler is untyped
     """Return the first time after a moment."""
     after = datetime.fromtimestamp(after_s, tz=UTC)
-    found = engine.get_next_fire_time(None, after + timedelta(microseconds=1))
-    while found is not None and found.timestamp() <= after_s:
+    fire_time = engine.get_next_fire_time(None, after + timedelta(microseconds=1))
+    while fire_time is not None and fire_time.timestamp() <= after_s:
         after += timedelta(milliseconds=1)
-        found = engine.get_next_fire_time(None, after)
-    return None if found is None else float(found.timestamp())
+        fire_time = engine.get_next_fire_time(None, after)
+    return None if fire_time is None else float(fire_time.timestamp())
 
 
 @lru_cache(maxsize=256)
@@ -148,9 +148,9 @@ def _weekdays(text: str) -> Iterator[str]:
 
 def _last_weekday(first: str, last: str | None, number: int, *, has_step: bool) -> int:
     if last is not None:
-        found = _weekday(last)
+        weekday = _weekday(last)
         # A range such as fri-sun ends on the second Sunday of the table.
-        return found + 7 if found == 0 and number > 0 else found
+        return weekday + 7 if weekday == 0 and number > 0 else weekday
     return 6 if first == "*" or has_step else number
 
 

@@ -53,14 +53,14 @@ class TaskRow:
 @router.get("/compare")
 def compare(around: Around, role: Viewer, *, first: Name = "", second: Name = "") -> HTMLResponse:
     """Show how two runs differ; a form to choose them where none are named."""
-    found: RunComparison | None = None
+    comparison: RunComparison | None = None
     rows: list[TaskRow] = []
     breakdown: Breakdown | None = None
     if first and second:
         folders = around.store.open(first), around.store.open(second)
-        found = compare_runs(*folders)
-        rows = _rows(found, *folders)
-        breakdown = _break_down(found, *folders)
+        comparison = compare_runs(*folders)
+        rows = _rows(comparison, *folders)
+        breakdown = _break_down(comparison, *folders)
     names = [row.run for row in list_runs(around.store)[::-1][:_RUNS]]
     return page(
         "compare",
@@ -68,7 +68,7 @@ def compare(around: Around, role: Viewer, *, first: Name = "", second: Name = ""
         around=around,
         first=first,
         second=second,
-        comparison=found,
+        comparison=comparison,
         rows=rows,
         breakdown=breakdown,
         sections=to_sections(breakdown) if breakdown else "",
@@ -80,8 +80,8 @@ def compare(around: Around, role: Viewer, *, first: Name = "", second: Name = ""
 def download(around: Around, _role: Viewer, *, first: Name, second: Name) -> HTMLResponse:
     """Return the comparison as one file with charts, as ``mesocosm compare --format html``."""
     folders = around.store.open(first), around.store.open(second)
-    found = compare_runs(*folders)
-    text = to_html(found, _break_down(found, *folders))
+    comparison = compare_runs(*folders)
+    text = to_html(comparison, _break_down(comparison, *folders))
     headers = {"Content-Disposition": f'attachment; filename="{first}-{second}.html"'}
     return HTMLResponse(text, headers=headers)
 

@@ -34,9 +34,9 @@ _PROGRAM_AGE_S = 3600
 
 def live_screens(request: Request) -> LiveScreens:
     """Return the live screens of the application."""
-    found = request.app.state.live_screens
-    assert isinstance(found, LiveScreens)  # noqa: S101 - set by `make_app_with_pages` alone
-    return found
+    screens = request.app.state.live_screens
+    assert isinstance(screens, LiveScreens)  # noqa: S101 - set by `make_app_with_pages` alone
+    return screens
 
 
 Screens = Annotated[LiveScreens, Depends(live_screens)]

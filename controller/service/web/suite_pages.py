@@ -123,18 +123,18 @@ def _witnesses(around: Surroundings, suite: Suite) -> dict[str, dict[str, Witnes
     """
     digester = SourceDigester()
     present = {task.id: specify_task(task, suite.vocabulary, digester) for task in suite.tasks}
-    found: dict[str, dict[str, Witness]] = {}
+    witnesses: dict[str, dict[str, Witness]] = {}
     for folder in _runs(around, suite.name):
         agent = folder.spec.agent_name
-        known = {task: row[agent] for task, row in found.items() if agent in row}
+        known = {task: row[agent] for task, row in witnesses.items() if agent in row}
         same = {task.id for task in folder.spec.tasks if present.get(task.id) == task}
         lacking = {task for task in same if _lacks(agent, known.get(task))}
         for result in reversed(folder.results()) if lacking else ():
             witness = Witness(folder.spec.run, result)
             if result.task in lacking and (result.task not in known or witness.is_passed):
-                known[result.task] = found.setdefault(result.task, {})[agent] = witness
+                known[result.task] = witnesses.setdefault(result.task, {})[agent] = witness
                 lacking = {task for task in lacking if _lacks(agent, known.get(task))}
-    return found
+    return witnesses
 
 
 def _lacks(agent: str, known: Witness | None) -> bool:

@@ -71,11 +71,11 @@ def open_runs(around: Surroundings) -> list[Progress]:
 def nights(around: Surroundings) -> list[Night]:
     """Return the last two runs of each schedule that are over."""
     rows = around.queue.entries(OVER, limit=1000)
-    found = []
+    all_nights = []
     for entry in around.register.entries():
         name = entry.schedule.name
-        found.append(Night(name, [row for row in rows if row.schedule == name][:_NIGHTS]))
-    return [night for night in found if night.runs]
+        all_nights.append(Night(name, [row for row in rows if row.schedule == name][:_NIGHTS]))
+    return [night for night in all_nights if night.runs]
 
 
 def alerts(around: Surroundings) -> Sequence[Alert] | None:

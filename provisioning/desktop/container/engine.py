@@ -193,10 +193,10 @@ class DesktopContainers:
 
     def _list(self, client: DockerClient) -> list[Container]:
         labels = [LABEL_DESKTOP, f"{LABEL_STATE}={self._state_dir}"]
-        found: list[Container] = client.containers.list(
+        containers: list[Container] = client.containers.list(
             all=True, ignore_removed=True, filters={"label": labels}
         )
-        return found
+        return containers
 
     def _labels(self, machine_id: str) -> dict[str, str]:
         return {LABEL: "1", LABEL_DESKTOP: machine_id, LABEL_STATE: self._state_dir}
@@ -215,18 +215,18 @@ def _end_of(state: dict[str, Any]) -> End | None:
 
 def _exhausted(stats: dict[str, Any]) -> str:
     """Return the limits that the engine's count of a container has come near, one line."""
-    found = []
+    limits = []
     pids = stats.get("pids_stats") or {}
     current, most = pids.get("current", 0), pids.get("limit", 0)
     if most and current >= most * _NEARLY:
-        found.append(f"{current} processes and threads run of {most} allowed")
+        limits.append(f"{current} processes and threads run of {most} allowed")
     memory = stats.get("memory_stats") or {}
     used, size = memory.get("usage", 0), memory.get("limit", 0)
     # What the kernel gives back on demand is not used up.
     used -= (memory.get("stats") or {}).get("inactive_file", 0)
     if size and used >= size * _NEARLY:
-        found.append(f"{used >> 20} MiB of {size >> 20} MiB of memory are used")
-    return "; ".join(found)
+        limits.append(f"{used >> 20} MiB of {size >> 20} MiB of memory are used")
+    return "; ".join(limits)
 
 
 def _tmpfs(memory_mib: int) -> dict[str, str]:

@@ -108,8 +108,8 @@ class DesktopContainer(ProbedDesktop):
         end = self._containers.end_of(self.info.machine_id)
         if end is not None or self._answers():
             return end
-        found = self._containers.exhausted(self.info.machine_id)
-        return End(EndCause.GUEST, f"Its probe does not answer: {found}.") if found else None
+        limits = self._containers.exhausted(self.info.machine_id)
+        return End(EndCause.GUEST, f"Its probe does not answer: {limits}.") if limits else None
 
     def hindered_by(self) -> str:
         """Return what its programs do to keep evaluators from answering; see `find_hindrance`.
@@ -118,8 +118,8 @@ class DesktopContainer(ProbedDesktop):
             LinkError: it does not answer.
             RequirementError: the docker engine does not answer.
         """
-        if found := self._containers.exhausted(self.info.machine_id):
-            return found
+        if limits := self._containers.exhausted(self.info.machine_id):
+            return limits
         return find_hindrance(self._open(), self.info.user, shares_kernel=True)
 
     def start(self) -> None:

@@ -154,8 +154,8 @@ class Hypervisor:
         _log.debug("QMP %s: %.*s -> %.*s", name, _LOGGED_CHARS, request, _LOGGED_CHARS, text)
         reply = json.loads(text)
         if "error" in reply:
-            words = reply["error"].get("desc", "")
-            raise MachineError(f"QEMU of {name} refused {command}.", details=words)
+            description = reply["error"].get("desc", "")
+            raise MachineError(f"QEMU of {name} refused {command}.", details=description)
         return reply["return"]
 
     def monitor(self, name: str, line: str) -> str:

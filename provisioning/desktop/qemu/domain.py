@@ -160,7 +160,7 @@ def _add_words(root: ET.Element, spec: DomainSpec) -> None:
     guest resets the card, as kernels do when they shut down.
     """
     line = ET.SubElement(root, f"{{{QEMU_NAMESPACE}}}commandline")
-    words = (
+    arguments = (
         *("-object", _ram_object(spec), "-machine", f"memory-backend={_RAM}"),
         *(("-incoming", "defer") if spec.is_incoming else ()),
         "-netdev",
@@ -168,8 +168,8 @@ def _add_words(root: ET.Element, spec: DomainSpec) -> None:
         "-device",
         f"virtio-net-pci,netdev=net0,mac={spec.mac},addr={_NIC_SLOT},guest_announce=off",
     )
-    for word in words:
-        ET.SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", value=word)
+    for argument in arguments:
+        ET.SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", value=argument)
 
 
 def _ram_object(spec: DomainSpec) -> str:

@@ -45,8 +45,8 @@ def _point_at(commands: Commands, port: int) -> None:
     for scheme in ("http", "https"):
         settings += [(f"{_SCHEMA}.{scheme}", "host", "127.0.0.1")]
         settings += [(f"{_SCHEMA}.{scheme}", "port", str(port))]
-    for words in settings:
-        result = commands.run(["gsettings", "set", *words], timeout_s=_TIMEOUT_S)
+    for setting in settings:
+        result = commands.run(["gsettings", "set", *setting], timeout_s=_TIMEOUT_S)
         if result.exit_code != 0:
             message = result.stderr.decode(errors="replace")
-            raise MachineError(f"The guest does not take {' '.join(words)}.", details=message)
+            raise MachineError(f"The guest does not take {' '.join(setting)}.", details=message)

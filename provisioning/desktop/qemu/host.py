@@ -22,10 +22,10 @@ def hypervisor_address(settings: Settings) -> str:
         RequirementError: docker does not answer, or the container does not run.
     """
     with connect() as client:
-        found = client.containers.list(
+        containers = client.containers.list(
             ignore_removed=True, filters={"label": f"{_SERVICE_LABEL}={SERVICE}"}
         )
-        for container in found:
+        for container in containers:
             mounts = [str(mount.get("Destination")) for mount in container.attrs["Mounts"]]
             if not any(settings.machines_dir.is_relative_to(mount) for mount in mounts):
                 continue

@@ -118,12 +118,12 @@ def require_mark(file: Path, mark: StreamMark) -> bytes:
         data = file.read_bytes()
     except OSError as exc:
         raise SnapshotError(f"{file} cannot be read.", str(exc)) from exc
-    found = StreamMark(len(data), digest_bytes(data))
-    if found != mark:
+    actual = StreamMark(len(data), digest_bytes(data))
+    if actual != mark:
         raise SnapshotError(
             f"{file} is not the state that QEMU sent.",
-            details=f"It has {found.size_bytes} bytes of {mark.size_bytes}, "
-            f"digest {found.digest[:12]} instead of {mark.digest[:12]}.",
+            details=f"It has {actual.size_bytes} bytes of {mark.size_bytes}, "
+            f"digest {actual.digest[:12]} instead of {mark.digest[:12]}.",
             resolution="Check the free space of the state folder with `mesocosm doctor`.",
         )
     return data
@@ -229,12 +229,12 @@ class _Receiver(threading.Thread):
 
 def _wait(hypervisor: Hypervisor, name: str, clock: Clock) -> None:
     def status() -> str:
-        found = hypervisor.qmp(name, "query-migrate")
-        if found.get("status") == "failed":
+        reply = hypervisor.qmp(name, "query-migrate")
+        if reply.get("status") == "failed":
             raise SnapshotError(
-                f"QEMU of {name} could not move its state.", details=found.get("error-desc", "")
+                f"QEMU of {name} could not move its state.", details=reply.get("error-desc", "")
             )
-        return "completed" if found.get("status") == "completed" else ""
+        return "completed" if reply.get("status") == "completed" else ""
 
     if not wait_until(status, timeout_s=_TIMEOUT_S, every_s=_EVERY_S, clock=clock):
         raise SnapshotError(f"QEMU of {name} did not move its state within {_TIMEOUT_S:g} s.")

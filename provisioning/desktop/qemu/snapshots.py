@@ -144,13 +144,13 @@ class VmSnapshots:
 
     def _monitor(self, command: str, name: str) -> None:
         try:
-            words = self._hypervisor.monitor(self._name, f"{command} {name}")
+            output = self._hypervisor.monitor(self._name, f"{command} {name}")
         except MesocosmError as exc:
             raise SnapshotError(f"QEMU did not carry out {command} {name}.", str(exc)) from exc
-        if words:
+        if output:
             raise SnapshotError(
                 f"QEMU refused {command} {name}.",
-                details=words,
+                details=output,
                 resolution="Check the free space of the state folder with `mesocosm doctor`.",
             )
 

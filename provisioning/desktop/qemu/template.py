@@ -94,8 +94,8 @@ def mark_of(path: Path) -> FileMark:
     Raises:
         OSError: there is none.
     """
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 def altered(path: Path, mark: FileMark) -> str:
@@ -222,10 +222,10 @@ def open_template(path: Path) -> Template:
         record = TemplateRecord.model_validate_json((path / RECORD).read_bytes())
     except (OSError, ValueError) as exc:
         raise SnapshotError(f"The template {path.name} is gone or damaged.", str(exc)) from exc
-    found = Template(path, record)
-    if damage := found.damage():
+    template = Template(path, record)
+    if damage := template.damage():
         raise SnapshotError(f"The template {path.name} is damaged.", damage)
-    return found
+    return template
 
 
 def find_template(settings: Settings, stamp: str) -> Template | None:
@@ -234,11 +234,11 @@ def find_template(settings: Settings, stamp: str) -> Template | None:
     if not path.is_dir():
         return None
     try:
-        found = open_template(path)
+        template = open_template(path)
     except SnapshotError:
         shutil.rmtree(path, ignore_errors=True)
         return None
-    return found if found.record.stamp == stamp else None
+    return template if template.record.stamp == stamp else None
 
 
 def is_being_made(settings: Settings) -> bool:
@@ -294,8 +294,8 @@ def make_template(settings: Settings, vm: SavedVm, stamp: str) -> Template:
     folder = templates_dir(settings)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / _LOCK, what="The making of templates"):
-        if found := find_template(settings, stamp):
-            return found
+        if template := find_template(settings, stamp):
+            return template
         build = folder / f"{_BUILD}-{stamp[:_STAMP_DIGITS]}"
         remove_templates(settings, image=vm.info.image)
         build.mkdir()
@@ -332,8 +332,8 @@ def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
     )
     start_domain(hypervisor, spec, paused=True)
     try:
-        if words := hypervisor.monitor(spec.name, f"loadvm {READY}"):
-            raise SnapshotError("The saved desktop could not be loaded.", details=words)
+        if output := hypervisor.monitor(spec.name, f"loadvm {READY}"):
+            raise SnapshotError("The saved desktop could not be loaded.", details=output)
         stream = save_stream(hypervisor, spec.name, folder / DEVICES)
     finally:
         hypervisor.destroy(spec.name)

@@ -71,18 +71,18 @@ def _reach(path: Path) -> socket.socket:
     Raises:
         MachineError: nobody listens there.
     """
-    found = socket.socket(socket.AF_UNIX)
-    found.settimeout(_TIMEOUT_S)
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(_TIMEOUT_S)
     try:
-        found.connect(str(path))
+        connection.connect(str(path))
     except OSError as exc:
-        found.close()
+        connection.close()
         raise MachineError(
             "The machine shows nothing to VNC.",
             details=f"{path}: {exc}",
             resolution="`mesocosm machine start` starts a desktop VM; others have no VNC.",
         ) from exc
-    return found
+    return connection
 
 
 def _pump(source: socket.socket, sink: socket.socket) -> None:

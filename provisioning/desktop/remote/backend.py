@@ -141,8 +141,10 @@ class RemoteBackend:
             machine.learn()
             folder.mark(MachineState.READY)
             machine.release()
-            found = folder.read()
-            return MachineHandle(self.attach(folder, record if found is None else found), claim)
+            stored_record = folder.read()
+            return MachineHandle(
+                self.attach(folder, record if stored_record is None else stored_record), claim
+            )
         except BaseException:
             with contextlib.suppress(MesocosmError):
                 machine.delete()

@@ -134,12 +134,12 @@ class RemoteDesktop(ProbedDesktop):
         """
         archive = build_probe()
         with self._login() as session:
-            words = ["/bin/sh", "-c", _CHECK, "sh", PYTHON, self._remote.user]
-            found = session.run(words, timeout_s=_ASK_TIMEOUT_S)
-            if found.exit_code != 0:
+            argv = ["/bin/sh", "-c", _CHECK, "sh", PYTHON, self._remote.user]
+            result = session.run(argv, timeout_s=_ASK_TIMEOUT_S)
+            if result.exit_code != 0:
                 raise UnsupportedError(
-                    f"{self.info.machine_id} cannot be used: {found.text or 'it refuses commands'}.",
-                    details=found.stderr.decode(errors="replace")[-1000:],
+                    f"{self.info.machine_id} cannot be used: {result.text or 'it refuses commands'}.",
+                    details=result.stderr.decode(errors="replace")[-1000:],
                     resolution="It needs a login as root, Python 3.9, xdotool and the desktop's user.",
                 )
             if not is_stored(session, archive):

@@ -53,14 +53,14 @@ class AdbDevice:
         self._clock = clock
         self.serial = serial
 
-    def adb(self, *words: str, timeout_s: float = 30.0) -> CommandResult:
+    def adb(self, *arguments: str, timeout_s: float = 30.0) -> CommandResult:
         """Run the adb program on the phone, against the server that knows it.
 
         Raises:
             ToolMissingError: adb is not installed.
         """
         where = ["-L", self._server.endpoint.spec, "-s", self.serial]
-        return run(["adb", *where, *words], timeout_s=timeout_s)
+        return run(["adb", *where, *arguments], timeout_s=timeout_s)
 
     def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:
         """Run a command line in the phone's shell; a non-zero exit code is a result.
@@ -105,12 +105,12 @@ class AdbDevice:
                 f"The phone {self.serial} runs commands as {SHELL_USER}, without input.",
                 details=f"Asked for: {shlex.join(argv)} as {user or SHELL_USER}.",
             )
-        words = shlex.join(argv)
+        command = shlex.join(argv)
         settings = "".join(
             f"export {key}={shlex.quote(value)}; " for key, value in (env or {}).items()
         )
         folder = f"cd {shlex.quote(cwd)} && " if cwd else ""
-        result = self.shell(f"{settings}{folder}{words}", timeout_s)
+        result = self.shell(f"{settings}{folder}{command}", timeout_s)
         return replace(result, argv=tuple(argv))
 
     def read(self, command: str, timeout_s: float = 10.0) -> bytes:
@@ -143,20 +143,20 @@ class AdbDevice:
             LinkTimeoutError: it speaks ADB, but does not come up.
         """
         deadline_s = self._clock.monotonic_s() + timeout_s
-        said = ""
+        answer = ""
         while (left_s := deadline_s - self._clock.monotonic_s()) > 0:
             self._server.connect(self.serial, timeout_s=left_s)
             try:
-                said = self.shell("getprop sys.boot_completed", max(0.1, left_s)).text
-                if said == "1":
+                answer = self.shell("getprop sys.boot_completed", max(0.1, left_s)).text
+                if answer == "1":
                     return
             except PhoneUnauthorizedError:
                 raise
             except (LinkClosedError, LinkTimeoutError) as exc:
-                said = exc.brief
+                answer = exc.brief
             self._clock.sleep(min(_WAIT_EVERY_S, left_s))
         raise LinkTimeoutError(
-            f"The phone {self.serial} did not come up within {timeout_s:g} s.", details=said
+            f"The phone {self.serial} did not come up within {timeout_s:g} s.", details=answer
         )
 
     def open_program(self, command: str, *, timeout_s: float = 10.0) -> AdbShellTransport:
@@ -321,22 +321,22 @@ class _Sync:
 
     def expect(self, name: bytes, path: str) -> None:
         """Read an answer without content."""
-        found, number = struct.unpack("<4sI", self.take(8))
-        self._check(found, number, name, path)
+        response, number = struct.unpack("<4sI", self.take(8))
+        self._check(response, number, name, path)
 
     def expect_data(self, path: str) -> int | None:
         """Return the length of the next piece of a file; None at its end."""
-        found, number = struct.unpack("<4sI", self.take(8))
-        if found == b"DONE":
+        response, number = struct.unpack("<4sI", self.take(8))
+        if response == b"DONE":
             return None
-        self._check(found, number, b"DATA", path)
+        self._check(response, number, b"DATA", path)
         if number > _SYNC_CHUNK_BYTES:
             raise LinkProtocolError(f"The phone sent a piece of {number} bytes.")
         return int(number)
 
-    def _check(self, found: bytes, number: int, wanted: bytes, path: str) -> None:
-        if found == b"FAIL":
-            words = self.take(min(number, _SYNC_CHUNK_BYTES)).decode(errors="replace")
-            raise GuestCallError(f"The phone refused the file {path}.", details=words)
-        if found != wanted:
-            raise LinkProtocolError(f"The phone answered {found!r} instead of {wanted!r}.")
+    def _check(self, response: bytes, number: int, wanted: bytes, path: str) -> None:
+        if response == b"FAIL":
+            message = self.take(min(number, _SYNC_CHUNK_BYTES)).decode(errors="replace")
+            raise GuestCallError(f"The phone refused the file {path}.", details=message)
+        if response != wanted:
+            raise LinkProtocolError(f"The phone answered {response!r} instead of {wanted!r}.")

@@ -150,19 +150,21 @@ class PhoneInput:
             ["am", "broadcast", "-a", "ADB_INPUT_B64", "--es", "msg", message],
         ]
         try:
-            for words in steps:
-                result = self._device.shell(shlex.join(words), _INPUT_TIMEOUT_S)
+            for step in steps:
+                result = self._device.shell(shlex.join(step), _INPUT_TIMEOUT_S)
                 if result.exit_code != 0:
                     raise GuestCallError("The phone's ADBKeyBoard did not type.", result.text)
         finally:
             if "/" in before:
                 self._device.shell(shlex.join(["ime", "set", before]), _INPUT_TIMEOUT_S)
 
-    def _run(self, *words: str) -> None:
-        result = self._device.shell(shlex.join(["input", *words]), _INPUT_TIMEOUT_S)
+    def _run(self, *arguments: str) -> None:
+        result = self._device.shell(shlex.join(["input", *arguments]), _INPUT_TIMEOUT_S)
         if result.exit_code != 0:
-            said = (result.stderr or result.stdout).decode(errors="replace").strip()
-            raise GuestCallError(f"The phone did not carry out input {words[0]}.", details=said)
+            output = (result.stderr or result.stdout).decode(errors="replace").strip()
+            raise GuestCallError(
+                f"The phone did not carry out input {arguments[0]}.", details=output
+            )
 
 
 class PhoneTree:
@@ -202,9 +204,9 @@ class PhoneTree:
             frame = self._frame()
             if self._kept is None or not frame or self._kept[0] != frame:
                 start_s = self._clock.monotonic_s()
-                said = self._device.read("uiautomator dump /dev/tty", _TREE_TIMEOUT_S)
+                output = self._device.read("uiautomator dump /dev/tty", _TREE_TIMEOUT_S)
                 self._dump_s = self._clock.monotonic_s() - start_s
-                self._kept = frame, parse_hierarchy(said.decode(errors="replace"))
+                self._kept = frame, parse_hierarchy(output.decode(errors="replace"))
             return list(self._kept[1])
 
     def forget(self) -> None:
@@ -224,17 +226,17 @@ class PhoneTree:
         return hashlib.sha256(self._screen.capture().tobytes()).hexdigest()
 
 
-def parse_hierarchy(said: str) -> list[Element]:
+def parse_hierarchy(output: str) -> list[Element]:
     """Read what ``uiautomator dump /dev/tty`` prints: XML, then its closing words.
 
     Raises:
         LinkProtocolError: there is no hierarchy in it.
     """
-    start, end = said.find("<"), said.rfind("</hierarchy>")
+    start, end = output.find("<"), output.rfind("</hierarchy>")
     if start < 0 or end < 0:
-        raise LinkProtocolError("The phone sent no UI hierarchy.", details=said[:400])
+        raise LinkProtocolError("The phone sent no UI hierarchy.", details=output[:400])
     try:
-        root = ElementTree.fromstring(said[start : end + len("</hierarchy>")])
+        root = ElementTree.fromstring(output[start : end + len("</hierarchy>")])
     except (ElementTree.ParseError, DefusedXmlException, ValueError) as exc:
         raise LinkProtocolError("The phone sent a broken UI hierarchy.", str(exc)) from exc
     return list(_read_nodes(root))

@@ -67,17 +67,17 @@ class PhoneLink:
     def _start(self) -> LinkClient:
         archive = build_probe()
         path = f"{FOLDER}/{archive.file_name}"
-        found = self._device.stat(path)
-        if found is None or found.size_bytes != len(archive.data):
+        status = self._device.stat(path)
+        if status is None or status.size_bytes != len(archive.data):
             self._device.put(path, archive.data, mode=0o600)
         program = f"exec python3 -I {path} --stdio --user {USER}"
         transport = self._device.open_program(program, timeout_s=_START_TIMEOUT_S)
         try:
             return connect(transport, name=self._name, timeout_s=_START_TIMEOUT_S)
         except LinkClosedError as exc:
-            words = transport.last_words()
+            output = transport.last_words()
             with contextlib.suppress(OSError):
                 transport.close()
             raise LinkClosedError(
-                f"No probe comes up on {self._name}.", details=words or exc.details
+                f"No probe comes up on {self._name}.", details=output or exc.details
             ) from exc

@@ -89,8 +89,8 @@ class PhoneScreen:
         Raises:
             LinkError: the phone did not answer.
         """
-        found = self.frames.ask()
-        return None if found is None else found.pending == 0
+        state = self.frames.ask()
+        return None if state is None else state.pending == 0
 
     def forget(self) -> None:
         """Forget the last picture, for example because the phone goes back to a snapshot."""
@@ -103,11 +103,11 @@ class PhoneScreen:
         Raises:
             LinkError: the phone did not say.
         """
-        said = self._device.shell("wm size", TIMEOUT_S).text
-        sizes = {kind: (int(width), int(height)) for kind, width, height in _SIZE.findall(said)}
+        output = self._device.shell("wm size", TIMEOUT_S).text
+        sizes = {kind: (int(width), int(height)) for kind, width, height in _SIZE.findall(output)}
         if not sizes:
             raise LinkProtocolError(
-                "The phone did not report the size of its screen.", details=said
+                "The phone did not report the size of its screen.", details=output
             )
         return sizes.get("Override", sizes.get("Physical", (0, 0)))
 
@@ -132,12 +132,12 @@ class PhoneScreen:
         frames: list[Frame] = []
         for name, take in self._ways().items():
             try:
-                found, cost_s = self._measure(take)
+                frame, cost_s = self._measure(take)
             except (LinkProtocolError, GuestCallError, LinkClosedError) as exc:
                 failures.append(f"{name}: {exc.brief} {exc.details}")
                 continue
-            if not frames or found.shape == frames[0].shape:
-                frames.append(found)
+            if not frames or frame.shape == frames[0].shape:
+                frames.append(frame)
                 self.costs_s[name] = cost_s
         if not frames:
             raise LinkProtocolError("The phone sent no picture.", details="\n".join(failures))
@@ -184,8 +184,8 @@ class FrameCounter:
         Raises:
             LinkError: the phone did not answer.
         """
-        found = self.ask()
-        return found.number if found else ""
+        state = self.ask()
+        return state.number if state else ""
 
     def ask(self) -> FrameState | None:
         """Return what the phone reports of its frame; None when it reports nothing.
@@ -196,9 +196,9 @@ class FrameCounter:
         if not self._is_known:
             return None
         result = self._device.shell("dumpsys reference_phone frame", TIMEOUT_S)
-        found = _FRAME.fullmatch(result.text) if result.exit_code == 0 else None
-        self._is_known = found is not None
-        return FrameState(found[1], int(found[2])) if found else None
+        match = _FRAME.fullmatch(result.text) if result.exit_code == 0 else None
+        self._is_known = match is not None
+        return FrameState(match[1], int(match[2])) if match else None
 
 
 def read_png(png: bytes) -> Frame:
@@ -212,8 +212,8 @@ def read_png(png: bytes) -> Frame:
             _check_size(image.width, image.height)
             return np.array(image if image.mode == "RGB" else image.convert("RGB"))
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as exc:
-        words = png[:200].decode(errors="replace")
-        raise LinkProtocolError("The phone sent no picture.", details=words) from exc
+        excerpt = png[:200].decode(errors="replace")
+        raise LinkProtocolError("The phone sent no picture.", details=excerpt) from exc
 
 
 def read_raw(data: bytes) -> Frame:

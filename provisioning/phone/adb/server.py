@@ -153,7 +153,7 @@ class AdbServer:
             return
         self.start()
         deadline_s = self._clock.monotonic_s() + timeout_s
-        said = state = ""
+        answer = state = ""
         while (left_s := deadline_s - self._clock.monotonic_s()) > 0:
             state = self.state(serial)
             if state == "device":
@@ -164,13 +164,13 @@ class AdbServer:
                 # A connection that broke: the server forgets it only when told.
                 self._ask(f"host:disconnect:{serial}")
             if ":" in serial:
-                said = self._ask_to_connect(serial, left_s, said)
+                answer = self._ask_to_connect(serial, left_s, answer)
             if self.state(serial) not in {"device", "unauthorized"}:
                 self._clock.sleep(min(0.1, left_s))
         if state in _NOT_YET:
             raise PhoneOfflineError(
                 f"The phone {serial} is {state}: it is there but does not speak ADB.",
-                details=said,
+                details=answer,
                 resolution="It may hang: its own log, or `docker logs` of its container, may show why.",
             )
         if ":" not in serial:
@@ -179,7 +179,7 @@ class AdbServer:
                 details=f"It knows: {', '.join(self.states()) or 'none'}.",
                 resolution="Is it on a cable of this host, with USB debugging on?",
             )
-        raise LinkClosedError(f"adb cannot connect to {serial}.", details=said)
+        raise LinkClosedError(f"adb cannot connect to {serial}.", details=answer)
 
     def _is_connected(self, serial: str) -> bool:
         """Return whether the server runs and the phone takes commands, in one round trip."""
@@ -188,14 +188,14 @@ class AdbServer:
         except LinkClosedError:
             return False
 
-    def _ask_to_connect(self, serial: str, left_s: float, said: str) -> str:
+    def _ask_to_connect(self, serial: str, left_s: float, last_answer: str) -> str:
         """Return the server's answer, or its last one where no time is left for another."""
         try:
             return self._ask(f"host:connect:{serial}", timeout_s=left_s)
         except LinkTimeoutError:
-            if not said:
+            if not last_answer:
                 raise
-            return said
+            return last_answer
 
     def disconnect(self, serial: str) -> None:
         """Let the server forget a phone; harmless when it does not know it, or does not run."""
@@ -289,11 +289,11 @@ def _unauthorized(serial: str) -> PhoneUnauthorizedError:
     )
 
 
-def _refused(serial: str, service: str, words: str) -> LinkError:
-    if "unauthorized" in words:
+def _refused(serial: str, service: str, message: str) -> LinkError:
+    if "unauthorized" in message:
         return _unauthorized(serial)
-    if any(word in words for word in (*_NOT_YET, "not found")):
-        return PhoneOfflineError(f"The phone {serial} is offline.", details=words)
-    if words == "closed":
+    if any(word in message for word in (*_NOT_YET, "not found")):
+        return PhoneOfflineError(f"The phone {serial} is offline.", details=message)
+    if message == "closed":
         return GuestCallError(f"The phone {serial} has no service {service[:40]!r}.")
-    return LinkProtocolError(f"adb did not open {service[:40]!r} on {serial}.", details=words)
+    return LinkProtocolError(f"adb did not open {service[:40]!r} on {serial}.", details=message)

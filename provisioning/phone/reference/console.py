@@ -110,8 +110,8 @@ class ConsoleClient:
             if line == "OK" or line.startswith("OK:"):
                 return lines
             if line.startswith("KO"):
-                words = line.removeprefix("KO").lstrip(": ")
-                raise GuestCallError(f"The console refused {what!r}.", details=words)
+                message = line.removeprefix("KO").lstrip(": ")
+                raise GuestCallError(f"The console refused {what!r}.", details=message)
             lines.append(line)
 
     def _line(self, what: str, deadline_s: float, timeout_s: float) -> str:

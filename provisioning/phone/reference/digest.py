@@ -42,13 +42,13 @@ class PhoneDigest(BaseModel):
 
         A snapshot holds no processes: one that runs afterwards is always a difference.
         """
-        found = [f"process left: {name}" for name in after.processes]
+        differences = [f"process left: {name}" for name in after.processes]
         for part in sorted(self.parts.keys() | after.parts.keys()):
             before_lines = set(self.parts.get(part, ["absent"]))
             after_lines = set(after.parts.get(part, ["absent"]))
-            found += [f"{part}: gone: {line}" for line in sorted(before_lines - after_lines)]
-            found += [f"{part}: new: {line}" for line in sorted(after_lines - before_lines)]
-        return tuple(found)
+            differences += [f"{part}: gone: {line}" for line in sorted(before_lines - after_lines)]
+            differences += [f"{part}: new: {line}" for line in sorted(after_lines - before_lines)]
+        return tuple(differences)
 
     def summary(self) -> StateSummary:
         """Return files, settings and content providers' rows, for side effects."""

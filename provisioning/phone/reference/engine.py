@@ -209,10 +209,10 @@ class PhoneContainers:
 
     def _list(self, client: DockerClient) -> list[Container]:
         labels = [LABEL_MACHINE, f"{LABEL_STATE}={self._state_dir}"]
-        found: list[Container] = client.containers.list(
+        containers: list[Container] = client.containers.list(
             all=True, ignore_removed=True, filters={"label": labels}
         )
-        return found
+        return containers
 
     def _make_network(self, client: DockerClient) -> str:
         """Make the phones' network where there is none: no way out, none to one another."""

@@ -173,9 +173,9 @@ class PhoneSnapshots:
             ) from exc
         path.unlink(missing_ok=True)
 
-    def _ask(self, words: str, timeout_s: float) -> list[str]:
+    def _ask(self, subcommand: str, timeout_s: float) -> list[str]:
         with self._console() as console:
-            return console.run(f"avd snapshot {words}", timeout_s=timeout_s)
+            return console.run(f"avd snapshot {subcommand}", timeout_s=timeout_s)
 
     def _read_digest(self, name: str) -> PhoneDigest:
         try:

@@ -139,12 +139,12 @@ def _names_of(bus: Bus, pid: int) -> list[str]:
     reply = bus.call_daemon("ListNames")
     names = [name for name in (reply[0] if reply else ()) if name.startswith(":")]
     pids = bus.call_daemon_for_each("GetConnectionUnixProcessID", names)
-    found = [name for name, reply in zip(names, pids) if reply == [pid]]  # noqa: B905 - Python 3.9
-    if not found:
+    own_names = [name for name, reply in zip(names, pids) if reply == [pid]]  # noqa: B905 - Python 3.9
+    if not own_names:
         raise UnknownTitleError(
             "its program does not report its windows' titles over accessibility"
         )
-    return found
+    return own_names
 
 
 def _check_connections(bus: Bus, pid: int) -> None:
@@ -208,8 +208,8 @@ def _at_display(session: Session, _: float) -> str:
         return ""
     try:
         atom = display.intern_atom("AT_SPI_BUS")
-        found = display.screen().root.get_full_property(atom, X.AnyPropertyType)
-        value = found.value if found is not None else b""
+        bus_property = display.screen().root.get_full_property(atom, X.AnyPropertyType)
+        value = bus_property.value if bus_property is not None else b""
         return value if isinstance(value, str) else bytes(value).decode("utf-8", "replace")
     except (XError, TypeError, ValueError):
         return ""

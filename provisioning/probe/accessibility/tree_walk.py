@@ -112,12 +112,12 @@ class Walk:
         apps = [Ref(*ref) for ref in listed[0]] if listed else []
         counts = self._ask([_property(app, "ChildCount") for app in apps], APP_TIMEOUT_S)
         answering = [(app, _whole(count)) for app, count in _pairs(apps, counts) if count]
-        told = self._ask(
+        replies = self._ask(
             [Question(Ref(app.bus, _CACHE), ITEMS) for app, _ in answering],
             _ITEMS_TIMEOUT_S,
         )
         roots: list[Item] = []
-        for (app, count), items in _pairs(answering, told):
+        for (app, count), items in _pairs(answering, replies):
             all_told = [_item_of(row) for row in items[0]] if items else []
             own = [item for item in all_told if {item.ref.bus, item.parent.bus} == {app.bus}]
             for item in own:
@@ -174,11 +174,11 @@ class Walk:
             for place in (int(share * (menu.children - 1)) for share in _SAMPLES)
         ]
         refs = self._ask([question for _, question in entries])
-        found = [(menu, Ref(*ref[0])) for (menu, _), ref in _pairs(entries, refs) if ref]
-        states = self._ask([Question(ref, STATES) for _, ref in found])
+        sampled_entries = [(menu, Ref(*ref[0])) for (menu, _), ref in _pairs(entries, refs) if ref]
+        states = self._ask([Question(ref, STATES) for _, ref in sampled_entries])
         opened = {
             menu
-            for (menu, _), state in _pairs(found, states)
+            for (menu, _), state in _pairs(sampled_entries, states)
             if state and _mask(state[0]) & self._showing
         }
         return [item for item in items if item not in menus or item.ref in opened]
@@ -193,12 +193,12 @@ class Walk:
     def _fetch(self, items: Sequence[Item]) -> None:
         """Ask for all children of objects of which their application told less."""
         answers = self._ask([Question(item.ref, CHILDREN) for item in items])
-        found = [
+        children = [
             (item, place, Ref(*ref))
             for item, answer in _pairs(items, answers)
             for place, ref in enumerate(answer[0][:_MAX_CHILDREN] if answer else ())
         ]
-        self._keep(found)
+        self._keep(children)
 
     def _fetch_shown_of(self, item: Item) -> None:
         """Ask for the children of a list or table until, after some that show, none does."""
@@ -207,22 +207,22 @@ class Walk:
             places = range(first, min(first + _CHUNK, item.children))
             asked = [Question(item.ref, CHILD, (n,)) for n in places]
             answers = self._ask(asked)
-            found = [
+            children = [
                 (item, place, Ref(*answer[0]))
                 for place, answer in _pairs(places, answers)
                 if answer
             ]
-            shown = self._keep(found)
-            if self._is_over or not found or (have_shown and not shown):
+            shown = self._keep(children)
+            if self._is_over or not children or (have_shown and not shown):
                 return
             have_shown = have_shown or shown > 0
 
-    def _keep(self, found: Sequence[tuple[Item, int, Ref]]) -> int:
+    def _keep(self, children: Sequence[tuple[Item, int, Ref]]) -> int:
         """Ask what matters of objects, and keep those that show; return how many do."""
-        states = self._ask([Question(ref, STATES) for _, _, ref in found])
+        states = self._ask([Question(ref, STATES) for _, _, ref in children])
         shown = [
             (parent, place, ref, _mask(state[0]))
-            for (parent, place, ref), state in _pairs(found, states)
+            for (parent, place, ref), state in _pairs(children, states)
             if state and _mask(state[0]) & self._showing
         ]
         questions: list[Question] = []

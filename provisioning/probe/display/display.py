@@ -126,9 +126,9 @@ class Display:
         else:
             raise ProbeError("bad_params", f"there is no input of kind {kind!r}")
 
-    def _xdotool(self, words: list[str], params: Params) -> None:
+    def _xdotool(self, arguments: list[str], params: Params) -> None:
         done = run_program(
-            ["/usr/bin/xdotool", *words],
+            ["/usr/bin/xdotool", *arguments],
             identity=self._identity,
             env=os.environ,
             timeout_s=params.timeout_s,

@@ -117,8 +117,8 @@ def is_credible(name: str, program: str) -> bool:
     The longest specific word of the name must be part of the program's path, as ``libreoffice`` in
     ``/usr/lib/libreoffice/program/soffice.bin``, and nobody but root may write to that path.
     """
-    words = [word for word in _WORD.findall(name.lower()) if word not in _GENERIC]
-    is_named = bool(words) and max(words, key=len) in program.lower()
+    specific_words = [word for word in _WORD.findall(name.lower()) if word not in _GENERIC]
+    is_named = bool(specific_words) and max(specific_words, key=len) in program.lower()
     return is_named and not program.startswith(_LENT) and _is_roots(program)
 
 
@@ -182,12 +182,12 @@ def _is_roots_mapping(pid: int, row: list[bytes]) -> bool:
     if path.startswith(_LENT):
         return False
     try:
-        found = os.stat(f"/proc/{pid}/map_files/{first:x}-{last:x}")
+        status = os.stat(f"/proc/{pid}/map_files/{first:x}-{last:x}")
     except PermissionError:
         return _shares(pid, "mnt") and _is_roots(path)
     except OSError:
         return False
-    return found.st_uid == 0 and not found.st_mode & _OTHERS_MAY_WRITE
+    return status.st_uid == 0 and not status.st_mode & _OTHERS_MAY_WRITE
 
 
 def _shares(pid: int, namespace: str) -> bool:
@@ -206,10 +206,10 @@ def _shares(pid: int, namespace: str) -> bool:
 def _is_roots(program: str) -> bool:
     while True:
         try:
-            found = os.stat(program, follow_symlinks=False)
+            status = os.stat(program, follow_symlinks=False)
         except OSError:
             return False
-        if found.st_uid != 0 or found.st_mode & _OTHERS_MAY_WRITE:
+        if status.st_uid != 0 or status.st_mode & _OTHERS_MAY_WRITE:
             return False
         if program == "/":
             return True

@@ -62,33 +62,33 @@ class Selections:
             deadline_s: on the monotonic clock. Each owner has an equal share of the time left;
                 one that has not answered then never does.
         """
-        found = {}
+        selections = {}
         for index, name in enumerate(NAMES):
             now_s = time.monotonic()
             share_s = (deadline_s - now_s) / (len(NAMES) - index)
-            found[name] = self._one(name, now_s + share_s)
-        return found
+            selections[name] = self._one(name, now_s + share_s)
+        return selections
 
     def _one(self, name: str, deadline_s: float) -> dict[str, Any]:
         from Xlib.error import XError
 
-        found: dict[str, Any] = {"owned": False, "targets": [], "text": "", "trouble": ""}
+        state: dict[str, Any] = {"owned": False, "targets": [], "text": "", "trouble": ""}
         selection = self._display.get_atom(name)
         try:
             if not self._display.get_selection_owner(selection):
-                return found
-            found["owned"] = True
+                return state
+            state["owned"] = True
             targets = self._targets(selection, deadline_s)
-            found["targets"] = sorted(targets)
+            state["targets"] = sorted(targets)
             offered = [text for text in _TEXTS if text in targets]
             if offered:
                 data = self._convert(selection, targets[offered[0]], deadline_s)
-                found["text"] = hashlib.sha256(data).hexdigest()
+                state["text"] = hashlib.sha256(data).hexdigest()
         except NoAnswerError:
-            found["trouble"] = NO_ANSWER
+            state["trouble"] = NO_ANSWER
         except XError as exc:
-            found["trouble"] = f"cannot be read: {type(exc).__name__}"
-        return found
+            state["trouble"] = f"cannot be read: {type(exc).__name__}"
+        return state
 
     def _targets(self, selection: int, deadline_s: float) -> dict[str, int]:
         """Return the atoms of the forms it is offered in, by name."""
@@ -139,17 +139,17 @@ class Selections:
 
     def _take(self) -> tuple[int, bytes]:
         """Read the property and delete it, which asks for the next piece; gives type and bytes."""
-        found = self._window.get_property(
+        piece = self._window.get_property(
             self._property, self._x.AnyPropertyType, 0, _LONGS, delete=True
         )
-        if found is None:
+        if piece is None:
             return 0, b""
-        value = found.value
+        value = piece.value
         if isinstance(value, str):
-            return found.property_type, value.encode("utf-8", "surrogateescape")
+            return piece.property_type, value.encode("utf-8", "surrogateescape")
         if isinstance(value, bytes):
-            return found.property_type, value
-        return found.property_type, struct.pack(f"={len(value)}I", *value)
+            return piece.property_type, value
+        return piece.property_type, struct.pack(f"={len(value)}I", *value)
 
     def _is_change(self, event: Any, state: int) -> bool:  # noqa: ANN401
         return bool(

@@ -155,12 +155,12 @@ def keysym_of(char: str) -> int:
 
 
 def _keymap(rows: dict[int, tuple[int, ...]]) -> Keymap:
-    found: Keymap = {}
+    keymap: Keymap = {}
     for code, row in sorted(rows.items()):
         for level, keysym in enumerate(row[:2]):
             if keysym:
-                found.setdefault(keysym, (code, level == 1))
-    return found
+                keymap.setdefault(keysym, (code, level == 1))
+    return keymap
 
 
 def _is_spare(row: tuple[int, ...]) -> bool:

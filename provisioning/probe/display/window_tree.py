@@ -63,17 +63,17 @@ def list_windows(display: Display) -> list[dict[str, Any]]:
     root = display.screen().root
     tops = _look(display, root.query_tree().children, root.id)
     framed = _look_into(display, tops)
-    found: list[_Window] = []
+    windows: list[_Window] = []
     for top in tops:
         inner = [window for window in framed if window.parent == top.id]
         if top.is_managed or (top.is_shown and not top.is_loose and not inner):
-            found.append(top)
-        found += inner
-    shown = {window.id for window in found if window.is_shown}
+            windows.append(top)
+        windows += inner
+    shown = {window.id for window in windows if window.is_shown}
     rows = [
-        row for row in (describe(display, root, window.id) for window in found) if row is not None
+        row for row in (describe(display, root, window.id) for window in windows) if row is not None
     ]
-    active = _focused(display, found)
+    active = _focused(display, windows)
     return [
         {**row, "active": row["id"] == active and not _is_covered(display, rows[number:], shown)}
         for number, row in enumerate(rows)
@@ -134,12 +134,12 @@ def _window_of(window_id: int, parent: int, replies: list[Any]) -> _Window | Non
     )
 
 
-def _focused(display: Display, found: list[_Window]) -> int:
+def _focused(display: Display, windows: list[_Window]) -> int:
     """Return the window that has the keyboard, or in whose frame or inside what has it is; or 0."""
     from Xlib.error import XError
 
-    known = {window.parent: window.id for window in found} | {
-        window.id: window.id for window in found
+    known = {window.parent: window.id for window in windows} | {
+        window.id: window.id for window in windows
     }
     root = display.screen().root.id
     focus = display.get_input_focus().focus

@@ -229,10 +229,10 @@ def _property(display: Display, window: Any, name: str) -> Any:  # noqa: ANN401
     from Xlib.error import XError
 
     try:
-        found = window.get_full_property(display.get_atom(name), X.AnyPropertyType)
+        window_property = window.get_full_property(display.get_atom(name), X.AnyPropertyType)
     except XError:
         return None
-    return None if found is None else found.value
+    return None if window_property is None else window_property.value
 
 
 def _numbers(display: Display, window: Any, name: str) -> list[int]:  # noqa: ANN401

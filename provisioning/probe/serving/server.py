@@ -117,8 +117,8 @@ class Server:
                 self._running[id(request)] = request
                 self._changed.notify()
                 return True
-        words = f"{running} requests run and {abandoned} hang past their deadline"
-        self._refuse(request, ProbeError("busy", words))
+        message = f"{running} requests run and {abandoned} hang past their deadline"
+        self._refuse(request, ProbeError("busy", message))
         return False
 
     def _run(self, request: Request, handler: Callable[[Params], Any]) -> None:
@@ -135,8 +135,8 @@ class Server:
         except ProbeError as exc:
             self._refuse(request, exc)
         except Exception as exc:  # noqa: BLE001 - the boundary: the host must get an answer
-            words = "".join(traceback.format_exception_only(type(exc), exc)).strip()
-            self._refuse(request, ProbeError("failed", words))
+            message = "".join(traceback.format_exception_only(type(exc), exc)).strip()
+            self._refuse(request, ProbeError("failed", message))
         else:
             self._reply(request, {"id": request.request_id, "ok": True, "result": result})
 
@@ -171,8 +171,8 @@ class Server:
                     ends = [request.deadline_s for request in self._running.values()]
                     self._changed.wait(min(ends) - now_s if ends else None)
             for request in due:
-                words = f"{request.op} did not end within {request.params.timeout_s:g} s"
-                self._refuse(request, ProbeError("timeout", words))
+                message = f"{request.op} did not end within {request.params.timeout_s:g} s"
+                self._refuse(request, ProbeError("timeout", message))
 
 
 class _Threads:

@@ -48,8 +48,8 @@ def failure(request_id: int, exc: BaseException) -> dict[str, Any]:
     if isinstance(exc, ProbeError):
         body = {"type": exc.kind, "message": exc.message}
     else:
-        words = "".join(traceback.format_exception_only(type(exc), exc)).strip()
-        body = {"type": "failed", "message": words}
+        message = "".join(traceback.format_exception_only(type(exc), exc)).strip()
+        body = {"type": "failed", "message": message}
     return {"id": request_id, "ok": False, "error": body}
 
 

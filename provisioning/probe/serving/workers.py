@@ -202,5 +202,5 @@ class _Running:
                 os.write(2, data)
 
     def _death(self) -> Message:
-        words = f"the helper process died: {self._words.decode('utf-8', 'replace')}"
-        return {"ok": False, "error": {"type": "worker_died", "message": words.strip(": ")}}
+        message = f"the helper process died: {self._words.decode('utf-8', 'replace')}"
+        return {"ok": False, "error": {"type": "worker_died", "message": message.strip(": ")}}

@@ -35,8 +35,8 @@ def server_pid(link: socket.socket) -> int:
     """Return the process that listens at the other end of a connection; 0 when it is elsewhere."""
     if link.family != socket.AF_UNIX:
         return 0
-    told = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-    return int(struct.unpack("=iII", told)[0])
+    credentials = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    return int(struct.unpack("=iII", credentials)[0])
 
 
 def peers() -> dict[int, int]:
@@ -50,16 +50,16 @@ def peers() -> dict[int, int]:
         asked = struct.pack("=BBHIII8x", socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, _SHOW_PEER)
         size = _HEAD.size + len(asked)
         link.send(_HEAD.pack(size, _SOCK_DIAG_BY_FAMILY, _REQUEST_DUMP, 1, 0) + asked)
-        found: dict[int, int] = {}
+        peer_inodes: dict[int, int] = {}
         while True:
             for kind, body in _messages(link.recv(1 << 18)):
                 if kind == _DONE:
-                    return found
+                    return peer_inodes
                 if kind == _ERROR:
                     raise OSError(-struct.unpack_from("=i", body)[0], "sock_diag")
                 peer = _peer_in(body)
                 if peer:
-                    found[_FOUND.unpack_from(body)[4]] = peer
+                    peer_inodes[_FOUND.unpack_from(body)[4]] = peer
 
 
 def are_own(
@@ -106,20 +106,20 @@ def _peer_in(body: bytes) -> int:
 
 def _sockets_of(pid: int) -> dict[int, int]:
     """Return the inodes of a process' sockets, by descriptor."""
-    found = {}
+    inodes = {}
     with contextlib.suppress(OSError):
         for name in os.listdir(f"/proc/{pid}/fd"):
             with contextlib.suppress(OSError):
                 target = os.readlink(f"/proc/{pid}/fd/{name}")
                 if target.startswith("socket:["):
-                    found[int(name)] = int(target[8:-1])
-    return found
+                    inodes[int(name)] = int(target[8:-1])
+    return inodes
 
 
 def _is_closed_on_exec(pid: int, fd: int) -> bool:
     try:
         with open(f"/proc/{pid}/fdinfo/{fd}") as file:
-            words = dict(line.split(None, 1) for line in file if ":" in line)
-        return bool(int(words["flags:"], 8) & _CLOSED_ON_EXEC)
+            fields = dict(line.split(None, 1) for line in file if ":" in line)
+        return bool(int(fields["flags:"], 8) & _CLOSED_ON_EXEC)
     except (OSError, KeyError, ValueError):
         return False

@@ -70,16 +70,16 @@ def _files(home: str) -> dict[str, str]:
             if name in SKIPPED:
                 continue
             try:
-                found = entry.stat(follow_symlinks=False)
+                status = entry.stat(follow_symlinks=False)
             except OSError:
                 continue
-            if stat.S_ISDIR(found.st_mode):
-                row = f"dir {found.st_mode:o}"
+            if stat.S_ISDIR(status.st_mode):
+                row = f"dir {status.st_mode:o}"
                 # What is mounted there is no file of the home folder, and may never answer.
-                if found.st_dev == device:
+                if status.st_dev == device:
                     folders.append(name)
             else:
-                row = f"{found.st_size} {found.st_mtime_ns} {found.st_mode:o}"
+                row = f"{status.st_size} {status.st_mtime_ns} {status.st_mode:o}"
             rows[name] = row
             chars += len(name) + len(row)
     return rows

@@ -72,16 +72,16 @@ def get(params: Params) -> dict[str, Any]:
 def stat(params: Params) -> dict[str, Any]:
     """Describe what a path leads to: ``exists``, ``size``, ``mode``, ``mtime``."""
     try:
-        found = os.stat(_path(params))
+        status = os.stat(_path(params))
     except (FileNotFoundError, NotADirectoryError):
         return {"exists": False, "size": 0, "mode": 0, "mtime": 0.0}
     except OSError as exc:
         raise _failure(exc) from exc
     return {
         "exists": True,
-        "size": found.st_size,
-        "mode": found.st_mode,
-        "mtime": found.st_mtime,
+        "size": status.st_size,
+        "mode": status.st_mode,
+        "mtime": status.st_mtime,
     }
 
 
@@ -133,10 +133,10 @@ def open_straight(path: str) -> int:
 
 def _is_link(name: str, folder_fd: int) -> bool:
     try:
-        found = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+        status = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
     except OSError:
         return False
-    return stat_bits.S_ISLNK(found.st_mode)
+    return stat_bits.S_ISLNK(status.st_mode)
 
 
 def _path(params: Params) -> str:
@@ -155,8 +155,8 @@ def _owner(folder: str, params: Params) -> tuple[int, int]:
         return identity.uid, identity.gid
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
-    found = os.stat(folder)
-    return found.st_uid, found.st_gid
+    status = os.stat(folder)
+    return status.st_uid, status.st_gid
 
 
 def _make_folders(folder: str, owner: tuple[int, int]) -> None:

@@ -80,12 +80,12 @@ def read_environment(path: str = ENVIRONMENT_FILE) -> dict[str, str]:
             lines = file.read(_MAX_BYTES).splitlines()
     except OSError:
         return {}
-    found = {}
+    variables = {}
     for line in lines:
         name, equals, value = line.strip().removeprefix("export ").partition("=")
         if equals and not name.startswith("#"):
-            found[name.strip()] = value.strip().strip("'\"")
-    return found
+            variables[name.strip()] = value.strip().strip("'\"")
+    return variables
 
 
 def default_user() -> str:

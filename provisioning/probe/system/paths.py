@@ -50,14 +50,14 @@ def _walk(path: str) -> int:
                     os.close(trail.pop())
                 continue
             handle = os.open(part, _HANDLE, dir_fd=trail[-1])
-            found = os.fstat(handle)
-            if not stat.S_ISLNK(found.st_mode):
+            status = os.fstat(handle)
+            if not stat.S_ISLNK(status.st_mode):
                 trail.append(handle)
                 continue
             target = os.readlink("", dir_fd=handle)
             os.close(handle)
             links += 1
-            if found.st_uid != 0 or links > _MAX_LINKS:
+            if status.st_uid != 0 or links > _MAX_LINKS:
                 raise OSError(errno.ELOOP, "a symbolic link is on the way", path)
             if target.startswith("/"):
                 while len(trail) > 1:

@@ -39,12 +39,12 @@ def list_processes(uid: int | None = None) -> list[Process]:
 
     A process whose first thread has ended, while others go on, is none.
     """
-    found = []
+    processes = []
     for pid in _pids():
         process = _read(pid, uid)
         if process is not None and process.argv:
-            found.append(process)
-    return found
+            processes.append(process)
+    return processes
 
 
 def environment_of(pid: int) -> dict[str, str]:
@@ -78,13 +78,13 @@ def user_name(uid: int) -> str:
 
 def descendants(processes: list[Process], roots: set[int]) -> set[int]:
     """Return `roots` and every process below them."""
-    found = set(roots)
+    pids = set(roots)
     grew = True
     while grew:
-        more = {process.pid for process in processes if process.ppid in found} - found
-        found |= more
+        more = {process.pid for process in processes if process.ppid in pids} - pids
+        pids |= more
         grew = bool(more)
-    return found
+    return pids
 
 
 def _pids() -> Iterator[int]:
@@ -104,10 +104,14 @@ def _read(pid: int, uid: int | None) -> Process | None:
     if len(fields) < 2:  # noqa: PLR2004 - state and ppid
         return None
     if fields[0] == b"Z":
-        words = _words_of_threads(pid)
+        command_line = _words_of_threads(pid)
     else:
-        words = _slurp(f"/proc/{pid}/cmdline", _MAX_ARGS_BYTES).rstrip(b"\0")
-    argv = tuple(part.decode("utf-8", "replace") for part in words.split(b"\0")) if words else ()
+        command_line = _slurp(f"/proc/{pid}/cmdline", _MAX_ARGS_BYTES).rstrip(b"\0")
+    argv = (
+        tuple(part.decode("utf-8", "replace") for part in command_line.split(b"\0"))
+        if command_line
+        else ()
+    )
     comm = head.partition(b"(")[2].decode("utf-8", "replace")
     return Process(pid, int(fields[1]), owner, comm, argv)
 

@@ -89,10 +89,10 @@ class Sessions:
         """Return the session; None while there is none."""
         with self._lock:
             if not self._is_adopted and (self._found is None or not _is_alive(self._found)):
-                found = find_session(self.identity, self._place)
-                if found is not None:
-                    self._place = _place(found.environment)
-                self._found = found
+                session = find_session(self.identity, self._place)
+                if session is not None:
+                    self._place = _place(session.environment)
+                self._found = session
             return self._found
 
     def adopt(self, session: Sequence[Any] | None) -> None:
@@ -136,13 +136,13 @@ def find_session(identity: Identity, place: tuple[str | None, ...] | None = None
         place: display and bus that it must have; any when None.
     """
     rank = {comm: index for index, comm in enumerate(LEADERS)}
-    found = []
+    candidates = []
     for process in proc.list_processes(identity.uid):
         ticks = proc.start_ticks(process.pid)
         if process.pid != os.getpid() and ticks is not None:
             # The oldest first: numbers come round again, and what the agent starts is younger.
-            found.append((rank.get(process.comm, len(rank)), ticks, process.pid))
-    for _, ticks, pid in sorted(found):
+            candidates.append((rank.get(process.comm, len(rank)), ticks, process.pid))
+    for _, ticks, pid in sorted(candidates):
         environment = proc.environment_of(pid)
         if environment.get("DISPLAY"):
             completed = _completed(identity, environment)

@@ -78,9 +78,9 @@ def _steps(*steps: str, app: str) -> Callable[[User], None]:
     return play
 
 
-def _sees(*words: str) -> Callable[[User], None]:
+def _sees(*texts: str) -> Callable[[User], None]:
     def check(user: User) -> None:
-        assert all(user.sees(word) for word in words), user.phone.compositor.dump()
+        assert all(user.sees(text) for text in texts), user.phone.compositor.dump()
 
     return check
 

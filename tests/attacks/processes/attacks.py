@@ -30,11 +30,11 @@ _SLEEP = "> /dev/null 2>&1 < /dev/null &\nsleep 0.3"
 
 def _runs(arena: Arena, output: str) -> None:
     """Assert that a process of the agent's goes by the program's name or path."""
-    found = arena.shell(
+    processes = arena.shell(
         "for p in /proc/[0-9]*; do [ -O $p ] && cat $p/comm && tr '\\0' ' ' < $p/cmdline && "
         "readlink $p/exe; done 2> /dev/null"
     )
-    assert "xdotool" in found, f"{output}\n{found}"
+    assert "xdotool" in processes, f"{output}\n{processes}"
 
 
 def _attack(

@@ -54,19 +54,19 @@ time.sleep(60)
 TITLED = "<html><head><title>My  garden\n</title></head><body>Hello</body></html>"
 
 
-def _script(*words: str, name: str = "serve.sh", content: str = "sleep 60\n") -> State:
-    """Write a script and run words, in which {s} is its path."""
+def _script(*argv: str, name: str = "serve.sh", content: str = "sleep 60\n") -> State:
+    """Write a script and run a command line, in which {s} is its path."""
 
     def state(fixture: ProgramsFixture) -> None:
         path = fixture.write(f"~/{name}", content)
-        fixture.run([word.replace("{s}", str(path)) for word in words], cwd=fixture.home)
+        fixture.run([arg.replace("{s}", str(path)) for arg in argv], cwd=fixture.home)
 
     return state
 
 
-def _shell(*words: str) -> State:
-    """Let a shell run a script, in words as those of `_script`, and wait until it does."""
-    run = _script(*words, content=": >runs\nsleep 60\n")
+def _shell(*argv: str) -> State:
+    """Let a shell run a script, by a command line as that of `_script`, and wait until it does."""
+    run = _script(*argv, content=": >runs\nsleep 60\n")
 
     def state(fixture: ProgramsFixture) -> None:
         run(fixture)
@@ -75,17 +75,17 @@ def _shell(*words: str) -> State:
     return state
 
 
-def _kept_from_its_script(*words: str, variable: str = "BASH_ENV") -> State:
+def _kept_from_its_script(*argv: str, variable: str = "BASH_ENV") -> State:
     """Let a shell run another file first, or only seem to, which opens the script and never ends."""
 
     def state(fixture: ProgramsFixture) -> None:
         path = fixture.write("~/serve.sh", ": >runs\nsleep 60\n")
         first = fixture.write("~/first", f"exec 9<{path}\n: >runs\nsleep 60\n")
-        words_run = [*words, str(path)]
-        fixture.run(["/usr/bin/env", f"{variable}={first}", *words_run], cwd=fixture.home)
+        shell_argv = [*argv, str(path)]
+        fixture.run(["/usr/bin/env", f"{variable}={first}", *shell_argv], cwd=fixture.home)
         assert wait_until((fixture.home / "runs").exists, timeout_s=20)
         last = (fixture.processes or [])[-1]
-        fixture.processes = [last._replace(argv=tuple(words_run))]
+        fixture.processes = [last._replace(argv=tuple(shell_argv))]
 
     return state
 
@@ -399,8 +399,8 @@ TABLES = (
             forged("a login shell by its name", _login_by_name, script="~/serve.sh"),
             forged("a shell that only says so", _says_so, script="~/serve.sh"),
             *(
-                forged(f"{name} first", _kept_from_its_script(*words, **more), script="~/serve.sh")
-                for name, words, more in (
+                forged(f"{name} first", _kept_from_its_script(*argv, **more), script="~/serve.sh")
+                for name, argv, more in (
                     ("bash runs another file", ("/bin/bash",), {}),
                     ("an interactive shell", ("/bin/sh", "-i"), {"variable": "ENV"}),
                     ("a shell of its own files", ("/bin/sh",), {"variable": "ENV"}),

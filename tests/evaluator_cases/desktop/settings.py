@@ -154,8 +154,8 @@ def _owned_name(program: str, *, owner: int = 0, service: str = "") -> State:
         b.at("/usr/bin/calc").unlink()
         b.at("/usr/bin/calc").symlink_to(program)
         b.processes = [Process(os.getpid(), 1, os.getuid(), "x", ("x",))]
-        told = f"(uint32 {owner or os.getpid()},)\n" if owner >= 0 else ""
-        b.prints([*WHOSE_NAME, "org.test.Calc"], told, 0 if told else 1)
+        reply = f"(uint32 {owner or os.getpid()},)\n" if owner >= 0 else ""
+        b.prints([*WHOSE_NAME, "org.test.Calc"], reply, 0 if reply else 1)
         if service:
             b.at("/usr/libexec").mkdir(parents=True)
             b.at("/usr/libexec/calc-service").symlink_to(service)

@@ -76,13 +76,13 @@ def _linked(path: str, content: str) -> State:
     return lambda b: (b.write("~/mine", content), b.link(path, "~/mine"))
 
 
-def _zone(words: str) -> State:
+def _zone(target: str) -> State:
     def make(b: DesktopFixture) -> None:
         b.folder_at("/etc")
-        name = words.partition("/usr/share/zoneinfo/")[2]
+        name = target.partition("/usr/share/zoneinfo/")[2]
         if name:
             b.write(f"/usr/share/zoneinfo/{name}", f"TZif2 {name}")
-        b.at("/etc/localtime").symlink_to(words)
+        b.at("/etc/localtime").symlink_to(target)
 
     return make
 
@@ -675,13 +675,13 @@ NETWORK = (
 )
 
 
-def _commits(*words: str) -> State:
-    return lambda b: [b.commit(message) for message in words]
+def _commits(*messages: str) -> State:
+    return lambda b: [b.commit(message) for message in messages]
 
 
-def _then(*words: str) -> State:
+def _then(*args: str) -> State:
     """Make a commit ``one`` and then let git do something."""
-    return lambda b: (b.commit("one"), b.git(*words))
+    return lambda b: (b.commit("one"), b.git(*args))
 
 
 def _redo(b: RepositoryFixture) -> None:

@@ -46,7 +46,7 @@ _APART = ("evaluators.readers.child", "evaluators.readers.reading")
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class PreparedTables:
     """Prepared cases of some evaluators, and the lines that each of them executes."""
 
     tables: Sequence[CaseTable]
@@ -88,7 +88,7 @@ class Stage:
 
 
 @contextlib.contextmanager
-def staged(tables: Sequence[CaseTable]) -> Iterator[Stage]:
+def prepared(tables: Sequence[CaseTable]) -> Iterator[PreparedTables]:
     """Prepare the cases of some evaluators; modules that share them are mutated one after the other.
 
     Raises:
@@ -98,7 +98,7 @@ def staged(tables: Sequence[CaseTable]) -> Iterator[Stage]:
         cases = _by_time(
             [stack.enter_context(prepare(table, case)) for table in tables for case in table.cases]
         )
-        yield Stage(tables, cases, [_executed_lines(case) for case in cases])
+        yield PreparedTables(tables, cases, [_executed_lines(case) for case in cases])
 
 
 def mutated_modules(tables: Iterable[CaseTable]) -> list[str]:

@@ -81,19 +81,19 @@ class _Spot:
 
     def get(self) -> ast.AST:
         held = getattr(self.parent, self.field)
-        found: ast.AST = held if self.index is None else held[self.index]
-        return found
+        node: ast.AST = held if self.index is None else held[self.index]
+        return node
 
 
 def mutants_of(module: str, source: str) -> list[Mutant]:
     """Return all mutants of a module, in the order of its text."""
     tree = ast.parse(source)
-    found: list[Mutant] = []
+    mutants: list[Mutant] = []
     for statement in tree.body:
-        found += _of_constant(module, tree, statement)
+        mutants += _of_constant(module, tree, statement)
     for name, function in _functions(tree.body, ""):
-        found += _of_function(module, tree, name, function)
-    return found
+        mutants += _of_function(module, tree, name, function)
+    return mutants
 
 
 def _of_constant(module: str, tree: ast.Module, statement: ast.stmt) -> Iterator[Mutant]:
@@ -120,15 +120,15 @@ def _of_constant(module: str, tree: ast.Module, statement: ast.stmt) -> Iterator
 def _derived(tree: ast.Module, source: ast.stmt, name: str) -> tuple[tuple[str, CodeType], ...]:
     """Return the constants derived from another one, and the code that derives each."""
     changed = {name}
-    found = []
+    constants = []
     for statement in tree.body[tree.body.index(source) + 1 :]:
         match statement:
             case ast.Assign([ast.Name(target)], value) | ast.AnnAssign(ast.Name(target), _, value):
                 named = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
                 if value is not None and named & changed:
                     changed.add(target)
-                    found.append((target, compile(ast.Expression(value), "<derived>", "eval")))
-    return tuple(found)
+                    constants.append((target, compile(ast.Expression(value), "<derived>", "eval")))
+    return tuple(constants)
 
 
 def _of_function(
@@ -146,8 +146,8 @@ def code_of(code: CodeType, name: str) -> CodeType | None:
     for const in code.co_consts:
         if hasattr(const, "co_qualname"):
             if const.co_qualname == name:
-                found: CodeType = const
-                return found
+                function_code: CodeType = const
+                return function_code
             if name.startswith(f"{const.co_qualname}."):
                 return code_of(const, name)
     return None

@@ -86,8 +86,8 @@ def notes(*records: str, more: str = "", keys: tuple[str, ...] | None = None) ->
         if keys is not None:
             listed = "".join(f"0|{package}|1|null|10001\n" for package in keys)
             fixture.shell.answers[_KEYS] = listed
-        said = f"Current Notification Manager state:\n  Notification List:\n{''.join(records)}  \n{more}"
-        fixture.shell.answers[_NOTES] = said
+        output = f"Current Notification Manager state:\n  Notification List:\n{''.join(records)}  \n{more}"
+        fixture.shell.answers[_NOTES] = output
         fixture.shell.answers[_PACKAGES] = "package:org.a\npackage:org.b\n"
 
     return act

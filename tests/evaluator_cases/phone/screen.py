@@ -39,21 +39,21 @@ def shows(*nodes: str, front: str = f"{APP}/.Main") -> State:
     return put
 
 
-def answers(command: str, said: str | int, front: str = "") -> State:
+def answers(command: str, answer: str | int, front: str = "") -> State:
     """Answer one command."""
 
     def put(fixture: PhoneFixture) -> None:
         if front:
             fixture.shell.resume(front)
-        fixture.shell.answers[command] = said
+        fixture.shell.answers[command] = answer
 
     return put
 
 
 def tree(body: str, front: str = f"{APP}/.Main") -> State:
     """Show a hierarchy of this XML."""
-    said = f'<?xml version="1.0"?><hierarchy rotation="0">{body}</hierarchy>\nUI hierarchy dumped'
-    return answers(DUMP, said, front)
+    output = f'<?xml version="1.0"?><hierarchy rotation="0">{body}</hierarchy>\nUI hierarchy dumped'
+    return answers(DUMP, output, front)
 
 
 def front(component: str) -> State:
@@ -62,18 +62,20 @@ def front(component: str) -> State:
 
 
 def _of_front(**args: Json) -> tuple[Case, ...]:
-    said = "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n"
+    header = "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n"
     back = f"  * Hist #0: ActivityRecord{{1 u0 {APP}/.Main t2}}\n"
     return (
         negative("another", front("org.b/.Main"), **args),
         missing("no answer", nothing, **args).expect_error(),
         missing("it fails", answers(ACTIVITIES, 1), **args).expect_error(),
-        empty("nothing in front", answers(ACTIVITIES, f"{said}  ResumedActivity: null\n"), **args),
+        empty(
+            "nothing in front", answers(ACTIVITIES, f"{header}  ResumedActivity: null\n"), **args
+        ),
         empty("it says nothing", answers(ACTIVITIES, ""), **args).expect_error(),
         corrupt(
             "another command's words", answers(ACTIVITIES, "error: device offline"), **args
         ).expect_error(),
-        hostile("in the back stack only", answers(ACTIVITIES, said + back), **args),
+        hostile("in the back stack only", answers(ACTIVITIES, header + back), **args),
     )
 
 

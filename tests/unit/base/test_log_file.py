@@ -162,8 +162,8 @@ def test_processes_that_rotate_at_once_lose_nothing(tmp_path: Path) -> None:
     finally:
         for program in programs:
             kill_group(program)
-    found: dict[str, list[int]] = {"a": [], "b": [], "c": []}
+    numbers_by_program: dict[str, list[int]] = {"a": [], "b": [], "c": []}
     for line in read(tmp_path):
-        found[line.program].append(int(line.message))
-    assert all(numbers == list(range(250)) for numbers in found.values())
+        numbers_by_program[line.program].append(int(line.message))
+    assert all(numbers == list(range(250)) for numbers in numbers_by_program.values())
     assert len(log_paths(tmp_path)) > 2

@@ -26,14 +26,14 @@ MARK = "MESOCOSM_TEST_ENDING"
 
 def marked(mark: str) -> set[int]:
     """Return the processes that have the mark in their environment."""
-    found = set()
+    pids = set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
-                found.add(int(folder.name))
+                pids.add(int(folder.name))
         except OSError:
             continue
-    return found
+    return pids
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="process namespaces need root, as builds do")

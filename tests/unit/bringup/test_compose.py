@@ -259,8 +259,8 @@ def test_alertmanager_reads_its_configuration_and_writes_its_data_alone(tmp_path
     assert "ro" in mounts[0]
     assert f"{folder}/data" in mounts[1]
     for path in (folder / "config", folder / "config/alertmanager.yml", folder / "data"):
-        found = path.stat()
-        assert (found.st_uid, found.st_gid, found.st_mode & 0o077) == (user, group, 0), path
+        status = path.stat()
+        assert (status.st_uid, status.st_gid, status.st_mode & 0o077) == (user, group, 0), path
 
 
 def test_prometheus_is_made_anew_when_its_configuration_changes(standard: dict[str, Any]) -> None:

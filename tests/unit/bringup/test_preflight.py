@@ -35,7 +35,7 @@ def test_a_run_is_refused_before_its_first_trial(
     monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))
     monkeypatch.setenv("MESOCOSM_DISTRIBUTION", "debian-12")
     assert cli.main(["run", "smoke", "--agent", "noop", "--task", "cross-dark-style"]) == 3
-    told = capsys.readouterr().err
-    assert "desktop:debian-12 is missing. It was never built here." in told
-    assert "--build" in told
+    output = capsys.readouterr().err
+    assert "desktop:debian-12 is missing. It was never built here." in output
+    assert "--build" in output
     assert not (tmp_path / "runs").exists()

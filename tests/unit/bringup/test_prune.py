@@ -74,18 +74,18 @@ def silent(_line: str) -> None: ...
 def test_what_today_s_recipe_does_not_give_goes_and_today_s_stays(
     pruner: Pruner, builder: Builder, old: Image
 ) -> None:
-    said: list[str] = []
-    found = pruner.find()
-    assert [(image.folder, image.kept) for image in found] == [(old.path, "")]
-    assert found[0].size_bytes > 0
+    messages: list[str] = []
+    images = pruner.find()
+    assert [(image.folder, image.kept) for image in images] == [(old.path, "")]
+    assert images[0].size_bytes > 0
     assert old.path.exists()
 
-    assert reasons(pruner.remove(found, said.append)) == [""]
-    assert said == [f"removed desktop:debian-12 {old.digest[:12]}"]
+    assert reasons(pruner.remove(images, messages.append)) == [""]
+    assert messages == [f"removed desktop:debian-12 {old.digest[:12]}"]
     assert not old.path.exists()
     assert builder.find("desktop").file("disk.qcow2").exists()
     assert pruner.find() == []
-    assert pruner.remove(found, silent) == found, "gone already is no error"
+    assert pruner.remove(images, silent) == images, "gone already is no error"
 
 
 def test_a_machine_s_backing_file_stays_through_every_layer(
@@ -94,9 +94,9 @@ def test_a_machine_s_backing_file_stays_through_every_layer(
     template = overlay(builder, "templates/abc/disk.qcow2", old.file("disk.qcow2"))
     machine = overlay(builder, "machines/desktop-x/disk.qcow2", template)
     assert backing_file(machine) == template
-    found = pruner.find()
-    assert reasons(found) == ["template abc"]
-    assert pruner.remove(found, silent) == found
+    images = pruner.find()
+    assert reasons(images) == ["template abc"]
+    assert pruner.remove(images, silent) == images
     run(["qemu-img", "info", "--backing-chain", str(machine)]).require()
 
     template.unlink()
@@ -108,9 +108,9 @@ def test_a_machine_s_backing_file_stays_through_every_layer(
 def test_what_comes_into_use_after_it_was_listed_stays(
     pruner: Pruner, builder: Builder, old: Image
 ) -> None:
-    found = pruner.find()
+    images = pruner.find()
     machine = overlay(builder, "machines/desktop-x/disk.qcow2", old.file("disk.qcow2"))
-    assert reasons(pruner.remove(found, silent)) == ["machine desktop-x"]
+    assert reasons(pruner.remove(images, silent)) == ["machine desktop-x"]
     run(["qemu-img", "info", "--backing-chain", str(machine)]).require()
 
 
@@ -118,9 +118,9 @@ def test_what_a_machine_s_record_names_stays(pruner: Pruner, builder: Builder, o
     folder = MachineFolder(builder.settings.machines_dir / "desktop-z")
     folder.path.mkdir(parents=True)
     folder.write(desktop_record("desktop-z", image=old.label, image_digest=old.digest))
-    found = pruner.find()
+    images = pruner.find()
     # The stub's two images hold the same bytes: today's would be named by the digest too.
-    assert reasons(pruner.remove(found, silent)) == ["machine desktop-z"]
+    assert reasons(pruner.remove(images, silent)) == ["machine desktop-z"]
     assert old.path.exists()
 
 
@@ -153,10 +153,10 @@ def test_one_that_was_ended_in_the_middle_is_ended_by_the_next(
         patch.setattr("appliance.bringup.prune.remove_folder", interrupt)
         with pytest.raises(KeyboardInterrupt):
             pruner.remove(listed, silent)
-    found = pruner.find()
-    assert [(image.variant, image.kept) for image in found] == [("left over", "")]
+    images = pruner.find()
+    assert [(image.variant, image.kept) for image in images] == [("left over", "")]
     assert not old.path.exists()
-    pruner.remove(found, silent)
+    pruner.remove(images, silent)
     assert list((builder.settings.images_dir / "desktop").glob(f"{LEFTOVER}*")) == []
     assert builder.find("desktop").path.exists()
 
@@ -174,8 +174,8 @@ def test_where_nobody_can_tell_what_is_of_today_the_newest_stays(
         (second.path / "manifest.json").read_text().replace('"built_at": "2', '"built_at": "3')
     )
     base.content = "changed: nothing of it is built"
-    found = Pruner(builder.settings, ["desktop"], make=builder.make).find()
-    assert [image.folder for image in found] == [first.path]
+    images = Pruner(builder.settings, ["desktop"], make=builder.make).find()
+    assert [image.folder for image in images] == [first.path]
 
 
 @pytest.fixture
@@ -184,7 +184,7 @@ def on_command_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable
 
     monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path / "state"))
     get_settings.cache_clear()
-    return lambda *words: main(["image", "prune", *words])
+    return lambda *args: main(["image", "prune", *args])
 
 
 def test_the_command_lists_and_removes_only_when_told(

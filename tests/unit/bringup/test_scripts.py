@@ -17,11 +17,11 @@ SETUP = Path(__file__).resolve().parents[3] / "appliance" / "bringup"
 HAS_DPKG = pytest.mark.skipif(not find_tool("dpkg-query"), reason="not a Debian or Ubuntu")
 
 
-def host(folder: Path, packages: str, *words: str, path: str | None = None) -> CommandResult:
+def host(folder: Path, packages: str, *args: str, path: str | None = None) -> CommandResult:
     shutil.copy(SETUP / "host.sh", folder)
     (folder / "packages.txt").write_text(packages)
     env = {"PATH": path} if path else None
-    return run(["/bin/sh", str(folder / "host.sh"), *words], timeout_s=60, env=env)
+    return run(["/bin/sh", str(folder / "host.sh"), *args], timeout_s=60, env=env)
 
 
 @HAS_DPKG

@@ -56,7 +56,9 @@ def test_the_service_is_started_once_and_stopped(
     monkeypatch.setattr(
         service,
         "running_code",
-        lambda found: "0.0" if find_service(found) == first else real(found),
+        lambda current_settings: (
+            "0.0" if find_service(current_settings) == first else real(current_settings)
+        ),
     )
     assert start_service(settings).startswith("started")
     second = find_service(settings)

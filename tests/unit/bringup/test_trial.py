@@ -28,10 +28,10 @@ def test_each_step_is_told_and_a_trial_that_did_not_pass_proves_nothing(
     in_memory = lambda plan, _fleet, settings: make_job(plan, "fake", settings)  # noqa: E731
     monkeypatch.setattr(trial, "make_job", in_memory)
     monkeypatch.setattr(trial, "AGENT", "noop")
-    told: list[str] = []
-    report = trial.run_trial(Settings(state_dir=tmp_path), told.append)
-    assert told[0] == f"{trial.TASK}: getting machines ready"
-    assert told[-1] == f"{trial.TASK}: FAIL"
+    messages: list[str] = []
+    report = trial.run_trial(Settings(state_dir=tmp_path), messages.append)
+    assert messages[0] == f"{trial.TASK}: getting machines ready"
+    assert messages[-1] == f"{trial.TASK}: FAIL"
     assert report.verdicts == {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 0}
     assert not Outcome("", "", "tcg", report).is_proven
     assert Outcome("", "", "tcg", None).is_proven

@@ -86,10 +86,10 @@ def test_what_nobody_knows_is_refused_and_nothing_changed(
 ) -> None:
     before = state(around)
     capsys.readouterr()
-    for words, message in CASES:
-        code = main(list(words))
+    for argv, message in CASES:
+        code = main(list(argv))
         out, err = capsys.readouterr()
-        assert (code, out) == (2, ""), words
-        assert message in err, words
+        assert (code, out) == (2, ""), argv
+        assert message in err, argv
         assert "Traceback" not in err
     assert state(around) == before

@@ -32,10 +32,10 @@ COUNT = "3000"
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_with_the_rows_so_far(number: signal.Signals, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    words = ["bench", "graph", "-n", COUNT, "--json", "--page", str(page)]
+    args = ["bench", "graph", "-n", COUNT, "--json", "--page", str(page)]
     screen, terminal = pty.openpty()
     with subprocess.Popen(  # noqa: TID251 - its display needs a terminal
-        [sys.executable, "-m", "appliance.cli.main", *words],
+        [sys.executable, "-m", "appliance.cli.main", *args],
         stdout=subprocess.PIPE,
         stderr=terminal,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
@@ -54,11 +54,11 @@ def test_a_signal_ends_it_with_the_rows_so_far(number: signal.Signals, tmp_path:
         out, _ = proc.communicate(timeout=DEADLINE_S)
         assert proc.returncode == 130
     os.close(screen)
-    told = json.loads(out)
-    assert told["ended_early"] is True
-    assert [row["nodes"] for row in told["rows"]][:2] == [10, 50]
-    assert len(told["rows"]) < 15
-    assert all(row["n"] >= int(COUNT) for row in told["rows"])
+    report = json.loads(out)
+    assert report["ended_early"] is True
+    assert [row["nodes"] for row in report["rows"]][:2] == [10, 50]
+    assert len(report["rows"]) < 15
+    assert all(row["n"] >= int(COUNT) for row in report["rows"])
     text = page.read_text()
     assert "**ended early: n is how many samples there were**" in text
     assert "| chain | 50 | 49 |" in text

@@ -60,8 +60,8 @@ def test_those_of_a_suite_are_shown_with_their_cases(
 ) -> None:
     suite = tmp_path / "receipts"
     shutil.copytree(REPOSITORY / "examples/suites/receipts", suite)
-    words = ["evaluators", "show", "receipts_total_is", "--suite", str(suite), "--json"]
-    assert main(words) == 0
+    argv = ["evaluators", "show", "receipts_total_is", "--suite", str(suite), "--json"]
+    assert main(argv) == 0
     cases = printed(capsys)["cases"]
     assert {"kind": "positive", "case": "the sum", "expected": "met"} in cases
     assert len(cases) == 12
@@ -69,7 +69,7 @@ def test_those_of_a_suite_are_shown_with_their_cases(
     counts = {entry["name"]: entry["cases"]["forged"] for entry in printed(capsys)}
     assert counts == {"receipts_total_is": 2, "answer_is_amount": 2}
     (suite / "tests/test_evaluators.py").write_text("import no_such_module\n")
-    assert main(words) == 0
+    assert main(argv) == 0
     shown = capsys.readouterr()
     assert json.loads(shown.out)["cases"] == []
     message = " ".join(shown.err.split())
@@ -103,8 +103,8 @@ def test_cases_are_counted_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
 def test_one_is_tried_on_an_answer(
     capsys: pytest.CaptureFixture[str], answer: str, code: int, met: bool
 ) -> None:
-    words = ["expected=8", "tolerance=0.5", "--answer", answer, "--json"]
-    assert main(["evaluators", "try", "answer_is_number", *words]) == code
+    args = ["expected=8", "tolerance=0.5", "--answer", answer, "--json"]
+    assert main(["evaluators", "try", "answer_is_number", *args]) == code
     assert printed(capsys)["met"] is met
 
 
@@ -147,7 +147,7 @@ def test_an_argument_has_its_declared_type(word: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("args", "message"),
     [
         (["file_exsts", "path=~/a"], "file_exists"),
         (["file_exists", "path"], "ARGUMENT=VALUE"),
@@ -159,10 +159,10 @@ def test_an_argument_has_its_declared_type(word: str, value: object) -> None:
     ],
 )
 def test_wrong_words_are_refused(
-    capsys: pytest.CaptureFixture[str], words: list[str], said: str
+    capsys: pytest.CaptureFixture[str], args: list[str], message: str
 ) -> None:
-    assert main(["evaluators", "try", *words]) != 0
-    assert said in capsys.readouterr().err
+    assert main(["evaluators", "try", *args]) != 0
+    assert message in capsys.readouterr().err
 
 
 def test_the_page_is_written(tmp_path: Path) -> None:

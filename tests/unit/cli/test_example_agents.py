@@ -45,7 +45,7 @@ def test_the_pages_show_the_programs_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "options",
     [
         ["--agent", f"{AGENTS / 'typist.py'}:Typist"],
         ["--agent-command", f"{sys.executable} {AGENTS / 'typist_stdio.py'}"],
@@ -53,15 +53,15 @@ def test_the_pages_show_the_programs_as_they_are() -> None:
     ],
 )
 def test_the_agents_pass_and_their_runs_can_be_resumed(
-    words: list[str], capsys: pytest.CaptureFixture[str]
+    options: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ["run", TINY, "--fleet", "fake", "--task", "write-file", "--json"]
-    assert main([*asked, *words]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["verdicts"]["PASS"] == 1
-    assert main(["resume", found["run"], "--suite", TINY, "--fleet", "fake", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == found
-    assert main(["resume", found["run"], "--suite", TINY, "--model", "gpt"]) == 2
+    assert main([*asked, *options]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["verdicts"]["PASS"] == 1
+    assert main(["resume", report["run"], "--suite", TINY, "--fleet", "fake", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == report
+    assert main(["resume", report["run"], "--suite", TINY, "--model", "gpt"]) == 2
     assert "names no model" in capsys.readouterr().err
 
 
@@ -75,14 +75,14 @@ def test_an_agent_asks_the_model_that_its_environment_names(
     )
     definition = read_definition(REPOSITORY / "examples/asker")
     assert (definition.command, definition.model) == (("python3", "main.py"), True)
-    words = f"{sys.executable} {REPOSITORY / 'examples/asker/main.py'}"
+    command = f"{sys.executable} {REPOSITORY / 'examples/asker/main.py'}"
     with stand_in((200, completion(*calls, tokens=(7, 3)))) as server:
         monkeypatch.setenv("MESOCOSM_MODEL_BASE_URL", server.base_url)
         monkeypatch.setenv("MESOCOSM_MODEL_NAME", "m")
         asked = ["run", TINY, "--fleet", "fake", "--task", "write-file", "--json"]
-        assert main([*asked, "--agent-command", words]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["verdicts"]["PASS"] == 1
+        assert main([*asked, "--agent-command", command]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["verdicts"]["PASS"] == 1
     (request,) = server.requests
     assert request["model"] == "m"
     kinds = [part["type"] for part in request["messages"][0]["content"]]
@@ -101,8 +101,8 @@ def test_the_episode_passes(capsys: pytest.CaptureFixture[str]) -> None:
 def test_machines_are_as_new_after_a_reset(capsys: pytest.CaptureFixture[str]) -> None:
     program = runpy.run_path(str(REPOSITORY / "examples/python/machines.py"))
     program["main"]("fake")
-    said, machine = capsys.readouterr().out.splitlines()
-    assert said == "hello"
+    output, machine = capsys.readouterr().out.splitlines()
+    assert output == "hello"
     assert machine.startswith("desktop-fake0 (")
 
 

@@ -31,15 +31,15 @@ def test_help_fits_a_terminal_of_80_columns(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    found = list(commands(typer.main.get_command(build_app())))
-    assert len(found) > 60
-    for path, command in found:
+    all_commands = list(commands(typer.main.get_command(build_app())))
+    assert len(all_commands) > 60
+    for path, command in all_commands:
         assert main([*path, "--help"]) == 0
         out = capsys.readouterr().out
         assert max(map(len, out.splitlines())) <= 80, path
         assert "…" not in out, path
-        words = {word.rstrip(",") for word in out.replace("/", " ").split()}
-        assert options(command) <= words, path
+        tokens = {word.rstrip(",") for word in out.replace("/", " ").split()}
+        assert options(command) <= tokens, path
         for name, below in getattr(command, "commands", {}).items():
             sentence = (below.help or "").split("\n\n")[0].partition(". ")[0].rstrip(".")
             # Words are broken after their own hyphens.

@@ -30,14 +30,14 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     get_settings.cache_clear()
 
 
-def shown(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+def shown(capsys: pytest.CaptureFixture[str], *args: str) -> list[dict[str, Any]]:
     capsys.readouterr()
-    assert main(["logs", "--json", *words]) == 0
+    assert main(["logs", "--json", *args]) == 0
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def run_tiny(*words: str) -> int:
-    return main(["run", str(TINY), "--fleet", "fake", "--agent", "noop", *words])
+def run_tiny(*args: str) -> int:
+    return main(["run", str(TINY), "--fleet", "fake", "--agent", "noop", *args])
 
 
 def test_a_run_is_found_by_its_name_and_trial_and_errors_by_level(

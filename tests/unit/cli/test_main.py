@@ -109,15 +109,15 @@ def test_ctrl_c_ends_with_130(command: Callable[[Callable[[], None]], None]) -> 
 
 
 @pytest.mark.parametrize(
-    "words", [["run"], ["fly"], ["run", str(TINY), "--agent", "noop", "--repeats", "0"]]
+    "argv", [["run"], ["fly"], ["run", str(TINY), "--agent", "noop", "--repeats", "0"]]
 )
-def test_wrong_usage_ends_with_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(words) == 2
+def test_wrong_usage_ends_with_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(argv) == 2
     assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("argv", "message"),
     [
         (["run", "no-such-suite", "--agent", "noop"], "no suite called 'no-such-suite'"),
         (["run", str(TINY), "--agent", "orcale"], "Did you mean 'oracle'?"),
@@ -128,11 +128,11 @@ def test_wrong_usage_ends_with_2(words: list[str], capsys: pytest.CaptureFixture
     ],
 )
 def test_unknown_names_end_with_2_and_leave_nothing(
-    words: list[str], said: str, state_dir: Path, capsys: pytest.CaptureFixture[str]
+    argv: list[str], message: str, state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(words) == 2
+    assert cli.main(argv) == 2
     out, err = capsys.readouterr()
-    assert said in err
+    assert message in err
     assert out == ""
     assert not list(state_dir.iterdir())
 
@@ -165,16 +165,16 @@ def test_results_are_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_metrics_are_added_to_what_results_says(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["run", str(TINY), "--fleet", "fake", "--json", "--agent"]
-    assert cli.main([*words, "oracle", "-k", "2"]) == 0
+    args = ["run", str(TINY), "--fleet", "fake", "--json", "--agent"]
+    assert cli.main([*args, "oracle", "-k", "2"]) == 0
     oracle = json.loads(capsys.readouterr().out)
-    assert cli.main([*words, "noop"]) == 0
+    assert cli.main([*args, "noop"]) == 0
     noop = json.loads(capsys.readouterr().out)
     asked = ["results", oracle["run"], "--metrics", "all", "--suite", str(TINY)]
     assert cli.main([*asked, "--compare", noop["run"], "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    measured, compared = found.pop("measured"), found.pop("comparison")
-    assert found == oracle
+    report = json.loads(capsys.readouterr().out)
+    measured, compared = report.pop("measured"), report.pop("comparison")
+    assert report == oracle
     tasks = len({trial["task"] for trial in oracle["trials"]})
     rates = measured["rates"]
     assert (rates["SR"], rates["SR_bootstrap_95"], rates["tasks"]) == (1.0, [1.0, 1.0], tasks)
@@ -195,12 +195,12 @@ def test_metrics_of_graphs_need_the_suite_as_it_was(capsys: pytest.CaptureFixtur
     run = json.loads(capsys.readouterr().out)["run"]
     assert cli.main(["results", run, "--metrics", "rates,repeats", "--json"]) == 0
     assert list(json.loads(capsys.readouterr().out)["measured"]) == ["rates", "repeats"]
-    for words, said in (
+    for args, message in (
         (["--metrics", "coverage", "--suite", "smoke"], "is not as it was"),
         (["--metrics", "coverages"], "Did you mean 'coverage'?"),
     ):
-        assert cli.main(["results", run, *words]) == 2
-        assert said in capsys.readouterr().err
+        assert cli.main(["results", run, *args]) == 2
+        assert message in capsys.readouterr().err
     assert cli.main(["results", "--metrics", "all"]) == 2
 
 
@@ -230,8 +230,8 @@ def test_an_inconclusive_trial_ends_with_1(
     task = suite / "two-apps.yaml"
     step = "setup:\n  - {on: phone, do: open_app, with: {name: Settings}}\n"
     task.write_text(task.read_text().replace("setup:\n", step))
-    words = ["run", str(suite), "--fleet", "fake", "--task", "two-apps", "--agent", "oracle"]
-    assert cli.main(words) == 1
+    argv = ["run", str(suite), "--fleet", "fake", "--task", "two-apps", "--agent", "oracle"]
+    assert cli.main(argv) == 1
     assert "met before the agent acts" in capsys.readouterr().out
 
 
@@ -246,11 +246,11 @@ def test_suite_show_and_validate(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["suite", "show", str(TINY), "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert [task["id"] for task in shown["tasks"]][-1] == "answer"
-    words = ["suite", "validate", str(TINY), "--fleet", "fake", "--task", "answer", "--json"]
-    assert cli.main(words) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["ok"] is True
-    (noop,) = [row for row in found["tasks"][0]["attempts"] if row["kind"] == "noop"]
+    argv = ["suite", "validate", str(TINY), "--fleet", "fake", "--task", "answer", "--json"]
+    assert cli.main(argv) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["ok"] is True
+    (noop,) = [row for row in report["tasks"][0]["attempts"] if row["kind"] == "noop"]
     assert (noop["verdict"], noop["nodes_met"]) == ("FAIL", 0)
 
 
@@ -280,39 +280,39 @@ def test_verbose_logs_host_commands_with_the_trial(
 
 
 def test_several_trials_run_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["run", str(TINY), "--fleet", "fake", "--agent", "oracle", "--json"]
-    assert cli.main([*words, "--parallel", "3"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["verdicts"]["PASS"] == len(found["trials"]) == 4
-    assert cli.main([*words, "--parallel", "0"]) == 2
+    args = ["run", str(TINY), "--fleet", "fake", "--agent", "oracle", "--json"]
+    assert cli.main([*args, "--parallel", "3"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["verdicts"]["PASS"] == len(report["trials"]) == 4
+    assert cli.main([*args, "--parallel", "0"]) == 2
 
 
 def test_a_dry_run_says_what_would_be_run_and_begins_nothing(
     state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["run", str(TINY), "--fleet", "fake", "--agent", "noop"]
+    args = ["run", str(TINY), "--fleet", "fake", "--agent", "noop"]
     chosen = ["--task", "*e", "--task", "answer", "-k", "2", "--max-steps", "1"]
-    assert cli.main([*words, *chosen, "--dry-run"]) == 0
+    assert cli.main([*args, *chosen, "--dry-run"]) == 0
     assert "6 trials of 3 tasks: dark-style, write-file, answer" in capsys.readouterr().out
     assert not list(state_dir.iterdir())
-    assert cli.main([*words, *chosen, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert {(trial["steps"], trial["reason"]) for trial in found["trials"]} == {(1, "step_limit")}
-    assert {trial["detail"] for trial in found["trials"]} == {"1 step was carried out."}
-    assert cli.main([*words, *chosen, "--dry-run", "--json"]) == 0
+    assert cli.main([*args, *chosen, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert {(trial["steps"], trial["reason"]) for trial in report["trials"]} == {(1, "step_limit")}
+    assert {trial["detail"] for trial in report["trials"]} == {"1 step was carried out."}
+    assert cli.main([*args, *chosen, "--dry-run", "--json"]) == 0
     estimate = json.loads(capsys.readouterr().out)
     assert (estimate["trials"], estimate["trials_known"]) == (6, 6)
-    assert estimate["runs"] == [found["run"]]
+    assert estimate["runs"] == [report["run"]]
     assert [finding["name"] for finding in estimate["preflight"]] == ["suite", "disk"]
     nowhere = ["--agent", "model", "--model", "m", "--base-url", "http://127.0.0.1:1/v1"]
     capsys.readouterr()
-    assert cli.main([*words, *nowhere, "--dry-run", "--json"]) == 0
+    assert cli.main([*args, *nowhere, "--dry-run", "--json"]) == 0
     refused = json.loads(capsys.readouterr().out)["preflight"][-1]
     assert (refused["name"], refused["ok"]) == ("model", False)
-    assert cli.main([*words, *nowhere]) == 3
+    assert cli.main([*args, *nowhere]) == 3
     assert "Nothing answers" in capsys.readouterr().err
-    assert cli.main([*words, "--tag", "hard"]) == 2
-    assert cli.main([*words, "--model-extra", "[1]"]) == 2
+    assert cli.main([*args, "--tag", "hard"]) == 2
+    assert cli.main([*args, "--model-extra", "[1]"]) == 2
 
 
 def test_a_spent_budget_ends_a_run_and_a_larger_one_continues_it(
@@ -322,27 +322,27 @@ def test_a_spent_budget_ends_a_run_and_a_larger_one_continues_it(
     out, err = capsys.readouterr()
     assert "2 were not begun" in err
     assert "--budget-tokens N" in err
-    found = json.loads(out)
-    assert (found["ended"], len(found["unfinished"])) == ("budget_spent", 2)
-    assert found["budget"] == {"tokens": None, "usd": None, "seconds": 0.001}
+    report = json.loads(out)
+    assert (report["ended"], len(report["unfinished"])) == ("budget_spent", 2)
+    assert report["budget"] == {"tokens": None, "usd": None, "seconds": 0.001}
     assert cli.main(["results", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["runs"]
     assert (row["state"], row["fleet"]) == ("budget_spent", "fake")
-    assert found["fleet"] == "fake"
-    words = ["resume", "latest", "--suite", str(TINY), "--json"]  # on the fleet of the run
-    assert cli.main([*words, "--fleet", "real"]) == 2
+    assert report["fleet"] == "fake"
+    args = ["resume", "latest", "--suite", str(TINY), "--json"]  # on the fleet of the run
+    assert cli.main([*args, "--fleet", "real"]) == 2
     assert "begun on fake machines" in capsys.readouterr().err
-    assert cli.main([*words, "--budget-seconds", "9000"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["ended"], found["verdicts"]["PASS"]) == ("complete", 3)
+    assert cli.main([*args, "--budget-seconds", "9000"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["ended"], report["verdicts"]["PASS"]) == ("complete", 3)
 
 
 def test_a_comparison_is_printed_and_strictness_refuses(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     names = []
-    for words in (["oracle"], ["noop", "--seed", "3"]):
-        assert cli.main([*ANSWER, *words, "--json"]) == 0
+    for args in (["oracle"], ["noop", "--seed", "3"]):
+        assert cli.main([*ANSWER, *args, "--json"]) == 0
         names.append(json.loads(capsys.readouterr().out)["run"])
     assert cli.main(["compare", *names]) == 0
     shown = capsys.readouterr().out
@@ -355,9 +355,9 @@ def test_a_comparison_is_printed_and_strictness_refuses(
     assert cli.main(["compare", *names, "-o", str(target)]) == 2
     capsys.readouterr()
     assert cli.main(["compare", *names, "--json", "--suite", str(TINY)]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["lines"][0]["difference"] == found["SR"]["difference"] == -1.0
-    assert found["notes"] == []
+    comparison = json.loads(capsys.readouterr().out)
+    assert comparison["lines"][0]["difference"] == comparison["SR"]["difference"] == -1.0
+    assert comparison["notes"] == []
     spec = get_settings().runs_dir / names[1] / "run.json"
     spec.write_text(spec.read_text().replace('"images": {}', '"images": {"phone": "0"}'))
     assert cli.main(["compare", *names]) == 0

@@ -22,15 +22,17 @@ PAGE = (REPOSITORY / "docs/operations.md").read_text(encoding="utf-8")
 def commands() -> list[str]:
     """Return every command line of Mesocosm on the page."""
     blocks = re.findall(r"```(?:sh|cron|ini)\n(.*?)```", PAGE, re.DOTALL)
-    found = [
+    command_lines = [
         match
         for block in blocks
         for line in block.splitlines()
         for match in re.findall(r"\bmesocosm ((?:status|\w+)[^|>#&;)]*)", line.split("  #")[0])
         if not line.startswith("#")
     ]
-    found += re.findall(r"`mesocosm ([^`<]+?)(?: <[^`]*)?`", PAGE)
-    return sorted({line.strip() for line in found if "RUN" not in line and "FILE" not in line})
+    command_lines += re.findall(r"`mesocosm ([^`<]+?)(?: <[^`]*)?`", PAGE)
+    return sorted(
+        {line.strip() for line in command_lines if "RUN" not in line and "FILE" not in line}
+    )
 
 
 def test_the_page_names_commands() -> None:
@@ -39,18 +41,18 @@ def test_the_page_names_commands() -> None:
 
 def fault_of(line: str, root: Any) -> str:  # noqa: ANN401 - typer's own click
     """Return what is wrong with a command line; nothing is executed."""
-    command, words = root, shlex.split(line)
-    while words and words[0] in getattr(command, "commands", {}):
-        command = command.commands[words.pop(0)]
+    command, args = root, shlex.split(line)
+    while args and args[0] in getattr(command, "commands", {}):
+        command = command.commands[args.pop(0)]
     if "show" in getattr(command, "commands", {}):  # `results RUN` is `results show RUN`
         command = command.commands["show"]
-    if words and getattr(command, "commands", {}):
-        return f"{line}: no command {words[0]}"
+    if args and getattr(command, "commands", {}):
+        return f"{line}: no command {args[0]}"
     options = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
-    unknown = {word for word in words if word.startswith("-")} - options
+    unknown = {word for word in args if word.startswith("-")} - options
     if unknown:
         return f"{line}: no option {', '.join(sorted(unknown))}"
-    is_argument = bool(words) and not words[0].startswith("-")
+    is_argument = bool(args) and not args[0].startswith("-")
     return f"{line}: takes no argument" if is_argument and not command.params else ""
 
 

@@ -93,7 +93,7 @@ def test_ids_are_whole_in_a_terminal_of_80_columns(
     nightly = ["--cron", "0 2 * * *", "--timezone", "Europe/Berlin"]
     assert main(["schedule", "add", "a-name-of-some-length", *queued, *nightly]) == 0
     capsys.readouterr()
-    for words, name in (
+    for argv, name in (
         (["queue", "list"], "trials: -"),
         (["schedule", "list"], "a-name-of-some-length"),
         (["compare", run, other], other),
@@ -108,8 +108,8 @@ def test_ids_are_whole_in_a_terminal_of_80_columns(
         (["suite", "show", str(tiny)], "dark-style"),
         (["suite", "list"], "smoke"),
     ):
-        assert main(words) == 0
+        assert main(argv) == 0
         shown = capsys.readouterr().out
-        assert "…" not in shown, words
-        assert max(map(len, shown.splitlines())) <= 80, words
+        assert "…" not in shown, argv
+        assert max(map(len, shown.splitlines())) <= 80, argv
         assert name in shown

@@ -41,8 +41,8 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 def ask(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """Return what a command prints as JSON."""
 
-    def call(*words: str) -> Any:  # noqa: ANN401 - any JSON
-        assert main([*words, "--json"]) == 0, capsys.readouterr().err
+    def call(*args: str) -> Any:  # noqa: ANN401 - any JSON
+        assert main([*args, "--json"]) == 0, capsys.readouterr().err
         return json.loads(capsys.readouterr().out)
 
     return call
@@ -105,8 +105,8 @@ def test_the_api_takes_registered_suites(ask: Callable[..., Any], mine: Path) ->
 def test_what_cannot_be_registered_leaves_nothing_behind(
     mine: Path, tiny: Path, state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refusal(*words: str) -> str:
-        assert main([*words]) == 2
+    def refusal(*args: str) -> str:
+        assert main([*args]) == 2
         return capsys.readouterr().err
 
     assert "it has no suite.yaml" in refusal("suite", "add", str(mine.parent))
@@ -162,11 +162,11 @@ def offers(
 ) -> Callable[..., list[str]]:
     """Return what a shell is offered after some words, as bash asks for it."""
 
-    def call(*words: str) -> list[str]:
+    def call(*args: str) -> list[str]:
         capsys.readouterr()
         with monkeypatch.context() as patch:
-            patch.setenv("COMP_WORDS", " ".join(("mesocosm", *words, "")))
-            patch.setenv("COMP_CWORD", str(len(words) + 1))
+            patch.setenv("COMP_WORDS", " ".join(("mesocosm", *args, "")))
+            patch.setenv("COMP_CWORD", str(len(args) + 1))
             patch.setenv("_MESOCOSM_COMPLETE", "complete_bash")
             main([])
         return capsys.readouterr().out.split()
@@ -180,8 +180,8 @@ def test_names_of_registered_suites_and_agents_are_completed(
     assert offers("suite", "remove") == []
     ask("suite", "add", str(mine))
     agent = ask("agent", "add", str(AGENTS))["name"]
-    for words in (["run"], ["queue", "add"], ["suite", "show"], ["suite", "validate"]):
-        assert {"smoke", "tiny"} <= set(offers(*words)), words
+    for command in (["run"], ["queue", "add"], ["suite", "show"], ["suite", "validate"]):
+        assert {"smoke", "tiny"} <= set(offers(*command)), command
     assert offers("suite", "remove") == ["tiny"]
     assert {"oracle", agent} <= set(offers("run", "smoke", "--agent"))
     assert offers("agent", "remove") == [agent]

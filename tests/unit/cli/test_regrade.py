@@ -61,17 +61,17 @@ def write_task(suite: Path, *, text: str) -> None:
 
 @pytest.fixture
 def mesocosm(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, dict[str, Any]]]:
-    def run(*words: str) -> tuple[int, dict[str, Any]]:
-        code = cli.main([*words, "--json"])
+    def run(*args: str) -> tuple[int, dict[str, Any]]:
+        code = cli.main([*args, "--json"])
         return code, json.loads(capsys.readouterr().out or "{}")
 
     return run
 
 
-def keep(suite: Path, mesocosm: Callable[..., tuple[int, dict[str, Any]]], *words: str) -> str:
+def keep(suite: Path, mesocosm: Callable[..., tuple[int, dict[str, Any]]], *args: str) -> str:
     """Run the reference solution and return the run's id."""
     _, report = mesocosm(
-        "run", str(suite), "--fleet", "fake", "--agent", "oracle", "--keep-end-state", *words
+        "run", str(suite), "--fleet", "fake", "--agent", "oracle", "--keep-end-state", *args
     )
     return str(report["run"])
 
@@ -86,11 +86,11 @@ def test_a_corrected_graph_flips_a_kept_failed_trial_and_both_verdicts_are_shown
     code, again = mesocosm("regrade", run, "--suite", str(suite), "--fleet", "fake")
     assert code == 0
     assert again["flipped"] == 1
-    found = again["trials"][0]["regrade"]
-    assert (found["former"], found["verdict"]) == (["FAIL", "false_completion"], "PASS")
-    assert found["reason"] == "success"
-    assert found["credited"] == ["looked"]  # the phone shows its launcher again
-    assert found["differences"] == ["graph"]
+    first = again["trials"][0]["regrade"]
+    assert (first["former"], first["verdict"]) == (["FAIL", "false_completion"], "PASS")
+    assert first["reason"] == "success"
+    assert first["credited"] == ["looked"]  # the phone shows its launcher again
+    assert first["differences"] == ["graph"]
 
     code, report = mesocosm("results", run)
     (trial,) = report["trials"]
@@ -142,8 +142,8 @@ def test_machines_that_cannot_be_saved_are_refused_by_name_before_the_run(
 ) -> None:
     why = {Kind.PHONE: "such phones cannot be saved"}
     monkeypatch.setattr(FakeFleet, "why_unkept", lambda _self, kind: why.get(kind, ""))
-    words = ["run", str(suite), "--fleet", "fake", "--agent", "oracle", "--keep-end-state", "all"]
-    assert cli.main(words) == 1
+    argv = ["run", str(suite), "--fleet", "fake", "--agent", "oracle", "--keep-end-state", "all"]
+    assert cli.main(argv) == 1
     assert "phone: such phones cannot be saved" in capsys.readouterr().err
     assert not list((state_dir / "runs").glob("*/run.json"))
 

@@ -58,9 +58,9 @@ def server(
 def output(capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: ANN401 - a function
     """Return a function that runs a command and returns exit code and output."""
 
-    def call(*words: str) -> tuple[int, str]:
+    def call(*args: str) -> tuple[int, str]:
         capsys.readouterr()
-        code = main(list(words))
+        code = main(list(args))
         shown = capsys.readouterr()
         return code, shown.out + (shown.err if code else "")
 
@@ -79,7 +79,7 @@ def test_queue_and_schedules_are_the_same_from_elsewhere(server: str, output: An
     assert output(*name) == (0, text)
     assert output("schedule", "run-now", "nightly", f"--server={server}")[0] == 0
     run_id = queued["run"]
-    for words in (
+    for args in (
         ["queue", "list"],
         ["queue", "list", "--state", "queued", "--limit", "1", "--json"],
         ["queue", "show", run_id],
@@ -90,7 +90,7 @@ def test_queue_and_schedules_are_the_same_from_elsewhere(server: str, output: An
         ["schedule", "history", "nightly", "--json"],
         ["queue", "show", "nothing"],
     ):
-        assert output(*words, *there) == output(*words), words
+        assert output(*args, *there) == output(*args), args
     raised = output(*there, "queue", "priority", run_id, "7", "--json")[1]
     assert json.loads(raised)["priority"] == 7
     for done, state in (("pause", "paused"), ("resume", "queued"), ("cancel", "cancelled")):
@@ -114,14 +114,14 @@ def test_results_and_status_are_the_same_from_elsewhere(
     there = ["--server", server]
     asked = ["run", str(tiny), "--agent", "oracle", "--fleet", "fake", "--task", "write-file"]
     assert output(*asked)[0] == 0
-    for words in (
+    for args in (
         ["results"],
         ["results", "--json"],
         ["results", "latest"],
         ["results", "latest", "--json", "--metrics", "rates", "--compare", "latest"],
         ["results", "nothing"],
     ):
-        assert output(*words, *there) == output(*words), words
+        assert output(*args, *there) == output(*args), args
     code, text = output(*there, "status", "--json")
     assert (code, json.loads(text)) == (0, json.loads(json.dumps(STATUS.to_dict())))
     status._print(STATUS)

@@ -24,9 +24,9 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run_twice(tiny: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    words = ["run", str(tiny), "--fleet", "fake", "--task", "answer", "--agent", "noop"]
+    argv = ["run", str(tiny), "--fleet", "fake", "--task", "answer", "--agent", "noop"]
     for _ in range(2):
-        assert cli.main(words) == 0
+        assert cli.main(argv) == 0
     capsys.readouterr()
     return Store(get_settings().runs_dir).names()
 
@@ -55,8 +55,8 @@ def test_a_run_is_shown_without_naming_the_command(
     tiny: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = run_twice(tiny, capsys)
-    for words in (["results", first], ["results", "show", first]):
-        assert cli.main([*words, "--json"]) == 0
+    for args in (["results", first], ["results", "show", first]):
+        assert cli.main([*args, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["spec"]["run"] == first
     assert cli.main(["results"]) == 0
     assert second in capsys.readouterr().out
@@ -94,8 +94,8 @@ def test_running_and_unfinished_runs_are_kept_and_say_why(
     rows = [RunRow(state, "s", "a", 1.0, state, 1, 1, 0, 0) for state in states]
     monkeypatch.setattr(pruning, "list_runs", lambda _store: rows)
     store = Store(tmp_path)
-    found = {old_run.run: old_run.kept for old_run in find_old_runs(store, before_s=2.0, keep=0)}
-    assert found == {
+    reasons = {old_run.run: old_run.kept for old_run in find_old_runs(store, before_s=2.0, keep=0)}
+    assert reasons == {
         FINISHED: "",
         RUNNING: "it is running",
         UNFINISHED: "it can be resumed",

@@ -36,8 +36,8 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 def ask(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """Return what a command prints as JSON."""
 
-    def call(*words: str) -> Any:  # noqa: ANN401 - any JSON
-        assert main([*words, "--json"]) == 0, capsys.readouterr().err
+    def call(*args: str) -> Any:  # noqa: ANN401 - any JSON
+        assert main([*args, "--json"]) == 0, capsys.readouterr().err
         return json.loads(capsys.readouterr().out)
 
     return call
@@ -84,10 +84,10 @@ def test_a_queued_run_is_the_run_that_the_same_words_begin_at_once(
     command = ["--agent-command", f"{sys.executable} acting.py", "--fleet", "fake", "--trees"]
     chosen = ["-t", "*e", "-t", "answer", "-k", "2", "--max-steps", "3", "--time-limit", "20"]
     limits = ["--max-tokens-per-trial", "9000", "--max-usd-per-trial", "0.5", "--retries", "0"]
-    words = [str(TINY), *command, *chosen, *limits, "--seed", "7", "--feedback", "hints"]
-    at_once = ask("run", *words)["spec"]
-    run = ask("queue", "add", *words)["run"]
-    assert ask("schedule", "add", "nightly", *words, "--every", "1d")["request"]["repeats"] == 2
+    args = [str(TINY), *command, *chosen, *limits, "--seed", "7", "--feedback", "hints"]
+    at_once = ask("run", *args)["spec"]
+    run = ask("queue", "add", *args)["run"]
+    assert ask("schedule", "add", "nightly", *args, "--every", "1d")["request"]["repeats"] == 2
     monkeypatch.chdir("/")
     around = make_surroundings(open_database(), state_dir / "state")
     carry_out_next(around)
@@ -102,12 +102,12 @@ def test_a_queued_run_is_the_run_that_the_same_words_begin_at_once(
 def test_a_schedule_is_added_paused_run_and_removed(
     ask: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["nightly", str(TINY), *FAKE, "--cron", "0 2 * * *", "--timezone", "Europe/Berlin"]
-    told = ["--webhook", "http://127.0.0.1/hook", "--mail", "a@example.org", "--on", "end"]
-    added = ask("schedule", "add", *words, *told, "--baseline", "previous")
+    args = ["nightly", str(TINY), *FAKE, "--cron", "0 2 * * *", "--timezone", "Europe/Berlin"]
+    notify = ["--webhook", "http://127.0.0.1/hook", "--mail", "a@example.org", "--on", "end"]
+    added = ask("schedule", "add", *args, *notify, "--baseline", "previous")
     assert added["trigger"] == {"kind": "cron", "line": "0 2 * * *", "timezone": "Europe/Berlin"}
     assert [target["on"] for target in added["notify"]] == [["end"], ["end"]]
-    assert ask("schedule", "add", *words, *told, "--baseline", "previous") == added
+    assert ask("schedule", "add", *args, *notify, "--baseline", "previous") == added
     assert ask("schedule", "pause", "nightly")["next_s"] is None
     assert ask("schedule", "resume", "nightly")["next_s"] == added["next_s"]
     run = ask("schedule", "run-now", "nightly")["run"]
@@ -121,7 +121,7 @@ def test_a_schedule_is_added_paused_run_and_removed(
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("options", "message"),
     [
         ([], "either --cron or --every"),
         (["--cron", "0 0 30 2 *"], "never fires"),
@@ -133,9 +133,9 @@ def test_a_schedule_is_added_paused_run_and_removed(
     ],
 )
 def test_wrong_schedules_are_refused(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["schedule", "add", "s", str(TINY), *FAKE, *words]) == 2
+    assert main(["schedule", "add", "s", str(TINY), *FAKE, *options]) == 2
     assert message in capsys.readouterr().err
     assert main(["schedule", "history", "s"]) == 2
 
@@ -230,8 +230,8 @@ def test_what_the_workers_container_does_not_have_is_refused_when_it_is_queued(
 ) -> None:
     inside = WorkerReport(version="1", place="container", machines=(), hosts={})
     monkeypatch.setattr("controller.service.worker.report.ask_worker", lambda _settings: inside)
-    for words in (["queue", "add"], ["schedule", "add", "nightly", "--every", "1d"]):
-        assert main([*words, str(TINY), *FAKE]) == 2
+    for command in (["queue", "add"], ["schedule", "add", "nightly", "--every", "1d"]):
+        assert main([*command, str(TINY), *FAKE]) == 2
         refused = capsys.readouterr().err
         assert "container does not have" in refused
         assert str(TINY) in refused

@@ -19,18 +19,18 @@ LOST = Status(True, SERVICES, {("desktop", ENDED): 1}, "tcg", {}, lost=["desktop
 DOWN = Status(True, {**SERVICES, "hypervisor": ("exited", False)}, {}, "tcg", {})
 
 
-def show(monkeypatch: pytest.MonkeyPatch, found: Status, *options: str) -> int:
-    monkeypatch.setattr(module, "read_status", lambda _settings: found)
+def show(monkeypatch: pytest.MonkeyPatch, status: Status, *options: str) -> int:
+    monkeypatch.setattr(module, "read_status", lambda _settings: status)
     return cli.main(["status", *options])
 
 
-@pytest.mark.parametrize(("found", "code"), [(WELL, 0), (LOST, 1), (DOWN, 1)])
+@pytest.mark.parametrize(("status", "code"), [(WELL, 0), (LOST, 1), (DOWN, 1)])
 def test_quiet_says_by_its_exit_code_whether_all_is_well(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], found: Status, code: int
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: Status, code: int
 ) -> None:
-    assert show(monkeypatch, found, "-q") == code
+    assert show(monkeypatch, status, "-q") == code
     assert capsys.readouterr().out == ""
-    assert show(monkeypatch, found) == 0
+    assert show(monkeypatch, status) == 0
 
 
 def test_who_was_not_asked_is_not_said_to_be_silent(
@@ -41,10 +41,10 @@ def test_who_was_not_asked_is_not_said_to_be_silent(
     monkeypatch.setattr(health, "QUESTIONS", questions)
     answers = health.ask(Settings(), list(heard))
     assert answers == {"controller": True, "prometheus": False, "alertmanager": None}
-    found = replace(WELL, services={name: ("running", answer) for name, answer in answers.items()})
-    assert not found.is_up
-    assert Status.from_dict(found.to_dict()) == found
-    show(monkeypatch, found)
+    status = replace(WELL, services={name: ("running", answer) for name, answer in answers.items()})
+    assert not status.is_up
+    assert Status.from_dict(status.to_dict()) == status
+    show(monkeypatch, status)
     shown = capsys.readouterr().out
     assert "running, not asked: the prometheus does not answer" in shown
     assert shown.count("running, does not answer") == 1
@@ -67,10 +67,10 @@ def test_it_is_said_where_alerts_go(
 ) -> None:
     show(monkeypatch, WELL)
     assert "shown on the pages alone" in capsys.readouterr().out
-    found = replace(WELL, alerts_to=["webhook at hooks.example.org", "mail to a@example.org"])
-    show(monkeypatch, found)
+    status = replace(WELL, alerts_to=["webhook at hooks.example.org", "mail to a@example.org"])
+    show(monkeypatch, status)
     assert "go to webhook at hooks.example.org; mail to a@example.org" in capsys.readouterr().out
-    assert Status.from_dict(found.to_dict()) == found
+    assert Status.from_dict(status.to_dict()) == status
 
 
 def test_what_brings_up_an_appliance_is_said_where_something_is_absent(
@@ -86,6 +86,6 @@ def test_what_brings_up_an_appliance_is_said_where_something_is_absent(
         "`mesocosm up` builds what is missing: desktop.\n": replace(WELL, images=lacking),
         "": WELL,
     }
-    for advice, found in expected.items():
-        show(monkeypatch, found)
+    for advice, status in expected.items():
+        show(monkeypatch, status)
         assert capsys.readouterr().err == advice

@@ -50,8 +50,8 @@ def start(settings: Settings, tmp_path: Path) -> Iterator[Start]:
     assert settings.run_dir.is_dir()
     running: list[Process] = []
 
-    def call(*words: str) -> Process:
-        argv = [sys.executable, "-m", "appliance.cli.main", *words]
+    def call(*args: str) -> Process:
+        argv = [sys.executable, "-m", "appliance.cli.main", *args]
         running.append(start_detached(argv, log=tmp_path / "log"))
         return running[-1]
 

@@ -57,10 +57,10 @@ def test_the_suite_of_a_run_is_found_where_it_was_read_from(
     assert open_suite_of(spec).digest == suite.digest
     other = folder / "write-total.yaml"
     other.write_text(other.read_text().replace("receipts_total_is", "receipts_total_si"))
-    found = open_suite_of(spec)
-    assert [task.id for task in found.tasks] == ["tell-largest"]
+    reopened_suite = open_suite_of(spec)
+    assert [task.id for task in reopened_suite.tasks] == ["tell-largest"]
     moved = folder.rename(tmp_path / "moved")
-    assert open_suite_of(spec, str(moved)).digest == found.digest
+    assert open_suite_of(spec, str(moved)).digest == reopened_suite.digest
     with pytest.raises(UnknownNameError) as caught:
         open_suite_of(spec)
     assert caught.value.details == f"It was read from {folder}."

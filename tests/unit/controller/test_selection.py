@@ -107,5 +107,5 @@ def test_only_runs_under_the_latest_accelerator_tell_what_one_takes(lab: Lab) ->
         )
         names.append(run.spec.run)
     spec = specify_run(Plan(lab.suite, CustomSpec(name="test"), OracleDriver(), ("answer",)))
-    told = estimate(spec, lab.suite, Store(lab.folder), parallel=1)
-    assert (set(told.runs), told.accelerator) == (set(names[1:]), "tcg")
+    estimation = estimate(spec, lab.suite, Store(lab.folder), parallel=1)
+    assert (set(estimation.runs), estimation.accelerator) == (set(names[1:]), "tcg")

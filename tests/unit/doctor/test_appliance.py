@@ -22,43 +22,43 @@ WELL = {"hypervisor": "", "docker": ""}
 
 
 def test_a_stopped_service_is_a_failure_that_names_it() -> None:
-    found = judge_services(
+    finding = judge_services(
         {"hypervisor": "exited", "controller": "running"},
         {"hypervisor": False, "controller": True, "prometheus": False},
     )
-    assert found.state is State.FAILED
-    assert "The hypervisor is exited and does not answer." in found.cause
-    assert "The prometheus is not there" in found.cause
-    assert "mesocosm up" in found.cure
+    assert finding.state is State.FAILED
+    assert "The hypervisor is exited and does not answer." in finding.cause
+    assert "The prometheus is not there" in finding.cause
+    assert "mesocosm up" in finding.cure
 
 
 def test_a_service_that_was_not_asked_is_not_blamed() -> None:
     states = dict.fromkeys(("prometheus", "alertmanager"), "running")
-    found = judge_services(states, {"prometheus": False, "alertmanager": None})
-    assert found.state is State.FAILED
-    assert "prometheus" in found.cause
-    assert "alertmanager" not in found.cause
+    finding = judge_services(states, {"prometheus": False, "alertmanager": None})
+    assert finding.state is State.FAILED
+    assert "prometheus" in finding.cause
+    assert "alertmanager" not in finding.cause
 
 
 def test_services_that_answer_are_well() -> None:
-    found = judge_services({"controller": "running"}, {"controller": True})
-    assert found.state is State.OK
+    finding = judge_services({"controller": "running"}, {"controller": True})
+    assert finding.state is State.OK
 
 
 def test_a_machine_that_ended_is_named() -> None:
     sight = Sight((SeenMachine("desktop-1", "desktop", ENDED),), WELL)
-    found = judge_machines(sight)
-    assert found.state is State.WARN
-    assert "desktop-1" in found.cause
+    finding = judge_machines(sight)
+    assert finding.state is State.WARN
+    assert "desktop-1" in finding.cause
 
 
 def test_a_silent_host_is_a_failure() -> None:
     sight = Sight(
         (SeenMachine("desktop-1", "desktop", UNREACHABLE),), {**WELL, "hypervisor": "no socket"}
     )
-    found = judge_machines(sight)
-    assert found.state is State.FAILED
-    assert "hypervisor: no socket" in found.cause
+    finding = judge_machines(sight)
+    assert finding.state is State.FAILED
+    assert "hypervisor: no socket" in finding.cause
 
 
 def test_machines_that_run_are_well() -> None:
@@ -66,33 +66,33 @@ def test_machines_that_run_are_well() -> None:
 
 
 def test_alerts_that_nobody_is_told_of_are_well_and_say_how_to_send_them() -> None:
-    found = judge_alerts(render_config(Receivers(), "here"), "")
-    assert found.state is State.OK
-    assert "shown on the pages alone" in found.cause
-    assert "MESOCOSM_ALERT_WEBHOOK" in found.cure
+    finding = judge_alerts(render_config(Receivers(), "here"), "")
+    assert finding.state is State.OK
+    assert "shown on the pages alone" in finding.cause
+    assert "MESOCOSM_ALERT_WEBHOOK" in finding.cure
 
 
 def test_doctor_names_where_alerts_go() -> None:
     config = render_config(Receivers("https://hooks.example.org/x"), "here")
-    found = judge_alerts(config, config)
-    assert (found.state, found.cure) == (State.OK, "")
-    assert found.cause == "Alerts go to webhook at hooks.example.org."
+    finding = judge_alerts(config, config)
+    assert (finding.state, finding.cure) == (State.OK, "")
+    assert finding.cause == "Alerts go to webhook at hooks.example.org."
 
 
 def test_an_alertmanager_with_other_settings_than_the_shells_is_told() -> None:
     running = render_config(Receivers("https://hooks.example.org/x"), "here")
-    found = judge_alerts(render_config(Receivers(), "here"), running)
-    assert found.state is State.WARN
-    assert found.cause.startswith("Alerts go to webhook at hooks.example.org.")
-    assert "Alerts are shown on the pages alone" in found.cause
-    assert "mesocosm up" in found.cure
+    finding = judge_alerts(render_config(Receivers(), "here"), running)
+    assert finding.state is State.WARN
+    assert finding.cause.startswith("Alerts go to webhook at hooks.example.org.")
+    assert "Alerts are shown on the pages alone" in finding.cause
+    assert "mesocosm up" in finding.cure
 
 
 def test_alerts_that_cannot_be_sent_are_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MESOCOSM_ALERT_MAIL_TO", "a@example.org")
-    found = check_alerts(Settings(state_dir=tmp_path))
-    assert found.state is State.FAILED
-    assert "no server for mail" in found.cause
-    assert "MESOCOSM_MAIL_HOST" in found.cure
+    finding = check_alerts(Settings(state_dir=tmp_path))
+    assert finding.state is State.FAILED
+    assert "no server for mail" in finding.cause
+    assert "MESOCOSM_MAIL_HOST" in finding.cure

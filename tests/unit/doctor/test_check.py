@@ -98,8 +98,8 @@ def test_the_commands_exit_code_says_whether_something_is_lacking(
     from appliance.cli.main import main
 
     for state, code in ((State.WARN, 0), (State.MISSING, 3)):
-        found = [Answer("one", Finding(state, "cause", "cure"))]
-        monkeypatch.setattr("appliance.doctor.checks.examine", lambda *_, found=found: found)
+        answers = [Answer("one", Finding(state, "cause", "cure"))]
+        monkeypatch.setattr("appliance.doctor.checks.examine", lambda *_, answers=answers: answers)
         assert main(["doctor", "--json"]) == code
         shown = json.loads(capsys.readouterr().out)
         assert shown["ok"] is (code == 0)

@@ -60,20 +60,20 @@ def test_free_ports_are_fine() -> None:
 def test_a_port_that_another_program_holds_is_named_with_its_holder() -> None:
     with _serve(b"HTTP/1.0 404 no\r\n\r\n") as port:
         settings = Settings(controller_port=port)
-        found = check_ports(settings)
-    assert found.state is State.FAILED
-    assert f"Port {port}" in found.cause
-    assert "pid" in found.cause
-    assert "MESOCOSM_CONTROLLER_PORT" in found.cure
+        finding = check_ports(settings)
+    assert finding.state is State.FAILED
+    assert f"Port {port}" in finding.cause
+    assert "pid" in finding.cause
+    assert "MESOCOSM_CONTROLLER_PORT" in finding.cure
 
 
 def test_prometheus_port_matters_only_where_it_is_published() -> None:
     with _serve(b"HTTP/1.0 404 no\r\n\r\n") as port:
         settings = Settings(controller_port=_free_port(), prometheus_port=port)
         assert check_ports(settings).state is State.OK
-        found = check_ports(settings.model_copy(update={"publish_prometheus": True}))
-    assert found.state is State.FAILED
-    assert "MESOCOSM_PROMETHEUS_PORT" in found.cure
+        finding = check_ports(settings.model_copy(update={"publish_prometheus": True}))
+    assert finding.state is State.FAILED
+    assert "MESOCOSM_PROMETHEUS_PORT" in finding.cure
 
 
 @pytest.fixture
@@ -104,9 +104,9 @@ def test_a_distribution_that_does_not_exist_is_a_failure(
     tmp_path: Path, reachable: set[str]
 ) -> None:
     settings = Settings(state_dir=tmp_path, distribution="debian-99")
-    found = check_desktop_archives(settings)
-    assert found.state is State.FAILED
-    assert "ubuntu-24.04" in found.cure
+    finding = check_desktop_archives(settings)
+    assert finding.state is State.FAILED
+    assert "ubuntu-24.04" in finding.cure
 
 
 def test_an_unreachable_archive_matters_only_while_images_are_missing(

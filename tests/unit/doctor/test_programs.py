@@ -57,10 +57,10 @@ def test_a_tool_is_found_missing_or_broken(bin_dir: Path) -> None:
 def test_missing_build_tools_are_named_with_their_packages(bin_dir: Path) -> None:
     for name in ("qemu-img", "dpkg-deb", "gpg"):
         _install(bin_dir, name, "")
-    found = check_build_tools(Settings())
-    assert found.state is State.MISSING
-    assert "mkfs.ext4" in found.cause
-    assert "e2fsprogs" in found.cure
+    finding = check_build_tools(Settings())
+    assert finding.state is State.MISSING
+    assert "mkfs.ext4" in finding.cause
+    assert "e2fsprogs" in finding.cure
 
 
 def test_docker_that_is_not_installed_is_missing(bin_dir: Path) -> None:
@@ -72,9 +72,9 @@ def test_docker_that_does_not_run_says_how_to_start_it(
 ) -> None:
     _install(bin_dir, "docker", "")
     monkeypatch.setenv("DOCKER_HOST", f"unix://{bin_dir}/none.sock")
-    found = check_docker(Settings())
-    assert found.state is State.FAILED
-    assert "dockerd" in found.cure
+    finding = check_docker(Settings())
+    assert finding.state is State.FAILED
+    assert "dockerd" in finding.cure
 
 
 @pytest.mark.parametrize(
@@ -90,18 +90,18 @@ def test_the_version_of_compose_counts(
 
 
 def test_a_hypervisor_that_is_not_up_is_a_warning(tmp_path: Path) -> None:
-    found = check_libvirt(Settings(state_dir=tmp_path))
-    assert found.state is State.WARN
-    assert "mesocosm up" in found.cure
+    finding = check_libvirt(Settings(state_dir=tmp_path))
+    assert finding.state is State.WARN
+    assert "mesocosm up" in finding.cure
 
 
 def test_a_hypervisor_socket_nobody_listens_on_is_a_warning(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     (settings.run_dir / "libvirt").mkdir(parents=True)
     (settings.run_dir / "libvirt" / "libvirt-sock").touch()
-    found = check_libvirt(settings)
-    assert found.state is State.WARN
-    assert "does not answer" in found.cause
+    finding = check_libvirt(settings)
+    assert finding.state is State.WARN
+    assert "does not answer" in finding.cause
 
 
 def test_no_qemu_anywhere_is_a_warning(bin_dir: Path, tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ def fail(_settings: Settings) -> Finding:
 def answers(settings: Settings) -> dict[str, Finding]:
     here = Finding(State.OK, "It is here.")
     checks = [Check("adb", fail), Check("kvm", fail), Check("disk", lambda _settings: here)]
-    found = ask_all(with_recorded(checks, settings), settings, deadline_s=30)
-    return {answer.name: answer.finding for answer in found}
+    replies = ask_all(with_recorded(checks, settings), settings, deadline_s=30)
+    return {answer.name: answer.finding for answer in replies}
 
 
 def test_a_container_answers_for_the_host_with_what_was_found_there(tmp_path: Path) -> None:
@@ -34,9 +34,9 @@ def test_a_container_answers_for_the_host_with_what_was_found_there(tmp_path: Pa
     missing = Finding(State.MISSING, "adb is not installed.", "apt-get install adb")
     given = [Answer("adb", missing), Answer("disk", Finding(State.FAILED, "It is full."))]
     record_findings(given, settings, clock=FakeClock(1_800_000_000.0))
-    found = answers(settings)
-    assert found["adb"].state is State.MISSING
-    assert found["adb"].cause.endswith("(found on the host, 2027-01-15 08:00 UTC)")
-    assert found["adb"].cure == missing.cure
-    assert found["disk"].cause == "It is here."
-    assert found["kvm"].cause == "Only the host can tell."
+    findings = answers(settings)
+    assert findings["adb"].state is State.MISSING
+    assert findings["adb"].cause.endswith("(found on the host, 2027-01-15 08:00 UTC)")
+    assert findings["adb"].cure == missing.cure
+    assert findings["disk"].cause == "It is here."
+    assert findings["kvm"].cause == "Only the host can tell."

@@ -55,8 +55,8 @@ def test_a_journal_is_rolled_back_unless_its_program_is_about_to_write(
 ) -> None:
     desktop = DesktopFixture(tmp_path)
     path = _with_journal(desktop.home)
-    words = [sys.executable, "-c", _HOLD, str(path), *map(str, held)]
-    holder = process.start(words)
+    argv = [sys.executable, "-c", _HOLD, str(path), *map(str, held)]
+    holder = process.start(argv)
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"

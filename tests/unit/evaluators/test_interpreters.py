@@ -102,14 +102,14 @@ NONE = (
 
 @pytest.mark.parametrize("line", NAMED)
 def test_the_file_is_the_first_word_that_is_no_option(line: str) -> None:
-    program, *words = line.split()
-    assert (script_of(program, words) or "").removeprefix("./").startswith("s.")
+    program, *args = line.split()
+    assert (script_of(program, args) or "").removeprefix("./").startswith("s.")
 
 
 @pytest.mark.parametrize("line", NONE)
 def test_code_from_elsewhere_has_no_file(line: str) -> None:
-    program, *words = line.split()
-    assert script_of(program, words) is None
+    program, *args = line.split()
+    assert script_of(program, args) is None
 
 
 def test_what_follows_the_end_of_options_is_the_file_whatever_its_name() -> None:

@@ -100,7 +100,7 @@ def test_near_misses_of_shown_text_are_unmet(
 
 
 @pytest.mark.parametrize(
-    "said",
+    "output",
     [
         "",
         "ERROR: could not get idle state.\n",
@@ -109,8 +109,8 @@ def test_near_misses_of_shown_text_are_unmet(
         137,
     ],
 )
-def test_no_readable_hierarchy_is_undecided(shell: TableShell, said: str | int) -> None:
-    shell.answers[DUMP] = said
+def test_no_readable_hierarchy_is_undecided(shell: TableShell, output: str | int) -> None:
+    shell.answers[DUMP] = output
     with pytest.raises(EvaluationError):
         ui_text_shown(see(shell), "x", "y")
 
@@ -154,8 +154,8 @@ def test_one_of_two_tasks_of_one_title_done_is_not_completed(shell: TableShell) 
 
 
 def test_a_provider_that_fails_leaves_tasks_undecided(shell: TableShell) -> None:
-    for said in (1, "Error while accessing provider:tasks\njava.lang.SecurityException\n"):
-        shell.answers[f"content query --uri {TASKS} --projection _id:title"] = said
+    for output in (1, "Error while accessing provider:tasks\njava.lang.SecurityException\n"):
+        shell.answers[f"content query --uri {TASKS} --projection _id:title"] = output
         with pytest.raises(EvaluationError):
             task_listed(see(shell), "x")
 
@@ -248,19 +248,19 @@ def test_a_view_whose_time_is_up_reads_nothing_more(shell: TableShell) -> None:
     assert shell.asked == []
 
 
-def read_titles(said: str, *ids: int) -> dict[int, str]:
+def read_titles(output: str, *ids: int) -> dict[int, str]:
     """Read the titles that a provider prints; no row is printed alone."""
 
-    def query(*words: str) -> str:
-        if words[-1] == "_id":
+    def query(*args: str) -> str:
+        if args[-1] == "_id":
             return "".join(f"Row: {number} _id={row}\n" for number, row in enumerate(ids))
-        return said if words[-1] == "_id:title" else "usage: content [subcommand]\n"
+        return output if args[-1] == "_id:title" else "usage: content [subcommand]\n"
 
     return read_column(query, TASKS, "title")
 
 
 @pytest.mark.parametrize(
-    "said",
+    "output",
     [
         "Row: 1 _id=1, title=a\n",
         "Row: 0 _id=1, title=a\nRow: 0 _id=2, title=b\n",
@@ -270,11 +270,11 @@ def read_titles(said: str, *ids: int) -> dict[int, str]:
         "usage: adb shell content [subcommand] [options]\n",
     ],
 )
-def test_rows_out_of_order_are_refused(said: str) -> None:
+def test_rows_out_of_order_are_refused(output: str) -> None:
     with pytest.raises(EvaluationError):
-        read_titles(said, 1)
+        read_titles(output, 1)
 
 
 def test_values_may_be_empty_null_or_of_several_lines() -> None:
-    said = "Row: 0 _id=3, title=\nRow: 1 _id=5, title=NULL\nRow: 2 _id=6, title=two\nlines, = \n"
-    assert read_titles(said, 3, 5, 6) == {3: "", 5: "", 6: "two\nlines, = "}
+    output = "Row: 0 _id=3, title=\nRow: 1 _id=5, title=NULL\nRow: 2 _id=6, title=two\nlines, = \n"
+    assert read_titles(output, 3, 5, 6) == {3: "", 5: "", 6: "two\nlines, = "}

@@ -77,7 +77,7 @@ def test_nodes_know_their_place_and_their_states(shell: TableShell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("wanted", "indexes"),
     [
         ({"resource_id": "digital_clock"}, [1]),
         ({"resource_id": f"{CLOCK}:id/digital_clock"}, [1]),
@@ -91,10 +91,10 @@ def test_nodes_know_their_place_and_their_states(shell: TableShell) -> None:
     ],
 )
 def test_nodes_are_found_by_whole_values(
-    shell: TableShell, wanted: dict[str, str], found: list[int]
+    shell: TableShell, wanted: dict[str, str], indexes: list[int]
 ) -> None:
     shell.answers["uiautomator dump /dev/tty"] = ALARMS
-    assert [node.index for node in see(shell).nodes(**wanted)] == found
+    assert [node.index for node in see(shell).nodes(**wanted)] == indexes
 
 
 def test_no_depth_of_the_hierarchy_is_too_deep() -> None:
@@ -163,15 +163,15 @@ def test_messages_and_calls_have_androids_types_by_name(shell: TableShell) -> No
 
 
 @pytest.mark.parametrize(
-    ("said", "state"),
+    ("output", "state"),
     [
         ("last known state:\n  mCallState=0\n", "idle"),
         ("  Phone Id=0\n    mCallState=0\n  Phone Id=1\n    mCallState=2\n", "offhook"),
         ("  mCallState=1\n", "ringing"),
     ],
 )
-def test_a_call_on_any_card_counts(shell: TableShell, said: str, state: str) -> None:
-    shell.answers["dumpsys telephony.registry"] = said
+def test_a_call_on_any_card_counts(shell: TableShell, output: str, state: str) -> None:
+    shell.answers["dumpsys telephony.registry"] = output
     assert see(shell).call_state() == state
 
 

@@ -178,9 +178,9 @@ def test_easyocr_with_its_own_weights_reads_a_desktop() -> None:
 def test_xfeat_with_its_own_weights_finds_a_part_and_not_what_is_not_there() -> None:
     pixels, _ = bench.load_picture(bench.PICTURE, bench.EXPECTED)
     by = XFeat()
-    found = locate(pixels[250:520, 400:840], pixels, by)
-    assert found is not None
-    assert abs(found.left - 400) < 2
-    assert abs(found.top - 250) < 2
-    assert abs(found.scale - 1) < 0.02
+    match = locate(pixels[250:520, 400:840], pixels, by)
+    assert match is not None
+    assert abs(match.left - 400) < 2
+    assert abs(match.top - 250) < 2
+    assert abs(match.scale - 1) < 0.02
     assert locate(noise(1, (360, 240), (60, 40)), pixels, by) is None

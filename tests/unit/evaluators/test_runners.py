@@ -99,8 +99,8 @@ def test_an_undecided_outcome_tells_machines_from_evaluators(
         raise error
 
     calls = [Call("a", "fails")]
-    found = HostRunner({"fails": describe(fails)}, lambda _: 5).evaluate(calls, timeout_s=1)
-    assert match_outcomes(calls, found)[0].cause is cause
+    outcomes = HostRunner({"fails": describe(fails)}, lambda _: 5).evaluate(calls, timeout_s=1)
+    assert match_outcomes(calls, outcomes)[0].cause is cause
 
 
 @pytest.mark.parametrize(

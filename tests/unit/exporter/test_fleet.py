@@ -41,11 +41,11 @@ def test_leases_are_counted_with_who_waits_and_memory(tmp_path: Path) -> None:
     for name in ("late", "later"):
         ledger.set_waiting(name, is_waiting=True)
     ledger.note("desktop-1", "desktop", 768)
-    found = read(tmp_path)
-    assert found["leases"] == {("held",): 1, ("waiting",): 2}
-    assert found["lease_longest_wait_seconds"] == {(): 40}
-    assert found["memory_reserved_bytes"] == {(): 768 << 20}
-    assert 0 < found["memory_available_bytes"][()] < found["memory_total_bytes"][()]
+    readings = read(tmp_path)
+    assert readings["leases"] == {("held",): 1, ("waiting",): 2}
+    assert readings["lease_longest_wait_seconds"] == {(): 40}
+    assert readings["memory_reserved_bytes"] == {(): 768 << 20}
+    assert 0 < readings["memory_available_bytes"][()] < readings["memory_total_bytes"][()]
 
 
 def test_without_a_ledger_nothing_is_said_of_leases(tmp_path: Path) -> None:
@@ -59,12 +59,12 @@ def test_without_a_ledger_nothing_is_said_of_leases(tmp_path: Path) -> None:
 def test_a_pool_is_wanted_only_where_forks_can_be_made(tmp_path: Path, backend: str) -> None:
     assert "pool_wanted" not in read(tmp_path, {}, desktop=backend)
     (tmp_path / "templates" / "stamp").mkdir(parents=True)
-    found = read(tmp_path, desktop=backend)
+    readings = read(tmp_path, desktop=backend)
     if backend == "remote":
-        assert "pool_wanted" not in found
+        assert "pool_wanted" not in readings
         return
-    assert found["pool_wanted"] == {("desktop",): 2}
-    assert found["pool_standing_by"] == {("desktop",): 1}
+    assert readings["pool_wanted"] == {("desktop",): 2}
+    assert readings["pool_standing_by"] == {("desktop",): 1}
 
 
 def test_an_idle_appliance_with_default_settings_misses_no_fork(tmp_path: Path) -> None:

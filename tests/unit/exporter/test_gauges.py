@@ -48,31 +48,31 @@ def test_hosts_disk_images_and_the_last_good_run_are_told(
     liveness = Liveness(settings, {"docker": Host(frozenset, frozenset())})
     with LivenessWatch(liveness) as watch:
         gauges = ApplianceGauges(settings, watch, StoreSizes(settings), clock=FakeClock(NOW_S))
-        found = {gauge.name: gauge.values for gauge in gauges()}
+        readings = {gauge.name: gauge.values for gauge in gauges()}
         assert gauges.silent() == []
     watch.join()
-    assert found["host_up"] == {("docker",): 1.0}
-    assert found["image_stale"] == {("base",): 0.0, ("phone",): 1.0}
-    assert found["last_good_run_timestamp_seconds"] == {(): NOW_S - day_s}
-    assert found["last_run_timestamp_seconds"] == {(): NOW_S - 10}
-    assert found["good_run_days"] == {(): 2}
+    assert readings["host_up"] == {("docker",): 1.0}
+    assert readings["image_stale"] == {("base",): 0.0, ("phone",): 1.0}
+    assert readings["last_good_run_timestamp_seconds"] == {(): NOW_S - day_s}
+    assert readings["last_run_timestamp_seconds"] == {(): NOW_S - 10}
+    assert readings["good_run_days"] == {(): 2}
     states = {"finished": 5, "running": 0, "unfinished": 1, "damaged": 0}
-    assert found["store_runs"] == {(state,): count for state, count in states.items()}
-    assert found["host_load_ratio"][()] >= 0
-    assert found["disk_free_bytes"][()] <= found["disk_size_bytes"][()]
+    assert readings["store_runs"] == {(state,): count for state, count in states.items()}
+    assert readings["host_load_ratio"][()] >= 0
+    assert readings["disk_free_bytes"][()] <= readings["disk_size_bytes"][()]
 
 
 def test_what_is_not_known_is_absent(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     with LivenessWatch(Liveness(settings, {})) as watch:
-        found = {
+        readings = {
             gauge.name: gauge.values
             for gauge in ApplianceGauges(settings, watch, StoreSizes(settings))()
         }
     watch.join()
-    assert found["image_stale"] == found["last_good_run_timestamp_seconds"] == {}
-    assert found["last_run_timestamp_seconds"] == {}
-    assert found["good_run_days"] == {(): 0}
+    assert readings["image_stale"] == readings["last_good_run_timestamp_seconds"] == {}
+    assert readings["last_run_timestamp_seconds"] == {}
+    assert readings["good_run_days"] == {(): 0}
 
 
 def test_queue_and_schedules_are_told_where_there_is_a_service(tmp_path: Path) -> None:
@@ -87,14 +87,14 @@ def test_queue_and_schedules_are_told_where_there_is_a_service(tmp_path: Path) -
             Schedule(name="s", trigger=Interval(every_s=10), request=request)
         )
         RunQueue(database, clock).add(request, Asker("cli"))
-        found = {gauge.name: gauge.values for gauge in gauges()}
+        readings = {gauge.name: gauge.values for gauge in gauges()}
         database.close()
         state_path(settings).write_bytes(b"damaged" * 10_000)
         assert "host_up" in {gauge.name for gauge in gauges()}
     watch.join()
-    assert found["queue_runs"]["queued",] == 1
-    assert found["queue_runs"]["failed",] == 0
-    assert found["queue_longest_wait_seconds"] == {(): 100.0}
-    assert found["queue_open_trials"] == {(): 0}
-    assert found["schedules"] == {("active",): 1, ("paused",): 0}
-    assert found["schedule_late_seconds"] == {(): 90.0}
+    assert readings["queue_runs"]["queued",] == 1
+    assert readings["queue_runs"]["failed",] == 0
+    assert readings["queue_longest_wait_seconds"] == {(): 100.0}
+    assert readings["queue_open_trials"] == {(): 0}
+    assert readings["schedules"] == {("active",): 1, ("paused",): 0}
+    assert readings["schedule_late_seconds"] == {(): 90.0}

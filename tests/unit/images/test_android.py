@@ -62,12 +62,12 @@ def perform(stage: Path, script: str, environment: dict[str, str], *, fails: boo
     texts = {path.name: path.read_text() for path in sorted(logs.iterdir())}
     # The two relays start side by side.
     texts["socat"] = "".join(sorted(texts.get("socat", "").splitlines(keepends=True)))
-    words = "".join(texts[name] for name in sorted(texts))
-    return words.replace(str(stage), "STAGE") + result.text
+    log_text = "".join(texts[name] for name in sorted(texts))
+    return log_text.replace(str(stage), "STAGE") + result.text
 
 
-def golden(name: str, found: str) -> None:
-    assert found == (GOLDEN / name).read_text()
+def golden(name: str, output: str) -> None:
+    assert output == (GOLDEN / name).read_text()
 
 
 def installing(**changed: str) -> dict[str, str]:
@@ -83,25 +83,25 @@ def installing(**changed: str) -> dict[str, str]:
 
 def test_what_is_installed_is_the_pinned(stage: Path) -> None:
     (stage / "tmp").mkdir()
-    found = perform(stage, "install.sh", installing(TMPDIR=str(stage / "tmp")))
-    lines = [line for line in found.splitlines() if line.startswith("sdkmanager")]
+    output = perform(stage, "install.sh", installing(TMPDIR=str(stage / "tmp")))
+    lines = [line for line in output.splitlines() if line.startswith("sdkmanager")]
     assert lines == [
         "sdkmanager --licenses",
         f"sdkmanager --install platform-tools emulator {IMAGE}",
     ]
-    assert "https://example.org/tools.zip" in found
+    assert "https://example.org/tools.zip" in output
     assert list((stage / "tmp").iterdir()) == []
 
 
 def test_another_archive_is_refused_before_it_is_unpacked(stage: Path) -> None:
-    found = perform(stage, "install.sh", installing(TOOLS_SHA256="0" * 64), fails=True)
-    assert "unzip" not in found
-    assert "sdkmanager" not in found
+    output = perform(stage, "install.sh", installing(TOOLS_SHA256="0" * 64), fails=True)
+    assert "unzip" not in output
+    assert "sdkmanager" not in output
 
 
 def test_another_revision_of_the_system_image_is_refused(stage: Path) -> None:
-    found = perform(stage, "install.sh", installing(SYSTEM_IMAGE_REVISION="15"), fails=True)
-    assert "has revision 14, pinned is 15" in found
+    output = perform(stage, "install.sh", installing(SYSTEM_IMAGE_REVISION="15"), fails=True)
+    assert "has revision 14, pinned is 15" in output
 
 
 def test_preparing_boots_installs_and_saves(stage: Path) -> None:

@@ -192,20 +192,20 @@ def test_two_builders_at_once_build_once(tmp_path: Path, recipe: StubRecipe) -> 
         if phase == "waiting":
             waiting.set()
 
-    found: list[str] = []
+    digests: list[str] = []
     builder = builder_of(tmp_path, recipe)
-    first = threading.Thread(target=lambda: found.append(builder.ensure("stub").digest))
+    first = threading.Thread(target=lambda: digests.append(builder.ensure("stub").digest))
     first.start()
     assert wait_until(lambda: recipe.builds == 1, timeout_s=20)
-    second = threading.Thread(target=lambda: found.append(builder.ensure("stub", notice).digest))
+    second = threading.Thread(target=lambda: digests.append(builder.ensure("stub", notice).digest))
     second.start()
     assert waiting.wait(5)
     go.set()
     first.join()
     second.join()
     assert recipe.builds == 1
-    assert len(set(found)) == 1
-    assert len(found) == 2
+    assert len(set(digests)) == 1
+    assert len(digests) == 2
 
 
 def _flip(path: Path) -> None:
@@ -215,7 +215,7 @@ def _flip(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "words"),
+    ("damage", "message"),
     [
         (lambda path: _flip(path / "disk.img"), "SHA-256"),
         (lambda path: (path / "disk.img").write_bytes(b"short"), "5 bytes, not 10000"),
@@ -225,13 +225,13 @@ def _flip(path: Path) -> None:
     ],
 )
 def test_a_damaged_image_is_an_error_with_a_cure_that_works(
-    tmp_path: Path, recipe: StubRecipe, damage: Callable[[Path], None], words: str
+    tmp_path: Path, recipe: StubRecipe, damage: Callable[[Path], None], message: str
 ) -> None:
     builder = builder_of(tmp_path, recipe)
     image = builder.ensure("stub")
     damage(image.path)
     for ask in (builder.find, builder.ensure):
-        with pytest.raises(ImageCorruptError, match=words) as caught:
+        with pytest.raises(ImageCorruptError, match=message) as caught:
             ask("stub")
         assert "mesocosm image build stub" in caught.value.resolution
     assert builder.ensure("stub", repair=True).digest == image.digest

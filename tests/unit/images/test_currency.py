@@ -48,12 +48,12 @@ def test_a_changed_recipe_is_stale_and_so_is_what_stands_on_it(
 ) -> None:
     builder.ensure("upper")
     base.content = "changed"
-    found = judged(builder)
-    assert found["base"].currency is Currency.STALE
-    assert found["base"].reason.startswith("Changed since it was built (")
-    assert found["base"].reason.endswith("UTC): content.")
-    assert found["upper"].currency is Currency.STALE
-    assert found["upper"].reason == "It stands on base:one, which is stale."
+    states = judged(builder)
+    assert states["base"].currency is Currency.STALE
+    assert states["base"].reason.startswith("Changed since it was built (")
+    assert states["base"].reason.endswith("UTC): content.")
+    assert states["upper"].currency is Currency.STALE
+    assert states["upper"].reason == "It stands on base:one, which is stale."
     with pytest.raises(RequirementError, match=r"base:one is stale\. Changed since") as caught:
         require_images(builder, ["upper"])
     assert "mesocosm image build base upper" in caught.value.resolution

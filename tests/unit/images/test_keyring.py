@@ -21,8 +21,8 @@ def made_key(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     home = tmp_path_factory.mktemp("gnupg")
     home.chmod(0o700)
     gpg = ["gpg", "--homedir", str(home), "--batch"]
-    words = ["--passphrase", "", "--quick-generate-key", "Test <t@t.test>", "ed25519", "sign"]
-    run([*gpg, *words]).require()
+    args = ["--passphrase", "", "--quick-generate-key", "Test <t@t.test>", "ed25519", "sign"]
+    run([*gpg, *args]).require()
     listed = run([*gpg, "--list-keys", "--with-colons"]).require().text
     fingerprint = next(line for line in listed.splitlines() if line.startswith("fpr")).split(":")[9]
     file = home / "key.gpg"

@@ -216,8 +216,8 @@ def test_processes_that_write_while_the_reader_folds_lose_nothing(tmp_path: Path
     while any(writer.poll() is None for writer in writers):
         reader.update()
     for writer in writers:
-        _, words = writer.communicate()
-        assert writer.returncode == 0, words
+        _, stderr = writer.communicate()
+        assert writer.returncode == 0, stderr
     assert _passes(reader) == 6000
     assert json.loads((tmp_path / "folded.json").read_text())["folded"] > 3
 

@@ -34,38 +34,40 @@ class HostDesktop:
 
 
 def test_a_desktop_is_asked_for_programs_packages_and_commands() -> None:
-    found = read_contents(cast("Machine", HostDesktop()))
-    assert {"sh", "ls"} <= set(found.commands)
-    assert found.packages["dash"][0].isdigit()
-    assert all(" " not in key for key in found.programs)
-    page = found.page()
+    contents = read_contents(cast("Machine", HostDesktop()))
+    assert {"sh", "ls"} <= set(contents.commands)
+    assert contents.packages["dash"][0].isdigit()
+    assert all(" " not in key for key in contents.programs)
+    page = contents.page()
     assert page.startswith("# What is on desktop:fake (000000000000)\n")
     assert "## Commands" in page
-    assert read_page(page) == found
+    assert read_page(page) == contents
 
 
 def test_programs_name_the_package_that_they_are_of() -> None:
-    found = Contents(
+    contents = Contents(
         "x",
         {"gedit": "Text Editor", "firefox": "Firefox"},
         {"gedit": "gedit"},
         {"gedit": "41.0-3"},
         fonts=("DejaVu Sans",) * 20,
     )
-    assert "| `gedit` | Text Editor | gedit 41.0-3 |\n| `firefox` | Firefox | - |" in found.page()
-    assert read_page(found.page()) == found
+    assert (
+        "| `gedit` | Text Editor | gedit 41.0-3 |\n| `firefox` | Firefox | - |" in contents.page()
+    )
+    assert read_page(contents.page()) == contents
 
 
 def test_a_phone_shows_its_packages_and_first_content() -> None:
     phone = FakePhone()
     add_contact(phone, "Ada Lovelace", "+44 20 1234")
     add_message(phone, "555", "Where are you?")
-    found = read_contents(phone)
-    assert found.programs["com.android.settings"] == "Settings"
-    assert found.records["content://sms"] == ("address=555, type=1, body=Where are you?",)
-    assert found.records["content://call_log/calls"] == ()
-    assert "- empty" in found.page()
-    assert found.to_dict()["fonts"] == []
+    contents = read_contents(phone)
+    assert contents.programs["com.android.settings"] == "Settings"
+    assert contents.records["content://sms"] == ("address=555, type=1, body=Where are you?",)
+    assert contents.records["content://call_log/calls"] == ()
+    assert "- empty" in contents.page()
+    assert contents.to_dict()["fonts"] == []
 
 
 def test_labels_are_those_of_the_reference_phone() -> None:
@@ -88,44 +90,44 @@ COMMITTED = sorted((REPOSITORY / "docs/contents").glob("*.md"))
 def read_page(text: str) -> Contents:
     """Return what a page shows."""
     head, *parts = text.split("\n## ")
-    found: dict[str, Any] = {"machine": head.removeprefix("# What is on ").strip(), "records": {}}
+    fields: dict[str, Any] = {"machine": head.removeprefix("# What is on ").strip(), "records": {}}
     for part in parts:
         title, body = part.split("\n", 1)
         cells = [re.split(r" ?\| ?", line)[1:-1] for line in body.splitlines()[3:] if "|" in line]
         match title:
             case "Programs":
-                found["programs"] = {row[0].strip("`"): row[1] for row in cells}
+                fields["programs"] = {row[0].strip("`"): row[1] for row in cells}
                 owned = {
                     row[0].strip("`"): row[2].split()[0]
                     for row in cells
                     if row[2:] and row[2] != "-"
                 }
-                found["owners"] = owned
+                fields["owners"] = owned
             case "Fonts" | "Commands":
                 names = " ".join(body.split()).replace("`", "").split(", ")
-                found[title.lower()] = tuple(names)
+                fields[title.lower()] = tuple(names)
             case "Packages":
                 lines = [line.split(" ") for line in body.splitlines() if " " in line]
-                found["packages"] = dict(lines)
+                fields["packages"] = dict(lines)
             case _:
                 rows = tuple(line.removeprefix("- ") for line in body.splitlines() if line)
-                found["records"][title.strip("`")] = () if rows == ("empty",) else rows
-    return Contents(**found)
+                fields["records"][title.strip("`")] = () if rows == ("empty",) else rows
+    return Contents(**fields)
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
 def test_committed_pages_are_what_the_command_prints(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    found = read_page(text)
-    assert found.page() == text
-    assert len(found.programs) >= 10
-    if found.records:
-        assert set(found.records) == set(PROVIDERS)
-        assert set(PACKAGES.values()) <= set(found.programs)
+    contents = read_page(text)
+    assert contents.page() == text
+    assert len(contents.programs) >= 10
+    if contents.records:
+        assert set(contents.records) == set(PROVIDERS)
+        assert set(PACKAGES.values()) <= set(contents.programs)
     else:
-        assert set(found.owners) <= set(found.programs)
-        assert all(found.packages[owner] for owner in found.owners.values())
-        assert {"python3", "git", "gsettings"} <= set(found.commands)
+        assert set(contents.owners) <= set(contents.programs)
+        assert all(contents.packages[owner] for owner in contents.owners.values())
+        assert {"python3", "git", "gsettings"} <= set(contents.commands)
 
 
 def test_there_is_a_page_of_each_distribution_and_of_the_phone() -> None:

@@ -146,8 +146,8 @@ def _places(rows: Sequence[Sequence[str]]) -> dict[str, float]:
 
 
 def _mean(names: Sequence[str], places: Mapping[str, float], own: float) -> float:
-    found = [places[name] for name in names if name in places]
-    return sum(found) / len(found) if found else own
+    positions = [places[name] for name in names if name in places]
+    return sum(positions) / len(positions) if positions else own
 
 
 def _label(name: str) -> str:

@@ -24,9 +24,9 @@ Short = Annotated[str, Form(max_length=200)]
 
 def human_desk(request: Request) -> HumanDesk:
     """Return the desk of the application."""
-    found = request.app.state.human_desk
-    assert isinstance(found, HumanDesk)  # noqa: S101 - set by `make_app_with_pages` alone
-    return found
+    desk = request.app.state.human_desk
+    assert isinstance(desk, HumanDesk)  # noqa: S101 - set by `make_app_with_pages` alone
+    return desk
 
 
 Desk = Annotated[HumanDesk, Depends(human_desk)]

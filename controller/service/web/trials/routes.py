@@ -182,13 +182,13 @@ def _find_reference(around: Surroundings, reference: str) -> Chosen:
 def _others(around: Surroundings, trial: Chosen) -> list[str]:
     """Return trials of the same task that can be looked at beside one, the latest first."""
     suite, own = trial.run.spec.suite.name, (trial.run.spec.run, trial.repeat)
-    found: list[str] = []
+    others: list[str] = []
     for row in reversed(list_runs(around.store)):
-        if row.suite != suite or len(found) >= _OTHERS:
+        if row.suite != suite or len(others) >= _OTHERS:
             continue
-        found += [
+        others += [
             f"{row.run}/{task}/{repeat}"
             for task, repeat in around.store.open(row.run).spec.planned
             if task == trial.task and (row.run, repeat) != own
         ]
-    return found[:_OTHERS]
+    return others[:_OTHERS]

@@ -25,7 +25,7 @@ def split_plain(command: str) -> list[str] | None:
     line = command.strip(" \t\n")
     if not line or len(line) > _MAX_CHARS:
         return None
-    words: list[str] = []
+    argv: list[str] = []
     place, is_inside = 0, False
     while place < len(line):
         piece = _PIECE.match(line, place)
@@ -37,9 +37,9 @@ def split_plain(command: str) -> list[str] | None:
             is_inside = False
             continue
         if is_inside:
-            words[-1] += piece[kind]
+            argv[-1] += piece[kind]
         else:
-            words.append(piece[kind])
+            argv.append(piece[kind])
         is_inside = True
     # A first word with "=" would be an assignment.
-    return None if "=" in words[0] else words
+    return None if "=" in argv[0] else argv

@@ -88,16 +88,16 @@ def _folded(text: str) -> str:
 @lru_cache(maxsize=64)
 def find_places(text: str, limit: int = 12) -> tuple[Place, ...]:
     """Return the places whose name or region holds all words of a text, best first."""
-    words = _folded(text).replace(",", " ").split()
-    if not words:
+    terms = _folded(text).replace(",", " ").split()
+    if not terms:
         return ()
-    wanted = " ".join(words)
+    wanted = " ".join(terms)
     hits = []
     for rank, (title, place) in enumerate(_index()):
-        if all(word in title for word in words):
+        if all(term in title for term in terms):
             name = _folded(place.name)
             worth = 0 if name == wanted else 1 if name.startswith(wanted) else 2
-            if worth == 2 and title.startswith(words[0]):  # noqa: PLR2004 - the last of the grades
+            if worth == 2 and title.startswith(terms[0]):  # noqa: PLR2004 - the last of the grades
                 worth = 1
             hits.append((worth, rank, place))
     return tuple(place for _, _, place in sorted(hits)[:limit])

@@ -131,7 +131,7 @@ def test_an_answer_that_is_too_long_is_refused_whole(
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("action", "message"),
     [
         (Action("clik", "left", XY), "'click'"),
         (Action("click", "leftt", XY), "'left'"),
@@ -148,11 +148,11 @@ def test_an_answer_that_is_too_long_is_refused_whole(
     ],
 )
 def test_wrong_actions_are_refused_with_what_is_right(
-    executor: ActionExecutor, action: Action, said: str
+    executor: ActionExecutor, action: Action, message: str
 ) -> None:
     with pytest.raises(InvalidActionError) as caught:
         executor.execute(action)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert not Desktop.hands.done
     assert not Phone.hands.done
 

@@ -31,7 +31,7 @@ def test_setup_operations_are_the_ones_promised() -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "said"),
+    ("right", "wrong", "message"),
     [
         ("do: add_contact", "do: add_contcat", "add_contact"),
         ("do: open_app", "do: start_app", "start_app"),
@@ -40,7 +40,7 @@ def test_setup_operations_are_the_ones_promised() -> None:
     ],
 )
 def test_a_misspelt_word_is_named_with_its_line(
-    tiny: Path, tmp_path: Path, right: str, wrong: str, said: str
+    tiny: Path, tmp_path: Path, right: str, wrong: str, message: str
 ) -> None:
     for path in tiny.iterdir():
         (tmp_path / path.name).write_text(path.read_text())
@@ -49,7 +49,7 @@ def test_a_misspelt_word_is_named_with_its_line(
     broken.write_text(broken.read_text().replace(right, wrong))
     with pytest.raises(SpecError, match=r"two-apps\.yaml:\d+") as caught:
         open_suite(str(tmp_path))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_key_that_does_not_exist_is_found_when_the_suite_is_read(

@@ -111,9 +111,9 @@ def test_how_far_the_task_is_is_told_when_asked_for(
     with stand_in((200, DONE)) as server:
         bench.run(dark_task, agent_of(server))
     texts = [part.get("text", "") for part in server.requests[0]["messages"][1]["content"]]
-    told = [text for text in texts if text.startswith("How far the task is:\n")]
-    assert len(told) == len(lines)
-    assert all(line in text for line, text in zip(lines, told, strict=True))
+    progress_texts = [text for text in texts if text.startswith("How far the task is:\n")]
+    assert len(progress_texts) == len(lines)
+    assert all(line in text for line, text in zip(lines, progress_texts, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_refused_turn_is_paid_for(bench: Bench, dark_task: Task) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "message"),
     [
         (completion(("desktop__click", "{x: 1")), "not JSON"),
         (completion(("desktop__click", "[1, 2]")), "not a JSON object"),
@@ -188,12 +188,12 @@ def test_a_refused_turn_is_paid_for(bench: Bench, dark_task: Task) -> None:
     ],
 )
 def test_a_confused_model_is_told_and_then_fails(
-    bench: Bench, dark_task: Task, reply: dict[str, Any], said: str
+    bench: Bench, dark_task: Task, reply: dict[str, Any], message: str
 ) -> None:
     with stand_in((200, reply)) as server:
         result = bench.run(dark_task, agent_of(server))
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.INVALID_ACTION)
-    assert said in json.dumps(server.requests[1]["messages"][-2]["content"])
+    assert message in json.dumps(server.requests[1]["messages"][-2]["content"])
 
 
 def test_each_call_of_a_reply_is_answered_with_what_came_of_it(

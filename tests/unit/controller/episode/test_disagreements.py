@@ -78,9 +78,9 @@ def told(before: Desk, **after: object) -> list[tuple[str, str]]:
     watch.begin()
     for name, value in after.items():
         setattr(before, name, value)
-    found = watch.disagreements()
-    assert (clock.monotonic_s() > start_s) is bool(found)
-    return [(row.guest, row.appliance) for row in found]
+    disagreements = watch.disagreements()
+    assert (clock.monotonic_s() > start_s) is bool(disagreements)
+    return [(row.guest, row.appliance) for row in disagreements]
 
 
 EDITOR_TOLD = "the window 'Editor' is in front, 100x80 px at 40,30"
@@ -211,11 +211,11 @@ def test_visits_are_compared_with_the_proxys_log(
     node: dict[str, object], asked: dict[str, list[dict[str, object]]], *, is_unseen: bool
 ) -> None:
     task = make_task(graph=[node])
-    found = visits_unseen(task, {"seen"}, asked)
-    assert bool(found) is is_unseen
+    disagreements = visits_unseen(task, {"seen"}, asked)
+    assert bool(disagreements) is is_unseen
     assert visits_unseen(task, set(), asked) == ()
-    if found:
-        assert found == (
+    if disagreements:
+        assert disagreements == (
             Disagreement(
                 "desktop",
                 f"{node['check']}: a page of shop.test",

@@ -50,7 +50,7 @@ def test_what_a_machine_asked_for_stands_in_the_logs_last_line(
 
 
 @pytest.mark.parametrize(
-    ("egress", "words"),
+    ("egress", "message"),
     [
         ({"phone": ["shop.test:80"]}, "no role 'phone' to let out. Known: desktop"),
         ({"desktop": ["shop.test"]}, "'shop.test' is not a destination"),
@@ -58,9 +58,9 @@ def test_what_a_machine_asked_for_stands_in_the_logs_last_line(
     ],
 )
 def test_a_task_that_lets_out_what_makes_no_sense_is_refused(
-    egress: dict[str, list[str]], words: str
+    egress: dict[str, list[str]], message: str
 ) -> None:
-    with pytest.raises(ValidationError, match=words.replace("*", r"\*")):
+    with pytest.raises(ValidationError, match=message.replace("*", r"\*")):
         make_task(egress=egress)
 
 

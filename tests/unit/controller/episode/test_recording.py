@@ -17,9 +17,9 @@ def test_a_recorded_trial_has_a_video_of_every_machine(bench: Bench, dark_task: 
 
     result = bench.run(dark_task, Scripted(Action("open_app", "desktop", {"name": "Terminal"})))
 
-    (told,) = [event for event in bench.events if event["type"] == "recording"]
-    assert told["videos"] == {"desktop": "screen-desktop.mp4"}
-    assert told["rate_hz"] == 20
+    (recording,) = [event for event in bench.events if event["type"] == "recording"]
+    assert recording["videos"] == {"desktop": "screen-desktop.mp4"}
+    assert recording["rate_hz"] == 20
     assert bench.events[-1]["type"] == "end"
     assert result.verdict is Verdict.FAIL
     folder = bench.folder / "trial0"

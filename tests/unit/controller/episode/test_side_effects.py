@@ -76,8 +76,8 @@ def test_what_programs_leave_by_being_opened_is_no_side_effect() -> None:
         (StateKind.PROCESS, "python3 /usr/bin/python3.10"),
     ]
     changes = [Change("desktop", kind, name, "added") for kind, name in left + real]
-    found = side_effects(changes, make_task(), None)
-    assert [(change.kind, change.name) for change in found.changes] == real
+    effects = side_effects(changes, make_task(), None)
+    assert [(change.kind, change.name) for change in effects.changes] == real
 
 
 @pytest.mark.parametrize(

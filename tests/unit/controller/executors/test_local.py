@@ -294,10 +294,10 @@ def test_inconclusive_trials_are_tried_again_when_asked_for_and_every_attempt_is
 
 
 @pytest.mark.parametrize(
-    ("word", "said"), [("step_limit", "were judged"), ("inconclusve", "'inconclusive'")]
+    ("word", "message"), [("step_limit", "were judged"), ("inconclusve", "'inconclusive'")]
 )
-def test_only_what_was_not_judged_can_be_tried_again(word: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_only_what_was_not_judged_can_be_tried_again(word: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         reasons_to_retry([word])
 
 
@@ -478,7 +478,7 @@ def test_results_say_why_nodes_are_not_met_and_give_nothing_away(lab: Lab) -> No
     }
     assert why["two-apps", "contacts"].startswith("Counts only after settings. Then: ")
     for secret in ("prefer-dark", "hello", "note.txt", "com.android"):
-        assert not any(secret in words for words in why.values())
+        assert not any(secret in reason for reason in why.values())
 
 
 def test_trials_do_not_see_what_earlier_ones_did(lab: Lab) -> None:

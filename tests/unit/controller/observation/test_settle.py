@@ -136,10 +136,10 @@ class Teller(Film):
         return self.clock.monotonic_s() - self.start_s >= self.busy_until_s
 
     def capture(self) -> Frame:
-        found = super().capture()
-        if self.kept is None or changed_ratio(self.kept, found) > 0:
+        frame = super().capture()
+        if self.kept is None or changed_ratio(self.kept, frame) > 0:
             self.clock.advance(self.cost_s)
-            self.kept = found
+            self.kept = frame
         return self.kept
 
 

@@ -96,9 +96,11 @@ def test_only_those_are_told_whom_an_event_concerns(
         request_of_tiny, Webhook(url="http://a/", on=(Event.END,)), Webhook(url="http://b/")
     )
     write(database, queue, clock, schedule, Event.END)
-    told: list[object] = []
-    Outbox(database, clock, lambda target, body: told.append((target, body["event"]))).deliver_due()
-    assert told == [(schedule.notify[0], "end")]
+    deliveries: list[object] = []
+    Outbox(
+        database, clock, lambda target, body: deliveries.append((target, body["event"]))
+    ).deliver_due()
+    assert deliveries == [(schedule.notify[0], "end")]
 
 
 def test_mail_reaches_a_real_server(

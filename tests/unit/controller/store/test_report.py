@@ -80,16 +80,16 @@ def printed(report: Report) -> str:
 
 
 def test_json_has_the_keys_promised() -> None:
-    found = REPORT.to_dict()
-    assert found["run"] == "run-1"
-    assert found["suite"] == {"name": "smoke", "digest": "d" * 64}
-    assert (found["agent"], found["model"], found["seed"]) == ("model", None, 0)
+    report_json = REPORT.to_dict()
+    assert report_json["run"] == "run-1"
+    assert report_json["suite"] == {"name": "smoke", "digest": "d" * 64}
+    assert (report_json["agent"], report_json["model"], report_json["seed"]) == ("model", None, 0)
     asking = ModelSpec(model="small", endpoint="http://host/v1")
     asked = replace(REPORT, spec=SPEC.model_copy(update={"agent": asking})).to_dict()
     assert (asked["agent"], asked["model"]) == ("model:small", "small")
-    assert found["accelerator"] == "tcg"
-    assert found["verdicts"] == {"PASS": 1, "FAIL": 1, "INCONCLUSIVE": 1}
-    assert found["trials"] == [
+    assert report_json["accelerator"] == "tcg"
+    assert report_json["verdicts"] == {"PASS": 1, "FAIL": 1, "INCONCLUSIVE": 1}
+    assert report_json["trials"] == [
         {
             "task": task,
             "repeat": repeat,
@@ -118,7 +118,7 @@ def test_json_has_the_keys_promised() -> None:
             ("a", 1, "INCONCLUSIVE", 0, 0, "environment_error", 1.0, [], "[no] reply", (0, 0)),
         )
     ]
-    assert found["unfinished"] == [
+    assert report_json["unfinished"] == [
         {"task": "b", "repeat": 1, "steps": 3, "nodes_met": None, "unmet": []}
     ]
 
@@ -141,14 +141,14 @@ def test_side_effects_are_listed_and_their_rate_is_told() -> None:
     dirty = replace(PASSED, side_effects=SideEffects(1, (change,), has_baseline=True))
     clean = replace(FAILED, side_effects=SideEffects(0, (), has_baseline=False))
     report = Report(SPEC, (dirty, clean, BROKEN), ())
-    found = report.to_dict()
-    assert found["side_effects"] == {
+    report_json = report.to_dict()
+    assert report_json["side_effects"] == {
         "trials": 2,
         "with_side_effects": 1,
         "rate": 0.5,
         "with_baseline": 1,
     }
-    (first, *_) = cast("list[dict[str, Json]]", found["trials"])
+    (first, *_) = cast("list[dict[str, Json]]", report_json["trials"])
     assert first["side_effects"] == {
         "count": 1,
         "changes": ({"role": "desktop", "kind": "file", "name": "~/made", "change": "added"},),

@@ -82,8 +82,8 @@ def test_the_latest_run_can_be_narrowed(tmp_path: Path) -> None:
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged/run.json").write_text("{")
     opened = {
-        words: store.open(f"latest:{words}").spec.run
-        for words in ("tiny", "big", "oracle", "tiny,oracle", "model", "tiny, model:org/*")
+        criteria: store.open(f"latest:{criteria}").spec.run
+        for criteria in ("tiny", "big", "oracle", "tiny,oracle", "model", "tiny, model:org/*")
     }
     assert list(opened.values()) == [other, last, last, old, other, other]
     with pytest.raises(UsageError, match="No run is of big and model"):

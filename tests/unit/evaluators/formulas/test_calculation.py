@@ -163,7 +163,7 @@ def test_work_is_limited() -> None:
 )
 def test_whether_a_result_depends_on_a_function(formula: str, *, is_used: bool) -> None:
     try:
-        found = calculator({"E20": formula}).depends_on("Data", "E20", "SUM")
+        is_dependent = calculator({"E20": formula}).depends_on("Data", "E20", "SUM")
     except UnsupportedFormula:
-        found = False
-    assert found is is_used
+        is_dependent = False
+    assert is_dependent is is_used

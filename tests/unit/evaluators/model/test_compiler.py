@@ -297,10 +297,10 @@ def test_no_mistake_in_a_composed_task_hides_another(tmp_path: Path) -> None:
     ):
         assert task.count(old) == 1
         task = task.replace(old, new)
-    found = mistakes(write(tmp_path, task))
-    assert list(found) == [f"task.yaml:{line}" for line in (6, 11, 14, 20, 22)], "no phantoms"
+    messages = mistakes(write(tmp_path, task))
+    assert list(messages) == [f"task.yaml:{line}" for line in (6, 11, 14, 20, 22)], "no phantoms"
     for message, hint in zip(
-        found.values(), ("'answer'", "'retries'", "'right'", "'first'", "'package'"), strict=True
+        messages.values(), ("'answer'", "'retries'", "'right'", "'first'", "'package'"), strict=True
     ):
         assert f"Did you mean {hint}?" in message
 
@@ -317,9 +317,9 @@ def test_no_mistake_of_shape_hides_names_in_a_composed_task_or_a_subtask(tmp_pat
     ):
         assert subtask.count(old) == 1
         subtask = subtask.replace(old, new)
-    found = mistakes(write(tmp_path, task, copy=subtask))
+    messages = mistakes(write(tmp_path, task, copy=subtask))
     lines = [f"copy.yaml:{line}" for line in (3, 16, 21, 23, 25)]
-    assert list(found) == [*lines, "task.yaml:22"]
+    assert list(messages) == [*lines, "task.yaml:22"]
 
 
 def test_the_mistakes_of_subtasks_tasks_and_applications_are_named_together(tmp_path: Path) -> None:
@@ -329,8 +329,8 @@ def test_the_mistakes_of_subtasks_tasks_and_applications_are_named_together(tmp_
     folder = write(tmp_path, TASK.replace("retries: 1", "retries: many"), copy=broken_copy)
     index = folder / "suite.yaml"
     index.write_text(f"{index.read_text()}applications: {{Blender: Multimedia Edting}}\n")
-    found = mistakes(folder)
-    assert list(found) == ["copy.yaml:9", "copy.yaml:17", "suite.yaml:7"]
+    messages = mistakes(folder)
+    assert list(messages) == ["copy.yaml:9", "copy.yaml:17", "suite.yaml:7"]
 
 
 def test_a_broken_subtask_leaves_tasks_that_do_not_use_it(tmp_path: Path) -> None:

@@ -54,21 +54,21 @@ def test_the_image_has_the_label_and_files_that_cloud_init_looks_for(
 
     iso = pycdlib.PyCdlib()
     iso.open(str(tmp_path / "seed.iso"))
-    found = {}
+    contents = {}
     for way in ("rr_path", "joliet_path"):
         for name in ("user-data", "meta-data", "network-config", "recipe.tar"):
             out = io.BytesIO()
             iso.get_file_from_iso_fp(out, **{way: f"/{name}"})
-            found[way, name] = out.getvalue()
+            contents[way, name] = out.getvalue()
     label = iso.pvd.volume_identifier.decode().strip()
     iso.close()
 
     assert label == "CIDATA"
     for way in ("rr_path", "joliet_path"):
-        assert found[way, "user-data"].decode() == seed.user_data()
-        assert b"instance-id: mesocosm-ubuntu-24.04-cloud" in found[way, "meta-data"]
-        assert b"dhcp4: true" in found[way, "network-config"]
-        assert found[way, "recipe.tar"] == pack(recipe)
+        assert contents[way, "user-data"].decode() == seed.user_data()
+        assert b"instance-id: mesocosm-ubuntu-24.04-cloud" in contents[way, "meta-data"]
+        assert b"dhcp4: true" in contents[way, "network-config"]
+        assert contents[way, "recipe.tar"] == pack(recipe)
 
 
 def test_the_packed_recipe_is_the_same_for_the_same_content(recipe: dict[str, Path]) -> None:
@@ -94,8 +94,8 @@ def test_the_packed_recipe_is_the_same_for_the_same_content(recipe: dict[str, Pa
 def test_without_packages_no_archive_is_asked(tmp_path: Path) -> None:
     script = tmp_path / "answer.sh"
     script.write_text("true\n")
-    told = Seed("one", "guest", (), {"install.sh": script}).user_data()
-    assert "package_update: false" in told
-    assert "packages: []" in told
-    assert "preserve_sources_list: true" in told
-    assert "prepare.sh" not in told
+    user_data = Seed("one", "guest", (), {"install.sh": script}).user_data()
+    assert "package_update: false" in user_data
+    assert "packages: []" in user_data
+    assert "preserve_sources_list: true" in user_data
+    assert "prepare.sh" not in user_data

@@ -43,10 +43,12 @@ def test_random_bytes_are_refused_in_words(data: bytes) -> None:
 @given(st.lists(st.tuples(st.integers(0, 5), st.binary(max_size=50))), st.integers(1, 20))
 def test_packets_survive_any_cutting(packets: list[tuple[int, bytes]], step: int) -> None:
     data = b"".join(encode(kind, part) for kind, part in packets)
-    reader, found = PacketReader(), []
+    reader, received = PacketReader(), []
     for start in range(0, len(data), step):
-        found += [(packet.kind, packet.data) for packet in reader.feed(data[start : start + step])]
-    assert found == packets
+        received += [
+            (packet.kind, packet.data) for packet in reader.feed(data[start : start + step])
+        ]
+    assert received == packets
 
 
 def test_a_stream_has_one_message_in_flight() -> None:

@@ -41,11 +41,11 @@ class Clocked(User):
         """Return the activity in front, without its package."""
         return self.phone.stack.top.activity.rpartition(".")[2]
 
-    def set_alarm(self, *words: str) -> None:
+    def set_alarm(self, *args: str) -> None:
         """Set an alarm for seven o'clock."""
         extra = "android.intent.extra.alarm."
         ready = ("--ei", f"{extra}HOUR", "7", "--ez", f"{extra}SKIP_UI", "true")
-        self.run("am", "start", "-a", "android.intent.action.SET_ALARM", *ready, *words)
+        self.run("am", "start", "-a", "android.intent.action.SET_ALARM", *ready, *args)
 
     def alarms(self) -> list[tuple[int, int]]:
         """Return hour and whether it is on of each alarm."""
@@ -145,8 +145,8 @@ def test_what_a_rewind_skipped_does_not_ring(user: Clocked) -> None:
 def test_the_system_tells_the_next_alarm(user: Clocked) -> None:
     assert "time:" not in user.run("dumpsys", "alarm")
     user.set_alarm()
-    said = user.run("dumpsys", "alarm")
-    assert re.search(r"user:0 pendingSend:false time:\d{13} = 2024-03-01 07:00:00 = \+0h2m", said)
+    output = user.run("dumpsys", "alarm")
+    assert re.search(r"user:0 pendingSend:false time:\d{13} = 2024-03-01 07:00:00 = \+0h2m", output)
     user.phone.store.change("UPDATE alarm SET enabled=0")
     assert "time:" not in user.run("dumpsys", "alarm")
 
@@ -155,8 +155,8 @@ def test_the_system_tells_the_next_alarm(user: Clocked) -> None:
 def test_an_intent_with_a_wrong_number_sets_nothing(user: Clocked, extra: str) -> None:
     action = f"android.intent.action.SET_{'ALARM' if extra == 'HOUR' else 'TIMER'}"
     for value in ("99999", "x", "-1"):
-        words = ["am", "start", "-a", action, "--ei", f"android.intent.extra.alarm.{extra}", value]
-        assert user.commands.run(words, user.config.root).exit_code == 1
+        argv = ["am", "start", "-a", action, "--ei", f"android.intent.extra.alarm.{extra}", value]
+        assert user.commands.run(argv, user.config.root).exit_code == 1
     assert user.alarms() == []
     assert user.phone.store.rows("SELECT * FROM timer") == []
 

@@ -10,9 +10,9 @@ from images.phone.device.shell.command_line import split_plain
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8")), min_size=1))
-def test_quoted_words_come_back_or_are_left_to_the_shell(words: list[str]) -> None:
-    found = split_plain(shlex.join(words))
-    assert found is None or found == words
+def test_quoted_words_come_back_or_are_left_to_the_shell(args: list[str]) -> None:
+    parts = split_plain(shlex.join(args))
+    assert parts is None or parts == args
 
 
 @given(st.text(max_size=300))

@@ -41,21 +41,21 @@ class Shell:
         self.commands = Commands(self.phone, self.config, machine)
         self.console = ConsoleCommands("reference_phone", machine, self.phone).known
 
-    def __call__(self, *words: str) -> str:
+    def __call__(self, *args: str) -> str:
         """Run a command that succeeds."""
-        result = self.commands.run(list(words), self.config.root)
+        result = self.commands.run(list(args), self.config.root)
         assert result.exit_code == 0, result.stderr
         return result.stdout.decode()
 
-    def fail(self, *words: str) -> str:
+    def fail(self, *args: str) -> str:
         """Run a command that fails."""
-        result = self.commands.run(list(words), self.config.root)
+        result = self.commands.run(list(args), self.config.root)
         assert result.exit_code != 0, result.stdout
         return result.stderr.decode()
 
-    def rows(self, uri: str, *words: str) -> list[str]:
+    def rows(self, uri: str, *args: str) -> list[str]:
         """Query a provider."""
-        return self("content", "query", "--uri", uri, *words).splitlines()
+        return self("content", "query", "--uri", uri, *args).splitlines()
 
 
 @pytest.fixture
@@ -72,8 +72,8 @@ class TestContent:
             (("+1555", "b, x=1"), ("+1666", "a"), ("+1555", "c"))
         ):
             binds = [f"address:s:{address}", f"body:s:{body}", f"date:l:{1000 + number}"]
-            words = [word for bind in binds for word in ("--bind", bind)]
-            phone("content", "insert", "--uri", self.SMS, *words)
+            args = [word for bind in binds for word in ("--bind", bind)]
+            phone("content", "insert", "--uri", self.SMS, *args)
 
     def test_conditions_are_sql(self, phone: Shell) -> None:
         query = ("--projection", "_id", "--where")
@@ -85,8 +85,8 @@ class TestContent:
         ):
             wanted = [f"Row: {place} _id={number}" for place, number in enumerate(ids)]
             assert phone.rows(self.SMS, *query, where) == wanted
-        found = phone.rows(self.SMS, "--projection", "body", "--sort", "date DESC")
-        assert found == ["Row: 0 body=c", "Row: 1 body=a", "Row: 2 body=b, x=1"]
+        rows = phone.rows(self.SMS, "--projection", "body", "--sort", "date DESC")
+        assert rows == ["Row: 0 body=c", "Row: 1 body=a", "Row: 2 body=b, x=1"]
 
     @pytest.mark.parametrize(
         "where",
@@ -130,8 +130,8 @@ class TestContent:
 class TestPackages:
     def test_a_permission_is_granted_and_taken_back(self, phone: Shell) -> None:
         phone("pm", "grant", SETTINGS, CONTACTS_PERMISSION)
-        said = phone("dumpsys", "package", SETTINGS)
-        assert f"{CONTACTS_PERMISSION}: granted=true" in said
+        output = phone("dumpsys", "package", SETTINGS)
+        assert f"{CONTACTS_PERMISSION}: granted=true" in output
         phone("cmd", "package", "revoke", SETTINGS, CONTACTS_PERMISSION)
         assert f"{CONTACTS_PERMISSION}: granted=false" in phone("pm", "dump", SETTINGS)
         assert "Unknown package" in phone.fail("pm", "grant", "no.such", CONTACTS_PERMISSION)
@@ -157,9 +157,9 @@ class TestServices:
 
     def test_a_notification_is_posted_and_told(self, phone: Shell) -> None:
         phone("cmd", "notification", "post", "-t", "Title", "tag", "some", "text")
-        said = phone("dumpsys", "notification", "--noredact")
-        assert "pkg=com.android.shell user=UserHandle{0} id=1 tag=tag" in said
-        assert "android.title=String (Title)\n        android.text=String (some text)" in said
+        output = phone("dumpsys", "notification", "--noredact")
+        assert "pkg=com.android.shell user=UserHandle{0} id=1 tag=tag" in output
+        assert "android.title=String (Title)\n        android.text=String (some text)" in output
         assert phone("cmd", "notification", "list") == "0|com.android.shell|1|tag|2000\n"
 
     def test_the_shade_takes_the_focus(self, phone: Shell) -> None:
@@ -184,8 +184,8 @@ class TestServices:
 
 class TestActivities:
     def test_an_address_opens_what_takes_it(self, phone: Shell) -> None:
-        said = phone("am", "start", "-a", "android.intent.action.DIAL", "-d", "tel:5551234")
-        assert said == "Starting: Intent { act=android.intent.action.DIAL dat=tel:5551234 }\n"
+        output = phone("am", "start", "-a", "android.intent.action.DIAL", "-d", "tel:5551234")
+        assert output == "Starting: Intent { act=android.intent.action.DIAL dat=tel:5551234 }\n"
         assert "dialer" in phone("dumpsys", "activity", "activities").splitlines()[2]
         assert "unable to resolve" in phone.fail("am", "start", "-d", "nonsense:x")
 
@@ -197,9 +197,9 @@ class TestActivities:
 
     def test_the_log_tells_of_it(self, phone: Shell) -> None:
         phone("am", "start", "-p", SETTINGS)
-        said = phone("logcat", "-d", "-v", "brief", "-s", "ActivityTaskManager:I")
-        assert f"START u0 {{pkg={SETTINGS}}} from uid 2000" in said
-        assert f"Displayed {SETTINGS}/" in said
+        output = phone("logcat", "-d", "-v", "brief", "-s", "ActivityTaskManager:I")
+        assert f"START u0 {{pkg={SETTINGS}}} from uid 2000" in output
+        assert f"Displayed {SETTINGS}/" in output
 
 
 class TestInput:
@@ -247,17 +247,17 @@ class TestInput:
         assert phone("wm", "density") == "Physical density: 420\n"
 
     @pytest.mark.parametrize(
-        "words", ["size 0x0", "size 9999x9999", "size 720", "size ²x²", "density 10", "density x"]
+        "args", ["size 0x0", "size 9999x9999", "size 720", "size ²x²", "density 10", "density x"]
     )
-    def test_what_no_screen_can_be_is_refused(self, phone: Shell, words: str) -> None:
+    def test_what_no_screen_can_be_is_refused(self, phone: Shell, args: str) -> None:
         before = phone("wm", "size"), phone("wm", "density")
-        assert phone.fail("wm", *words.split()).startswith("Error: ")
+        assert phone.fail("wm", *args.split()).startswith("Error: ")
         assert (phone("wm", "size"), phone("wm", "density")) == before
 
     def test_any_words_in_its_settings_leave_a_screen(self, phone: Shell) -> None:
-        for words in ("99999,99999", "0,0", "x", "²,²", "1,99999", ""):
-            phone("settings", "put", "global", "display_size_forced", words)
-            phone("settings", "put", "secure", "display_density_forced", words.split(",")[0])
+        for setting in ("99999,99999", "0,0", "x", "²,²", "1,99999", ""):
+            phone("settings", "put", "global", "display_size_forced", setting)
+            phone("settings", "put", "secure", "display_density_forced", setting.split(",")[0])
             assert phone("wm", "size") == "Physical size: 1080x2400\n"
             assert phone("wm", "density") == "Physical density: 420\n"
 
@@ -291,31 +291,31 @@ class TestInput:
 
 class TestRandomTouches:
     def test_they_stay_in_what_is_allowed_and_come_again(self, phone: Shell) -> None:
-        words = ("monkey", "-p", SETTINGS, "-p", "com.google.android.keep", "-s", "7", "-v", "60")
-        assert ":Monkey: seed=7 count=60" in phone(*words)
-        assert "Events injected: 60" in phone(*words)
+        argv = ("monkey", "-p", SETTINGS, "-p", "com.google.android.keep", "-s", "7", "-v", "60")
+        assert ":Monkey: seed=7 count=60" in phone(*argv)
+        assert "Events injected: 60" in phone(*argv)
         assert phone.phone.stack.front.package in {SETTINGS, "com.google.android.keep", LAUNCHER}
         assert len(phone.phone.stack.tasks) > 1
 
-    @pytest.mark.parametrize("words", ["", "0", "x", "-p", "-p no.such 1", "-s x 1", "99999999"])
-    def test_odd_calls_fail(self, phone: Shell, words: str) -> None:
-        assert phone.commands.run(["monkey", *words.split()], phone.config.root).exit_code == 252
+    @pytest.mark.parametrize("args", ["", "0", "x", "-p", "-p no.such 1", "-s x 1", "99999999"])
+    def test_odd_calls_fail(self, phone: Shell, args: str) -> None:
+        assert phone.commands.run(["monkey", *args.split()], phone.config.root).exit_code == 252
 
 
 class TestBattery:
     def test_it_says_what_it_is_made_to_say(self, phone: Shell) -> None:
         phone("dumpsys", "battery", "set", "level", "7")
         phone("cmd", "battery", "unplug")
-        said = phone("dumpsys", "battery")
-        assert "  level: 7\n" in said
-        assert "AC powered: false" in said
+        output = phone("dumpsys", "battery")
+        assert "  level: 7\n" in output
+        assert "AC powered: false" in output
         assert phone("cmd", "battery", "get", "level") == "7\n"
         phone("dumpsys", "battery", "reset")
         assert "  level: 100\n" in phone("dumpsys", "battery")
 
-    @pytest.mark.parametrize("words", ["set level 101", "set level -1", "set x 1", "set ac 2"])
-    def test_what_no_battery_says_is_refused(self, phone: Shell, words: str) -> None:
-        assert "Battery service" in phone.fail("cmd", "battery", *words.split())
+    @pytest.mark.parametrize("args", ["set level 101", "set level -1", "set x 1", "set ac 2"])
+    def test_what_no_battery_says_is_refused(self, phone: Shell, args: str) -> None:
+        assert "Battery service" in phone.fail("cmd", "battery", *args.split())
 
 
 class TestSmallServices:
@@ -376,8 +376,8 @@ class TestFingers:
         assert phone.phone.compositor.dump() == before
 
     def test_a_trackball_is_taken_and_does_nothing(self, phone: Shell) -> None:
-        for words in ("press", "roll 1 -1"):
-            assert phone("input", *words.split()) == ""
+        for action in ("press", "roll 1 -1"):
+            assert phone("input", *action.split()) == ""
 
 
 def test_a_reboot_closes_everything(phone: Shell) -> None:
@@ -432,8 +432,8 @@ class TestConsole:
         for line in ("power capacity 12", "power ac off", "power status discharging"):
             self.say(phone, line)
         assert "level: 12\n" in phone("dumpsys", "battery")
-        said = self.say(phone, "power display")
-        assert "AC: offline\nstatus: Discharging\nhealth: Good" in said
+        output = self.say(phone, "power display")
+        assert "AC: offline\nstatus: Discharging\nhealth: Good" in output
 
     def test_the_phone_is_turned(self, phone: Shell) -> None:
         phone("wm", "user-rotation", "free")
@@ -459,19 +459,19 @@ class TestConsole:
         ],
     )
     def test_what_is_odd_is_refused(self, phone: Shell, line: str) -> None:
-        with pytest.raises(Exception, match=r"\w") as found:
+        with pytest.raises(Exception, match=r"\w") as caught:
             self.say(phone, line)
-        assert type(found.value).__name__ in {"RefusedError", "SnapshotRefusedError"}
+        assert type(caught.value).__name__ in {"RefusedError", "SnapshotRefusedError"}
 
 
 def boxes(data: bytes) -> dict[bytes, bytes]:
     """Read the boxes of an MP4 file, or of one that holds others."""
-    found, place = {}, 0
+    contents, place = {}, 0
     while place < len(data):
         length, kind = struct.unpack_from(">I4s", data, place)
-        found[kind] = data[place + 8 : place + length]
+        contents[kind] = data[place + 8 : place + length]
         place += length
-    return found
+    return contents
 
 
 def test_a_film_holds_every_frame_for_its_time(tmp_path: Path) -> None:
@@ -502,7 +502,7 @@ def test_a_film_holds_every_frame_for_its_time(tmp_path: Path) -> None:
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(st.text(max_size=20), max_size=6))
-def test_no_words_break_a_command(phone: Shell, words: list[str]) -> None:
+def test_no_words_break_a_command(phone: Shell, args: list[str]) -> None:
     for name in ("am", "cmd", "content", "dumpsys", "input", "log", "logcat", "pm", "wm"):
-        result = phone.commands.run([name, *words], phone.config.root)
+        result = phone.commands.run([name, *args], phone.config.root)
         assert 0 <= result.exit_code <= 255

@@ -33,9 +33,9 @@ class Shell:
         self.commands = Commands(Phone(Store(self.config.database)), self.config)
 
     def shell(self, command: str, timeout_s: float = 10.0) -> Result:
-        words = split_plain(command)
-        assert words is not None
-        return self.commands.run(words, self.config.root)
+        argv = split_plain(command)
+        assert argv is not None
+        return self.commands.run(argv, self.config.root)
 
     def view(self) -> PhoneView:
         return PhoneView(self, timeout_s=10)
@@ -73,8 +73,8 @@ def test_evaluators_read_contacts_added_either_way(phone: Shell) -> None:
         ("vnd.android.cursor.item/name", "Olaf Berg"),
         ("vnd.android.cursor.item/email_v2", "olaf@example.org"),
     ):
-        words = f"--bind raw_contact_id:i:2 --bind mimetype:s:{kind} --bind 'data1:s:{value}'"
-        assert phone.shell(f"content insert --uri {DATA} {words}").exit_code == 0
+        binds = f"--bind raw_contact_id:i:2 --bind mimetype:s:{kind} --bind 'data1:s:{value}'"
+        assert phone.shell(f"content insert --uri {DATA} {binds}").exit_code == 0
     assert contact_exists(phone.view(), "Ines C", number="044 555")
     assert contact_exists(phone.view(), "Olaf Berg", email="Olaf@Example.org")
     assert not contact_exists(phone.view(), "Olaf Berg", number="044 555")
@@ -111,8 +111,8 @@ def test_evaluators_see_the_screen(phone: Shell) -> None:
     ],
 )
 def test_what_is_wrong_fails_in_words(phone: Shell, command: str) -> None:
-    words = split_plain(command) or command.split()
-    result = phone.commands.run(words, phone.config.root)
+    argv = split_plain(command) or command.split()
+    result = phone.commands.run(argv, phone.config.root)
     assert result.exit_code != 0
     assert result.stderr.strip()
 
@@ -123,8 +123,8 @@ def test_settings_are_rows_too(phone: Shell) -> None:
     phone.shell(f"content insert --uri {uri} --bind name:s:b --bind value:s:2")
     assert phone.view().setting("secure", "a") == "1"
     phone.shell(f"content update --uri {uri} --bind value:s:3 --where \"name='a'\"")
-    said = phone.shell(f"content query --uri {uri} --projection value --where \"name='a'\"")
-    assert said.stdout == b"Row: 0 value=3\n"
+    result = phone.shell(f"content query --uri {uri} --projection value --where \"name='a'\"")
+    assert result.stdout == b"Row: 0 value=3\n"
     phone.shell(f"content delete --uri {uri} --where \"name='a' OR name='b'\"")
     assert phone.view().setting("secure", "a") is None
     assert phone.view().setting("secure", "b") is None
@@ -137,9 +137,9 @@ def test_files_are_taken_in_renamed_and_deleted(tmp_path: Path) -> None:
     commands = Commands(Phone(Store(config.database), tmp_path), config)
     card = config.resolve("/sdcard")
 
-    def run(*words: str) -> Result:
+    def run(*args: str) -> Result:
         uri = ("--uri", "content://media/external/file")
-        return commands.run(["content", words[0], *uri, *words[1:]], config.root)
+        return commands.run(["content", args[0], *uri, *args[1:]], config.root)
 
     assert run("insert", "--bind", "_data:s:/sdcard/none.txt").exit_code == 1
     assert run("insert", "--bind", "_data:s:/sdcard/../phone.db").exit_code == 1
@@ -155,12 +155,12 @@ def test_files_are_taken_in_renamed_and_deleted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("options", "message"),
     [
         ("--uri content://sms more", "Unsupported argument: more"),
         ("--uri", "Option --uri needs a value"),
         ("--uri content://settings/nope", "Unknown URI"),
     ],
 )
-def test_wrong_words_are_named(phone: Shell, words: str, said: str) -> None:
-    assert said in phone.shell(f"content query {words}").stderr.decode()
+def test_wrong_words_are_named(phone: Shell, options: str, message: str) -> None:
+    assert message in phone.shell(f"content query {options}").stderr.decode()

@@ -40,16 +40,16 @@ def test_a_link_to_a_number_calls_nobody(phone: Shell) -> None:
 
 def test_an_address_that_names_an_application_does_not_bring_it_to_the_front(phone: Shell) -> None:
     claim = f"  topResumedActivity=ActivityRecord{{1 u0 {SETTINGS}/.Settings t1}}"
-    words = ["am", "start", "-a", "android.intent.action.DIAL", "-d", f"tel:{claim}"]
-    assert phone.commands.run(words, phone.config.root).exit_code == 0
+    argv = ["am", "start", "-a", "android.intent.action.DIAL", "-d", f"tel:{claim}"]
+    assert phone.commands.run(argv, phone.config.root).exit_code == 0
     assert app_in_front(phone.view(), DIALER)
     assert not app_in_front(phone.view(), SETTINGS)
 
 
 def test_a_text_that_looks_like_a_row_is_none(phone: Shell) -> None:
     title = "x\nRow: 1 _id=9, title=Milk"
-    words = ["content", "insert", "--uri", TASKS, "--bind", f"title:s:{title}"]
-    assert phone.commands.run(words, phone.config.root).exit_code == 0
+    argv = ["content", "insert", "--uri", TASKS, "--bind", f"title:s:{title}"]
+    assert phone.commands.run(argv, phone.config.root).exit_code == 0
     assert b"Row: 1 _id=9, title=Milk" in phone.shell(f"content query --uri {TASKS}").stdout
     assert not task_listed(phone.view(), "Milk")
     assert not content_row_exists(phone.view(), TASKS, {"title": "Milk"})
@@ -67,8 +67,8 @@ def test_another_application_of_the_same_words_does_not_count(phone: Shell) -> N
 def test_a_notification_that_looks_like_another_applications_is_none(phone: Shell) -> None:
     record = "NotificationRecord(0x1a: pkg=com.google.android.deskclock user=UserHandle{0} id=1)"
     text = f"x\n    {record}\n      extras={{\n        android.title=String (Alarm"
-    words = ["cmd", "notification", "post", "-t", "Note", "tag", text]
-    assert phone.commands.run(words, phone.config.root).exit_code == 0
+    argv = ["cmd", "notification", "post", "-t", "Note", "tag", text]
+    assert phone.commands.run(argv, phone.config.root).exit_code == 0
     assert notification_posted(phone.view(), "com.android.shell", "Note")
     assert not notification_posted(phone.view(), "com.google.android.deskclock", "Alarm")
     assert notifications_cleared(phone.view(), "com.google.android.deskclock")
@@ -78,8 +78,8 @@ def test_a_whole_notification_within_a_text_is_none(phone: Shell) -> None:
     clock = "com.google.android.deskclock"
     head = f"NotificationRecord(0x1a: pkg={clock} user=UserHandle{{0}} id=1 key=0|{clock}|1|null|1)"
     text = f"x)\n      }}\n    {head}\n      extras={{\n        android.title=String (Alarm"
-    words = ["cmd", "notification", "post", "-t", "Note", "tag", text]
-    assert phone.commands.run(words, phone.config.root).exit_code == 0
+    argv = ["cmd", "notification", "post", "-t", "Note", "tag", text]
+    assert phone.commands.run(argv, phone.config.root).exit_code == 0
     assert f"pkg={clock}".encode() in phone.shell("dumpsys notification --noredact").stdout
     assert not notification_posted(phone.view(), clock, "Alarm")
     assert notifications_cleared(phone.view(), clock)

@@ -226,11 +226,11 @@ def test_every_screen_is_drawn_and_its_texts_do_not_overlap(
         for names in ways:
             user.phone.stop(package)
             user.phone.launch(package)
-            for words in names:
-                if words == "<":
+            for name in names:
+                if name == "<":
                     user.phone.press("BACK")
                 else:
-                    user.tap(words)
+                    user.tap(name)
             user.check_screen()
     user.phone.expand_shade()
     user.check_screen()

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    found = Store(tmp_path / "phone.db")
-    yield found
-    found.close()
+    phone_store = Store(tmp_path / "phone.db")
+    yield phone_store
+    phone_store.close()
 
 
 class TestMigrations:
@@ -101,8 +101,8 @@ class TestMessages:
         add_message(store, "+41445550173", "a", SENT, 1)
         add_message(store, "044 555 01 73", "b", RECEIVED, 2)
         add_message(store, "999", "c", RECEIVED, 3)
-        found = [(row["body"], row["unread"]) for row in list_threads(store)]
-        assert found == [("c", 1), ("b", 1)]
+        threads = [(row["body"], row["unread"]) for row in list_threads(store)]
+        assert threads == [("c", 1), ("b", 1)]
 
 
 def test_a_notification_of_the_same_tag_replaces_the_older(store: Store) -> None:
@@ -122,8 +122,8 @@ class TestAlarms:
         [(13, 0, 21), (7, 0, 22), (12, 0, 22), (13, 1 << 5, 21), (7, 1 << 5, 28), (7, 1, 23)],
     )
     def test_it_rings_next(self, hour: int, days: int, day: int) -> None:
-        found = next_time({"hour": hour, "minutes": 0, "daysofweek": days}, self.NOW)
-        assert (found.day, found.hour) == (day, hour)
+        alarm_time = next_time({"hour": hour, "minutes": 0, "daysofweek": days}, self.NOW)
+        assert (alarm_time.day, alarm_time.hour) == (day, hour)
 
 
 class TestPlaces:
@@ -156,9 +156,9 @@ class TestPlaces:
 
         def color(longitude: float, latitude: float) -> tuple[int, int, int]:
             image = draw_map(Window(longitude, latitude, 4.0), (), (), (300, 300), is_dark=False)
-            found = image.getpixel((150, 150))
-            assert isinstance(found, tuple)
-            return (found[0], found[1], found[2])
+            pixel = image.getpixel((150, 150))
+            assert isinstance(pixel, tuple)
+            return (pixel[0], pixel[1], pixel[2])
 
         dry = {color(*spot) for spot in ((24.0, 4.0), (-100.0, 43.0), (178.5, 67.5))}
         wet = {color(*spot) for spot in ((-30.0, 30.0), (80.0, -20.0), (179.9, 20.0))}

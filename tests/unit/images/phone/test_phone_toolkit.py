@@ -214,7 +214,7 @@ class TestRotation:
 
 class TestIntents:
     @pytest.mark.parametrize(
-        ("action", "uri", "package", "words"),
+        ("action", "uri", "package", "text"),
         [
             ("DIAL", "tel:+41%2044", DIALER, "+41 44"),
             ("SENDTO", "smsto:123?body=Hello", MESSAGES, "Hello"),
@@ -227,11 +227,11 @@ class TestIntents:
         ],
     )
     def test_an_address_opens_the_application_that_takes_it(
-        self, user: User, action: str, uri: str, package: str, words: str
+        self, user: User, action: str, uri: str, package: str, text: str
     ) -> None:
         assert user.phone.view(f"android.intent.action.{action}", uri)
         assert user.front() == package
-        assert user.sees(words)
+        assert user.sees(text)
         user.phone.press("BACK")
         user.phone.press("BACK")
 

@@ -129,9 +129,9 @@ def disturb(root: Path, kind: str, path: Path) -> None:
 class TestSnapshots:
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[Store]:
-        found = Store(tmp_path / "phone.db")
-        yield found
-        found.close()
+        phone_store = Store(tmp_path / "phone.db")
+        yield phone_store
+        phone_store.close()
 
     @pytest.fixture
     def snapshots(self, root: Path, tmp_path: Path) -> SnapshotStore:

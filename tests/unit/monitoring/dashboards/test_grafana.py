@@ -22,8 +22,8 @@ QUERIES = [query for board in DASHBOARDS for panel in board.panels for query in 
 
 
 def committed(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((OUTPUT / f"{name}.json").read_text())
-    return found
+    dashboard: dict[str, Any] = json.loads((OUTPUT / f"{name}.json").read_text())
+    return dashboard
 
 
 def test_the_committed_dashboards_are_current() -> None:

@@ -53,8 +53,8 @@ def test_a_guest_that_never_runs_is_killed_at_the_deadline(
 
 
 def test_no_device_is_told_apart(tmp_path: Path) -> None:
-    found = try_kvm(Settings(state_dir=tmp_path), device=tmp_path / "kvm")
-    assert (found.name, found.state) == ("tcg", KvmState.MISSING)
+    accelerator = try_kvm(Settings(state_dir=tmp_path), device=tmp_path / "kvm")
+    assert (accelerator.name, accelerator.state) == ("tcg", KvmState.MISSING)
 
 
 def test_no_permission_is_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -65,8 +65,8 @@ def test_no_permission_is_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         return False
 
     monkeypatch.setattr("os.access", refuse)
-    found = try_kvm(Settings(state_dir=tmp_path), device=device)
-    assert (found.name, found.state) == ("tcg", KvmState.DENIED)
+    accelerator = try_kvm(Settings(state_dir=tmp_path), device=device)
+    assert (accelerator.name, accelerator.state) == ("tcg", KvmState.DENIED)
 
 
 @pytest.mark.parametrize(
@@ -84,15 +84,15 @@ def test_no_permission_is_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     ],
 )
 def test_each_way_a_guest_can_end_is_told_apart(ran: Ran, name: str, state: KvmState) -> None:
-    found = judge(ran, 3.0)
-    assert (found.name, found.state) == (name, state)
+    accelerator = judge(ran, 3.0)
+    assert (accelerator.name, accelerator.state) == (name, state)
 
 
 def test_a_kvm_slower_than_emulation_is_not_used() -> None:
-    found = compare(8.9, Ran(EXIT_CODE, "", 0.7))
-    assert (found.name, found.state) == ("tcg", KvmState.SLOW)
-    assert "8.9 s" in found.reason
-    assert "0.7 s" in found.reason
+    accelerator = compare(8.9, Ran(EXIT_CODE, "", 0.7))
+    assert (accelerator.name, accelerator.state) == ("tcg", KvmState.SLOW)
+    assert "8.9 s" in accelerator.reason
+    assert "0.7 s" in accelerator.reason
 
 
 @pytest.mark.parametrize("tcg", [Ran(EXIT_CODE, "", 0.5), Ran(EXIT_CODE, "", 0.21), Ran(1, "", 0)])
@@ -117,9 +117,9 @@ def test_kvm_is_tried_beside_emulation(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 def test_the_cause_quotes_qemu_and_not_its_warnings() -> None:
-    found = judge(Ran(-6, "qemu: warning: x\nqemu: error: failed to set MSR 0x10a"), 3.0)
-    assert "failed to set MSR 0x10a" in found.reason
-    assert "warning" not in found.reason
+    accelerator = judge(Ran(-6, "qemu: warning: x\nqemu: error: failed to set MSR 0x10a"), 3.0)
+    assert "failed to set MSR 0x10a" in accelerator.reason
+    assert "warning" not in accelerator.reason
 
 
 @pytest.fixture
@@ -163,8 +163,8 @@ def test_a_finding_of_another_boot_or_a_broken_one_is_not_trusted(
 
 
 def test_the_settings_decide_without_a_trial(tmp_path: Path, tries: list[int]) -> None:
-    found = find_accelerator(Settings(state_dir=tmp_path, accelerator="tcg"))
-    assert found.name == "tcg"
+    accelerator = find_accelerator(Settings(state_dir=tmp_path, accelerator="tcg"))
+    assert accelerator.name == "tcg"
     assert not tries
 
 

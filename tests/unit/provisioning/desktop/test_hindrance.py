@@ -62,8 +62,8 @@ def test_nothing_is_found_where_all_is_well() -> None:
 
 
 def test_a_session_that_ended_is_named() -> None:
-    found = find_hindrance(HostLink({"ready": False}), "nobody")
-    assert found == "the graphical session ended"
+    cause = find_hindrance(HostLink({"ready": False}), "nobody")
+    assert cause == "the graphical session ended"
 
 
 def test_a_session_that_does_not_answer_is_named_where_programs_run_at_once() -> None:

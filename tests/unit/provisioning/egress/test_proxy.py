@@ -63,17 +63,17 @@ def get(url: str) -> str:
 
 
 def test_an_allowed_name_is_reached_without_dns(guest: int, proxy: EgressProxy) -> None:
-    said = ask(guest, get("http://shop.test/basket?n=2"))
-    assert said.startswith("HTTP/1.0 200")
-    assert said.endswith("/basket?n=2 shop.test close\n")
+    response = ask(guest, get("http://shop.test/basket?n=2"))
+    assert response.startswith("HTTP/1.0 200")
+    assert response.endswith("/basket?n=2 shop.test close\n")
     assert proxy.attempts == [Attempt("shop.test", 80, is_allowed=True)]
 
 
 def test_an_allowed_name_is_reached_through_a_tunnel(guest: int) -> None:
     inner = "GET /secret HTTP/1.0\r\nHost: shop.test\r\n\r\n"
-    said = ask(guest, f"CONNECT SHOP.test.:443 HTTP/1.1\r\nHost: shop.test\r\n\r\n{inner}")
-    assert said.startswith("HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.0 200")
-    assert said.endswith("/secret shop.test None\n")
+    response = ask(guest, f"CONNECT SHOP.test.:443 HTTP/1.1\r\nHost: shop.test\r\n\r\n{inner}")
+    assert response.startswith("HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.0 200")
+    assert response.endswith("/secret shop.test None\n")
 
 
 @pytest.mark.parametrize(
@@ -93,16 +93,16 @@ def test_an_allowed_name_is_reached_through_a_tunnel(guest: int) -> None:
 def test_anything_else_is_refused_and_noted(
     guest: int, proxy: EgressProxy, request_line: str
 ) -> None:
-    said = ask(guest, f"{request_line}\r\nHost: shop.test\r\n\r\n")
-    assert said.startswith("HTTP/1.1 403 Forbidden")
+    response = ask(guest, f"{request_line}\r\nHost: shop.test\r\n\r\n")
+    assert response.startswith("HTTP/1.1 403 Forbidden")
     (attempt,) = proxy.attempts
     assert not attempt.is_allowed
 
 
 def test_a_name_that_points_at_the_appliance_is_not_followed(guest: int, shop: int) -> None:
-    said = ask(guest, get(f"http://localhost:{shop}/"))
-    assert said.startswith("HTTP/1.1 502")
-    assert "not public" in said
+    response = ask(guest, get(f"http://localhost:{shop}/"))
+    assert response.startswith("HTTP/1.1 502")
+    assert "not public" in response
 
 
 def test_a_server_that_is_away_is_said_so(guest: int) -> None:
@@ -137,10 +137,10 @@ def test_garbage_is_answered_and_the_next_guest_is_served(
 
 
 def test_many_connections_at_once_are_served_apart(guest: int) -> None:
-    said: dict[int, str] = {}
+    responses: dict[int, str] = {}
 
     def one(number: int) -> None:
-        said[number] = ask(guest, get(f"http://shop.test/{number}"))
+        responses[number] = ask(guest, get(f"http://shop.test/{number}"))
 
     threads = [threading.Thread(target=one, args=(number,)) for number in range(20)]
     for thread in threads:
@@ -148,7 +148,7 @@ def test_many_connections_at_once_are_served_apart(guest: int) -> None:
     for thread in threads:
         thread.join()
     assert [
-        n for n in range(20) if not said.get(n, "nothing").endswith(f"/{n} shop.test close\n")
+        n for n in range(20) if not responses.get(n, "nothing").endswith(f"/{n} shop.test close\n")
     ] == []
 
 

@@ -28,8 +28,8 @@ class Link:
             raise LinkTimeoutError(f"no answer to {op} within {timeout_s:g} s")
         if op == "ping":
             return {"clock_s": self.clock_s}
-        words = f"Avail\n{self.free_mib}\n".encode()
-        return {"stdout_b64": base64.b64encode(words).decode()}
+        output = f"Avail\n{self.free_mib}\n".encode()
+        return {"stdout_b64": base64.b64encode(output).decode()}
 
 
 class Sick:
@@ -49,8 +49,8 @@ NOW_S = FakeClock().now_s()
 
 
 def verdicts(machine: Sick) -> dict[str, bool]:
-    found = check(cast("Machine", machine), clock=FakeClock())
-    return {health.name: health.ok for health in found}
+    results = check(cast("Machine", machine), clock=FakeClock())
+    return {health.name: health.ok for health in results}
 
 
 def test_a_sound_machine_passes_all() -> None:

@@ -148,15 +148,15 @@ def test_a_block_whose_lease_ended_says_so_whatever_went_wrong_in_it(lab: Lab) -
 
 def test_a_lease_ends_on_time_though_nobody_else_looks(tmp_path: Path) -> None:
     backend = ForkingFake(Settings(state_dir=tmp_path, desktop_reset="fork", desktop_pool="0"))
-    said: list[str] = []
+    messages: list[str] = []
     ended = threading.Event()
     backend.on_delete = lambda _machine_id: ended.set()
-    fleet = LocalFleet(backend.settings, {Kind.DESKTOP: backend}, say=said.append)
+    fleet = LocalFleet(backend.settings, {Kind.DESKTOP: backend}, say=messages.append)
     lease = fleet.acquire(ROLES, ttl_s=0.05)
     assert ended.wait(timeout=10.0)
     with pytest.raises(LeaseExpiredError):
         lease.renew()
-    assert said == [f"the lease {lease.lease_id} ended: its machines are destroyed"]
+    assert messages == [f"the lease {lease.lease_id} ended: its machines are destroyed"]
     lease.release()
 
 

@@ -209,10 +209,10 @@ def test_two_leases_at_once_never_share_a_machine(fleet: LocalFleet, backend: Fa
 def test_the_record_follows_the_lease(fleet: LocalFleet, backend: FakeBackend) -> None:
     folder = backend.folder("desktop-1")
     with fleet.acquire(ROLES):
-        assert (found := folder.read()) is not None
-        assert found.state is MachineState.LEASED
-    assert (found := folder.read()) is not None
-    assert found.state is MachineState.READY
+        assert (record := folder.read()) is not None
+        assert record.state is MachineState.LEASED
+    assert (record := folder.read()) is not None
+    assert record.state is MachineState.READY
 
 
 def test_a_machine_goes_back_when_the_block_raises(fleet: LocalFleet, backend: FakeBackend) -> None:
@@ -272,8 +272,8 @@ def test_a_sweep_removes_what_dead_processes_left_and_keeps_what_is_whole(
         "desktop-stray",
     ]
     assert ids(backend) == ["desktop-whole"]
-    assert (found := backend.folder("desktop-whole").read()) is not None
-    assert found.state is MachineState.READY
+    assert (record := backend.folder("desktop-whole").read()) is not None
+    assert record.state is MachineState.READY
 
 
 def test_a_sweep_leaves_machines_in_use_alone(fleet: LocalFleet, backend: FakeBackend) -> None:
@@ -292,8 +292,8 @@ def test_a_killed_holder_leaves_a_machine_that_is_lent_again(
         with fleet.acquire(ROLES):
             os._exit(9)
     os.waitpid(child, 0)
-    assert (found := backend.folder("desktop-1").read()) is not None
-    assert found.state is MachineState.LEASED
+    assert (record := backend.folder("desktop-1").read()) is not None
+    assert record.state is MachineState.LEASED
 
     with fleet.acquire(ROLES):
         assert ids(backend) == ["desktop-1"]
@@ -313,8 +313,8 @@ def test_stopped_machines_are_kept_and_lent_again(fleet: LocalFleet, backend: Fa
     assert fleet.stop_all() == ["desktop-1", "desktop-half"]
 
     assert ids(backend) == ["desktop-1"]
-    assert (found := backend.folder("desktop-1").read()) is not None
-    assert found.state is MachineState.STOPPED
+    assert (record := backend.folder("desktop-1").read()) is not None
+    assert record.state is MachineState.STOPPED
     with fleet.acquire(ROLES):
         assert backend.made == 1
 
@@ -323,10 +323,10 @@ def test_stopped_machines_are_kept_and_lent_again(fleet: LocalFleet, backend: Fa
 
 
 def forks(backend: ForkingFake, state: MachineState) -> list[str]:
-    found = [(folder, folder.read()) for folder in iter_folders(backend.settings)]
+    records = [(folder, folder.read()) for folder in iter_folders(backend.settings)]
     return [
         folder.machine_id
-        for folder, record in found
+        for folder, record in records
         if record and record.is_fork and record.state is state
     ]
 

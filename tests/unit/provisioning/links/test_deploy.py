@@ -118,9 +118,9 @@ def test_a_probe_that_does_not_start_is_told_with_its_words(
 
 
 def test_words_arrive_as_they_are(ssh: SshSession) -> None:
-    words = ["a b", "'", '"', "$HOME", "*", ";", "\\", "", "ü\n"]
-    done = ssh.run(["/usr/bin/printf", "%s|", *words])
-    assert done.stdout.decode() == "".join(f"{word}|" for word in words)
+    args = ["a b", "'", '"', "$HOME", "*", ";", "\\", "", "ü\n"]
+    done = ssh.run(["/usr/bin/printf", "%s|", *args])
+    assert done.stdout.decode() == "".join(f"{word}|" for word in args)
 
 
 def test_exit_code_and_both_outputs_come_back(ssh: SshSession) -> None:

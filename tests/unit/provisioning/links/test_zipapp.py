@@ -44,8 +44,8 @@ def test_the_older_fork_of_python_xlib_is_refused(
     older = tmp_path / "Xlib"
     older.mkdir()
     (older / "__init__.py").touch()
-    found = zipapp._location
-    monkeypatch.setattr(zipapp, "_location", lambda n: older if n == "Xlib" else found(n))
+    real_location = zipapp._location
+    monkeypatch.setattr(zipapp, "_location", lambda n: older if n == "Xlib" else real_location(n))
     with pytest.raises(RequirementError, match=r"python-xlib 0\.33"):
         zipapp.build_probe.__wrapped__()
 

@@ -88,8 +88,8 @@ def test_desktop_files_are_read_and_hidden_ones_left_out(tmp_path: Path) -> None
     (folder / "mine.desktop").write_text(f"{head}Name=My App\nName[de]=Meine\nExec=x %U\n")
     (folder / "gone.desktop").write_text(f"{head}Name=Gone\nHidden=true\n")
     (folder / "broken.desktop").write_text("no group\n")
-    found = [app for app in apps.list_apps(str(tmp_path)) if app.path.startswith(str(tmp_path))]
-    assert [(app.app_id, app.name, app.is_shown) for app in found] == [("mine", "My App", True)]
+    own_apps = [app for app in apps.list_apps(str(tmp_path)) if app.path.startswith(str(tmp_path))]
+    assert [(app.app_id, app.name, app.is_shown) for app in own_apps] == [("mine", "My App", True)]
 
 
 @pytest.fixture

@@ -59,9 +59,9 @@ def test_links_of_others_lead_nowhere(tmp_path: Path) -> None:
 
 
 def test_links_of_root_are_followed() -> None:
-    found = [path for path in ("/etc/os-release", "/etc/mtab", "/bin/sh") if Path(path).exists()]
-    assert found
-    for path in found:
+    paths = [path for path in ("/etc/os-release", "/etc/mtab", "/bin/sh") if Path(path).exists()]
+    assert paths
+    for path in paths:
         assert content(path) == Path(path).read_bytes()
 
 
@@ -167,10 +167,10 @@ def test_terminals_are_known_by_their_program() -> None:
 
 def test_the_two_ends_of_a_connection_are_told() -> None:
     try:
-        told = connections.peers()
+        peers = connections.peers()
     except OSError:
         pytest.skip("this kernel has no unix_diag")
-    assert told
+    assert peers
     end, other = socket.socketpair()
     with end, other:
         first, second = os.fstat(end.fileno()).st_ino, os.fstat(other.fileno()).st_ino

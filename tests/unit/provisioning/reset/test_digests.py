@@ -75,7 +75,7 @@ def test_of_two_windows_of_a_program_the_one_that_moved_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "words"),
+    ("before", "after", "pattern"),
     [
         (NOTHING, a_selection(), "nothing -> text ffffffffffff, as TARGETS, UTF8_STRING"),
         (a_selection(), NOTHING, "-> nothing"),
@@ -85,12 +85,12 @@ def test_of_two_windows_of_a_program_the_one_that_moved_is_named() -> None:
     ],
 )
 def test_what_lies_in_a_clipboard_is_compared(
-    before: SelectionState, after: SelectionState, words: str
+    before: SelectionState, after: SelectionState, pattern: str
 ) -> None:
     first, other = a_digest(selections={"PRIMARY": before}), a_digest(selections={"PRIMARY": after})
     (line,) = first.differences(other)
     assert line.startswith("clipboard PRIMARY: ")
-    assert re.search(words, line)
+    assert re.search(pattern, line)
 
 
 def test_a_clipboard_whose_owner_is_silent_is_never_as_it_was() -> None:

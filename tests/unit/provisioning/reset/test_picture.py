@@ -52,14 +52,14 @@ def test_the_same_picture_has_no_differences() -> None:
 
 
 def test_a_region_is_named_in_pixels() -> None:
-    found = painted(Bounds(30, 20, 50, 31))
-    assert a_picture().differences(found) == ("screen: 220 px differ within x 30-49, y 20-30",)
+    frame = painted(Bounds(30, 20, 50, 31))
+    assert a_picture().differences(frame) == ("screen: 220 px differ within x 30-49, y 20-30",)
 
 
 def test_regions_apart_are_named_one_by_one_the_largest_first() -> None:
-    found = painted(Bounds(0, 0, 5, 5))
-    found[70:80, 90:100] = 255
-    assert a_picture().differences(found) == (
+    frame = painted(Bounds(0, 0, 5, 5))
+    frame[70:80, 90:100] = 255
+    assert a_picture().differences(frame) == (
         "screen: 100 px differ within x 90-99, y 70-79",
         "screen: 25 px differ within x 0-4, y 0-4",
     )
@@ -100,9 +100,9 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     mask = np.zeros((80, 100), dtype=np.bool_)
     mask[3, 4] = True
     a_picture().without(mask).write(tmp_path / "one.npy")
-    found = Picture.read(tmp_path / "one.npy")
-    assert np.array_equal(found.frame, a_frame())
-    assert np.array_equal(found.mask, mask)
+    picture = Picture.read(tmp_path / "one.npy")
+    assert np.array_equal(picture.frame, a_frame())
+    assert np.array_equal(picture.mask, mask)
     assert [path.name for path in tmp_path.iterdir()] == ["one.npy"]
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "snapshots" / "ready.json"
     a_state().write(path)
-    found = SavedState.read(path)
-    assert found.digest == a_state().digest
-    assert found.picture.differences(a_state().picture.frame) == ()
+    saved_state = SavedState.read(path)
+    assert saved_state.digest == a_state().digest
+    assert saved_state.picture.differences(a_state().picture.frame) == ()
 
 
 def test_one_without_its_picture_is_not_read(tmp_path: Path) -> None:
@@ -60,6 +60,6 @@ def test_a_screen_that_moves_all_over_is_refused() -> None:
 
 def test_an_error_names_the_first_differences_and_cuts_long_ones() -> None:
     lines = tuple(f"file {index} {'x' * 999}" for index in range(99))
-    told = tell(lines).splitlines()
-    assert len(told) == 20
-    assert max(map(len, told)) == 400
+    message_lines = tell(lines).splitlines()
+    assert len(message_lines) == 20
+    assert max(map(len, message_lines)) == 400

@@ -197,8 +197,8 @@ def test_a_guest_that_cannot_be_asked_is_an_error() -> None:
 
 def test_icons_and_fonts_are_named_the_first_of_them() -> None:
     icons = [f"icon-{number} at 16 px: not in the theme" for number in range(10)]
-    found = Appearance(missing_icons=icons, proportional_fonts=["monospace 12 (DejaVu Sans)"])
-    lines = found.faults()
+    appearance = Appearance(missing_icons=icons, proportional_fonts=["monospace 12 (DejaVu Sans)"])
+    lines = appearance.faults()
     assert lines[0] == "icon icon-0 at 16 px: not in the theme"
     assert lines[-2:] == (
         "icons: 2 more do not resolve",

@@ -125,7 +125,7 @@ def test_a_wrong_return_value_is_the_agents_error(bench: Bench, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("source", "reference", "error", "said"),
+    ("source", "reference", "error", "message"),
     [
         ("", "none.py:Mine", UsageError, "no file"),
         ("", "no_such_module:Mine", UsageError, "no module 'no_such_module'"),
@@ -137,12 +137,12 @@ def test_a_wrong_return_value_is_the_agents_error(bench: Bench, tmp_path: Path) 
     ],
 )
 def test_a_class_that_cannot_be_had_is_refused_before_the_run(
-    tmp_path: Path, source: str, reference: str, error: type[Exception], said: str
+    tmp_path: Path, source: str, reference: str, error: type[Exception], message: str
 ) -> None:
     write(tmp_path, source)
     with pytest.raises(error) as caught:
         specify_agent(reference)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_command_acts_and_is_gone_when_its_trial_is_over(bench: Bench, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_command_acts_and_is_gone_when_its_trial_is_over(bench: Bench, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ("import sys\nsys.stdin.readline()\nraise RuntimeError('boom')", 'mine.py", line 3'),
         ("import os\nos.kill(os.getpid(), 15)\ninput()\ninput()", "was ended by SIGTERM"),
@@ -172,12 +172,12 @@ def test_a_command_acts_and_is_gone_when_its_trial_is_over(bench: Bench, tmp_pat
     ],
 )
 def test_a_command_that_fails_is_the_agents_error(
-    bench: Bench, tmp_path: Path, source: str, said: str
+    bench: Bench, tmp_path: Path, source: str, message: str
 ) -> None:
     write(tmp_path, source)
     result = tried(bench, "", command=f"{sys.executable} mine.py")
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
-    assert said in result.detail
+    assert message in result.detail
 
 
 def test_a_command_that_never_answers_is_killed(tmp_path: Path, bench: Bench) -> None:
@@ -201,13 +201,13 @@ def _runs_in(process: Path, folder: Path) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [("", "empty"), ("'x", "quoted"), ("no-such-program --x", "no program 'no-such-program'")],
 )
 def test_a_command_that_cannot_be_started_is_refused_before_the_run(
-    command: str, said: str
+    command: str, message: str
 ) -> None:
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         specify_agent("", AgentOptions(command=command))
 
 
@@ -225,5 +225,5 @@ def test_a_command_is_told_how_far_the_task_is_when_asked_for(bench: Bench, tmp_
     assert [entry["progress"] for entry in entries(bench, "log")] == [None]
     bench.feedback = "nodes"
     tried(bench, "", f"{sys.executable} far.py")
-    ((told,),) = [entry["progress"] for entry in entries(bench, "log")]
-    assert told.startswith("dark: Not yet satisfied")
+    ((progress,),) = [entry["progress"] for entry in entries(bench, "log")]
+    assert progress.startswith("dark: Not yet satisfied")

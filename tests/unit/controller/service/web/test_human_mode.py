@@ -36,11 +36,13 @@ def session(browser: TestClient, around: Surroundings) -> Iterator[HumanSession]
     shown = browser.post("/human", data=form)
     assert shown.status_code == 200, shown.text
     run = shown.url.path.rpartition("/")[2]
-    found: HumanSession = browser.app.state.human_desk.get(run)  # type: ignore[attr-defined]
-    assert wait_until(lambda: found.phase != "preparing", timeout_s=LONG_S, clock=SYSTEM_CLOCK)
-    yield found
-    found.cancel("The test is over.")
-    found.wait()
+    human_session: HumanSession = browser.app.state.human_desk.get(run)  # type: ignore[attr-defined]
+    assert wait_until(
+        lambda: human_session.phase != "preparing", timeout_s=LONG_S, clock=SYSTEM_CLOCK
+    )
+    yield human_session
+    human_session.cancel("The test is over.")
+    human_session.wait()
 
 
 def first_task() -> str:

@@ -40,8 +40,8 @@ def demo(around: Surroundings, recorded: tuple[Path, tuple[str, str]]) -> tuple[
 
 
 def data_of(text: str) -> list[dict[str, object]]:
-    found = re.findall(r'<script type="application/json" class="data">(.*?)</script>', text)
-    return [json.loads(block) for block in found]
+    blocks = re.findall(r'<script type="application/json" class="data">(.*?)</script>', text)
+    return [json.loads(block) for block in blocks]
 
 
 def test_a_trial_is_stepped_through_and_its_graph_changes(
@@ -93,9 +93,9 @@ def test_the_file_holds_all_it_needs_and_admits_nothing_else(
     answer = browser.get(f"{path}/export")
     assert answer.headers["content-disposition"].startswith("attachment;")
     text = answer.text
-    found = re.search(r'<script type="application/json" class="pictures">(.*?)</script>', text)
-    assert found
-    pictures = json.loads(found.group(1))
+    match = re.search(r'<script type="application/json" class="pictures">(.*?)</script>', text)
+    assert match
+    pictures = json.loads(match.group(1))
     (data,) = data_of(text)
     shown = {digest for row in data["moments"] for digest in row["screens"].values()}  # type: ignore[attr-defined]
     assert set(pictures) == shown

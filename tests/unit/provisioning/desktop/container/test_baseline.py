@@ -17,11 +17,11 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     baseline, state = Baseline(tmp_path / "deep" / "one"), a_state()
     assert baseline.read() is None
     baseline.write(state)
-    found = baseline.read()
-    assert found is not None
-    assert found.digest == state.digest
-    assert np.array_equal(found.picture.frame, state.picture.frame)
-    assert np.array_equal(found.picture.mask, state.picture.mask)
+    restored = baseline.read()
+    assert restored is not None
+    assert restored.digest == state.digest
+    assert np.array_equal(restored.picture.frame, state.picture.frame)
+    assert np.array_equal(restored.picture.mask, state.picture.mask)
 
 
 @pytest.mark.parametrize("name", ["state.json", "state.npy"])

@@ -29,10 +29,10 @@ SPEC = DomainSpec(
 
 
 class Refusing:
-    """A libvirtd whose QEMU says `words` when it is to use io_uring."""
+    """A libvirtd whose QEMU says `message` when it is to use io_uring."""
 
-    def __init__(self, words: str) -> None:
-        self.words = words
+    def __init__(self, message: str) -> None:
+        self.words = message
         self.has_io_uring = True
         self.lifecycle = Lifecycle()
         self.started: list[str] = []
@@ -57,8 +57,8 @@ class Crowded(Refusing):
         assert match
         self.asked.append(int(match[1]))
         if len(self.asked) <= self.taken:
-            words = f"Could not set up host forwarding rule 'tcp::{match[1]}-:22'"
-            raise MachineError("It could not be started.", details=words)
+            message = f"Could not set up host forwarding rule 'tcp::{match[1]}-:22'"
+            raise MachineError("It could not be started.", details=message)
         super().create(xml, paused=paused)
 
 

@@ -43,15 +43,15 @@ def screen(tmp_path: Path) -> Iterator[Path]:
 
 def test_viewers_come_and_go_while_it_runs(screen: Path) -> None:
     with VncRelay(screen) as relay:
-        for words in (b"one", b"two"):
+        for payload in (b"one", b"two"):
             where = ("127.0.0.1", relay.port)
             with (
                 socket.create_connection(where, timeout=10) as viewer,
-                viewer.makefile("rb") as said,
+                viewer.makefile("rb") as stream,
             ):
-                assert said.read(len(HELLO)) == HELLO
-                viewer.sendall(words)
-                assert said.read() == words
+                assert stream.read(len(HELLO)) == HELLO
+                viewer.sendall(payload)
+                assert stream.read() == payload
     with pytest.raises(OSError, match="refused"):
         socket.create_connection(("127.0.0.1", relay.port), timeout=10)
 

@@ -138,7 +138,7 @@ def test_waiting_ends_with_what_the_phone_said_last(server: OneStream) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("message", "error"),
     [
         (
             "device unauthorized.\nThis adb server's $ADB_VENDOR_KEYS is not set",
@@ -151,5 +151,5 @@ def test_waiting_ends_with_what_the_phone_said_last(server: OneStream) -> None:
         ("closed", GuestCallError),
     ],
 )
-def test_adbs_words_tell_offline_from_unauthorized(words: str, error: type[Exception]) -> None:
-    assert type(_refused(SERIAL, "x:", words)) is error
+def test_adbs_words_tell_offline_from_unauthorized(message: str, error: type[Exception]) -> None:
+    assert type(_refused(SERIAL, "x:", message)) is error

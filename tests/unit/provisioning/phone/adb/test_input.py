@@ -33,12 +33,12 @@ class Typist:
         self.exit_code = exit_code
 
     def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:
-        words = split_plain(command)
-        assert words is not None
-        if words[:2] == ["input", "text"]:
-            self.typed += words[2].replace("%s", " ")
-        elif words[1] == "keyevent":
-            self.typed += {"ENTER": "\n", "TAB": "\t"}.get(words[2], "")
+        argv = split_plain(command)
+        assert argv is not None
+        if argv[:2] == ["input", "text"]:
+            self.typed += argv[2].replace("%s", " ")
+        elif argv[1] == "keyevent":
+            self.typed += {"ENTER": "\n", "TAB": "\t"}.get(argv[2], "")
         return CommandResult((command,), self.exit_code, b"", b"Error: no")
 
     def read(self, command: str, timeout_s: float = 10.0) -> bytes:
@@ -46,8 +46,8 @@ class Typist:
 
 
 def typist(exit_code: int = 0) -> tuple[Typist, PhoneInput]:
-    found = Typist(exit_code)
-    return found, PhoneInput(cast("AdbDevice", found))
+    device = Typist(exit_code)
+    return device, PhoneInput(cast("AdbDevice", device))
 
 
 @given(st.text(st.characters(exclude_characters="\0\r", codec="utf-8"), max_size=200))
@@ -74,90 +74,90 @@ def test_a_key_that_the_phone_refuses_is_invalid() -> None:
 
 
 def android(*methods: str) -> tuple[AndroidWords, PhoneInput]:
-    words = AndroidWords(methods=list(methods))
-    return words, PhoneInput(cast("AdbDevice", words))
+    fake_device = AndroidWords(methods=list(methods))
+    return fake_device, PhoneInput(cast("AdbDevice", fake_device))
 
 
 def test_android_types_other_letters_through_an_input_method_and_gives_the_own_one_back() -> None:
-    words, keyboard = android("com.android.adbkeyboard/.AdbIME", "org.keys/.Ime")
+    fake_device, keyboard = android("com.android.adbkeyboard/.AdbIME", "org.keys/.Ime")
     keyboard.text("ASCII\n你好 🙂")
-    assert words.typed == "ASCII\n你好 🙂"
-    assert words.method == "org.keys/.Ime"
+    assert fake_device.typed == "ASCII\n你好 🙂"
+    assert fake_device.method == "org.keys/.Ime"
 
 
 def test_android_without_one_says_what_to_install() -> None:
-    words, keyboard = android("org.keys/.Ime")
+    fake_device, keyboard = android("org.keys/.Ime")
     with pytest.raises(InvalidActionError, match="ADBKeyBoard"):
         keyboard.text("你好")
-    assert words.typed == ""
+    assert fake_device.typed == ""
 
 
 # --- the tree, once a frame ---
 
 
 def test_the_hierarchy_is_read_once_a_frame_where_frames_have_numbers() -> None:
-    words = AndroidWords(frame=7)
-    device = cast("AdbDevice", words)
+    fake_device = AndroidWords(frame=7)
+    device = cast("AdbDevice", fake_device)
     tree = PhoneTree(device, PhoneScreen(device))
     assert [tree.elements() for _ in range(3)] == [tree.elements()] * 3
-    assert words.dumps == 1
-    words.frame = 8
+    assert fake_device.dumps == 1
+    fake_device.frame = 8
     tree.elements()
-    assert words.dumps == 2
+    assert fake_device.dumps == 2
     tree.forget()
     tree.elements()
-    assert words.dumps == 3
+    assert fake_device.dumps == 3
 
 
 def test_the_hierarchy_is_read_once_a_picture_elsewhere() -> None:
-    words = AndroidWords()
-    device = cast("AdbDevice", words)
-    tree = PhoneTree(device, PhoneScreen(device, clock=words.clock), clock=words.clock)
+    fake_device = AndroidWords()
+    device = cast("AdbDevice", fake_device)
+    tree = PhoneTree(device, PhoneScreen(device, clock=fake_device.clock), clock=fake_device.clock)
     tree.elements()
     tree.elements()
-    assert words.dumps == 1
-    words.color = (9, 9, 9)
+    assert fake_device.dumps == 1
+    fake_device.color = (9, 9, 9)
     tree.elements()
-    assert words.dumps == 2
+    assert fake_device.dumps == 2
 
 
 def test_a_quick_hierarchy_is_read_again_rather_than_a_picture() -> None:
-    words = AndroidWords(dump_s=0.01)
-    device = cast("AdbDevice", words)
-    tree = PhoneTree(device, PhoneScreen(device, clock=words.clock), clock=words.clock)
+    fake_device = AndroidWords(dump_s=0.01)
+    device = cast("AdbDevice", fake_device)
+    tree = PhoneTree(device, PhoneScreen(device, clock=fake_device.clock), clock=fake_device.clock)
     tree.elements()
-    pictures = len(words.taken)
+    pictures = len(fake_device.taken)
     tree.elements()
-    assert (words.dumps, len(words.taken)) == (2, pictures)
+    assert (fake_device.dumps, len(fake_device.taken)) == (2, pictures)
 
 
 def test_without_a_screen_every_call_reads_the_hierarchy() -> None:
-    words = AndroidWords(frame=7)
-    tree = PhoneTree(cast("AdbDevice", words))
+    fake_device = AndroidWords(frame=7)
+    tree = PhoneTree(cast("AdbDevice", fake_device))
     tree.elements()
     tree.elements()
-    assert words.dumps == 2
+    assert fake_device.dumps == 2
 
 
 def test_a_hierarchy_is_read_in_document_order() -> None:
-    said = (
+    output = (
         f'<hierarchy rotation="0">{NODE.format(NODE.format(""))}{NODE.format("")}</hierarchy>{END}'
     )
-    found = parse_hierarchy(said)
-    assert [element.depth for element in found] == [0, 1, 0]
-    assert found[0].name == "A & B"
-    assert found[0].bounds == Bounds(0, 10, 20, 40)
-    assert found[0].states == {"clickable", "enabled"}
-    assert found[0].resource_id == "x:id/y"
+    elements = parse_hierarchy(output)
+    assert [element.depth for element in elements] == [0, 1, 0]
+    assert elements[0].name == "A & B"
+    assert elements[0].bounds == Bounds(0, 10, 20, 40)
+    assert elements[0].states == {"clickable", "enabled"}
+    assert elements[0].resource_id == "x:id/y"
 
 
 def test_no_depth_is_too_deep() -> None:
-    said = "<hierarchy>" + '<node bounds="[0,0][1,1]">' * 3000 + "</node>" * 3000 + "</hierarchy>"
-    assert parse_hierarchy(said)[-1].depth == 2999
+    output = "<hierarchy>" + '<node bounds="[0,0][1,1]">' * 3000 + "</node>" * 3000 + "</hierarchy>"
+    assert parse_hierarchy(output)[-1].depth == 2999
 
 
 @pytest.mark.parametrize(
-    "said",
+    "output",
     [
         "",
         "ERROR: could not get idle state.",
@@ -166,9 +166,9 @@ def test_no_depth_is_too_deep() -> None:
         "<hierarchy>" + '<node bounds="[0,0][1,1]"/>' * 20_001 + "</hierarchy>",
     ],
 )
-def test_what_is_no_hierarchy_is_refused(said: str) -> None:
+def test_what_is_no_hierarchy_is_refused(output: str) -> None:
     with pytest.raises(LinkProtocolError):
-        parse_hierarchy(said)
+        parse_hierarchy(output)
 
 
 def test_a_digest_names_what_differs() -> None:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 COLOR = (10, 20, 30)
 
 
-def screen(words: AndroidWords) -> PhoneScreen:
-    return PhoneScreen(cast("AdbDevice", words), clock=words.clock)
+def screen(fake_device: AndroidWords) -> PhoneScreen:
+    return PhoneScreen(cast("AdbDevice", fake_device), clock=fake_device.clock)
 
 
 @pytest.mark.parametrize(
@@ -36,13 +36,13 @@ def screen(words: AndroidWords) -> PhoneScreen:
     ],
 )
 def test_the_fastest_way_that_works_is_kept_to(costs_s: dict[str, float], way: str) -> None:
-    words = AndroidWords(costs_s=costs_s)
-    eyes = screen(words)
+    fake_device = AndroidWords(costs_s=costs_s)
+    eyes = screen(fake_device)
     eyes.capture()
     assert (eyes.way, set(eyes.costs_s)) == (way, set(costs_s))
-    del words.taken[:]
+    del fake_device.taken[:]
     eyes.capture()
-    assert words.taken == [way]
+    assert fake_device.taken == [way]
 
 
 def test_no_picture_is_told_with_what_each_way_said() -> None:
@@ -51,8 +51,8 @@ def test_no_picture_is_told_with_what_each_way_said() -> None:
 
 
 def test_a_picture_is_rgb_and_cannot_be_spoilt_for_others() -> None:
-    words = AndroidWords(color=COLOR, frame=1)
-    eyes = screen(words)
+    fake_device = AndroidWords(color=COLOR, frame=1)
+    eyes = screen(fake_device)
     frame = eyes.capture()
     assert frame.shape == (SIZE[1], SIZE[0], 3)
     assert frame.dtype == np.uint8
@@ -63,17 +63,17 @@ def test_a_picture_is_rgb_and_cannot_be_spoilt_for_others() -> None:
 
 
 def test_a_frame_is_read_once_where_frames_have_numbers() -> None:
-    words = AndroidWords(frame=1)
-    eyes = screen(words)
+    fake_device = AndroidWords(frame=1)
+    eyes = screen(fake_device)
     eyes.capture()
-    count = len(words.taken)
+    count = len(fake_device.taken)
     eyes.capture()
-    assert len(words.taken) == count
-    words.frame, words.color = 2, (7, 7, 7)
+    assert len(fake_device.taken) == count
+    fake_device.frame, fake_device.color = 2, (7, 7, 7)
     assert tuple(eyes.capture()[0, 0]) == (7, 7, 7)
     eyes.forget()
     eyes.capture()
-    assert len(words.taken) == count + 2
+    assert len(fake_device.taken) == count + 2
 
 
 def test_a_phone_that_cannot_tell_is_neither_still_nor_busy() -> None:

@@ -66,9 +66,9 @@ def test_a_bus_tells_who_is_on_it(daemon: tuple[str, int]) -> None:
 def test_values_of_many_kinds_are_read(daemon: tuple[str, int]) -> None:
     with connected(daemon[0]) as bus:
         bus.log_in(only_from=daemon[1])
-        told = bus.call_daemon("GetConnectionCredentials", ":1.0")
-        assert told is not None
-        assert told[0]["UnixUserID"] == ("u", os.getuid())
+        credentials = bus.call_daemon("GetConnectionCredentials", ":1.0")
+        assert credentials is not None
+        assert credentials[0]["UnixUserID"] == ("u", os.getuid())
         (features,) = bus.call([Call(DAEMON, PATH, PROPERTIES, "Get", (DAEMON, "Features"))])
         assert features is not None
         signature, names = features[0]
@@ -99,7 +99,7 @@ def test_a_bus_that_is_silent_costs_no_more_than_patience(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [
         b"REJECTED EXTERNAL\r\n",
         b"OK 00\r\nand more",
@@ -107,14 +107,14 @@ def test_a_bus_that_is_silent_costs_no_more_than_patience(tmp_path: Path) -> Non
         b"",
     ],
 )
-def test_a_bus_that_makes_no_sense_is_left(tmp_path: Path, said: bytes) -> None:
+def test_a_bus_that_makes_no_sense_is_left(tmp_path: Path, reply: bytes) -> None:
     path = str(tmp_path / "odd")
 
     def answer(server: socket.socket) -> None:
         link, _ = server.accept()
         with link:
             link.recv(100)
-            link.sendall(said)
+            link.sendall(reply)
 
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)

@@ -153,8 +153,8 @@ def test_what_libreoffice_draws_is_found_below_its_menu_bar(tells: bool) -> None
     root = node("root pane", 0, 61, 1280, 690, below=[unseen, save, name_box])
     window = node("panel", 0, 86, 1280, 690, below=[root])
     frame = node("frame", 0, 24, 1280, 752, below=[menu(shows=False), window])
-    found = [(row["role"], row["bounds"]) for row in rows_of(app(frame), tells=tells)]
-    assert found == [
+    rows = [(row["role"], row["bounds"]) for row in rows_of(app(frame), tells=tells)]
+    assert rows == [
         ("frame", [0, 24, 1280, 776]),
         ("menu", [0, 61, 40, 86]),
         ("panel", [0, 86, 1280, 776]),
@@ -209,8 +209,12 @@ def test_an_application_tells_of_its_own_objects_only() -> None:
     real = session._row
 
     def row(ref: Ref) -> tuple[Any, ...]:
-        told = real(ref)
-        return (told[0], told[1], Ref(":1.1", "/root"), *told[3:]) if ref.path != "/root" else told
+        fields = real(ref)
+        return (
+            (fields[0], fields[1], Ref(":1.1", "/root"), *fields[3:])
+            if ref.path != "/root"
+            else fields
+        )
 
     session._row = row  # type: ignore[method-assign]
     rows = tree.Walker(session, NAMES).tree(Params({}, timeout_s=10.0))

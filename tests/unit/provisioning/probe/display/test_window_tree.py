@@ -144,9 +144,9 @@ Programs = tuple[Program, Program]
 
 @pytest.fixture
 def programs(name: str, display: Display) -> Iterator[Programs]:
-    found = Program(name), Program(name)
-    yield found
-    for program in found:
+    pair = Program(name), Program(name)
+    yield pair
+    for program in pair:
         program.close()
 
 

@@ -25,12 +25,12 @@ def test_files_are_told_by_size_time_and_mode_without_those_of_caches(tmp_path: 
     (tmp_path / ".cache").mkdir()
     (tmp_path / ".cache/b").write_text("b")
     (tmp_path / "link").symlink_to("d")
-    found = files(tmp_path)
-    assert found.keys() == {"d", "d/a", "d/e", "link"}
-    told = (tmp_path / "d/a").stat()
-    assert found["d/a"] == f"3 {told.st_mtime_ns} {told.st_mode:o}"
-    assert found["d"] == f"dir {(tmp_path / 'd').stat().st_mode:o}"
-    assert not found["link"].startswith("dir")
+    entries = files(tmp_path)
+    assert entries.keys() == {"d", "d/a", "d/e", "link"}
+    status = (tmp_path / "d/a").stat()
+    assert entries["d/a"] == f"3 {status.st_mtime_ns} {status.st_mode:o}"
+    assert entries["d"] == f"dir {(tmp_path / 'd').stat().st_mode:o}"
+    assert not entries["link"].startswith("dir")
 
 
 def test_a_home_that_is_not_there_has_no_files(tmp_path: Path) -> None:

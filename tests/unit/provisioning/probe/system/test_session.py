@@ -59,9 +59,9 @@ def sessions() -> Sessions:
 
 def test_the_oldest_of_equal_leaders_is_the_sessions(leader: Leader) -> None:
     first, _ = leader(DISPLAY), leader(DISPLAY + "1")
-    found = sessions().find()
-    assert found is not None
-    assert (found.leader_pid, found.display) == (first.pid, DISPLAY)
+    session = sessions().find()
+    assert session is not None
+    assert (session.leader_pid, session.display) == (first.pid, DISPLAY)
 
 
 def test_another_display_is_never_taken_for_the_sessions_when_its_leader_has_gone(
@@ -74,18 +74,18 @@ def test_another_display_is_never_taken_for_the_sessions_when_its_leader_has_gon
     end(real)
     assert known.find() is None
     again = leader(DISPLAY)
-    found = known.find()
-    assert found is not None
-    assert found.leader_pid == again.pid
+    session = known.find()
+    assert session is not None
+    assert session.leader_pid == again.pid
 
 
 def test_what_was_adopted_stays(leader: Leader) -> None:
     known = sessions()
     known.adopt([4194303, 1, {"DISPLAY": ":1"}])
     leader(DISPLAY)
-    found = known.find()
-    assert found is not None
-    assert (found.leader_pid, found.display) == (4194303, ":1")
+    session = known.find()
+    assert session is not None
+    assert (session.leader_pid, session.display) == (4194303, ":1")
     known.adopt(None)
     assert known.find() is None
 
