@@ -25,20 +25,26 @@ PATH, PROPERTIES = "/org/freedesktop/DBus", "org.freedesktop.DBus.Properties"
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[tuple[str, int]]:
-    """Run a bus; give the path of its socket and its process."""
+    """Run a bus; return the path of its socket and its process id."""
     if process.find_tool("dbus-daemon") is None:
         pytest.skip("needs dbus-daemon")
     path = tmp_path / "bus"
     argv = ["dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address=unix:path={path}"]
     started = process.start(argv, env=dict(os.environ))
     try:
-        assert wait_until(path.exists, timeout_s=10)
+        assert wait_until(lambda: listens(path), timeout_s=10)
         yield str(path), started.pid
     finally:
         process.kill_group(started)
         for pipe in (started.stdin, started.stdout, started.stderr):
             if pipe is not None:
                 pipe.close()
+
+
+def listens(path: Path) -> bool:
+    """Return whether a server listens at a socket, which is there a moment before."""
+    with socket.socket(socket.AF_UNIX) as client:
+        return client.connect_ex(str(path)) == 0
 
 
 @contextlib.contextmanager
