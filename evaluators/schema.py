@@ -39,11 +39,11 @@ class Fault(NamedTuple):
 
     Attributes:
         argument: its name, known or not; empty when it is not about one argument.
-        words: description of the mistake.
+        message: description of the mistake.
     """
 
     argument: str
-    words: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,8 @@ class Tool:
 
     def _refusal(self, faults: list[Fault], error: type[MesocosmError]) -> MesocosmError:
         return error(
-            f"Wrong arguments for {self.name}: {faults[0].words}",
-            details="\n".join(fault.words for fault in faults[1:]),
+            f"Wrong arguments for {self.name}: {faults[0].message}",
+            details="\n".join(fault.message for fault in faults[1:]),
             resolution=self.usage,
         )
 

@@ -122,7 +122,7 @@ def _check_host(settings: Settings) -> str:
     findings = [check_disk(settings), check_memory(settings)]
     for finding in findings:
         if finding.state in {State.FAILED, State.MISSING}:
-            raise RequirementError(finding.cause, resolution=finding.cure)
+            raise RequirementError(finding.cause, resolution=finding.resolution)
     return " ".join(finding.cause for finding in findings)
 
 

@@ -48,8 +48,8 @@ def _print_table(answers: list[Answer]) -> None:
     for answer in answers:
         finding = answer.finding
         text = Text(finding.cause)
-        if finding.cure:
-            text.append(f"\n→ {finding.cure}", style="dim")
+        if finding.resolution:
+            text.append(f"\n→ {finding.resolution}", style="dim")
         table.add_row(answer.name, Text(finding.state, style=styles[finding.state]), text)
     print_table(table)
     lacking = [answer.name for answer in answers if not answer.is_met]

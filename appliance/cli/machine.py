@@ -296,12 +296,13 @@ def _verify_machine(machine: str, *, json: bool) -> None:
     ok = all(finding.ok for finding in findings)
     if json:
         rows = [
-            {"name": finding.name, "ok": finding.ok, "found": finding.found} for finding in findings
+            {"name": finding.name, "ok": finding.ok, "found": finding.detail}
+            for finding in findings
         ]
         print_json({"machine": folder.machine_id, "ok": ok, "checks": rows})
     else:
         for finding in findings:
-            console_out().print(f"{'✓' if finding.ok else '✗'} {finding.name:8} {finding.found}")
+            console_out().print(f"{'✓' if finding.ok else '✗'} {finding.name:8} {finding.detail}")
     if not ok:
         raise typer.Exit(1)
 

@@ -37,12 +37,12 @@ class Finding:
     Attributes:
         state: how it ended.
         cause: what was found; one or two sentences.
-        cure: what to do; empty when there is nothing to do.
+        resolution: what to do; empty when there is nothing to do.
     """
 
     state: State
     cause: str
-    cure: str = ""
+    resolution: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Answer:
             "name": self.name,
             "state": str(finding.state),
             "cause": finding.cause,
-            "cure": finding.cure,
+            "cure": finding.resolution,
         }
 
 

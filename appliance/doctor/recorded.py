@@ -77,7 +77,9 @@ def _recorded(check: Check, record: _Record) -> Check:
             check.name, lambda _settings: Finding(State.WARN, text, resolution), check.needed
         )
     when = f"{datetime.fromtimestamp(record.found_s, tz=UTC):%Y-%m-%d %H:%M} UTC"
-    dated = Finding(finding.state, f"{finding.cause} (found on the host, {when})", finding.cure)
+    dated = Finding(
+        finding.state, f"{finding.cause} (found on the host, {when})", finding.resolution
+    )
     return Check(check.name, lambda _settings: dated, check.needed)
 
 

@@ -21,9 +21,9 @@ from controller.models.failures import (
     clean,
     explain,
     is_refusal,
+    message_of,
     name_of,
     shorten,
-    words_of,
 )
 from controller.models.reply import Reply
 
@@ -140,7 +140,7 @@ class ModelEndpoint:
         pause_s = min(pause_s, max(0.0, self._settings.outage_s - self.outage_s))
         if not self._is_warned and pause_s > 0:
             self._is_warned = True
-            why = f"{error.brief} {error.words}".strip().rstrip(".")
+            why = f"{error.brief} {error.message}".strip().rstrip(".")
             _LOG.warning("%s: %s. It is asked again in %g s.", self._settings.name, why, pause_s)
         self._clock.sleep(pause_s)
         self.outage_s += pause_s
@@ -226,7 +226,7 @@ class ModelEndpoint:
             "it often ends in /v1.",
         )
         unusable.is_reply = True
-        unusable.words = shorten(next(_lines(error)))
+        unusable.message = shorten(next(_lines(error)))
         return unusable
 
     def _mapped(self, error: openai.OpenAIError) -> AgentError | UnansweredError:
@@ -241,7 +241,7 @@ class ModelEndpoint:
         unanswered = UnansweredError(
             name_of(error), detail, advice(status, self._settings.endpoint, error.__cause__)
         )
-        unanswered.words = words_of(error)
+        unanswered.message = message_of(error)
         unanswered.pause_s = asked_pause_s(getattr(error, "response", None), self._clock.now_s())
         if status is None or status in RETRIED or status >= SERVER_ERROR:
             return unanswered

@@ -38,13 +38,13 @@ class UnansweredError(MesocosmError):
     Attributes:
         pause_s: that the server asks for, seconds; None where it asks for none.
         is_reply: whether something was replied that is no chat completion.
-        words: of the server or the network, one short line without secrets.
+        message: of the server or the network, one short line without secrets.
     """
 
     code = "unanswered"
     pause_s: float | None = None
     is_reply: bool = False
-    words: str = ""
+    message: str = ""
 
 
 def name_of(error: openai.OpenAIError) -> str:
@@ -54,7 +54,7 @@ def name_of(error: openai.OpenAIError) -> str:
     return f"{name}." if status is None else f"HTTP {status} ({name})."
 
 
-def words_of(error: openai.OpenAIError) -> str:
+def message_of(error: openai.OpenAIError) -> str:
     """Return what the server said, or the network did, as one short line without secrets."""
     body = getattr(error, "body", None)
     message = body.get("message") if isinstance(body, dict) else body

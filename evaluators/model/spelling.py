@@ -146,8 +146,10 @@ def unknown_placeholder(
 
 def _without_phantoms(faults: Sequence[Fault]) -> list[Fault]:
     """Leave out what is missing where a name is misspelt: that explains it."""
-    is_misspelt = any(fault.words.startswith("There is no argument") for fault in faults)
-    return [fault for fault in faults if not (is_misspelt and fault.words.endswith("is missing."))]
+    is_misspelt = any(fault.message.startswith("There is no argument") for fault in faults)
+    return [
+        fault for fault in faults if not (is_misspelt and fault.message.endswith("is missing."))
+    ]
 
 
 class Speller:
@@ -303,7 +305,7 @@ class Speller:
         for fault in _without_phantoms(offered[name].faults(args)):
             error = self._source.error(
                 (*where, "with", fault.argument),
-                f"wrong arguments for {name}: {fault.words}",
+                f"wrong arguments for {name}: {fault.message}",
                 resolution=offered[name].usage,
             )
             self.errors.append(error)

@@ -73,12 +73,12 @@ class Ran:
 
     Attributes:
         exit_code: of QEMU; None when it was killed at the deadline.
-        words: what it wrote on standard error.
+        stderr: what it wrote on standard error.
         seconds: from its start to its end, QEMU's own start included.
     """
 
     exit_code: int | None
-    words: str
+    stderr: str
     seconds: float = 0.0
 
 
@@ -167,7 +167,7 @@ def judge(ran: Ran, deadline_s: float) -> Accelerator:
             KvmState.HANGS,
             f"KVM opens, but a guest under it did not run within {deadline_s:g} s.",
         )
-    lines = [line for line in ran.words.splitlines() if "warning" not in line]
+    lines = [line for line in ran.stderr.splitlines() if "warning" not in line]
     cause = lines[0] if lines else f"QEMU ended with exit code {ran.exit_code}"
     if "permission denied" in cause.lower():
         return _fall_back(KvmState.DENIED, f"QEMU may not open KVM: {cause}.")

@@ -30,12 +30,12 @@ class Health:
     Attributes:
         name: of the check.
         ok: whether it passed.
-        found: one line.
+        detail: one line.
     """
 
     name: str
     ok: bool
-    found: str
+    detail: str
 
 
 def check(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> list[Health]:
@@ -57,7 +57,7 @@ def check(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> list[Health]:
         try:
             findings.append(look())
         except MesocosmError as exc:
-            findings.append(Health(name, ok=False, found=exc.brief))
+            findings.append(Health(name, ok=False, detail=exc.brief))
     return findings
 
 
@@ -65,7 +65,7 @@ def _check_link(machine: Machine, clock: Clock) -> Health:
     start_s = clock.monotonic_s()
     machine.link.call("ping", timeout_s=MAX_PING_S)
     seconds = clock.monotonic_s() - start_s
-    return Health("link", ok=True, found=f"answers after {seconds * 1000:.1f} ms")
+    return Health("link", ok=True, detail=f"answers after {seconds * 1000:.1f} ms")
 
 
 def _check_clock(machine: Machine, clock: Clock) -> Health:

@@ -42,13 +42,13 @@ def test_a_disk_too_small_is_named(tmp_path: Path) -> None:
     assert check_disk(settings, needed=1).state is State.OK
     finding = check_disk(settings, needed=1 << 60)
     assert finding.state is State.FAILED
-    assert "MESOCOSM_STATE_DIR" in finding.cure
+    assert "MESOCOSM_STATE_DIR" in finding.resolution
 
 
 def test_a_host_without_kvm_is_warned_and_told_that_it_works_without(tmp_path: Path) -> None:
     finding = check_kvm(Settings(state_dir=tmp_path), device=tmp_path / "kvm")
     assert finding.state is State.WARN
-    assert "TCG" in finding.cure
+    assert "TCG" in finding.resolution
 
 
 def test_kvm_that_was_demanded_and_does_not_work_is_a_failure(tmp_path: Path) -> None:

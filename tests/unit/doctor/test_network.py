@@ -64,7 +64,7 @@ def test_a_port_that_another_program_holds_is_named_with_its_holder() -> None:
     assert finding.state is State.FAILED
     assert f"Port {port}" in finding.cause
     assert "pid" in finding.cause
-    assert "MESOCOSM_CONTROLLER_PORT" in finding.cure
+    assert "MESOCOSM_CONTROLLER_PORT" in finding.resolution
 
 
 def test_prometheus_port_matters_only_where_it_is_published() -> None:
@@ -73,7 +73,7 @@ def test_prometheus_port_matters_only_where_it_is_published() -> None:
         assert check_ports(settings).state is State.OK
         finding = check_ports(settings.model_copy(update={"publish_prometheus": True}))
     assert finding.state is State.FAILED
-    assert "MESOCOSM_PROMETHEUS_PORT" in finding.cure
+    assert "MESOCOSM_PROMETHEUS_PORT" in finding.resolution
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_a_distribution_that_does_not_exist_is_a_failure(
     settings = Settings(state_dir=tmp_path, distribution="debian-99")
     finding = check_desktop_archives(settings)
     assert finding.state is State.FAILED
-    assert "ubuntu-24.04" in finding.cure
+    assert "ubuntu-24.04" in finding.resolution
 
 
 def test_an_unreachable_archive_matters_only_while_images_are_missing(

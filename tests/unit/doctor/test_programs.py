@@ -45,7 +45,7 @@ def test_a_tool_is_found_missing_or_broken(bin_dir: Path) -> None:
     ask = tool_check("adb", "adb", "version")
     missing = ask(Settings())
     assert missing.state is State.MISSING
-    assert "apt-get install adb" in missing.cure
+    assert "apt-get install adb" in missing.resolution
     _install(bin_dir, "adb", "echo 'adb 1.0.41'; echo more")
     assert ask(Settings()).cause == "adb 1.0.41"
     _install(bin_dir, "adb", "echo 'lib missing' >&2; exit 127")
@@ -60,7 +60,7 @@ def test_missing_build_tools_are_named_with_their_packages(bin_dir: Path) -> Non
     finding = check_build_tools(Settings())
     assert finding.state is State.MISSING
     assert "mkfs.ext4" in finding.cause
-    assert "e2fsprogs" in finding.cure
+    assert "e2fsprogs" in finding.resolution
 
 
 def test_docker_that_is_not_installed_is_missing(bin_dir: Path) -> None:
@@ -74,7 +74,7 @@ def test_docker_that_does_not_run_says_how_to_start_it(
     monkeypatch.setenv("DOCKER_HOST", f"unix://{bin_dir}/none.sock")
     finding = check_docker(Settings())
     assert finding.state is State.FAILED
-    assert "dockerd" in finding.cure
+    assert "dockerd" in finding.resolution
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_the_version_of_compose_counts(
 def test_a_hypervisor_that_is_not_up_is_a_warning(tmp_path: Path) -> None:
     finding = check_libvirt(Settings(state_dir=tmp_path))
     assert finding.state is State.WARN
-    assert "mesocosm up" in finding.cure
+    assert "mesocosm up" in finding.resolution
 
 
 def test_a_hypervisor_socket_nobody_listens_on_is_a_warning(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_a_container_answers_for_the_host_with_what_was_found_there(tmp_path: Pa
     assert {check.name for check in CHECKS} > OF_THE_HOST
     record_findings([], settings)
     assert answers(settings)["adb"].state is State.WARN
-    assert "mesocosm doctor" in answers(settings)["adb"].cure
+    assert "mesocosm doctor" in answers(settings)["adb"].resolution
 
     settings.run_dir.mkdir()
     missing = Finding(State.MISSING, "adb is not installed.", "apt-get install adb")
@@ -37,6 +37,6 @@ def test_a_container_answers_for_the_host_with_what_was_found_there(tmp_path: Pa
     findings = answers(settings)
     assert findings["adb"].state is State.MISSING
     assert findings["adb"].cause.endswith("(found on the host, 2027-01-15 08:00 UTC)")
-    assert findings["adb"].cure == missing.cure
+    assert findings["adb"].resolution == missing.resolution
     assert findings["disk"].cause == "It is here."
     assert findings["kvm"].cause == "Only the host can tell."

@@ -49,7 +49,7 @@ def fault_of(tool: Tool) -> str:
         return f"the example is not a node: {example}"
     if example["check"] != tool.name:
         return "the example names another evaluator"
-    return "; ".join(fault.words for fault in tool.faults(example.get("with", {})))
+    return "; ".join(fault.message for fault in tool.faults(example.get("with", {})))
 
 
 def test_docstrings_say_when_an_evaluator_is_met_and_hold_an_example() -> None:

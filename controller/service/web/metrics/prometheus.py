@@ -41,14 +41,14 @@ class Alert:
         name: of its rule.
         severity: ``page`` or ``ticket``.
         summary: what happened.
-        cure: what to do.
+        resolution: what to do.
         since: when it became active, UTC to the second.
     """
 
     name: str
     severity: str
     summary: str
-    cure: str
+    resolution: str
     since: str
 
 
@@ -129,7 +129,7 @@ def _alert(row: dict[str, Any]) -> Alert:
         name=str(labels.get("alertname", "")),
         severity=str(labels.get("severity", "")),
         summary=str(notes.get("summary", "")),
-        cure=str(notes.get("cure", "")),
+        resolution=str(notes.get("cure", "")),
         since=str(row["activeAt"])[:_TO_THE_SECOND].replace("T", " "),
     )
 

@@ -125,6 +125,6 @@ for (const figure of seat.querySelectorAll("figure")) {
 seat.querySelector("form[data-answer]").addEventListener("submit", (event) => {
   event.preventDefault();
   const name = event.submitter.value;
-  const said = event.target.elements.text.value;
-  act(null, name, { submit: { answer: said }, declare_infeasible: { reason: said }, complete: {} }[name]);
+  const answer = event.target.elements.text.value;
+  act(null, name, { submit: { answer }, declare_infeasible: { reason: answer }, complete: {} }[name]);
 });

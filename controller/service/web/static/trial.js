@@ -45,7 +45,7 @@ class Timeline {
   turn(name) {
     const steps = { first: -Infinity, back: -1, on: 1, last: Infinity, far_back: -10, far_on: 10 };
     if (name in steps) return this.go(this.index + steps[name]);
-    const isMarked = (one) => one.met || one.kind === "refused" || one.kind === "end";
+    const isMarked = (moment) => moment.met || moment.kind === "refused" || moment.kind === "end";
     const ahead = name === "next";
     let index = this.index + (ahead ? 1 : -1);
     while (index > 0 && index < this.moments.length - 1 && !isMarked(this.moments[index])) index += ahead ? 1 : -1;
@@ -165,7 +165,7 @@ class Timeline {
     // A column a pixel at most: of many moments in one, the longest is drawn.
     const count = this.moments.length;
     const columns = Math.min(count, width);
-    const total = (one) => PHASES.reduce((sum, name) => sum + ((one.seconds || {})[name] || 0), 0);
+    const total = (moment) => PHASES.reduce((sum, name) => sum + ((moment.seconds || {})[name] || 0), 0);
     const totals = this.moments.map(total);
     const sorted = [...totals].sort((a, b) => a - b);
     const full = Math.max(sorted[Math.floor(sorted.length * 0.98)] || 0, 0.001);

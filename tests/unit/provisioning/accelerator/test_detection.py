@@ -38,7 +38,7 @@ def test_the_boot_sector_is_one_a_bios_starts() -> None:
 @needs_qemu
 def test_the_boot_sector_reports_from_a_real_guest() -> None:
     ran = run_on_host(20, "tcg")
-    assert ran.exit_code == EXIT_CODE, ran.words
+    assert ran.exit_code == EXIT_CODE, ran.stderr
 
 
 @needs_qemu
@@ -107,7 +107,7 @@ def test_kvm_is_tried_beside_emulation(monkeypatch: pytest.MonkeyPatch, tmp_path
     def emulated(deadline_s: float, accelerator: str) -> Ran:
         tried.append(accelerator)
         ran = run_on_host(20, "tcg")
-        return Ran(ran.exit_code, ran.words, ran.seconds * (100 if accelerator == "kvm" else 1))
+        return Ran(ran.exit_code, ran.stderr, ran.seconds * (100 if accelerator == "kvm" else 1))
 
     device = tmp_path / "kvm"
     device.touch()

@@ -57,7 +57,7 @@ def node(role: str, *box: int, below: Sequence[Node] = (), shows: bool = True) -
 
 @dataclass
 class Session:
-    """Answers for applications; the objects that `told` names are told at once, others when asked."""
+    """Answers for applications; where it `tells`, with all their objects at once."""
 
     apps: tuple[Node, ...]
     tells: bool = False
