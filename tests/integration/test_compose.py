@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import MesocosmError
-from appliance.base.settings import Settings, get_settings
+from appliance.base.settings import Settings
 from appliance.bringup.compose import Compose
-from images.builder import Builder
 from images.engine import connect
 
 if TYPE_CHECKING:
@@ -19,17 +17,6 @@ if TYPE_CHECKING:
     from images.recipe import Image
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
-
-
-@pytest.fixture(scope="module")
-def base() -> Image:
-    """The appliance's own base image, built when it is not there."""
-    try:
-        with connect(5):
-            pass
-    except MesocosmError as exc:
-        pytest.skip(exc.brief)
-    return Builder(get_settings()).ensure("base", repair=True)
 
 
 def test_containers_that_go_while_they_are_removed_upset_nobody(

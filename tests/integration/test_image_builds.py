@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from docker.errors import ImageNotFound, NotFound
 
-from appliance.base.errors import ImageBuildError, ImageCorruptError, MesocosmError
-from appliance.base.settings import Settings, get_settings
+from appliance.base.errors import ImageBuildError, ImageCorruptError
+from appliance.base.settings import Settings
 from appliance.bringup.prune import Pruner
 from appliance.cli.main import main
 from images.base.recipe import BaseRecipe
@@ -29,17 +29,6 @@ if TYPE_CHECKING:
     from images.recipe import Image, Recipe
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
-
-
-@pytest.fixture(scope="module")
-def base() -> Image:
-    """The appliance's own base image, built when it is not there."""
-    try:
-        with connect(5):
-            pass
-    except MesocosmError as exc:
-        pytest.skip(exc.brief)
-    return Builder(get_settings()).ensure("base", repair=True)
 
 
 def _small_recipe(folder: Path, dockerfile: str) -> DockerRecipe:
