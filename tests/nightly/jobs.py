@@ -12,6 +12,7 @@ _CONTAINERS = (*_MACHINES, "images/desktop_container")
 _PHONES = ("images/phone", "provisioning/phone", "provisioning/links")
 _FIRST = "tests/integration/test_first_suite.py"
 _KILLS = "tests/integration/test_killed_worker.py"
+_ENDED = "tests/integration/test_ended_by.py"
 _OF_THE_SERVICE = (
     "test_appliance",
     "test_debian",
@@ -77,9 +78,21 @@ JOBS = (
         "desktop-vm",
         "every integration test on desktop VMs, nightly ones included",
         (*_MACHINES, "tests/integration"),
-        pytest=("-m", "vm", "tests/integration", f"--ignore={_FIRST}", f"--ignore={_KILLS}"),
+        pytest=(
+            *("-m", "vm", "tests/integration"),
+            *(f"--ignore={path}" for path in (_FIRST, _KILLS, _ENDED)),
+        ),
         elsewhere=tuple(f"--ignore=tests/integration/{name}.py" for name in _OF_THE_SERVICE),
         distributions=DISTRIBUTIONS,
+    ),
+    Job(
+        "ended-desktops",
+        "an agent that ends its desktop, or takes all that it has, is judged",
+        (*_MACHINES, "controller/episode", _ENDED),
+        pytest=(_ENDED,),
+        distributions=DISTRIBUTIONS,
+        workers=2,
+        is_spread=True,
     ),
     Job(
         "first-suite",

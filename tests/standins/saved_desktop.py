@@ -1,4 +1,4 @@
-"""A saved desktop VM, for tests that rewind it or save more of it."""
+"""Saved desktop VMs, for tests that rewind one or save more of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
+from appliance.base.files import FileLock
 from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
@@ -15,34 +16,57 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from appliance.base.settings import Settings
+    from provisioning.fleet.lease import LocalLease
 
 _ROLES = {"desktop": Kind.DESKTOP}
-_FIRST = "gw0"
 
 
 @contextlib.contextmanager
 def lend_saved_desktop(settings: Settings) -> Iterator[DesktopVm]:
     """Lend a desktop that stands at `READY` and is no fork; booted where there is none.
 
-    Where tests on VMs are spread over workers, each but the first boots one of its own.
+    Where tests on VMs are spread over workers, the first to come boots one for each before any
+    begins: a desktop that boots beside another's work may not be ready in time.
 
     Args:
         settings: name the distribution; leases rewind whatever they say.
     """
     rewinding = settings.model_copy(update={"desktop": "vm", "desktop_reset": "rewind"})
     fleet = LocalFleet(rewinding, say=print)
-    if os.environ.get(SPREAD) and os.environ.get("PYTEST_XDIST_WORKER", _FIRST) != _FIRST:
-        with fleet.make(Kind.DESKTOP).temporary() as own:
-            assert isinstance(own, DesktopVm)
-            yield own
-        return
-    lease = fleet.acquire(_ROLES)
-    if lease.forked:  # only the template was left
-        lease.release()
-        fleet.prepare([Kind.DESKTOP])
-        lease = fleet.acquire(_ROLES)
+    _boot_for_all_workers(fleet, settings)
+    lease = _acquire_saved(fleet)
     with lease:
         machine = lease.environment.machines["desktop"]
         assert isinstance(machine, DesktopVm)
         assert not lease.forked, "the saved desktop is held, by another test perhaps"
         yield machine
+
+
+def _boot_for_all_workers(fleet: LocalFleet, settings: Settings) -> None:
+    """Make as many saved desktops as workers of this run share, once a run."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if not os.environ.get(SPREAD) or workers == 1:
+        return
+    this_run = os.environ["PYTEST_XDIST_TESTRUNUID"]
+    booted_for = settings.state_dir / "run" / "spread-tests"
+    lock = FileLock(booted_for.with_suffix(".lock"))
+    lock.acquire()
+    try:
+        if booted_for.exists() and booted_for.read_text() == this_run:
+            return
+        with contextlib.ExitStack() as held:
+            for _ in range(workers):
+                held.enter_context(_acquire_saved(fleet))
+        booted_for.write_text(this_run)
+    finally:
+        lock.release()
+
+
+def _acquire_saved(fleet: LocalFleet) -> LocalLease:
+    """Lease a saved desktop, and make one where all are lent or none is left."""
+    lease = fleet.acquire(_ROLES)
+    if lease.forked:
+        lease.release()
+        fleet.make(Kind.DESKTOP).release()
+        lease = fleet.acquire(_ROLES)
+    return lease
