@@ -78,23 +78,32 @@ def play(episode: Episode, *actions: Action) -> TrialResult:
 SLOW = nightly("a landing proves it with one way to end a guest; each takes a minute")
 
 
+def kernel_key(letter: str) -> Action:
+    """Return the keys that the kernel obeys at once, whatever runs."""
+    return Action("key", "desktop", {"keys": ["alt", "Print", letter]})
+
+
+def typed(verb: str) -> tuple[Action, ...]:
+    return OPEN, type_line(f"systemctl {verb} -i")
+
+
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    ("command", "patience"),
+    ("acts", "patience"),
     [
-        pytest.param("poweroff", 0, id="poweroff-at-once"),
-        pytest.param("poweroff", 12, id="poweroff-after-a-while", marks=SLOW),
-        pytest.param("reboot", 0, id="reboot-at-once", marks=SLOW),
-        pytest.param("reboot", 12, id="reboot-after-a-while", marks=SLOW),
+        pytest.param((kernel_key("o"),), 1, id="kernel-off"),
+        pytest.param(typed("poweroff"), 0, id="poweroff-at-once", marks=SLOW),
+        pytest.param(typed("poweroff"), 12, id="poweroff-after-a-while", marks=SLOW),
+        pytest.param(typed("reboot"), 0, id="reboot-at-once", marks=SLOW),
+        pytest.param(typed("reboot"), 12, id="reboot-after-a-while", marks=SLOW),
     ],
 )
 def test_a_guest_that_the_agent_ends_is_judged(
-    context: RunContext, command: str, patience: int
+    context: RunContext, acts: tuple[Action, ...], patience: int
 ) -> None:
     with Episode(context) as episode:
         episode.reset(TASK)
-        waits = [WAIT] * patience
-        result = play(episode, OPEN, type_line(f"systemctl {command} -i"), *waits, DONE)
+        result = play(episode, *acts, *[WAIT] * patience, DONE)
     outcome = (result.verdict, result.reason)
     assert outcome == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT), result.detail
     assert "The guest" in result.detail
@@ -143,8 +152,7 @@ def test_keys_that_the_kernel_obeys_are_the_agents(context: RunContext, letter: 
     """A panic needs root or these keys, and the distributions' kernels take no panic from them."""
     with Episode(context) as episode:
         episode.reset(TASK)
-        keys = Action("key", "desktop", {"keys": ["alt", "Print", letter]})
-        result = play(episode, OPEN, keys, *[WAIT] * 4, DONE)
+        result = play(episode, OPEN, kernel_key(letter), *[WAIT] * 4, DONE)
     assert result.verdict is Verdict.FAIL, f"{result.reason}: {result.detail}"
 
 
