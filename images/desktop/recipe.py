@@ -51,7 +51,7 @@ class DesktopRecipe:
         return self._distribution.name
 
     def inputs(self) -> Mapping[str, object]:
-        """Give the digests of the recipe's files and of the key that is let in."""
+        """Return the digests of the recipe's files and of the key that is let in."""
         public = ensure_ssh_key(self._settings).with_suffix(".pub")
         return {
             **browser_inputs(self._distribution, self._settings),
@@ -112,13 +112,13 @@ class DesktopRecipe:
             "MESOCOSM_INITRD_OUT": workdir / INITRD,
             "MESOCOSM_PACKAGES_OUT": listed,
         }
-        words = " ".join(f"{name}='{value}'" for name, value in variables.items())
+        assignments = " ".join(f"{name}='{value}'" for name, value in variables.items())
         return [
             *(f"--dpkgopt=path-exclude={path}" for path in LEFT_OUT),
             "--dpkgopt=path-include=/usr/share/locale/locale.alias",
             "--dpkgopt=force-unsafe-io",
-            f"--essential-hook={words} '{HERE}/prepare.sh' \"$1\"",
-            f"--customize-hook={words} '{HERE}/customize.sh' \"$1\"",
+            f"--essential-hook={assignments} '{HERE}/prepare.sh' \"$1\"",
+            f"--customize-hook={assignments} '{HERE}/customize.sh' \"$1\"",
         ]
 
 

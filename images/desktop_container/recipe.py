@@ -58,7 +58,7 @@ class DesktopContainerRecipe:
         return self._choice.name
 
     def inputs(self) -> Mapping[str, object]:
-        """Give the digests of the recipe's own files; the rest is the desktop image's digest."""
+        """Return the digests of the recipe's own files; the rest is the desktop image's digest."""
         return {"files": {name: digest_tree(HERE / name) for name in _INPUTS}}
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
@@ -93,13 +93,13 @@ def _unpack(disk: Path, root: Path, report: Report) -> None:
     run(convert, timeout_s=_TOOL_TIMEOUT_S).require()
     report("unpack", None, "reading the root file system off the disk")
     root.mkdir()
-    words = run(["debugfs", "-R", f'rdump / "{root}"', str(raw)], timeout_s=_TOOL_TIMEOUT_S)
+    dumped = run(["debugfs", "-R", f'rdump / "{root}"', str(raw)], timeout_s=_TOOL_TIMEOUT_S)
     raw.unlink()
     for needed in ("etc/os-release", "usr/bin/Xvfb", "usr/libexec/gnome-session-binary"):
         if not (root / needed).exists():
             raise ImageBuildError(
                 f"The desktop's disk gave no {needed}.",
-                details=words.stderr.decode(errors="replace")[-1500:],
+                details=dumped.stderr.decode(errors="replace")[-1500:],
                 resolution="Run `mesocosm image verify desktop`.",
             )
 

@@ -210,6 +210,19 @@ def test_the_session_is_the_agents_and_can_be_read(running: Any) -> None:  # noq
     assert asked == "true"
 
 
+def test_programs_draw_no_animations(running: Any) -> None:  # noqa: ANN401
+    """Asked of GTK: the setting of GNOME is not what programs are told where GNOME Shell does not run."""
+    ask = (
+        'import gi; gi.require_version("Gtk", "3.0"); from gi.repository import Gtk; '
+        "print(Gtk.Settings.get_default().props.gtk_enable_animations)"
+    )
+    answer = running.check_output(
+        "runuser -u user -- env DISPLAY=:0 XAUTHORITY=/home/user/.Xauthority"
+        f" python3 -W ignore -c '{ask}'"
+    )
+    assert answer == "False"
+
+
 def test_no_indexer_nor_updater_runs(running: Any) -> None:  # noqa: ANN401
     names = running.check_output("ps -A -o comm=").split()
     assert [name for name in names if name.startswith(INDEXERS)] == []
