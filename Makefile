@@ -7,9 +7,10 @@
 VENV = .venv
 BIN = $(VENV)/bin
 LINT_VENV = .venv-lint
-# Machines on one worker, everything else on the other: see tests/tiers.py. Bytecode is kept, whatever
-# the user prefers: tests start hundreds of processes, each of which would compile everything anew.
-PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -q -n 2 --dist loadscope --no-loadscope-reorder
+# VMs on one worker, containers on another, everything else wherever there is time (tests/tiers.py): three use two
+# cores, for tests wait a lot. Bytecode is kept, whatever the user prefers: tests start hundreds of processes,
+# each of which would compile everything anew.
+PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -q -n 3 --dist loadscope --no-loadscope-reorder
 SETUP = appliance/bringup
 # Further arguments of `mesocosm up`, `pytest`, the nightly, mutation testing, `mesocosm bench reset`.
 UPFLAGS =

@@ -64,7 +64,8 @@ def shown(arena: Arena) -> list[str]:
 
 def _shows(title: str) -> Evidence:
     def is_shown(arena: Arena, output: str) -> None:
-        assert wait_until(lambda: title in " ".join(shown(arena)), timeout_s=90), output
+        is_seen = wait_until(lambda: title in " ".join(shown(arena)), timeout_s=90)
+        assert is_seen, f"{shown(arena)}\n{output}\n{arena.shell('cat terminal.log')}"
 
     return is_shown
 

@@ -178,8 +178,10 @@ for terminal in ./gnome-calculator xterm; do
     setsid $terminal -T Calculator -class Gnome-calculator -n Calculator \
         -e sh -c 'printf "\033]0;Calculator\007"; sleep 600' > /dev/null 2>&1 &
 done
-command -v gnome-terminal > /dev/null && setsid gnome-terminal --title=Calculator \
-    --class=Gnome-calculator --name=gnome-calculator -- sleep 600 > /dev/null 2>&1 &
+terminal() {
+    setsid gnome-terminal --title=Calculator --class=Gnome-calculator --name=gnome-calculator -- sleep 600
+}
+command -v gnome-terminal > /dev/null && { terminal || terminal; } > terminal.log 2>&1 &
 (exec -a /usr/bin/gnome-calculator sleep 600 > /dev/null 2>&1 &)
 sleep 1
 for id in $(xdotool search --onlyvisible --name . 2> /dev/null); do
