@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _HOLD = """
-import fcntl, os, sys
+import fcntl, os, sys, time
 fd = os.open(sys.argv[1], os.O_RDWR)
 for place in sys.argv[2:]:
     fcntl.lockf(fd, fcntl.LOCK_EX, 1, int(place))
 print("held", flush=True)
-sys.stdin.read()
+time.sleep(600)
 """
 PENDING, RESERVED = 0x40000000, 0x40000001
 
