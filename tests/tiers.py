@@ -25,9 +25,6 @@ SPREAD = "MESOCOSM_TEST_SPREAD"
 """Environment variable: set where tests on VMs may run on several workers, each with VMs of its own."""
 _SPREAD_GROUPS = 8
 
-STAND_IN = pytest.mark.xdist_group("stand-in")
-"""Mark of tests with a stand-in desktop: two at once on one host disturb each other's windows."""
-
 
 def nightly(reason: str) -> pytest.MarkDecorator:
     """Return the mark of a test that a landing leaves to `make test-nightly`.
@@ -46,6 +43,9 @@ class Lane(StrEnum):
     SERVICE = "service"
     UNIT = "unit"
 
+
+STAND_IN = pytest.mark.xdist_group(Lane.CONTAINER.value)
+"""Mark of tests with an X server of this host: beside another desktop of its kernel some windows never came."""
 
 BUDGETS_S = {Lane.VM: 420, Lane.CONTAINER: 240, Lane.SERVICE: 180, Lane.UNIT: 300}
 """Warm, on two cores; the lanes of VMs and of containers run side by side."""

@@ -10,6 +10,7 @@ import pytest
 from appliance.base import process
 from appliance.base.clock import wait_until
 from provisioning.probe.display import window_tree, windows, xserver
+from tests.tiers import STAND_IN
 
 if TYPE_CHECKING:
     import subprocess
@@ -20,9 +21,12 @@ if TYPE_CHECKING:
     Started = subprocess.Popen[bytes]  # noqa: TID251 (a type only)
 
 NEEDED = ("Xvfb", "openbox")
-pytestmark = pytest.mark.skipif(
-    any(process.find_tool(name) is None for name in NEEDED), reason=f"needs {', '.join(NEEDED)}"
-)
+pytestmark = [
+    STAND_IN,
+    pytest.mark.skipif(
+        any(process.find_tool(name) is None for name in NEEDED), reason=f"needs {', '.join(NEEDED)}"
+    ),
+]
 
 
 @contextlib.contextmanager
