@@ -22,7 +22,7 @@ from controller.planning import code_version
 from provisioning.desktop.qemu.template import templates_dir
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from appliance.base.settings import Settings
 
@@ -183,7 +183,7 @@ class Compose:
             "MESOCOSM_CONTROLLER_PORT": str(settings.controller_port),
             "MESOCOSM_CONTROLLER_HOSTS": settings.controller_hosts,
             "MESOCOSM_PROMETHEUS_PORT": str(settings.prometheus_port),
-            "MESOCOSM_ACCELERATOR": "kvm" if self._kvm else "tcg",
+            "MESOCOSM_ACCELERATOR": self.accelerator,
             "MESOCOSM_PROMETHEUS_CONFIG": digest_tree(_PROMETHEUS_CONFIG),
             "MESOCOSM_ALERTMANAGER_CONFIG": digest_bytes(write_config(settings).encode()),
             "MESOCOSM_ALERTMANAGER_USER": ":".join(map(str, container_user())),
@@ -197,6 +197,11 @@ class Compose:
             **{f"MESOCOSM_{name.upper()}_IMAGE": tag for name, tag in images.items()},
         }
         write_atomic(self.env_file, "".join(f"{key}={value}\n" for key, value in rows.items()))
+
+    @property
+    def accelerator(self) -> str:
+        """What desktop VMs run on, ``kvm`` or ``tcg``."""
+        return "kvm" if self._kvm else "tcg"
 
     def argv(self, *args: str) -> list[str]:
         """Return the whole command line for some arguments of compose.
@@ -217,14 +222,17 @@ class Compose:
             *args,
         ]
 
-    def up(self, on_line: Callable[[str], None]) -> None:
+    def up(self, *services: str) -> None:
         """Start what does not run, start anew what changed.
+
+        Args:
+            services: those alone; all where none is named.
 
         Raises:
             ToolFailedError: compose failed; with its words.
         """
-        argv = self.argv("up", "-d", "--remove-orphans")
-        result = stream(argv, on_line=on_line, timeout_s=_UP_TIMEOUT_S, env=self._env())
+        argv = self.argv("up", "-d", *(services or ("--remove-orphans",)))
+        result = stream(argv, on_line=lambda _line: None, timeout_s=_UP_TIMEOUT_S, env=self._env())
         if result.exit_code:
             raise ToolFailedError(
                 "The appliance's containers could not be started.",

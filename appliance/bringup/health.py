@@ -15,7 +15,7 @@ from controller.service.worker.report import ask_worker
 from monitoring.prometheus_proxy import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
@@ -124,12 +124,17 @@ def ask(settings: Settings, names: Sequence[str]) -> dict[str, bool | None]:
 
 
 def wait_ready(
-    compose: Compose, *, timeout_s: float = READY_TIMEOUT_S, clock: Clock = SYSTEM_CLOCK
+    compose: Compose,
+    names: Collection[str] = QUESTIONS.keys(),
+    *,
+    timeout_s: float = READY_TIMEOUT_S,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> None:
-    """Wait until every service works.
+    """Wait until services work.
 
     Args:
         compose: the services.
+        names: of those that are waited for.
         timeout_s: for all of them together.
         clock: measures it.
 
@@ -137,7 +142,8 @@ def wait_ready(
         MachineStartError: one does not answer in time; with the tail of its log.
     """
     deadline_s = clock.monotonic_s() + timeout_s
-    for name, answers in QUESTIONS.items():
+    for name in names:
+        answers = QUESTIONS[name]
         left_s = max(1.0, deadline_s - clock.monotonic_s())
         if wait_until(
             lambda answers=answers: answers(compose.settings),  # type: ignore[misc] # bound now

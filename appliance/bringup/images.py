@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-import queue
 import threading
-from dataclasses import dataclass
+from contextlib import contextmanager
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from images.distribution import choose_distribution, keep_choice
 from images.progress import show_builds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from appliance.base.settings import Settings
     from appliance.bringup.steps import Steps
@@ -27,11 +26,11 @@ AT_ONCE = 2
 """Builds side by side: one waits for the network or the disk while another computes."""
 
 
-def ensure_images(settings: Settings, steps: Steps) -> dict[str, str]:
-    """Build what is missing or corrupt, one step an image.
+@contextmanager
+def images_being_built(settings: Settings, steps: Steps) -> Iterator[Builds]:
+    """Build what is missing or corrupt beside what the caller does, one step an image.
 
-    Returns:
-        The docker tags by name of the image.
+    Builds are finished and kept where the caller fails, but not where it is interrupted.
 
     Raises:
         ImageBuildError: one could not be built; nothing half-made is left, and a build that ran
@@ -42,16 +41,28 @@ def ensure_images(settings: Settings, steps: Steps) -> dict[str, str]:
     with steps.step("distribution") as step:
         choice = choose_distribution(settings)
         step.note = f"{choice.name}. {choice.reason}"
-    names = needed_names(settings)
-    needs = {name: set(builder.make(name, settings).needs) for name in names}
+    needs = {name: set(builder.make(name, settings).needs) for name in needed_names(settings)}
     with show_builds(steps.console) as report_of:
 
         def ensure(name: str) -> Image:
-            return ensure_image(name, builder, steps, report_of(name))
+            image = ensure_image(name, builder, steps, report_of(name))
+            if name == "desktop":
+                keep_choice(settings, choice)
+            return image
 
-        images = build_all(needs, ensure)
-    keep_choice(settings, choice)
+        builds = Builds(needs, ensure)
+        builds.start()
+        try:
+            yield builds
+        except MesocosmError:
+            builds.settle()
+            raise
+        builds.wait()
     read_currency(settings)
+
+
+def tags_of(images: Mapping[str, Image]) -> dict[str, str]:
+    """Return the docker tags of those images that have one, by name."""
     return {name: image.tag for name, image in images.items() if image.tag}
 
 
@@ -90,59 +101,93 @@ def ensure_image(name: str, builder: Builder, steps: Steps, report: Report) -> I
     return image
 
 
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    name: str
-    image: Image | None
-    error: BaseException | None
+class Builds:
+    """Builds of images side by side, each after those that it needs.
 
-
-def build_all(
-    needs: Mapping[str, Collection[str]], ensure: Callable[[str], Image], *, at_once: int = AT_ONCE
-) -> dict[str, Image]:
-    """Build images side by side, each after those that it needs.
-
-    An interrupt is raised at once: the threads of builds are daemons, and the kernel ends their
-    tools with this process.
+    An interrupt ends them with this process: their threads are daemons, and the kernel ends their
+    tools.
 
     Args:
         needs: names of needed images by name; the order in which builds that are ready begin.
         ensure: builds one image; called from several threads.
         at_once: most builds at a time.
 
-    Returns:
-        All images by name.
-
     Raises:
-        BaseException: the first error of a build; builds that ran then were finished, and no
-            further one was begun.
+        CycleError: needs form a circle.
     """
-    order, ended = TopologicalSorter(needs), queue.SimpleQueue[_Ended]()
-    order.prepare()
-    waiting: list[str] = []
-    images: dict[str, Image] = {}
-    errors: list[BaseException] = []
-    running = 0
 
-    def work(name: str) -> None:
+    def __init__(
+        self,
+        needs: Mapping[str, Collection[str]],
+        ensure: Callable[[str], Image],
+        *,
+        at_once: int = AT_ONCE,
+    ) -> None:
+        self.names = tuple(needs)
+        self._ensure = ensure
+        self._at_once = at_once
+        self._order = TopologicalSorter(needs)
+        self._order.prepare()
+        self._changed = threading.Condition()
+        self._waiting: list[str] = []
+        self._running = 0
+        self._images: dict[str, Image] = {}
+        self._error: BaseException | None = None
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        with self._changed:
+            self._begin()
+
+    def wait(self, names: Collection[str] = ()) -> dict[str, Image]:
+        """Wait for images, all where none is named; gives those there are by name.
+
+        Raises:
+            BaseException: the first error of a build; builds that ran then were finished, and no
+                further one was begun.
+        """
+        wanted = set(names or self.names)
+        with self._changed:
+            self._changed.wait_for(lambda: wanted <= self._images.keys() or self._has_failed())
+            if self._error is not None:
+                raise self._error
+            return dict(self._images)
+
+    def settle(self) -> None:
+        """Wait until no build runs, whatever became of them; none is begun any more."""
+        with self._changed:
+            self._at_once = 0
+            self._changed.wait_for(lambda: not self._running)
+
+    def _has_failed(self) -> bool:
+        return self._error is not None and not self._running
+
+    def _begin(self) -> None:
+        """Begin what is ready, as far as there is room; under the lock."""
+        if self._error is not None:
+            return
+        if self._order.is_active():
+            self._waiting += self._order.get_ready()
+        while self._waiting and self._running < self._at_once:
+            name = self._waiting.pop(0)
+            self._running += 1
+            threading.Thread(
+                target=self._work, args=(name,), name=f"build-{name}", daemon=True
+            ).start()
+
+    def _work(self, name: str) -> None:
+        image: Image | None = None
+        error: BaseException | None = None
         try:
-            ended.put(_Ended(name, ensure(name), None))
-        except BaseException as exc:  # noqa: BLE001 - raised again by the caller's thread
-            ended.put(_Ended(name, None, exc))
-
-    while order.is_active() and not (errors and not running):
-        waiting += order.get_ready()
-        while waiting and running < at_once and not errors:
-            name = waiting.pop(0)
-            threading.Thread(target=work, args=(name,), name=f"build-{name}", daemon=True).start()
-            running += 1
-        build = ended.get()
-        running -= 1
-        if build.image is None:
-            errors.append(build.error or RuntimeError(build.name))
-        else:
-            images[build.name] = build.image
-            order.done(build.name)
-    if errors:
-        raise errors[0]
-    return images
+            image = self._ensure(name)
+        except BaseException as exc:  # noqa: BLE001 - raised again by who waits
+            error = exc
+        with self._changed:
+            self._running -= 1
+            if image is None:
+                self._error = self._error or error
+            else:
+                self._images[name] = image
+                self._order.done(name)
+            self._begin()
+            self._changed.notify_all()

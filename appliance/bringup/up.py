@@ -13,7 +13,7 @@ from appliance.bringup.alerts import read_receivers
 from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.engine import ensure_engine, find_engine
 from appliance.bringup.health import controller_url, prometheus_url, wait_ready
-from appliance.bringup.images import ensure_images, ensure_viewer
+from appliance.bringup.images import ensure_viewer, images_being_built, tags_of
 from appliance.bringup.machines import prepare_machines
 from appliance.bringup.ports import require_free
 from appliance.bringup.service import stop_process
@@ -26,11 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from appliance.base.settings import Settings
+    from appliance.bringup.images import Builds
     from appliance.bringup.steps import Steps
     from controller.store.report import Report
 
 STATE_MARK = ".mesocosm"
 """A file that says: this folder is an appliance's state, made by us, and may be purged by us."""
+
+_OF_SERVICES_ALONE = {"controller", "prometheus", "alertmanager"}
+"""Images that no machine needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,23 +87,24 @@ def bring_up(
             raise RequirementError("The docker engine is needed, and was not to be started.")
         with steps.step("docker engine") as step:
             step.note = ensure_engine(settings)
-        images = ensure_images(settings, steps)
+        with images_being_built(settings, steps) as builds:
+            # Where nothing is in use, machines need not wait for the services' images.
+            is_first = not Compose(settings).services()
+            early = _prepare_early(settings, steps, builds) if is_first else None
+            images = tags_of(builds.wait())
         with steps.step("live screens") as step:
             step.note = ensure_viewer(settings)
-        with steps.step("accelerator") as step:
-            accelerator = find_accelerator(settings)
-            step.note = f"{accelerator.name}: {accelerator.reason}"
+        compose = early or _compose(settings, steps)
         examining = threading.Thread(target=examine_host, args=(settings,), daemon=True)
         examining.start()
-        compose = Compose(settings, kvm=accelerator.name == "kvm")
         with steps.step("services") as step:
             _start_services(compose, images)
             step.note = ", ".join(SERVICES)
-        with steps.step("machines") as step:
-            step.note = prepare_machines(settings, step.say)
+        if not early:
+            _prepare_machines(settings, steps)
         report = _prove(settings, steps) if trial else None
         examining.join()
-    return Outcome(controller_url(settings), prometheus_url(settings), accelerator.name, report)
+    return Outcome(controller_url(settings), prometheus_url(settings), compose.accelerator, report)
 
 
 def _claim(settings: Settings) -> None:
@@ -126,7 +131,41 @@ def _check_host(settings: Settings) -> str:
     return " ".join(finding.cause for finding in findings)
 
 
+def _compose(settings: Settings, steps: Steps) -> Compose:
+    with steps.step("accelerator") as step:
+        accelerator = find_accelerator(settings)
+        step.note = f"{accelerator.name}: {accelerator.reason}"
+    return Compose(settings, kvm=accelerator.name == "kvm")
+
+
+def _prepare_machines(settings: Settings, steps: Steps) -> None:
+    with steps.step("machines") as step:
+        step.note = prepare_machines(settings, step.say)
+
+
+def _prepare_early(settings: Settings, steps: Steps, builds: Builds) -> Compose:
+    """Start the hypervisor alone and prepare machines, while images of services are being built."""
+    _clear_ports(Compose(settings))
+    images = tags_of(builds.wait(set(builds.names) - _OF_SERVICES_ALONE))
+    compose = _compose(settings, steps)
+    with steps.step("hypervisor") as step:
+        compose.write_env(dict.fromkeys(_OF_SERVICES_ALONE, "not-built-yet") | images)
+        compose.up("hypervisor")
+        wait_ready(compose, ["hypervisor"])
+        step.note = "answers"
+    _prepare_machines(settings, steps)
+    return compose
+
+
 def _start_services(compose: Compose, images: dict[str, str]) -> None:
+    _clear_ports(compose)
+    compose.write_env(images)
+    compose.up()
+    wait_ready(compose)
+
+
+def _clear_ports(compose: Compose) -> None:
+    """End a service of this state folder that runs on the host, and find the other ports free."""
     settings = compose.settings
     stop_process(settings)  # its runs go on in the worker
     running = {state.name for state in compose.services() if state.state == "running"}
@@ -139,9 +178,6 @@ def _start_services(compose: Compose, images: dict[str, str]) -> None:
     for service, port, name in ports:
         if service not in running:
             require_free(port, f"the {service}", f"MESOCOSM_{name}_PORT")
-    compose.write_env(images)
-    compose.up(lambda _line: None)
-    wait_ready(compose)
 
 
 def _prove(settings: Settings, steps: Steps) -> Report:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from appliance.base.files import digest_file, digest_tree
 from appliance.base.process import run
 from images.bootstrap import bootstrap
-from images.browser import SCRATCH, browser_inputs, prepare_browser
+from images.browser import SCRATCH, browser_inputs, install_options, prepare_browser
+from images.desktop.firmware import make_firmware_package
 from images.desktop.keys import ensure_ssh_key, make_key
 from images.distribution import choose_distribution, get_distribution
 from images.recipe import Product
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 DISK, KERNEL, INITRD, HOST_KEY = "disk.qcow2", "vmlinuz", "initrd.img", "ssh_host_ed25519_key"
 DISK_SIZE_GIB = 12
-_INPUTS = ("recipe.py", "packages.txt", "prepare.sh", "customize.sh", "files")
+_INPUTS = ("recipe.py", "firmware.py", "packages.txt", "prepare.sh", "customize.sh", "files")
 # No journal: an overlay is thrown away or rewound, never repaired.
 _EXT4_FEATURES = "^has_journal,^metadata_csum"
 LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*")
@@ -68,6 +69,8 @@ class DesktopRecipe:
         root = workdir / "root"
         listed = workdir / "packages.txt"
         browser = prepare_browser(self._distribution, self._settings, workdir, report)
+        firmware = make_firmware_package(self._distribution, workdir)
+        instead = install_options(firmware) if firmware else ()
         own = [*read_packages(self._distribution), self._distribution.kernel]
         bootstrap(
             self._distribution,
@@ -76,7 +79,7 @@ class DesktopRecipe:
             report,
             packages=[*own, *browser.packages],
             # The browser before our own hook, which lists what is installed and forgets the archives.
-            options=[*browser.options, *self._options(workdir, listed)],
+            options=[*instead, *browser.options, *self._options(workdir, listed)],
             sources=browser.sources,
         )
         report("disk", None, "writing the root file system")
@@ -93,8 +96,9 @@ class DesktopRecipe:
         rows = (line.split(maxsplit=1) for line in listed.read_text().splitlines())
         packages = {row[0]: row[1] for row in rows}
         listed.unlink()
-        for name in SCRATCH:
-            (workdir / name).unlink(missing_ok=True)
+        for file in (firmware, *(workdir / name for name in SCRATCH)):
+            if file:
+                file.unlink(missing_ok=True)
         notes = {
             "distribution": self.variant,
             "distribution_reason": self._choice.reason,

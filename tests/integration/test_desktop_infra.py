@@ -10,6 +10,7 @@ import pytest
 
 from appliance.base.settings import get_settings
 from images.builder import find
+from images.desktop.firmware import NAME
 from images.desktop.recipe import DISK, HERE, read_packages
 from images.distribution import DISTRIBUTIONS
 from images.manifest import read_manifest
@@ -77,6 +78,15 @@ def test_every_package_of_the_list_is_installed(host: Any, image: Image) -> None
 
 def test_the_manifest_names_what_is_installed(host: Any, image: Image) -> None:  # noqa: ANN401
     assert dict(read_manifest(image.path).packages) == installed(host)
+
+
+def test_there_is_no_firmware_but_a_driver_of_the_graphics_card(
+    still: Any,  # noqa: ANN401
+    running: Any,  # noqa: ANN401
+) -> None:
+    names = {name for name in installed(still) if "firmware" in name or "microcode" in name}
+    assert names <= {NAME}
+    assert "bochs" in running.check_output("lsmod")
 
 
 def test_the_agents_user_is_nobody_special(host: Any) -> None:  # noqa: ANN401

@@ -5,17 +5,21 @@ from __future__ import annotations
 import io
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
 
 from appliance.base.clock import FakeClock
 from appliance.base.errors import ImageBuildError
-from appliance.bringup.images import build_all, ensure_image
+from appliance.bringup.images import Builds, ensure_image
 from appliance.bringup.steps import Steps
 from images.builder import Builder
 from images.log import ignore_progress
 from images.recipe import Image, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
 
 NEEDS = {"base": (), "phone": ("base",), "controller": ("base",), "desktop": ()}
 DEADLINE_S = 10
@@ -23,6 +27,12 @@ DEADLINE_S = 10
 
 def image(name: str) -> Image:
     return Image(name, "x", "d", "r", Path())
+
+
+def build_all(needs: Mapping[str, Collection[str]], ensure: Callable[[str], Image]) -> set[str]:
+    builds = Builds(needs, ensure)
+    builds.start()
+    return set(builds.wait())
 
 
 def test_every_image_comes_after_what_it_needs() -> None:
@@ -33,7 +43,7 @@ def test_every_image_comes_after_what_it_needs() -> None:
         begun.append(name)
         return image(name)
 
-    assert set(build_all(NEEDS, ensure)) == set(NEEDS)
+    assert build_all(NEEDS, ensure) == set(NEEDS)
     assert sorted(begun) == sorted(NEEDS)
 
 
@@ -70,6 +80,56 @@ def test_a_build_beside_a_failed_one_is_finished_and_none_is_begun() -> None:
     with pytest.raises(ImageBuildError, match="base"):
         build_all(NEEDS, ensure)
     assert finished == ["desktop"]
+
+
+def test_some_are_waited_for_while_others_are_built() -> None:
+    may_end = threading.Event()
+
+    def ensure(name: str) -> Image:
+        assert name != "controller" or may_end.wait(DEADLINE_S)
+        return image(name)
+
+    builds = Builds(NEEDS, ensure)
+    builds.start()
+    assert {"desktop", "phone"} <= builds.wait({"desktop", "phone"}).keys() < set(NEEDS)
+    may_end.set()
+    assert builds.wait().keys() == set(NEEDS)
+
+
+def test_a_build_that_fails_later_ends_the_wait_for_others() -> None:
+    may_fail = threading.Event()
+
+    def ensure(name: str) -> Image:
+        if name == "controller":
+            assert may_fail.wait(DEADLINE_S)
+            raise ImageBuildError("The image controller could not be built.")
+        return image(name)
+
+    builds = Builds(NEEDS, ensure)
+    builds.start()
+    assert "desktop" in builds.wait({"desktop"})
+    may_fail.set()
+    with pytest.raises(ImageBuildError, match="controller"):
+        builds.wait()
+
+
+def test_builds_are_settled_when_those_that_run_have_ended() -> None:
+    begun, may_end = threading.Semaphore(0), threading.Event()
+    ended: list[str] = []
+
+    def ensure(name: str) -> Image:
+        begun.release()
+        assert may_end.wait(DEADLINE_S)
+        ended.append(name)
+        return image(name)
+
+    builds = Builds(NEEDS, ensure)
+    builds.start()
+    for _ in range(2):
+        assert begun.acquire(timeout=DEADLINE_S)
+    threading.Timer(0.1, may_end.set).start()
+    builds.settle()
+    assert sorted(ended) == ["base", "desktop"]
 
 
 def test_needs_in_a_circle_are_refused() -> None:
