@@ -51,6 +51,27 @@ class _Call(Generic[T]):
         return self._results[0]
 
 
+class BackgroundCall(Generic[T]):
+    """A call that goes on in a daemon thread of its own while its caller does something else.
+
+    Args:
+        function: called at once.
+    """
+
+    def __init__(self, function: Callable[[], T]) -> None:
+        self._call = _Call(function)
+        threading.Thread(target=self._call.run, name="background", daemon=True).start()
+
+    def result(self) -> T:
+        """Wait for its end and return its result.
+
+        Raises:
+            Exception: whatever the call raised.
+        """
+        self._call.ended.wait()
+        return self._call.result()
+
+
 class CallThread:
     """A daemon thread that runs one call after the other; a context manager.
 

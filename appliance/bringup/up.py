@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from appliance.base.bounded import BackgroundCall
 from appliance.base.errors import MesocosmError, RequirementError
 from appliance.base.files import locked
 from appliance.bringup.address import service_certificate
@@ -88,22 +89,14 @@ def bring_up(
         with steps.step("docker engine") as step:
             step.note = ensure_engine(settings)
         with images_being_built(settings, steps) as builds:
-            # Where nothing is in use, machines need not wait for the services' images.
-            is_first = not Compose(settings).services()
-            early = _prepare_early(settings, steps, builds) if is_first else None
-            images = tags_of(builds.wait())
-        with steps.step("live screens") as step:
-            step.note = ensure_viewer(settings)
-        compose = early or _compose(settings, steps)
-        examining = threading.Thread(target=examine_host, args=(settings,), daemon=True)
-        examining.start()
-        with steps.step("services") as step:
-            _start_services(compose, images)
-            step.note = ", ".join(SERVICES)
-        if not early:
-            _prepare_machines(settings, steps)
+            if Compose(settings).services():
+                images = tags_of(builds.wait())
+                compose = _compose(settings, steps)
+                _bring_services(compose, images, steps)
+                _prepare_machines(settings, steps)
+            else:
+                compose = _bring_all(settings, steps, builds)
         report = _prove(settings, steps) if trial else None
-        examining.join()
     return Outcome(controller_url(settings), prometheus_url(settings), compose.accelerator, report)
 
 
@@ -143,8 +136,8 @@ def _prepare_machines(settings: Settings, steps: Steps) -> None:
         step.note = prepare_machines(settings, step.say)
 
 
-def _prepare_early(settings: Settings, steps: Steps, builds: Builds) -> Compose:
-    """Start the hypervisor alone and prepare machines, while images of services are being built."""
+def _bring_all(settings: Settings, steps: Steps, builds: Builds) -> Compose:
+    """Bring up what does not run at all: machines boot while the services' images are being built."""
     _clear_ports(Compose(settings))
     images = tags_of(builds.wait(set(builds.names) - _OF_SERVICES_ALONE))
     compose = _compose(settings, steps)
@@ -153,8 +146,28 @@ def _prepare_early(settings: Settings, steps: Steps, builds: Builds) -> Compose:
         compose.up("hypervisor")
         wait_ready(compose, ["hypervisor"])
         step.note = "answers"
+
+    def bring() -> None:
+        _bring_services(compose, tags_of(builds.wait()), steps, spin=False)
+
+    services = BackgroundCall(bring)
     _prepare_machines(settings, steps)
+    services.result()
     return compose
+
+
+def _bring_services(
+    compose: Compose, images: dict[str, str], steps: Steps, *, spin: bool = True
+) -> None:
+    settings = compose.settings
+    with steps.step("live screens", spin=spin) as step:
+        step.note = ensure_viewer(settings)
+    examining = threading.Thread(target=examine_host, args=(settings,), daemon=True)
+    examining.start()
+    with steps.step("services", spin=spin) as step:
+        _start_services(compose, images)
+        step.note = ", ".join(SERVICES)
+    examining.join()
 
 
 def _start_services(compose: Compose, images: dict[str, str]) -> None:
