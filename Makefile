@@ -73,8 +73,10 @@ mutate: ## Mutation testing of evaluators (an hour); writes docs/mutation.md.
 bench: ## Measure resets against libvirt's own way.
 	$(BIN)/mesocosm bench reset $(BENCHFLAGS)
 
-lock: ## Pin dependencies again after pyproject.toml changed (needs uv).
+lock: ## Pin dependencies again after pyproject.toml changed, and uv itself (needs uv).
 	$(PIN) --output-file requirements.lock
+	echo uv | uv pip compile - --upgrade --no-annotate --no-emit-index-url --generate-hashes \
+		--custom-compile-command "make lock" --output-file $(SETUP)/installer.lock
 	$(PIN) --output-file requirements-dev.lock --extra dev
 
 clean: ## Remove what tools left in the checkout; the appliance's state stays.

@@ -28,23 +28,11 @@ if [ ! -x "$venv/bin/python" ]; then
 fi
 echo "Installing Python packages ..." >&2
 log=$venv/install.log
-locks=
-for lock; do locks="$locks -r $lock"; done
-# The locks are complete; pip must not add python3-xlib, whose files are those of python-xlib. One setuptools builds
-# all that has no wheel, and bytecode is made afterwards, on all processors: two thirds of the time.
-pip() {
-	command=$1
-	shift
-	"$venv/bin/python" -m pip "$command" --disable-pip-version-check "$@"
-}
-# shellcheck disable=SC2086
-if ! { pip uninstall --yes python3-xlib &&
-	pip install --no-input --no-deps --no-compile "setuptools>=77" &&
-	pip install --no-input --no-deps --no-compile --no-build-isolation --require-hashes $locks &&
-	pip install --no-input --no-deps --no-compile --no-build-isolation -e . &&
-	# It fails for files of other Pythons, which some packages hold and nobody imports.
-	{ "$venv/bin/python" -m compileall -q -j 0 "$venv/lib" || true; }; } >"$log" 2>&1; then
-	echo "error: pip could not install what $* names." >&2
+# The locks are complete; pip must not add python3-xlib, whose files are those of python-xlib.
+if ! { "$venv/bin/python" -m pip uninstall --disable-pip-version-check --yes python3-xlib &&
+	"$venv/bin/python" appliance/bringup/packages.py "$@" &&
+	"$venv/bin/python" -m pip install --disable-pip-version-check --no-input --no-deps --no-build-isolation -e .; } >"$log" 2>&1; then
+	echo "error: neither uv nor pip could install what $* names." >&2
 	tail -n 12 "$log" >&2
 	echo "→ Is the package index reachable (\`pip config list\`)? The whole log: $log" >&2
 	exit 1

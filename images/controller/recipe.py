@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 _LAYERS = ("appliance", "images", "provisioning", "evaluators", "monitoring", "controller")
+_INSTALLER = ("packages.py", "installer.lock")
 _PROJECT = ("pyproject.toml", "setup.py", "README.md")
 
 
@@ -27,6 +28,7 @@ def controller_recipe(settings: Settings) -> DockerRecipe:
         files={
             "Dockerfile": HERE / "Dockerfile",
             "requirements.lock": REPOSITORY / "requirements.lock",
+            **{name: REPOSITORY / "appliance/bringup" / name for name in _INSTALLER},
             **{f"src/{name}": REPOSITORY / name for name in source},
         },
     )
