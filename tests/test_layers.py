@@ -41,7 +41,10 @@ def name_of(path: Path) -> str:
 
 @cache
 def sources() -> tuple[Path, ...]:
-    return tuple(path for name in PACKAGES for path in sorted((REPOSITORY / name).rglob("*.py")))
+    """All modules but the code of suites that ship, which is read as that of any suite is."""
+    found = (path for name in PACKAGES for path in sorted((REPOSITORY / name).rglob("*.py")))
+    suites = REPOSITORY / "evaluators/suites"
+    return tuple(path for path in found if suites not in path.parent.parents)
 
 
 @cache
