@@ -1,16 +1,18 @@
 """Run nightly jobs whose row in the ledger is stale, one after the other, and write their rows.
 
-    python -m tests.nightly run [JOB...] [--distribution NAME] [--again]
+    python -m tests.nightly run [JOB...] [--distribution NAME] [--again | --failed]
     python -m tests.nightly status [--strict]
 
 Ended at any moment it goes on with the jobs that have no current row. Logs are kept in
 ``.nightly/``. Two at once would spoil each other's machines: the second is refused, on whichever
-checkout it runs. Exit codes: 0 all rows current and passed, 1 some are not, 2 refused, 130 interrupted.
+checkout it runs. ``--failed`` repeats what failed of a job, alone, where its sources are the same;
+a row that passes by that names these tests. Exit codes: 0 all rows current and passed, 1 some are not, 2 refused, 130 interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import datetime as dt
 import re
 import signal
@@ -35,6 +37,7 @@ from tests.nightly.ledger import (
 from tests.tiers import SPREAD, TIER
 
 LOGS = REPOSITORY / ".nightly"
+_SUMMARY_CHARS = 160
 _COLUMNS = "200"
 """So that rows of tables are lines of logs."""
 
@@ -46,7 +49,9 @@ def main(argv: list[str] | None = None) -> int:
     runner = commands.add_parser("run")
     runner.add_argument("jobs", nargs="*")
     runner.add_argument("--distribution", choices=DISTRIBUTIONS)
-    runner.add_argument("--again", action="store_true", help="also jobs whose row is current")
+    which = runner.add_mutually_exclusive_group()
+    which.add_argument("--again", action="store_true", help="also jobs whose row is current")
+    which.add_argument("--failed", action="store_true", help="failed tests of failed jobs alone")
     status = commands.add_parser("status")
     status.add_argument("--strict", action="store_true", help="exit 1 when a row is stale")
     options = parser.parse_args(argv)
@@ -56,13 +61,20 @@ def main(argv: list[str] | None = None) -> int:
         return 1 if lines and options.strict else 0
     try:
         with locked(get_settings().state_dir / "nightly.lock", what="The nightly"):
-            return _run(tuple(options.jobs), options.distribution, again=options.again)
+            return _run(
+                tuple(options.jobs),
+                options.distribution,
+                again=options.again,
+                failed=options.failed,
+            )
     except MachineBusyError as exc:
         print(f"error: {exc.brief} {exc.details}\n→ {exc.resolution}", file=sys.stderr)  # noqa: T201
         return 2
 
 
-def _run(names: tuple[str, ...], distribution: str | None, *, again: bool) -> int:
+def _run(
+    names: tuple[str, ...], distribution: str | None, *, again: bool, failed: bool = False
+) -> int:
     rows = {(row.job, row.distribution): row for row in read_rows()}
     passed = True
     for job, where in slots(select(names)):
@@ -73,7 +85,15 @@ def _run(names: tuple[str, ...], distribution: str | None, *, again: bool) -> in
         if is_current and not again:
             continue
         print(f"{job.name} {where}: {job.what} ...", flush=True)  # noqa: T201
-        row = run_job(job, where)
+        if failed:
+            tests = repeatable(row, digest_sources(job.sources))
+            if row is None or not tests:
+                print(f"{job.name} {where}: there is nothing to repeat.", flush=True)  # noqa: T201
+                passed = False
+                continue
+            row = repeat(job, row, tests)
+        else:
+            row = run_job(job, where)
         write_row(row)
         print(  # noqa: T201
             f"{job.name} {where}: {'passed' if row.passed else 'FAILED'} in {row.seconds:.0f} s, "
@@ -84,10 +104,63 @@ def _run(names: tuple[str, ...], distribution: str | None, *, again: bool) -> in
     return 0 if passed else 1
 
 
-def run_job(job: Job, distribution: str) -> Row:
-    """Run one job to its end, or its deadline, and return its row."""
+def repeatable(row: Row | None, sources: str) -> list[str]:
+    """Return the tests that failed in a job, where its row failed and is of these sources.
+
+    A job that failed otherwise has none: not all of its tests were run.
+    """
+    if row is None or row.passed or row.sources != sources:
+        return []
+    log = log_of(row.job, row.distribution)
+    return failed_tests(log.read_text(encoding="utf-8")) if log.is_file() else []
+
+
+def failed_tests(log: str) -> list[str]:
+    """Return the tests that pytest's closing lines call failed; none where a run ended early."""
+    lines = log.splitlines()
+    ends = [n for n, line in enumerate(lines) if re.search(r"=+ \d+ failed.* in [\d.]+s", line)]
+    if not ends:
+        return []
+    heads = [n for n, line in enumerate(lines) if "short test summary info" in line]
+    closing = lines[heads[-1] if heads else 0 : ends[-1]]
+    if any(line.startswith("ERROR ") for line in closing):
+        return []
+    return [
+        line.removeprefix("FAILED ").partition(" - ")[0]
+        for line in closing
+        if line.startswith("FAILED ")
+    ]
+
+
+def repeat(job: Job, row: Row, tests: list[str]) -> Row:
+    """Run failed tests once more, alone; gives a row that names them where they passed.
+
+    The row stays as it is where one fails again: it says more.
+    """
+    again = dataclasses.replace(job, pytest=tuple(tests), elsewhere=(), workers=1, is_spread=False)
+    repeated = run_job(again, row.distribution, kept=log_of(job.name, f"{row.distribution}-failed"))
+    if not repeated.passed:
+        return row
+    return row.model_copy(
+        update={
+            "commit": repeated.commit,
+            "date": repeated.date,
+            "passed": True,
+            "summary": f"{row.summary}; then {repeated.summary}"[:_SUMMARY_CHARS],
+            "repeated": tests,
+        }
+    )
+
+
+def log_of(job: str, distribution: str) -> Path:
+    """Return where a job's log is kept."""
+    return LOGS / f"{job}{'-' if distribution else ''}{distribution}.log"
+
+
+def run_job(job: Job, distribution: str, *, kept: Path | None = None) -> Row:
+    """Run one job to its end, or its deadline, and return its row; its log is kept in a file."""
     LOGS.mkdir(exist_ok=True)
-    log = LOGS / f"{job.name}{'-' if distribution else ''}{distribution}.log"
+    log = kept or log_of(job.name, distribution)
     env = {TIER: "nightly", "COLUMNS": _COLUMNS} | (
         {"MESOCOSM_DISTRIBUTION": distribution} if distribution else {}
     )
@@ -121,7 +194,7 @@ def run_job(job: Job, distribution: str) -> Row:
         commit=run(["git", "rev-parse", "HEAD"], cwd=REPOSITORY).require().text,
         date=dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M"),
         passed=passed,
-        summary=summary_of(log.read_text(encoding="utf-8"), job.row) or last[:160],
+        summary=summary_of(log.read_text(encoding="utf-8"), job.row) or last[:_SUMMARY_CHARS],
         seconds=round(SYSTEM_CLOCK.monotonic_s() - start_s, 1),
     )
 
@@ -158,7 +231,7 @@ def summary_of(log: str, row: str) -> str:
         counts = (" passed" in line or " failed" in line or " error" in line) and " in " in line
         if not row and counts:
             summary = line.strip("= ")
-    return summary[:160]
+    return summary[:_SUMMARY_CHARS]
 
 
 if __name__ == "__main__":

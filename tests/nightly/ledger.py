@@ -33,6 +33,7 @@ class Row(BaseModel):
         passed: whether it passed.
         summary: its last words, such as ``112 passed, 1 skipped``.
         seconds: that it took.
+        repeated: tests that failed and, run once more alone, passed.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -45,6 +46,7 @@ class Row(BaseModel):
     passed: bool
     summary: str
     seconds: float
+    repeated: list[str] = []
 
 
 _ROWS = TypeAdapter(list[Row])
@@ -60,7 +62,7 @@ def write_row(row: Row, path: Path = LEDGER) -> None:
     key = (row.job, row.distribution)
     rows = [other for other in read_rows(path) if (other.job, other.distribution) != key]
     rows = sorted([*rows, row], key=lambda known: (known.job, known.distribution))
-    write_atomic(path, _ROWS.dump_json(rows, indent=2).decode() + "\n")
+    write_atomic(path, _ROWS.dump_json(rows, indent=2, exclude_defaults=True).decode() + "\n")
 
 
 def digest_sources(names: Sequence[str], root: Path = REPOSITORY) -> str:

@@ -11,9 +11,10 @@ import pytest
 from appliance.base.files import locked
 from appliance.base.process import run
 from appliance.base.settings import get_settings
+from tests.nightly import __main__ as nightly
 from tests.nightly import ledger
 from tests.nightly.__main__ import command_of, main, summary_of
-from tests.nightly.jobs import DEFAULT, DISTRIBUTIONS, JOBS, select
+from tests.nightly.jobs import DEFAULT, DISTRIBUTIONS, JOBS, Job, select
 from tests.nightly.ledger import REPOSITORY, Row, digest_sources, read_rows, slots, write_row
 from tests.tiers import SPREAD, Lane, Times, arrange, lane_of
 
@@ -189,6 +190,71 @@ def test_a_job_is_summed_up_by_its_row_or_by_pytests_closing_line() -> None:
     assert summary_of(table, "") == ""
     closing = "== 1 failed, 12 passed in 13.20s ==\n✓ services  1.8 s  five\n"
     assert summary_of(closing, "") == "1 failed, 12 passed in 13.20s"
+
+
+FLAKY = """
+import pathlib
+import pytest
+def test_sound():
+    pass
+@pytest.mark.parametrize("way", ["a file's", "another"])
+def test_flaky(way):
+    mark = pathlib.Path(__file__).with_name(way)
+    ran = mark.exists()
+    mark.touch()
+    assert ran or way == "another"
+"""
+
+
+@pytest.mark.parametrize("fails_again", [False, True])
+def test_what_failed_is_repeated_alone_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, fails_again: bool
+) -> None:
+    monkeypatch.setattr(nightly, "LOGS", tmp_path / "logs")
+    (tmp_path / "test_it.py").write_text(FLAKY)
+    tests = (str(tmp_path / "test_it.py"),)
+    job = Job("it", "proves it", ("tests/unit/test_tiers.py",), tests, needs_appliance=False)
+    first = nightly.run_job(job, "debian-12")
+    assert (first.passed, first.summary.split(" in ")[0]) == (False, "1 failed, 2 passed")
+    failed = nightly.repeatable(first, digest_sources(job.sources))
+    assert [name.rpartition("::")[2] for name in failed] == ["test_flaky[a file's]"]
+    if fails_again:
+        (tmp_path / "a file's").unlink()
+    second = nightly.repeat(job, first, failed)
+    if fails_again:
+        assert second == first
+    else:
+        assert second.passed
+        assert second.repeated == failed
+        assert "1 failed, 2 passed" in second.summary
+        assert "then 1 passed" in second.summary
+    # The log that names what failed is still there.
+    assert nightly.repeatable(first, digest_sources(job.sources)) == failed
+
+
+def test_nothing_is_repeated_of_a_row_that_passed_or_is_of_other_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nightly, "LOGS", tmp_path)
+    (tmp_path / "it.log").write_text(
+        "= short test summary info =\nFAILED tests/a.py::test_b - x\n== 1 failed in 2.00s ==\n"
+    )
+    assert nightly.repeatable(row("it", passed=False), "s") == ["tests/a.py::test_b"]
+    assert nightly.repeatable(row("it"), "s") == []
+    assert nightly.repeatable(row("it", passed=False), "t") == []
+    assert nightly.repeatable(None, "s") == []
+    assert nightly.repeatable(row("never run", passed=False), "s") == []
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "FAILED tests/a.py::test_b - x\n",  # it was ended before it closed
+        "= short test summary info =\nFAILED a.py::b - x\nERROR c.py - y\n== 1 failed, 1 error in 2.00s ==\n",
+    ],
+)
+def test_a_job_that_did_not_run_all_its_tests_is_not_repeated_in_part(log: str) -> None:
+    assert nightly.failed_tests(log) == []
 
 
 def test_a_second_nightly_is_refused(
