@@ -46,7 +46,7 @@ def images_being_built(settings: Settings, steps: Steps) -> Iterator[Builds]:
 
         def ensure(name: str) -> Image:
             image = ensure_image(name, builder, steps, report_of(name))
-            if name == "desktop":
+            if name == "desktop":  # machines are made of it before all images are there
                 keep_choice(settings, choice)
             return image
 
@@ -58,7 +58,18 @@ def images_being_built(settings: Settings, steps: Steps) -> Iterator[Builds]:
             builds.settle()
             raise
         builds.wait()
+    keep_choice(settings, choice)
+
+
+def finish_images(settings: Settings, builds: Builds) -> dict[str, str]:
+    """Wait for all images, and keep for containers what they cannot judge; gives the docker tags by name.
+
+    Raises:
+        MesocosmError: as `images_being_built`.
+    """
+    images = builds.wait()
     read_currency(settings)
+    return tags_of(images)
 
 
 def tags_of(images: Mapping[str, Image]) -> dict[str, str]:

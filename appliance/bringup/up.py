@@ -14,7 +14,12 @@ from appliance.bringup.alerts import read_receivers
 from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.engine import ensure_engine, find_engine
 from appliance.bringup.health import controller_url, prometheus_url, wait_ready
-from appliance.bringup.images import ensure_viewer, images_being_built, tags_of
+from appliance.bringup.images import (
+    ensure_viewer,
+    finish_images,
+    images_being_built,
+    tags_of,
+)
 from appliance.bringup.machines import prepare_machines
 from appliance.bringup.ports import require_free
 from appliance.bringup.service import stop_process
@@ -90,7 +95,7 @@ def bring_up(
             step.note = ensure_engine(settings)
         with images_being_built(settings, steps) as builds:
             if Compose(settings).services():
-                images = tags_of(builds.wait())
+                images = finish_images(settings, builds)
                 compose = _compose(settings, steps)
                 _bring_services(compose, images, steps)
                 _prepare_machines(settings, steps)
@@ -148,7 +153,7 @@ def _bring_all(settings: Settings, steps: Steps, builds: Builds) -> Compose:
         step.note = "answers"
 
     def bring() -> None:
-        _bring_services(compose, tags_of(builds.wait()), steps, spin=False)
+        _bring_services(compose, finish_images(settings, builds), steps, spin=False)
 
     services = BackgroundCall(bring)
     _prepare_machines(settings, steps)
