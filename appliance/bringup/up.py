@@ -93,14 +93,17 @@ def bring_up(
             raise RequirementError("The docker engine is needed, and was not to be started.")
         with steps.step("docker engine") as step:
             step.note = ensure_engine(settings)
+        is_first = not Compose(settings).services()
+        if is_first:
+            _clear_ports(Compose(settings))
         with images_being_built(settings, steps) as builds:
-            if Compose(settings).services():
+            if is_first:
+                compose = _bring_all(settings, steps, builds)
+            else:
                 images = finish_images(settings, builds)
                 compose = _compose(settings, steps)
                 _bring_services(compose, images, steps)
                 _prepare_machines(settings, steps)
-            else:
-                compose = _bring_all(settings, steps, builds)
         report = _prove(settings, steps) if trial else None
     return Outcome(controller_url(settings), prometheus_url(settings), compose.accelerator, report)
 
@@ -143,7 +146,6 @@ def _prepare_machines(settings: Settings, steps: Steps) -> None:
 
 def _bring_all(settings: Settings, steps: Steps, builds: Builds) -> Compose:
     """Bring up what does not run at all: machines boot while the services' images are being built."""
-    _clear_ports(Compose(settings))
     images = tags_of(builds.wait(set(builds.names) - _OF_SERVICES_ALONE))
     compose = _compose(settings, steps)
     with steps.step("hypervisor") as step:
