@@ -110,6 +110,15 @@ def test_applications_start_by_the_name_in_the_menu(link: LinkClient) -> None:
     os.kill(xterm_windows[0]["pid"], signal.SIGTERM)
 
 
+def test_what_was_started_may_say_something_later(
+    link: LinkClient, desktop: DesktopStandIn
+) -> None:
+    path = desktop.folder / "said"
+    words = f"sleep 0.7; echo out; echo err >&2; echo done > {path}"
+    link.call("launch", {"argv": ["/bin/sh", "-c", words]})
+    assert wait_until(path.is_file, timeout_s=20)
+
+
 def test_an_unknown_application_comes_with_the_nearest(link: LinkClient) -> None:
     with pytest.raises(GuestCallError, match="XTerm"):
         link.call("open_app", {"name": "xtrem"})

@@ -202,6 +202,18 @@ def test_a_command_reads_standard_input(link: LinkClient) -> None:
     assert base64.b64decode(str(reply["stdout_b64"])) == data
 
 
+def test_a_commands_background_child_may_say_something_later(
+    link: LinkClient, tmp_path: Path
+) -> None:
+    path = tmp_path / "said"
+    words = (
+        f"(sleep 0.6; echo out; echo err >&2; echo done > {shlex.quote(str(path))}) & echo started"
+    )
+    assert shell(link, words)["exit_code"] == 0
+    assert not path.exists()
+    assert wait_until(path.is_file, timeout_s=20)
+
+
 def test_a_commands_background_child_does_not_keep_the_caller(link: LinkClient) -> None:
     began_s = time.monotonic()
     assert shell(link, "sleep 60 & echo started")["exit_code"] == 0

@@ -40,6 +40,10 @@ def middle(machine: Machine) -> tuple[int, int]:
     return width // 2, height // 2
 
 
+# Under emulation, on a busy host, a terminal needs half a minute until it is there.
+_SHOWN_S = 90.0
+
+
 def arrives(is_there: Callable[[], bool]) -> bool:
     """Wait for an effect; under emulation on a busy host programs take their time."""
     return bool(wait_until(is_there, timeout_s=30.0))
@@ -160,8 +164,7 @@ class TestScreen:
         screen = subject.machine.screen
         before = screen.capture()
         subject.show(subject.machine)
-        # Under emulation on a busy host the first frame of an application may take its time.
-        assert wait_until(lambda: not np.array_equal(before, screen.capture()), timeout_s=30.0)
+        assert wait_until(lambda: not np.array_equal(before, screen.capture()), timeout_s=_SHOWN_S)
 
     def test_frames_are_not_changed_later(self, subject: Subject) -> None:
         before = subject.machine.screen.capture()
@@ -243,7 +246,7 @@ class TestTree:
         before = list(subject.machine.tree.elements())
         subject.show(subject.machine)
         tree = subject.machine.tree
-        assert wait_until(lambda: list(tree.elements()) != before, timeout_s=30.0)
+        assert wait_until(lambda: list(tree.elements()) != before, timeout_s=_SHOWN_S)
 
 
 class TestSnapshots:

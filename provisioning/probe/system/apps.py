@@ -7,10 +7,11 @@ import contextlib
 import difflib
 import os
 import shutil
+import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.system.run import run_program
+from provisioning.probe.system.run import kill_group, start_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -125,12 +126,21 @@ def _read(path: str) -> App | None:
 
 
 def _start(session: Session, argv: Sequence[str], timeout_s: float) -> None:
-    done = run_program(
+    """Start a program that goes on by itself.
+
+    It writes to nowhere: at a pipe that nobody reads any more it would be ended by its first word.
+    """
+    process = start_program(
         argv,
         identity=session.identity,
         env=session.app_environment(),
-        timeout_s=timeout_s,
         cwd=session.identity.home if os.path.isdir(session.identity.home) else "/",
+        output=subprocess.DEVNULL,
     )
-    if done.exit_code != 0:
-        raise ProbeError("failed", done.stderr.decode("utf-8", "replace")[-1000:])
+    try:
+        exit_code = process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        kill_group(process)
+        raise ProbeError("timeout", f"{argv[0]} did not end within {timeout_s:g} s") from None
+    if exit_code != 0:
+        raise ProbeError("failed", f"{argv[0]} ended with {exit_code}")

@@ -7,8 +7,9 @@ import os
 import selectors
 import signal
 import subprocess
+import threading
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from provisioning.probe.errors import ProbeError
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 MAX_OUTPUT_BYTES = 1 << 20
 """Kept of each of standard output and standard error; the rest is read and dropped."""
+
+MAX_BACKGROUND = 64
+"""Pipes that are read on behalf of programs in the background; of more, the first word ends the writer."""
 
 _GRACE_S = 0.2
 _TICK_S = 0.05
@@ -52,7 +56,7 @@ def run_program(
     """Run a program; no shell sees its words.
 
     A child of it that goes on in the background with the same standard output does not keep
-    the call waiting.
+    the call waiting; what it writes later is read and dropped.
 
     Raises:
         ProbeError: ``not_found`` or ``failed`` when it cannot be started, ``timeout`` when it
@@ -64,9 +68,9 @@ def run_program(
     try:
         is_ended = pump.run(deadline_s)
     finally:
-        pump.close()
         if process.poll() is None:
             kill_group(process)
+        pump.close()
     if not is_ended:
         tail = (pump.kept[1] or pump.kept[0])[-500:].decode("utf-8", "replace")
         raise ProbeError("timeout", f"{argv[0]} did not end within {timeout_s:g} s; {tail}")
@@ -81,8 +85,17 @@ def start_program(
     env: Mapping[str, str],
     cwd: str | None = None,
     stdin: bool = False,
+    output: int = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a session of its own, its output piped.
+    """Start a program in a session of its own.
+
+    Args:
+        argv: its words.
+        identity: as whom it runs.
+        env: its environment.
+        cwd: its working folder.
+        stdin: it is given a pipe to read from; else it reads nothing.
+        output: where standard output and standard error go, as `subprocess.Popen` takes it.
 
     Raises:
         ProbeError: ``not_found`` or ``failed``.
@@ -91,8 +104,8 @@ def start_program(
         return subprocess.Popen(
             list(argv),
             stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
             env=dict(env),
             cwd=cwd,
             start_new_session=True,
@@ -146,12 +159,18 @@ class _Pump:
                     self._process.wait(max(0.0, deadline_s - now_s))
 
     def close(self) -> None:
-        """Let all pipes go."""
+        """Let all pipes go; those that somebody may still write to are read on."""
+        written = {key.fd for key in self._selector.get_map().values()}
         self._selector.close()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+            if pipe is None or pipe.closed:
+                continue
+            is_output = pipe is not self._process.stdin
+            if is_output and pipe.fileno() in written and _background.acquire(blocking=False):
+                threading.Thread(target=_read_on, args=(pipe,), daemon=True).start()
+                continue
+            with contextlib.suppress(OSError):
+                pipe.close()
 
     def _step(self, wait_s: float) -> None:
         for key, _ in self._selector.select(wait_s):
@@ -185,3 +204,17 @@ class _Pump:
         room = MAX_OUTPUT_BYTES - len(kept)
         kept += data[:room]
         self.is_truncated = self.is_truncated or len(data) > room
+
+
+_background = threading.BoundedSemaphore(MAX_BACKGROUND)
+
+
+def _read_on(pipe: IO[bytes]) -> None:
+    """Drop what is written to a pipe until nobody can write to it any more."""
+    try:
+        with contextlib.suppress(OSError), pipe:
+            os.set_blocking(pipe.fileno(), True)
+            while os.read(pipe.fileno(), 1 << 16):
+                pass
+    finally:
+        _background.release()

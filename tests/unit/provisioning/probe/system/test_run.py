@@ -1,0 +1,45 @@
+"""Programs that the probe runs, and what of them goes on in the background."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import wait_until
+from provisioning.probe.system import run
+from provisioning.probe.system.identity import Identity
+from provisioning.probe.system.run import MAX_BACKGROUND, run_program
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _start_in_background(words: str) -> None:
+    done = run_program(
+        ["/bin/sh", "-c", f"({words}) & :"],
+        identity=Identity.own(),
+        env={"PATH": os.environ["PATH"]},
+        timeout_s=20.0,
+    )
+    assert done.exit_code == 0
+
+
+def test_pipes_of_programs_in_the_background_are_bounded_and_given_back(tmp_path: Path) -> None:
+    before = threading.active_count()
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    # Each holds two pipes until the gate is opened: some more than there is room for.
+    for _ in range(MAX_BACKGROUND // 2 + 2):
+        _start_in_background(f"read line < {gate}; echo word")
+    assert threading.active_count() == before + MAX_BACKGROUND
+    holder = os.open(gate, os.O_RDWR)
+    try:
+        os.write(holder, b"open\n" * MAX_BACKGROUND)
+        assert wait_until(lambda: threading.active_count() == before, timeout_s=30)
+    finally:
+        os.close(holder)
+    path = tmp_path / "after"
+    _start_in_background(f"sleep 0.5; echo word; echo done > {path}")
+    assert wait_until(path.is_file, timeout_s=20)
+    assert wait_until(lambda: run._background._value == MAX_BACKGROUND, timeout_s=20)  # type: ignore[attr-defined]
