@@ -81,6 +81,8 @@ for unit in apt-daily.timer apt-daily-upgrade.timer man-db.timer e2scrub_all.tim
     sleep.target suspend.target hibernate.target hybrid-sleep.target suspend-then-hibernate.target; do
     ln -sf /dev/null "$root/etc/systemd/system/$unit"
 done
+# Root logs in for the probe's sake alone and needs no session of its own: it would start and end beside the user's.
+ln -sf /dev/null "$root/etc/systemd/system/user@0.service"
 install -d "$root/etc/systemd/user"
 # Portals serve programs in sandboxes, which this desktop has none of; others wait for them at their
 # start, under emulation until they give up.
@@ -94,6 +96,12 @@ for unit in xdg-desktop-portal.service xdg-desktop-portal-gnome.service \
     pipewire.service pipewire.socket pipewire-pulse.service \
     pipewire-pulse.socket filter-chain.service wireplumber.service xdg-user-dirs-update.service; do
     ln -sf /dev/null "$root/etc/systemd/user/$unit"
+done
+# Daemons for hardware that no machine has (batteries, printers, radios, tablets, cards, sound, colour profiles) and
+# for work behind the agent's back. A fifth of the session's processes: less to boot, to save, to load and to compare.
+for daemon in Color Datetime Housekeeping Power PrintNotifications Rfkill Sharing Smartcard Sound UsbProtection \
+    Wacom Wwan; do
+    ln -sf /dev/null "$root/etc/systemd/user/org.gnome.SettingsDaemon.$daemon.service"
 done
 for name in tracker-miner-fs-3 tracker-extract-3 tracker-miner-rss-3 org.gnome.Evolution-alarm-notify \
     org.gnome.Software gnome-software-service update-notifier geoclue-demo-agent \

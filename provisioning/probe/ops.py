@@ -214,14 +214,21 @@ class Ops:
     def warm(self, params: Params) -> dict[str, str]:
         """Start all helper processes, so that a snapshot holds them; give what failed."""
         machine.prepare_identity()
-        trouble = {}
-        for name, worker, op in (
-            ("display", self._display, "shown"),
-            ("tree", self._tree, "tree"),
-            ("evaluator", self._evaluator, "warm"),
-        ):
+        helpers = {
+            "display": (self._display, "shown"),
+            "tree": (self._tree, "tree"),
+            "evaluator": (self._evaluator, "warm"),
+        }
+        # All are started before the first is waited for.
+        answers, trouble = {}, {}
+        for name, (worker, op) in helpers.items():
             try:
-                worker.call(op, {"max_nodes": 50}, params.timeout_s)
+                answers[name] = worker.ask(op, {"max_nodes": 50}, params.timeout_s)
+            except ProbeError as exc:
+                trouble[name] = str(exc)
+        for name, answer in answers.items():
+            try:
+                answer()
             except ProbeError as exc:
                 trouble[name] = str(exc)
         return trouble

@@ -126,6 +126,31 @@ def test_what_works_behind_the_agents_back_is_masked(host: Any, folder: str) -> 
     assert output.splitlines() == ["/dev/null"] * len(units)
 
 
+def test_daemons_of_hardware_that_is_not_there_do_not_run(
+    still: Any,  # noqa: ANN401
+    running: Any,  # noqa: ANN401
+) -> None:
+    script = (HERE / "customize.sh").read_text().replace("\\\n", " ")
+    (listed,) = re.findall(r"for daemon in ([^;]+); do", script)
+    names = listed.split()
+    assert len(names) > 10
+    folder = "/etc/systemd/user"
+    files = " ".join(f"{folder}/org.gnome.SettingsDaemon.{name}.service" for name in names)
+    assert still.check_output(f"readlink {files}").splitlines() == ["/dev/null"] * len(names)
+    # What is left are those that a user meets: shortcuts, keyboard layouts, looks and accessibility.
+    processes = set(running.check_output("ps -eo comm=").split())
+    assert {name for name in processes if name.startswith("gsd-")} == {
+        *("gsd-a11y-settin", "gsd-keyboard", "gsd-media-keys", "gsd-screensaver", "gsd-xsettings")
+    }
+    assert "colord" not in processes
+
+
+def test_root_has_no_session_of_its_own(still: Any, running: Any) -> None:  # noqa: ANN401
+    assert still.check_output("readlink /etc/systemd/system/user@0.service") == "/dev/null"
+    of_root = running.check_output("ps -u root -o args=").splitlines()
+    assert [line for line in of_root if line.strip().endswith("systemd --user")] == []
+
+
 def test_indexers_do_not_start_with_the_session(host: Any) -> None:  # noqa: ANN401
     shown = host.check_output(
         "grep -l -i -E 'tracker|baloo|zeitgeist|evolution-alarm|gnome-software|update-notifier'"

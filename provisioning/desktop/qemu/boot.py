@@ -23,7 +23,12 @@ _BOOT_TIMEOUT_S = 240.0
 # The forwarded port accepts before the guest listens: a login that stalls is tried anew.
 _LOGIN_TIMEOUT_S = 6.0
 _DEPLOYS = 3
+# Each login that is given up still costs the guest a key exchange, once it gets to it.
+_CONSOLE_PROMPT = b"login:"
+_CONSOLE_PATIENCE_S = 60.0
 _SESSION_TIMEOUT_S = 240.0
+# Under emulation each look costs up to a second of the guest's own time.
+_SESSION_EVERY_S = 2.0
 _WARM_TIMEOUT_S = 120.0
 _QUIET_TIMEOUT_S = 180.0
 _QUIET_WINDOW_S = 3.0
@@ -96,9 +101,27 @@ class GuestBoot:
                 if not left:
                     raise
 
+    def _wait_for_console(self) -> None:
+        """Wait until the guest's console asks for a login, or for a while where it never does."""
+
+        def has_prompt() -> bool:
+            if not self._vm.is_running():
+                raise self._failure("QEMU ended while the guest was booting.", [])
+            return _CONSOLE_PROMPT in self._console()
+
+        wait_until(has_prompt, timeout_s=_CONSOLE_PATIENCE_S, every_s=0.5, clock=self._clock)
+
+    def _console(self) -> bytes:
+        """Return the end of what the guest's kernel said on its console."""
+        try:
+            return self._vm.spec.serial_log.read_bytes()[-_CONSOLE_BYTES:]
+        except OSError:
+            return b""
+
     def _wait_for_ssh(self) -> SshSession:
         target = self._vm.ssh_target()
         reasons: list[str] = []
+        self._wait_for_console()
 
         def try_login() -> SshSession | None:
             if not self._vm.is_running():
@@ -124,7 +147,9 @@ class GuestBoot:
                 return False
             return isinstance(reply, dict) and reply.get("ready") is True
 
-        if not wait_until(is_ready, timeout_s=_SESSION_TIMEOUT_S, every_s=0.5, clock=self._clock):
+        if not wait_until(
+            is_ready, timeout_s=_SESSION_TIMEOUT_S, every_s=_SESSION_EVERY_S, clock=self._clock
+        ):
             raise self._failure(
                 f"The graphical session was not ready within {_SESSION_TIMEOUT_S:g} s.", []
             )
@@ -159,9 +184,7 @@ class GuestBoot:
 
     def _failure(self, brief: str, reasons: list[str]) -> MachineStartError:
         path = self._vm.spec.serial_log
-        console = ""
-        if path.is_file():
-            console = path.read_bytes()[-_CONSOLE_BYTES:].decode(errors="replace")
+        console = self._console().decode(errors="replace")
         last = reasons[-1] if reasons else ""
         return MachineStartError(
             brief,

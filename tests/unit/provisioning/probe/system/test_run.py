@@ -42,4 +42,4 @@ def test_pipes_of_programs_in_the_background_are_bounded_and_given_back(tmp_path
     path = tmp_path / "after"
     _start_in_background(f"sleep 0.5; echo word; echo done > {path}")
     assert wait_until(path.is_file, timeout_s=20)
-    assert wait_until(lambda: run._background._value == MAX_BACKGROUND, timeout_s=20)  # type: ignore[attr-defined]
+    assert wait_until(lambda: run._background._value == MAX_BACKGROUND, timeout_s=20)

@@ -1,0 +1,115 @@
+"""When a guest that boots is asked for what, by a clock that moves only when slept on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from appliance.base.clock import FakeClock
+from appliance.base.errors import LinkError, MachineStartError
+from provisioning.desktop.qemu import boot
+from provisioning.desktop.qemu.boot import GuestBoot
+from provisioning.desktop.qemu.domain import DomainSpec
+
+if TYPE_CHECKING:
+    from provisioning.desktop.qemu.boot import BootingVm
+    from provisioning.links.client import LinkClient
+    from provisioning.links.ssh import SshTarget
+
+
+class BootingClock(FakeClock):
+    """A clock beside which a guest boots: its console asks for a login once `prompt_s` have passed."""
+
+    def __init__(self, console: Path, prompt_s: float) -> None:
+        super().__init__(0.0)
+        self._console = console
+        self._prompt_s = prompt_s
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        if self.now_s() >= self._prompt_s:
+            self._console.write_bytes(
+                b"[    1.0] words of the kernel\r\n\r\nmesocosm-desktop login: "
+            )
+
+
+@dataclass
+class Vm:
+    """A VM of which nothing but its console is there."""
+
+    spec: DomainSpec
+    running: bool = True
+
+    @property
+    def link(self) -> LinkClient:
+        raise AssertionError
+
+    def is_running(self) -> bool:
+        return self.running
+
+    def ssh_target(self) -> SshTarget:
+        return cast("SshTarget", None)
+
+    def cpu_time_s(self) -> float:
+        raise AssertionError
+
+
+def vm_in(folder: Path) -> Vm:
+    spec = DomainSpec(
+        name="desktop-abc123",
+        accelerator="tcg",
+        memory_mib=3072,
+        cpus=2,
+        folder=folder,
+        kernel=Path("vmlinuz"),
+        initrd=Path("initrd.img"),
+        ssh_port=20022,
+        mac="52:54:00:12:34:56",
+    )
+    return Vm(spec)
+
+
+def first_login_s(
+    monkeypatch: pytest.MonkeyPatch, vm: BootingVm, clock: BootingClock
+) -> list[float]:
+    """Return when logins are tried, up to the first that succeeds: the third."""
+    tried: list[float] = []
+
+    def open_ssh(target: SshTarget, *, timeout_s: float) -> object:
+        del target, timeout_s
+        tried.append(clock.now_s())
+        if len(tried) < 3:
+            raise LinkError("nobody answers")
+        return object()
+
+    monkeypatch.setattr(boot, "open_ssh", open_ssh)
+    GuestBoot(vm, clock)._wait_for_ssh()
+    return tried
+
+
+def test_no_login_is_tried_before_the_console_asks_for_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    vm = vm_in(tmp_path)
+    clock = BootingClock(vm.spec.serial_log, prompt_s=20.0)
+    assert first_login_s(monkeypatch, vm, clock) == [20.0, 20.5, 21.0]
+
+
+def test_a_console_that_never_asks_is_not_waited_for_for_ever(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    vm = vm_in(tmp_path)
+    clock = BootingClock(vm.spec.serial_log, prompt_s=1000.0)
+    assert first_login_s(monkeypatch, vm, clock) == [60.0, 60.5, 61.0]
+
+
+def test_a_qemu_that_ends_meanwhile_is_told_with_the_consoles_words(tmp_path: Path) -> None:
+    vm = vm_in(tmp_path)
+    vm.running = False
+    vm.spec.serial_log.write_bytes(b"Kernel panic - not syncing: no root")
+    with pytest.raises(MachineStartError, match="ended while the guest was booting") as caught:
+        GuestBoot(vm, BootingClock(vm.spec.serial_log, 1000.0)).finish()
+    assert "Kernel panic" in caught.value.details
