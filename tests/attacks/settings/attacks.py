@@ -82,6 +82,8 @@ ATTACKS = (
         defence="a helper that was ended leaves its node unmet",
         calls=(SETTING,),
         goes_on=True,
+        # A helper lives for a moment: on a busy host the attack misses one or another.
+        rounds=6,
         effect=_is_watching,
         evidence=_saw_a_helper,
     ),
