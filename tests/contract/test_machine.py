@@ -46,7 +46,7 @@ _SHOWN_S = 90.0
 
 def arrives(is_there: Callable[[], bool]) -> bool:
     """Wait for an effect; under emulation on a busy host programs take their time."""
-    return bool(wait_until(is_there, timeout_s=30.0))
+    return bool(wait_until(is_there, timeout_s=_SHOWN_S))
 
 
 class TestMachine:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.adb
 def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalPhone]:
     local_phone = LocalPhone(tmp_path_factory.mktemp("phone"))
     with local_phone.console() as console:
-        console.run("avd snapshot save fresh", timeout_s=10)
+        console.run("avd snapshot save fresh", timeout_s=30)
     yield local_phone
     local_phone.close()
 
@@ -40,7 +40,7 @@ def adb(phone: LocalPhone) -> Iterator[Adb]:
 @pytest.fixture
 def user(phone: LocalPhone, adb: Adb) -> Thumbs:
     with phone.console() as console:
-        console.run("avd snapshot load fresh", timeout_s=10)
+        console.run("avd snapshot load fresh", timeout_s=30)
     return Thumbs(adb)
 
 
@@ -266,9 +266,9 @@ def test_a_page_of_the_web_is_read(user: Thumbs) -> None:
     with website(lambda path, _: pages.get(path)) as port:
         user.tap("Browser", "url_bar")
         user.type(f"127.0.0.1:{port}\n")
-        assert wait_until(lambda: user.sees("High at six."), timeout_s=10)
+        assert wait_until(lambda: user.sees("High at six."), timeout_s=30)
         user.tap("Bookmark", "More")
-        assert wait_until(lambda: user.sees("Low at noon."), timeout_s=10)
+        assert wait_until(lambda: user.sees("Low at noon."), timeout_s=30)
         assert not user.sees("x()")
         user.tap("Home")
         assert user.sees("Harbour")
@@ -284,7 +284,7 @@ def test_a_rewind_takes_everything_back(user: Thumbs, phone: LocalPhone, adb: Ad
     user.tap("Camera", "Shutter")
     assert adb.run("shell", "dumpsys", "reference_phone").text != before
     with phone.console() as console:
-        console.run("avd snapshot load fresh", timeout_s=10)
+        console.run("avd snapshot load fresh", timeout_s=30)
     assert adb.run("shell", "dumpsys", "reference_phone").text == before
     assert user.sees("hotseat")
     assert rows(phone, "SELECT * FROM note") == []

@@ -236,7 +236,7 @@ def test_a_crashed_guest_is_not_running(vm: DesktopVm) -> None:
             return True
         return False
 
-    assert wait_until(is_gone, timeout_s=15.0)
+    assert wait_until(is_gone, timeout_s=60.0)
     vm.stop()
     vm.start()
     assert sh(vm, "echo alive") == "alive"
