@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from appliance.base.clock import wait_until
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import DesktopFaultyError
 from appliance.base.settings import get_settings
+from controller.observation.settle import DEFAULT_RULE, settle_machine
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
 from provisioning.reset.digests import take_digest
@@ -88,7 +90,7 @@ def test_a_proportional_monospace_is_refused(desktop: Machine, tmp_path: Path) -
         review.require_faultless("desktop-1", tmp_path / "refused.png")
 
 
-def test_what_an_agent_types_arrives(desktop: Machine) -> None:
+def test_what_an_agent_types_arrives(desktop: Machine, tmp_path: Path) -> None:
     desktop.link.call("launch", {"argv": ["gnome-terminal"]}, timeout_s=30.0)
     assert wait_until(
         lambda: any(
@@ -98,13 +100,19 @@ def test_what_an_agent_types_arrives(desktop: Machine) -> None:
         timeout_s=WINDOW_S,
         every_s=0.5,
     )
+    # As after each of an agent's actions: a window that is active may not take keys yet.
+    settle_machine(desktop, DEFAULT_RULE, SYSTEM_CLOCK)
     desktop.input.text("echo typed > typed.txt\n")
     path = f"{desktop.info.home}/typed.txt"
 
     def is_written() -> bool:
         return desktop.files.stat(path) is not None and desktop.files.get(path) == b"typed\n"
 
-    assert wait_until(is_written, timeout_s=WINDOW_S, every_s=0.5)
+    if not wait_until(is_written, timeout_s=WINDOW_S, every_s=0.5):
+        picture = tmp_path / "typed.png"
+        Image.fromarray(desktop.screen.capture()).save(picture)
+        there = desktop.run(["grep", "-r", "", path], timeout_s=30.0).text
+        pytest.fail(f"{path} holds {there!r}; the terminal looks like this: {picture}")
 
 
 @nightly("programs of GTK 4 are on the distributions that a landing does not run on")
