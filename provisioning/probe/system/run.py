@@ -24,6 +24,8 @@ MAX_OUTPUT_BYTES = 1 << 20
 MAX_BACKGROUND = 64
 """Pipes that are read on behalf of programs in the background; of more, the first word ends the writer."""
 
+# Whoever writes without end waits for us, not we for a turn on the processor.
+_READ_ON_EVERY_S = 0.2
 _GRACE_S = 0.2
 _TICK_S = 0.05
 
@@ -215,6 +217,6 @@ def _read_on(pipe: IO[bytes]) -> None:
         with contextlib.suppress(OSError), pipe:
             os.set_blocking(pipe.fileno(), True)
             while os.read(pipe.fileno(), 1 << 16):
-                pass
+                time.sleep(_READ_ON_EVERY_S)
     finally:
         _background.release()
