@@ -26,6 +26,7 @@ MAX_NAMED = 20
 
 _MAX_LINE = 400
 _QUIET_WINDOW_S = 4.0
+_TREE_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,7 @@ def watch_desktop(
     """
     elements: Sequence[Element] = ()
     with contextlib.suppress(GuestCallError):  # no bus: the panels are left out as a whole
-        elements = LinkTree(link).elements()
+        elements = LinkTree(link, timeout_s=_TREE_TIMEOUT_S).elements()
     return watch(screen, left_out=clock_bounds(windows, elements), clock=clock)
 
 

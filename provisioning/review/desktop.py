@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import DesktopFaultyError
 from provisioning.links.guest_io import LinkTree
 from provisioning.reset.digests import take_digest
@@ -19,12 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from provisioning.protocols import Element, Frame, Machine
+    from appliance.base.clock import Clock
+    from provisioning.protocols import Element, Frame, Link, Machine
     from provisioning.reset.windows import WindowState
 
 _LOG = logging.getLogger(__name__)
 # A desktop that has just come up has much to tell for the first time.
 _TREE_TIMEOUT_S = 60.0
+_DIGEST_TIMEOUT_S = 30.0
+# On a slow host a desktop comes to rest before all that it shows has told its accessibility tree.
+_WHOLE_TIMEOUT_S = 90.0
+_LOOK_EVERY_S = 3.0
 _INTERRUPTING_ROLES = frozenset({"alert", "dialog", "file chooser", "notification"})
 _INTERRUPTING_KINDS = frozenset({"dialog", "splash", "notification"})
 EXPECTED_KINDS = (("dock", 2, "panels"), ("desktop", 1, "desktop"))
@@ -69,19 +75,19 @@ class Review:
         )
 
 
-def review_desktop(machine: Machine) -> Review:
-    """Review a desktop that has come to rest.
+def review_desktop(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> Review:
+    """Review a desktop that has come to rest, once it is whole or 90 s have gone by.
 
     Args:
         machine: the desktop.
+        clock: waits.
 
     Raises:
         LinkError: the probe does not answer, or the tree or the toolkit cannot be asked.
         MachineError: there is no picture.
     """
     image = machine.info.image
-    windows = take_digest(machine.link).windows
-    elements = LinkTree(machine.link, timeout_s=_TREE_TIMEOUT_S).elements()
+    windows, elements = look_until_whole(machine.link, clock)
     frame = machine.screen.capture()
     faults = (
         *find_interruptions(windows, elements),
@@ -95,6 +101,29 @@ def review_desktop(machine: Machine) -> Review:
     for line in (*faults, *warnings):
         _LOG.warning("review of %s: %s", image, line)
     return Review(faults, warnings, frame)
+
+
+def look_until_whole(link: Link, clock: Clock) -> tuple[Sequence[WindowState], Sequence[Element]]:
+    """Return a desktop's windows and accessibility tree, once nothing is missing or after 90 s.
+
+    Args:
+        link: to the probe.
+        clock: waits.
+
+    Raises:
+        LinkError: the probe does not answer.
+    """
+    windows: Sequence[WindowState] = ()
+    elements: Sequence[Element] = ()
+
+    def is_whole() -> bool:
+        nonlocal windows, elements
+        windows = take_digest(link, timeout_s=_DIGEST_TIMEOUT_S).windows
+        elements = LinkTree(link, timeout_s=_TREE_TIMEOUT_S).elements()
+        return not (find_missing_windows(windows, elements) or find_missing_icons(elements))
+
+    wait_until(is_whole, timeout_s=_WHOLE_TIMEOUT_S, every_s=_LOOK_EVERY_S, clock=clock)
+    return windows, elements
 
 
 def find_interruptions(

@@ -20,6 +20,8 @@ MAX_NODES = 5000
 _MAX_NAME = 500
 _MARGIN_S = 1.5
 """Of the deadline: what was asked last takes some time."""
+_USUAL_S = 10.0
+"""How long callers usually wait for a tree, which the time of each application is chosen for."""
 _APPLICATION = "application"
 
 
@@ -95,7 +97,8 @@ class Walker:
         """Return the elements that show, in document order, until nodes or time run out.
 
         Each has ``role``, ``name``, ``bounds`` (left, top, right, bottom), ``states``, ``depth``.
-        An application that does not answer within 0.8 s is left out.
+        An application that does not answer is left out: within 0.8 s where the caller waits 10 s, and
+        within more where it waits longer.
         """
         most = min(params.whole("max_nodes", MAX_NODES), MAX_NODES)
         deadline_s = time.monotonic() + max(0.2, params.timeout_s - _MARGIN_S)
@@ -105,6 +108,7 @@ class Walker:
             menu=self._names.menu,
             deadline_s=deadline_s,
             most=most,
+            patience=max(1.0, params.timeout_s / _USUAL_S),
         )
         roots = walk.start()
         walk.descend(roots)

@@ -85,6 +85,7 @@ class Walk:
         menu: number of the role of menus.
         deadline_s: after which nothing is asked.
         most: objects at most.
+        patience: times as long as usual that applications may take for an answer.
 
     Attributes:
         below: the children that show, by object.
@@ -92,13 +93,21 @@ class Walk:
     """
 
     def __init__(
-        self, bus: Asking, *, showing: int, menu: int, deadline_s: float, most: int
+        self,
+        bus: Asking,
+        *,
+        showing: int,
+        menu: int,
+        deadline_s: float,
+        most: int,
+        patience: float = 1.0,
     ) -> None:
         self._bus = bus
         self._showing = 1 << showing
         self._menu = menu
         self._deadline_s = deadline_s
         self._most = most
+        self._patience = patience
         self._known: dict[Ref, list[Item]] = {}
         """What applications tell at once: their objects' children, by object."""
         self._seen: set[Ref] = set()
@@ -251,7 +260,7 @@ class Walk:
         return len(shown)
 
     def _ask(self, questions: Sequence[Question], timeout_s: float = ANSWER_TIMEOUT_S) -> list[Any]:
-        return self._bus.ask(questions, self._deadline_s, timeout_s)
+        return self._bus.ask(questions, self._deadline_s, timeout_s * self._patience)
 
 
 _ROLE_OF_APPLICATIONS = 75

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from appliance.base.clock import FakeClock
 from appliance.base.errors import DesktopFaultyError, LinkProtocolError
 from appliance.base.process import CommandResult
 from provisioning.protocols import Bounds, Element
@@ -22,13 +23,14 @@ from provisioning.review.desktop import (
     find_interruptions,
     find_missing_icons,
     find_missing_windows,
+    look_until_whole,
 )
 from provisioning.review.reviewed import changed_ratio, read_reviewed, reviewed_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from provisioning.protocols import Frame
+    from provisioning.protocols import Frame, Json
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden/desktops"
 IMAGE = "desktop:ubuntu-22.04"
@@ -93,6 +95,65 @@ def test_a_desktop_without_its_trash_warns(fresh: Desktop) -> None:
     """The recorded desktop was booted on a host so busy that the trash was not up in time."""
     _windows, elements = fresh
     assert find_missing_icons(elements) == ("the desktop has no icon called Trash",)
+
+
+class Rising:
+    """`provisioning.protocols.Link` of a desktop whose tree is whole at the third look.
+
+    Args:
+        desktop: what it shows in the end.
+    """
+
+    def __init__(self, desktop: Desktop) -> None:
+        self._windows, self._elements = desktop
+        self.looks = 0
+
+    def call(
+        self, op: str, params: Mapping[str, Json] | None = None, *, timeout_s: float = 0.0
+    ) -> Any:  # noqa: ANN401
+        assert timeout_s > 10.0
+        if op == "digest":
+            return _digest([window.model_dump() for window in self._windows])
+        self.looks += 1
+        return [_row(element) for element in self._elements] if self.looks > 2 else []
+
+    def close(self) -> None:
+        pass
+
+
+def _digest(windows: list[dict[str, Any]]) -> dict[str, Any]:
+    told: dict[str, Any] = {"files": {}, "settings": {}, "processes": [], "selections": {}}
+    return {**told, "format": 3, "windows": windows, "unseen": ""}
+
+
+def _row(element: Element) -> dict[str, Any]:
+    box = element.bounds
+    return {
+        "role": element.role,
+        "name": element.name,
+        "bounds": [box.left, box.top, box.right, box.bottom],
+        "states": sorted(element.states),
+        "depth": element.depth,
+    }
+
+
+def test_a_slow_desktop_is_looked_at_until_its_tree_is_whole(fresh: Desktop) -> None:
+    windows, elements = fresh
+    trash = Element("icon", "Trash", Bounds(0, 0, 9, 9), frozenset(), depth=1)
+    clock = FakeClock(0.0)
+    link = Rising((windows, [*elements, trash]))
+    seen_windows, seen = look_until_whole(link, clock)
+    assert (find_missing_windows(seen_windows, seen), find_missing_icons(seen)) == ((), ())
+    assert link.looks == 3
+    assert 0 < clock.monotonic_s() < 30
+
+
+def test_what_stays_away_is_waited_for_a_minute_and_a_half_and_named(fresh: Desktop) -> None:
+    clock = FakeClock(0.0)
+    windows, elements = look_until_whole(Rising(fresh), clock)
+    assert find_missing_icons(elements) == ("the desktop has no icon called Trash",)
+    assert find_missing_windows(windows, elements) == ()
+    assert clock.monotonic_s() == pytest.approx(90.0)
 
 
 def blank() -> Frame:

@@ -233,6 +233,20 @@ def test_children_that_do_not_answer_take_no_more_than_the_deadline(
     assert session.now_s < 10.0
 
 
+@pytest.mark.parametrize(("timeout_s", "shown"), [(10.0, []), (60.0, ["panel"])])
+def test_who_waits_longer_gives_applications_more_time(timeout_s: float, shown: list[str]) -> None:
+    session = Session((app(node("panel", 0, 0, 9, 9)),))
+    answer = session._answer
+
+    def answer_late(question: Question, timeout_s: float) -> Any:  # noqa: ANN401
+        is_late = question.ref.bus != _REGISTRY and timeout_s < 4.0
+        return None if is_late else answer(question, timeout_s)
+
+    session._answer = answer_late  # type: ignore[method-assign]
+    rows = tree.Walker(session, NAMES).tree(Params({}, timeout_s=timeout_s))
+    assert [row["role"] for row in rows] == shown
+
+
 def bounded(session: Session) -> Any:  # noqa: ANN401
     """Return a way of asking that waits for all answers at once, as the bus does."""
     ask = session.ask
