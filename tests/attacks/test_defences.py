@@ -69,6 +69,7 @@ def test_which_programs_run_is_told_on_every_desktop(field: Arena) -> None:
     assert wait_until(lambda: met() == wanted, timeout_s=30), met()
 
 
+@ON_STAND_IN_FIRST
 def test_a_title_that_the_program_wrote_is_believed(field: Arena) -> None:
     arena = field
     calls = tuple(

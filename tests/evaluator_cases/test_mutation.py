@@ -36,6 +36,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+# All mutants take an hour (`make mutate`); the nightly tests a sample, with the date as its seed.
+SEED = int(os.environ.get("MESOCOSM_TEST_MUTATION_SEED") or datetime.now(UTC).strftime("%Y%m%d"))
+MUTANTS = 20
+SLOW = re.compile("OCR|features|_text|_picture")
+sampled = nightly("a sample of another module every day; test cases change rarely")
+slow = nightly("takes 10 to 20 s; test cases change rarely")
 SOURCE = '''
 """Docstring."""
 LIMIT = 4
@@ -155,6 +161,7 @@ def test_a_near_miss_kills_what_a_positive_case_does_not() -> None:
     assert survivors(1) > survivors(99)
 
 
+@slow
 def test_readers_are_mutated_although_each_document_is_read_once() -> None:
     module = "evaluators.readers.visibility"
     tables = tables_of(module, all_tables())
@@ -215,6 +222,7 @@ def test_the_page_replaces_the_rows_of_one_module(tmp_path: Path) -> None:
     assert "survives**:" not in after
 
 
+@slow
 def test_every_exception_names_a_mutant() -> None:
     names = [
         mutant.name
@@ -227,13 +235,6 @@ def test_every_exception_names_a_mutant() -> None:
         if not any(fnmatch.fnmatchcase(name, pattern) for name in names)
     ]
     assert stale == []
-
-
-# All mutants take an hour (`make mutate`); the nightly tests a sample, with the date as its seed.
-SEED = int(os.environ.get("MESOCOSM_TEST_MUTATION_SEED") or datetime.now(UTC).strftime("%Y%m%d"))
-MUTANTS = 20
-SLOW = re.compile("OCR|features|_text|_picture")
-sampled = nightly("a sample of another module every day; test cases change rarely")
 
 
 def drawn(place: str) -> list[CaseTable]:

@@ -2,7 +2,7 @@
 
 The tasks of the suite beside this module are played by keyboard and mouse, by their oracles, on a desktop
 VM, and what had no effect is done once more, as a person would. A failure prints where the pictures of the
-screen lie, the windows, the elements and the files. Two that are quick are played in a landing, the others nightly.
+screen lie, the windows, the elements and the files. One that is quick is played in a landing, the others nightly.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 SUITE = Path(__file__).parent
 LEAST_EVALUATORS = 25
-IN_A_LANDING = frozenset({"honest-files", "honest-jobs"})
+IN_A_LANDING = frozenset({"honest-files"})
 TASKS = open_suite(str(SUITE)).tasks
 
 
 def _param(task: Task) -> ParameterSet:
     is_now = task.id in IN_A_LANDING
-    marks = [] if is_now else [nightly("a landing plays two that are quick")]
+    marks = [] if is_now else [nightly("a landing plays one that is quick")]
     return pytest.param(task, id=task.id, marks=marks)
 
 

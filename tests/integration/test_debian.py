@@ -1,7 +1,7 @@
 """Debian 12, the desktop where Ubuntu's archive does not answer: image, rewinds and the suite smoke.
 
-Where the other tests run on another distribution, these few prove this one. Its desktop stands beside
-theirs and is booted once for all of them.
+Where the other tests run on another distribution, these few prove this one. Its desktop is booted once
+for all of them, on another worker beside the other tests on VMs.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ pytestmark = [
     pytest.mark.vm,
     pytest.mark.slow,
     pytest.mark.timeout(2 * _BUILD_S),
+    pytest.mark.xdist_group(DEBIAN),
     NEEDS_APPLIANCE,
     pytest.mark.skipif(
         get_settings().distribution == DEBIAN, reason=f"all other tests run on {DEBIAN}"
