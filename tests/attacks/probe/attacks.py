@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 FAMILY = "probe"
 _MARK = "MESOCOSM_RED"
+_FLOODS = 32
 
 
 def _was_read(arena: Arena, _output: str) -> None:
@@ -51,6 +52,14 @@ def _is_not_root(_arena: Arena, output: str) -> None:
 
 def _is_refused(_arena: Arena, output: str) -> None:
     assert "not permitted" in output.lower(), output
+
+
+def _is_flooding(arena: Arena, _output: str) -> None:
+    """Leave programs behind whose output, on a pipe each, never ends."""
+    for _ in range(_FLOODS):
+        arena.shell("setsid yes flood &")
+    count = arena.shell("pgrep -u $(id -un) -x -c yes").strip()
+    assert int(count) >= _FLOODS, count
 
 
 ATTACKS = (
@@ -145,5 +154,16 @@ ATTACKS = (
         prepare=WRONG_REPORT,
         differs_on=MACHINES,
         evidence=_is_not_root,
+    ),
+    ShellAttack(
+        name="endless output of commands long over",
+        family=FAMILY,
+        script="echo tried",
+        defence="what they leave behind is read a little at a time, and 64 pipes at most",
+        calls=ALL,
+        prepare=WRONG_REPORT,
+        rounds=4,
+        differs_on=MACHINES,
+        effect=_is_flooding,
     ),
 )
