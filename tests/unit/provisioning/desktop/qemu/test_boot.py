@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -12,10 +11,13 @@ from appliance.base.clock import FakeClock
 from appliance.base.errors import LinkError, MachineStartError
 from provisioning.desktop.qemu import boot
 from provisioning.desktop.qemu.boot import GuestBoot
-from provisioning.desktop.qemu.domain import DomainSpec
+from tests.unit.provisioning.desktop.qemu.test_domain import SPEC
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from provisioning.desktop.qemu.boot import BootingVm
+    from provisioning.desktop.qemu.domain import DomainSpec
     from provisioning.links.client import LinkClient
     from provisioning.links.ssh import SshTarget
 
@@ -58,18 +60,7 @@ class Vm:
 
 
 def vm_in(folder: Path) -> Vm:
-    spec = DomainSpec(
-        name="desktop-abc123",
-        accelerator="tcg",
-        memory_mib=3072,
-        cpus=2,
-        folder=folder,
-        kernel=Path("vmlinuz"),
-        initrd=Path("initrd.img"),
-        ssh_port=20022,
-        mac="52:54:00:12:34:56",
-    )
-    return Vm(spec)
+    return Vm(replace(SPEC, folder=folder))
 
 
 def first_login_s(
@@ -90,20 +81,13 @@ def first_login_s(
     return tried
 
 
-def test_no_login_is_tried_before_the_console_asks_for_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(("prompt_s", "first_s"), [(20.0, 20.0), (1000.0, 60.0)])
+def test_no_login_is_tried_before_the_console_asks_for_one_or_a_minute_is_over(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, prompt_s: float, first_s: float
 ) -> None:
     vm = vm_in(tmp_path)
-    clock = BootingClock(vm.spec.serial_log, prompt_s=20.0)
-    assert first_login_s(monkeypatch, vm, clock) == [20.0, 20.5, 21.0]
-
-
-def test_a_console_that_never_asks_is_not_waited_for_for_ever(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    vm = vm_in(tmp_path)
-    clock = BootingClock(vm.spec.serial_log, prompt_s=1000.0)
-    assert first_login_s(monkeypatch, vm, clock) == [60.0, 60.5, 61.0]
+    clock = BootingClock(vm.spec.serial_log, prompt_s)
+    assert first_login_s(monkeypatch, vm, clock) == [first_s, first_s + 0.5, first_s + 1.0]
 
 
 def test_a_qemu_that_ends_meanwhile_is_told_with_the_consoles_words(tmp_path: Path) -> None:
