@@ -117,12 +117,7 @@ class Judge:
         digest, modules = params.text("digest"), params.mapping("modules")
         if digest in self._bundles:
             return {"loaded": False}
-        try:
-            bundle = CodeBundle(modules)
-        except (SyntaxError, ValueError) as exc:
-            raise ProbeError("failed", f"the bundle does not compile: {exc}") from exc
-        bundle.preload()
-        self._bundles[digest] = bundle
+        self._bundles[digest] = CodeBundle(modules)
         while len(self._bundles) > MAX_BUNDLES:
             self._bundles.popitem(last=False)
         return {"loaded": True}
@@ -133,6 +128,10 @@ class Judge:
             raise ProbeError("unknown_bundle", f"no bundle {params.text('bundle')!r} is loaded")
         calls = _read_calls(params)
         timeout_s = params.number("timeout_s", params.timeout_s)
+        try:
+            bundle.prepare(_modules_of(bundle, calls))
+        except (SyntaxError, ValueError) as exc:
+            raise ProbeError("failed", f"the bundle does not compile: {exc}") from exc
         if "session" in params.values:
             self._sessions.adopt(params.values["session"])
         read_fd, write_fd = os.pipe()
@@ -225,8 +224,8 @@ class _TooSlowError(BaseException):
 def run_calls(
     bundle: CodeBundle, calls: list[dict[str, Any]], guest: Guest, *, call_timeout_s: float
 ) -> Any:  # noqa: ANN401
-    """Import the bundle and carry out calls one by one, giving an outcome for each."""
-    evaluators = _find_evaluators(bundle.install())
+    """Import what of the bundle is called and carry out calls one by one, giving an outcome for each."""
+    evaluators = _find_evaluators(bundle.install(_modules_of(bundle, calls)))
     signal.signal(signal.SIGALRM, _stop_call)
     for call in calls:
         try:
@@ -283,6 +282,10 @@ def _judge(call: dict[str, Any], function: Callable[..., Any] | None, guest: Gue
     if not isinstance(met, bool):
         return undecided(call, f"{call['name']} gave {type(met).__name__}, not bool")
     return {"node": call["node"], "met": met, "reason": ""}
+
+
+def _modules_of(bundle: CodeBundle, calls: list[dict[str, Any]]) -> list[str]:
+    return bundle.modules_of(call["name"] for call in calls)
 
 
 def _find_evaluators(modules: list[ModuleType]) -> dict[str, Callable[..., Any]]:

@@ -11,51 +11,108 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import CodeType, ModuleType
 
 
 class CodeBundle:
-    """Compiled modules by dotted name.
+    """Modules by dotted name, each compiled when something of it is needed for the first time.
+
+    To compile all that there is takes an emulated guest seconds, and a task asks few evaluators.
 
     Args:
         sources: source text by dotted name; packages that are missing are made, empty.
-
-    Raises:
-        SyntaxError: a source is no Python of this guest's version.
     """
 
     def __init__(self, sources: Mapping[str, str]) -> None:
         self.names = sorted(sources)
-        complete = dict(sources)
+        self._sources = dict(sources)
         for name in sources:
             parts = name.split(".")
             for length in range(1, len(parts)):
-                complete.setdefault(".".join(parts[:length]), "")
-        trees = {name: ast.parse(text, f"<bundle {name}>") for name, text in complete.items()}
-        self.imports = {module for tree in trees.values() for module in _imports(tree)}
-        self.code = {
-            name: compile(tree, f"<bundle {name}>", "exec", dont_inherit=True)
-            for name, tree in trees.items()
-        }
+                self._sources.setdefault(".".join(parts[:length]), "")
+        self._packages = {name.rpartition(".")[0] for name in self._sources}
+        self._defining: dict[str, list[str]] = {}
+        for name in self.names:
+            for part in f"\n{sources[name]}".split("\ndef ")[1:]:
+                self._defining.setdefault(part.partition("(")[0], []).append(name)
+        self._code: dict[str, CodeType] = {}
+        self._imports: dict[str, list[str]] = {}
 
-    def preload(self) -> None:
-        """Import what the modules import from elsewhere, so that forked children have it."""
-        for name in sorted(self.imports - set(self.code)):
+    def modules_of(self, functions: Iterable[str]) -> list[str]:
+        """Return the modules that define functions, sorted; all where one's place is not known."""
+        found: set[str] = set()
+        for function in functions:
+            if function not in self._defining:
+                return self.names
+            found.update(self._defining[function])
+        return sorted(found)
+
+    def prepare(self, names: Iterable[str]) -> None:
+        """Compile modules and what they import, and import what these import from elsewhere.
+
+        Forked children then have it.
+
+        Raises:
+            SyntaxError: a source is no Python of this guest's version.
+        """
+        waiting, seen, elsewhere = list(names), set(), set()
+        while waiting:
+            name = waiting.pop()
+            if not name or name in seen:
+                continue
+            seen.add(name)
+            if name in self:
+                self.code_of(name)
+                waiting += self._imports[name]
+            else:
+                elsewhere.add(name)
+        for name in sorted(elsewhere - set(sys.modules)):
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
 
-    def install(self) -> list[ModuleType]:
-        """Make the modules importable in this process and import all that were given."""
-        sys.meta_path.insert(0, _Finder(self.code))
-        return [importlib.import_module(name) for name in self.names]
+    def install(self, names: Iterable[str]) -> list[ModuleType]:
+        """Make all modules importable in this process, and import some.
+
+        Raises:
+            SyntaxError: a source is no Python of this guest's version.
+        """
+        sys.meta_path.insert(0, _Finder(self))
+        return [importlib.import_module(name) for name in names]
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether a module, or package, is of this bundle."""
+        return name in self._sources
+
+    def is_package(self, name: str) -> bool:
+        """Return whether others are below a module."""
+        return name in self._packages
+
+    def code_of(self, name: str) -> CodeType:
+        """Return the code of a module.
+
+        Raises:
+            SyntaxError: its source is no Python of this guest's version.
+        """
+        if name not in self._code:
+            tree = ast.parse(self._sources[name], f"<bundle {name}>")
+            package = name if self.is_package(name) else name.rpartition(".")[0]
+            self._imports[name] = [*self._imported(tree, package), package]
+            self._code[name] = compile(tree, f"<bundle {name}>", "exec", dont_inherit=True)
+        return self._code[name]
+
+    def _imported(self, tree: ast.AST, package: str) -> Iterator[str]:
+        """Iterate over the modules that source imports; a name out of one may be another."""
+        for origin, names in _imports(tree, package):
+            yield origin
+            yield from (path for name in names if (path := f"{origin}.{name}") in self)
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    """Finds and loads from a mapping of code."""
+    """Finds and loads the modules of a bundle."""
 
-    def __init__(self, code: Mapping[str, CodeType]) -> None:
-        self._code = code
+    def __init__(self, bundle: CodeBundle) -> None:
+        self._bundle = bundle
 
     def find_spec(
         self,
@@ -63,23 +120,34 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         path: Sequence[str] | None,  # noqa: ARG002 - the interface of the finder
         target: ModuleType | None = None,  # noqa: ARG002
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname not in self._code:
+        if fullname not in self._bundle:
             return None
-        is_package = any(name.startswith(fullname + ".") for name in self._code)
+        is_package = self._bundle.is_package(fullname)
         return importlib.machinery.ModuleSpec(fullname, self, is_package=is_package)
 
     def get_code(self, fullname: str) -> CodeType:
-        return self._code[fullname]
+        return self._bundle.code_of(fullname)
 
     def get_source(self, fullname: str) -> str | None:  # noqa: ARG002
         return None
 
 
-def _imports(tree: ast.AST) -> set[str]:
-    modules = set()
-    for node in ast.walk(tree):
+def _imports(tree: ast.AST, package: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Iterate over what source imports when it runs: modules, and names out of them.
+
+    Args:
+        tree: the source.
+        package: what relative imports start from.
+    """
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
         if isinstance(node, ast.Import):
-            modules |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            modules.add(node.module)
-    return modules
+            for alias in node.names:
+                yield alias.name, ()
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")
+            base = above[: len(above) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            yield origin, tuple(alias.name for alias in node.names)
+        yield from _imports(node, package)

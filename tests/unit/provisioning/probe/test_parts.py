@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,6 +20,9 @@ from provisioning.probe.system.identity import Identity
 from provisioning.reset.digests import StateDigest
 from tests.evaluator_cases.processes import WITHOUT_FIRST_THREAD
 from tests.standins.states import a_digest
+
+if TYPE_CHECKING:
+    from types import CodeType
 
 
 @pytest.mark.parametrize(
@@ -152,19 +156,54 @@ def test_own_processes_and_all_below_them_are_left_out() -> None:
     assert proc.descendants([one(2, 1), one(3, 2), one(4, 3), one(5, 1)], {2}) == {2, 3, 4}
 
 
-def test_modules_in_memory_import_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+MODULES = {
+    "bundle_a.one": "from bundle_a.two import X\nfrom . import three\nY = X + 1\ndef one(): pass\n",
+    "bundle_a.two": "X = 41\ndef two():\n    import wave\n",
+    "bundle_a.three": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import bundle_a.four\n",
+    "bundle_a.four": "def (",
+}
+
+
+@pytest.fixture
+def bundle(monkeypatch: pytest.MonkeyPatch) -> CodeBundle:
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
-    monkeypatch.setattr(sys, "modules", dict(sys.modules))
-    bundle = CodeBundle(
-        {"bundle_a.one": "from bundle_a.two import X\nY = X + 1\n", "bundle_a.two": "X = 41\n"}
-    )
-    assert [vars(module).get("Y") for module in bundle.install()] == [42, None]
+    monkeypatch.setattr(sys, "modules", {k: v for k, v in sys.modules.items() if k != "wave"})
+    return CodeBundle(MODULES)
 
 
-def test_a_broken_source_is_told_with_its_module() -> None:
+def test_modules_in_memory_import_each_other(bundle: CodeBundle) -> None:
+    installed = bundle.install(["bundle_a.one", "bundle_a.two"])
+    assert [vars(module).get("Y") for module in installed] == [42, None]
+
+
+def test_only_what_is_asked_for_and_imported_is_compiled(
+    bundle: CodeBundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+    code_of = bundle.code_of
+
+    def code_of_noted(name: str) -> CodeType:
+        compiled.append(name)
+        return code_of(name)
+
+    monkeypatch.setattr(bundle, "code_of", code_of_noted)
+    assert bundle.modules_of(["one"]) == ["bundle_a.one"]
+    bundle.prepare(["bundle_a.one"])
+    assert sorted(compiled) == ["bundle_a", "bundle_a.one", "bundle_a.three", "bundle_a.two"]
+    assert "wave" in sys.modules  # what they import from elsewhere, wherever in them
+
+
+def test_for_a_function_that_nobody_seems_to_define_all_modules_are_imported() -> None:
+    modules = {"a": "def one(): pass\n", "b": "two = lambda: None\n"}
+    assert CodeBundle(modules).modules_of(["one", "two"]) == ["a", "b"]
+    assert CodeBundle(modules).modules_of([]) == []
+
+
+def test_a_broken_source_is_told_with_its_module_once_it_is_needed(bundle: CodeBundle) -> None:
+    bundle.prepare(bundle.modules_of(["one", "two"]))
     with pytest.raises(SyntaxError) as caught:
-        CodeBundle({"bad.module": "def ("})
-    assert caught.value.filename == "<bundle bad.module>"
+        bundle.prepare(["bundle_a.four"])
+    assert caught.value.filename == "<bundle bundle_a.four>"
 
 
 def test_a_process_whose_first_thread_has_ended_is_one_until_the_last_has() -> None:
