@@ -55,7 +55,10 @@ def bootstrap(  # noqa: PLR0913  # each is needed by name
         ToolError: mmdebstrap is missing, failed or was killed.
         ImageBuildError: no archive or no keys.
     """
-    with tempfile.TemporaryDirectory(prefix=".bootstrap-", dir=target.parent) as scratch:
+    # What a killed mmdebstrap still writes goes with the builder's folder.
+    with tempfile.TemporaryDirectory(
+        prefix=".bootstrap-", dir=target.parent, ignore_cleanup_errors=True
+    ) as scratch:
         keyring = find_keyring(distribution, settings, Path(scratch), report)
         argv = ["mmdebstrap", f"--variant={variant}", "--verbose", f"--keyring={keyring}"]
         if os.geteuid() == 0:

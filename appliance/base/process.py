@@ -30,6 +30,9 @@ _INIT = ("sh", "-c", '"$@"; exit "$?"', "init")
 """The namespace's process 1, which the kernel spares signals of its own: it waits for its child, the
 program, which they reach, and reaps what that leaves behind."""
 _ending_with_us: ContextVar[bool] = ContextVar("ending_with_us", default=False)
+_bound: set[subprocess.Popen[bytes]] = set()
+"""Programs that end with us."""
+_bound_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +201,10 @@ def start(
     """
     _log.debug("$ %s", shlex.join(argv))
     path = find_tool(argv[0]) if "/" not in argv[0] else argv[0]
-    before = _prefix() if path and _ending_with_us.get() and os.path.exists(path) else ()  # noqa: PTH110
+    is_bound = _ending_with_us.get()
+    before = _prefix() if path and is_bound and os.path.exists(path) else ()  # noqa: PTH110
     try:
-        return subprocess.Popen(
+        proc = subprocess.Popen(
             [*before, path or argv[0], *argv[1:]],
             stdin=subprocess.DEVNULL if stdin is None else stdin,
             stdout=subprocess.PIPE,
@@ -215,6 +219,20 @@ def start(
             details=f"$ {shlex.join(argv)}",
             resolution="Run `make up`, which installs what is missing, or `mesocosm doctor`.",
         ) from exc
+    if is_bound:
+        with _bound_lock:
+            _bound.difference_update([other for other in _bound if other.returncode is not None])
+            _bound.add(proc)
+    return proc
+
+
+def kill_bound() -> None:
+    """Kill what runs of the programs, of all threads, that are to end with us; who started each reaps it."""
+    with _bound_lock:
+        running = [proc for proc in _bound if proc.returncode is None]
+    for proc in running:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(proc.pid, signal.SIGKILL)
 
 
 def start_detached(argv: Sequence[str], *, log: Path) -> subprocess.Popen[bytes]:

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
+from appliance.base.clock import wait_until
 from appliance.base.errors import MesocosmError
+from appliance.base.process import kill_bound
 from appliance.bringup.currency import needed_names, read_currency
 from images.builder import Builder
 from images.distribution import choose_distribution, keep_choice
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 AT_ONCE = 2
 """Builds side by side: one waits for the network or the disk while another computes."""
+_ABANDON_S = 8.0
 
 
 @contextmanager
@@ -54,10 +57,14 @@ def images_being_built(settings: Settings, steps: Steps) -> Iterator[Builds]:
         builds.start()
         try:
             yield builds
+            builds.wait()
         except MesocosmError:
             builds.settle()
             raise
-        builds.wait()
+        except KeyboardInterrupt:
+            steps.console.print("Interrupted: ending the builds and removing what they left.")
+            builds.abandon()
+            raise
     keep_choice(settings, choice)
 
 
@@ -169,6 +176,21 @@ class Builds:
         with self._changed:
             self._at_once = 0
             self._changed.wait_for(lambda: not self._running)
+
+    def abandon(self) -> None:
+        """End the builds that run; what they have half made goes, as far as that takes a few seconds.
+
+        Those in the Docker engine end with this process.
+        """
+        with self._changed:
+            self._at_once = 0
+
+        def is_over() -> bool:
+            kill_bound()  # again: a build may have been between two programs
+            with self._changed:
+                return self._changed.wait_for(lambda: not self._running, timeout=0.3)
+
+        wait_until(is_over, timeout_s=_ABANDON_S, every_s=0.0)
 
     def _has_failed(self) -> bool:
         return self._error is not None and not self._running

@@ -27,7 +27,11 @@ def up(yes: YesOption = False, trial: TrialOption = True, json: JsonOption = Fal
     from appliance.bringup.up import bring_up
 
     steps = Steps(console_err())
-    outcome = bring_up(get_settings(), steps, trial=trial, ask=lambda text: yes or _ask(text))
+    try:
+        outcome = bring_up(get_settings(), steps, trial=trial, ask=lambda text: yes or _ask(text))
+    except KeyboardInterrupt:
+        console_err().print("Interrupted. What is complete stays; `make up` goes on from there.")
+        raise
     if json:
         report = outcome.report.to_dict() if outcome.report else None
         addresses = {"controller": outcome.controller, "prometheus": outcome.prometheus}

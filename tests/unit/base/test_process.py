@@ -11,7 +11,7 @@ import pytest
 
 from appliance.base.clock import wait_until
 from appliance.base.errors import ToolMissingError
-from appliance.base.process import ending_with_us, run, start
+from appliance.base.process import ending_with_us, kill_bound, kill_group, run, start
 
 CALLER = """
 import sys
@@ -59,6 +59,18 @@ def test_what_a_tool_says_and_gives_is_the_same_as_without() -> None:
         inside = run(argv, stdin=b"in", env={"X": "y"})
     assert inside == run(argv, stdin=b"in", env={"X": "y"})
     assert (inside.exit_code, inside.stdout, inside.stderr) == (7, b"in", b"word y\n")
+
+
+def test_programs_bound_to_us_are_killed_and_no_others() -> None:
+    with start(["sleep", "60"]) as other, ending_with_us(), start(["sleep", "60"]) as bound:
+        try:
+            kill_bound()
+            bound.communicate(timeout=10)
+            assert bound.returncode != 0
+            assert other.poll() is None
+        finally:
+            kill_group(other)
+            kill_group(bound)
 
 
 @pytest.mark.parametrize("name", ["no-such-tool-here", "/no/such/tool"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import threading
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import ImageBuildError
+from appliance.base.clock import SYSTEM_CLOCK, FakeClock
+from appliance.base.errors import ImageBuildError, ToolFailedError
+from appliance.base.process import ending_with_us, run
 from appliance.bringup.images import Builds, ensure_image
 from appliance.bringup.steps import Steps
 from images.builder import Builder
@@ -19,7 +21,7 @@ from images.log import ignore_progress
 from images.recipe import Image, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
 NEEDS = {"base": (), "phone": ("base",), "controller": ("base",), "desktop": ()}
 DEADLINE_S = 10
@@ -27,6 +29,13 @@ DEADLINE_S = 10
 
 def image(name: str) -> Image:
     return Image(name, "x", "d", "r", Path())
+
+
+@contextlib.contextmanager
+def ended_within(limit_s: float) -> Iterator[None]:
+    start_s = SYSTEM_CLOCK.monotonic_s()
+    yield
+    assert SYSTEM_CLOCK.monotonic_s() - start_s < limit_s
 
 
 def build_all(needs: Mapping[str, Collection[str]], ensure: Callable[[str], Image]) -> set[str]:
@@ -64,6 +73,29 @@ def test_two_are_built_at_a_time_and_no_more() -> None:
 
     build_all(NEEDS, ensure)
     assert most == 2
+
+
+def test_builds_that_are_given_up_end_with_their_programs_and_remove_what_they_left() -> None:
+    begun, removed = threading.Semaphore(0), []
+
+    def ensure(name: str) -> Image:
+        try:
+            with ending_with_us():
+                begun.release()
+                run(["sleep", "600"], timeout_s=900).require()
+        finally:
+            removed.append(name)
+        return image(name)
+
+    builds = Builds(NEEDS, ensure)
+    builds.start()
+    assert begun.acquire(timeout=DEADLINE_S)
+    assert begun.acquire(timeout=DEADLINE_S)
+    with ended_within(5.0):
+        builds.abandon()
+    assert sorted(removed) == ["base", "desktop"]  # and none was begun after them
+    with pytest.raises(ToolFailedError, match="sleep"):
+        builds.wait()
 
 
 def test_a_build_beside_a_failed_one_is_finished_and_none_is_begun() -> None:
