@@ -176,9 +176,9 @@ class ModelEndpoint:
             # Its connection may still be open, in a thread that nobody waits for.
             self._client = None
             raise self._hung(exc.brief) from None
-        except openai.APITimeoutError as exc:
+        except openai.APITimeoutError:
             # The client's own clock, which runs as long as ours, was first.
-            raise self._hung(name_of(exc)) from None
+            raise self._hung(f"No answer within {self._settings.timeout_s:g} s.") from None
         except ValidationError as exc:
             raise self._unusable(exc) from None
         except openai.OpenAIError as exc:

@@ -113,8 +113,18 @@ def test_refusals_are_not_asked_twice(status: int, body: dict[str, Any] | str) -
     assert len(server.requests) == 1
 
 
-def test_a_request_has_a_deadline_even_when_bytes_trickle_in() -> None:
-    """The SDK's own timeout begins anew with every byte."""
+@pytest.mark.parametrize("is_client_first", [False, True])
+def test_a_request_has_a_deadline_even_when_bytes_trickle_in(
+    monkeypatch: pytest.MonkeyPatch, *, is_client_first: bool
+) -> None:
+    """The SDK's own timeout begins anew with every byte; on a busy host it may end first all the same."""
+    if is_client_first:
+        run = CallThread.run
+        monkeypatch.setattr(
+            CallThread,
+            "run",
+            lambda self, call, *, timeout_s: run(self, call, timeout_s=99 * timeout_s),
+        )
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
         endpoint = ModelEndpoint(settings(address, outage_s=0.1, timeout_s=0.3))
