@@ -11,12 +11,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from appliance.base.clock import wait_until
 from appliance.base.errors import MachineBusyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _CHUNK_BYTES = 1 << 20
+_ASKED_S = 0.3
 
 
 def write_atomic(
@@ -146,6 +148,8 @@ class FileLock:
 def locked(path: Path, *, what: str) -> Iterator[FileLock]:
     """Hold a lock for a block.
 
+    Who only asks whether it is held takes it for an instant, so it is tried for a moment.
+
     Args:
         path: the lock file.
         what: named in the error.
@@ -154,7 +158,7 @@ def locked(path: Path, *, what: str) -> Iterator[FileLock]:
         MachineBusyError: another process holds it.
     """
     lock = FileLock(path)
-    if not lock.try_acquire():
+    if not wait_until(lock.try_acquire, timeout_s=_ASKED_S, every_s=0.01):
         raise MachineBusyError(
             f"{what} is in use by another process.",
             details=f"{path} is locked.",
