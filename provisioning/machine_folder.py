@@ -75,11 +75,7 @@ class MachineFolder:
 
     def is_claimed(self) -> bool:
         """Return whether somebody uses the machine."""
-        claim = self.claim()
-        if claim is None:
-            return self.path.is_dir()
-        claim.release()
-        return False
+        return FileLock(self.path / LOCK).is_taken()
 
     def read(self) -> MachineRecord | None:
         """Read the record; None when there is none, or none of this version that makes sense."""

@@ -63,12 +63,9 @@ def keep_log_small(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> Part:
 def find_service(settings: Settings) -> int | None:
     """Return the process id of the running service; None when there is none."""
     lock = service_lock(settings)
-    if not lock.path.exists():
+    if not lock.is_taken():
         return None
     text = lock.path.read_text(encoding="ascii")
-    if lock.try_acquire(make_folder=False):
-        lock.release()
-        return None
     return int(text) if text.strip().isdecimal() else None
 
 

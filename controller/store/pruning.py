@@ -6,9 +6,9 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from appliance.base.files import FileLock
 from controller.store.end_states import END_STATE_GLOB, remove_end_states
 from controller.store.index import DAMAGED, FINISHED, RUNNING, list_runs
-from controller.store.run_lock import RunLock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +94,7 @@ def remove_run(store: Store, name: str) -> bool:
     if grave.is_dir():
         shutil.rmtree(grave)
     folder = store.root / name
-    lock = RunLock(folder / "lock")
+    lock = FileLock(folder / "lock")
     if not lock.try_acquire():
         return False
     try:
@@ -112,7 +112,7 @@ def prune_end_states(store: Store, name: str) -> bool:
     Raises:
         StoreError: something cannot be removed.
     """
-    lock = RunLock(store.root / name / "lock")
+    lock = FileLock(store.root / name / "lock")
     if not lock.try_acquire():
         return False
     try:

@@ -28,11 +28,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import StoreError, UnknownNameError, UsageError
-from appliance.base.files import write_atomic
+from appliance.base.files import FileLock, write_atomic
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.store.event_log import EVENTS, TrialLog, read_events
 from controller.store.regrade_record import Regrade, read_regrades
-from controller.store.run_lock import RunLock
 from controller.store.schema import read_spec
 from controller.store.spec import SCHEMA_VERSION
 
@@ -145,7 +144,7 @@ class RunFolder:
         Raises:
             StoreError: another process works on it.
         """
-        lock = RunLock(self.path / "lock")
+        lock = FileLock(self.path / "lock")
         if not lock.try_acquire():
             raise StoreError(f"Another process works on run {self.spec.run}.")
         try:
@@ -162,7 +161,7 @@ class RunFolder:
 
     def is_running(self) -> bool:
         """Return whether some process works on it, without being in that process's way."""
-        return RunLock(self.path / "lock").is_held()
+        return FileLock(self.path / "lock").is_taken()
 
     def events(self, task: str, repeat: int) -> list[dict[str, Any]]:
         """Return the log of a trial's last attempt; an empty list when there is none.

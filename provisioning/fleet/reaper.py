@@ -141,13 +141,7 @@ class Reaper:
     def _is_alive(self, row: LeaseRow) -> bool:
         """Return whether a lease's holder has its lock; one on another host only expires."""
         path = lease_lock(self._settings, row.lease_id)
-        if not path.is_file():
-            return True
-        lock = FileLock(path)
-        if not lock.try_acquire(make_folder=False):
-            return path.is_file()
-        lock.release()
-        return False
+        return not path.is_file() or FileLock(path).is_taken()
 
     def _end(self, lease_id: str, *, is_expired: bool) -> bool:
         machines = self._ledger.machines(lease_id)

@@ -243,12 +243,7 @@ def find_template(settings: Settings, stamp: str) -> Template | None:
 
 def is_being_made(settings: Settings) -> bool:
     """Return whether some process makes a template now."""
-    lock = FileLock(templates_dir(settings) / _LOCK)
-    if not templates_dir(settings).is_dir():
-        return False
-    is_free = lock.try_acquire()
-    lock.release()
-    return not is_free
+    return FileLock(templates_dir(settings) / _LOCK).is_taken()
 
 
 def remove_templates(settings: Settings, *, but: str = "", image: str = "") -> list[str]:

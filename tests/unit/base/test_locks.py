@@ -22,9 +22,7 @@ def test_who_only_asks_keeps_nobody_from_a_lock(tmp_path: Path) -> None:
 
     def ask() -> None:
         while not over.is_set():
-            other = FileLock(path)
-            if other.try_acquire():
-                other.release()
+            FileLock(path).is_taken()
 
     asking = threading.Thread(target=ask)
     asking.start()
@@ -35,6 +33,20 @@ def test_who_only_asks_keeps_nobody_from_a_lock(tmp_path: Path) -> None:
     finally:
         over.set()
         asking.join()
+
+
+def test_it_is_told_whether_anybody_holds_a_lock(tmp_path: Path) -> None:
+    lock = FileLock(tmp_path / "lock")
+    assert not lock.is_taken()
+    assert not lock.path.exists()
+
+    assert lock.try_acquire()
+    assert lock.is_taken()
+    assert FileLock(lock.path).is_taken()
+    assert not FileLock(lock.path).try_acquire()
+
+    lock.release()
+    assert not FileLock(lock.path).is_taken()
 
 
 def test_a_lock_that_is_held_is_refused(tmp_path: Path) -> None:
