@@ -15,10 +15,11 @@ from evaluators.graph.outcome import Verdict
 from evaluators.graph.state import NodeState
 from evaluators.metrics.complexity import measure_complexity
 from evaluators.metrics.structure import Structure
+from evaluators.model.subtask import ComposedTask
+from evaluators.model.task import Limits, Task
 from tests.unit.controller.bench import Scripted
 
 if TYPE_CHECKING:
-    from evaluators.model.task import Task
     from tests.unit.controller.bench import Bench
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -48,6 +49,24 @@ def test_the_page_shows_the_files_of_the_example_as_they_are() -> None:
         if path.name != "suite.yaml"
     }
     assert shown == files
+
+
+def test_the_page_has_all_keys_of_a_task_file_with_their_defaults() -> None:
+    table = (
+        PAGE.read_text().partition("All keys of a task file")[2].partition("\n\n`suite.yaml`")[0]
+    )
+    rows = dict(re.findall(r"^\| (`.*?) \| (.*) \|$", table, re.MULTILINE))
+    keys = [key for row in rows for key in re.findall(r"`(\w+)`", row)]
+    # Parts are compiled from subtasks, never written.
+    fields = {*Task.model_fields, *ComposedTask.model_fields, "schema_version"} - {"parts"}
+    assert sorted(keys) == sorted(fields)
+    required = [key for key, field in Task.model_fields.items() if field.is_required()]
+    assert sorted(keys[:4]) == sorted(required)
+
+    told = rows["`limits`"]
+    for name, field in Limits.model_fields.items():
+        default = "" if field.default is None else rf"[^`]*\({field.default:g}\)"
+        assert re.search(f"`{name}`{default}", told), name
 
 
 def test_the_reference_solution_passes(bench: Bench, note: Task) -> None:
