@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import re
 import statistics
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError
 from appliance.bench.rows import Row, phase_means
+from provisioning.desktop.qemu.process import PROC, find_qemu
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+    from pathlib import Path
 
     from appliance.base.clock import Clock
     from provisioning.fleet.local import LocalFleet
@@ -27,7 +28,6 @@ ROLE = "it"
 MAX_PING_S = 0.05
 _COLD_SHARE = 5
 _BOOT_SHARE = 50
-_PROC = Path("/proc")
 
 
 def bench_fork(
@@ -157,7 +157,7 @@ def bench_leases(
     fleet.settle()
 
 
-def proportional_mib(machine_id: str, proc: Path = _PROC) -> float:
+def proportional_mib(machine_id: str, proc: Path = PROC) -> float:
     """Return the memory of a domain's QEMU, shared pages divided by their users, MiB.
 
     Source: proc(5), ``smaps_rollup``, ``Pss``.
@@ -165,12 +165,9 @@ def proportional_mib(machine_id: str, proc: Path = _PROC) -> float:
     Raises:
         MachineError: no such QEMU runs on this host.
     """
-    for folder in proc.glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            command = (folder / "cmdline").read_bytes()
-            if f"guest={machine_id},".encode() not in command:
-                continue
-            text = (folder / "smaps_rollup").read_text()
+    if process := find_qemu(machine_id, proc):
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            text = (process / "smaps_rollup").read_text()
             match = re.search(r"^Pss:\s+(\d+) kB$", text, flags=re.MULTILINE)
             if match:
                 return int(match[1]) / 1024

@@ -6,15 +6,16 @@ import contextlib
 import logging
 import re
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError
 from appliance.base.files import FileLock, write_atomic
+from provisioning.desktop.qemu.process import PROC, qemu_processes
 from provisioning.fleet.allocation import memory_mib
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from appliance.base.settings import Settings
     from provisioning.fleet.inventory import Inventory
@@ -24,14 +25,12 @@ LOW_MIB = 512
 """Available memory below which the host is about to run out."""
 
 _EVERY_S = 1.0
-_PROC = Path("/proc")
-_GUEST = re.compile(rb"guest=([\w-]+),")
 _OWN = re.compile(r"^Rss(?:Anon|Shmem):\s+(\d+) kB$", re.MULTILINE)
 
 _log = logging.getLogger(__name__)
 
 
-def guest_memory_mib(proc: Path = _PROC) -> dict[str, int]:
+def guest_memory_mib(proc: Path = PROC) -> dict[str, int]:
     """Return the memory that each QEMU of this host has to itself, MiB, by the name of its domain.
 
     Pages that forks share with their template are mapped from its file, and do not count.
@@ -39,11 +38,10 @@ def guest_memory_mib(proc: Path = _PROC) -> dict[str, int]:
     Source: proc(5), ``RssAnon`` and ``RssShmem`` of ``status``.
     """
     used: dict[str, int] = {}
-    for folder in proc.glob("[0-9]*"):
+    for name, process in qemu_processes(proc):
         with contextlib.suppress(OSError):  # it ended meanwhile
-            if match := _GUEST.search((folder / "cmdline").read_bytes()):
-                kib = sum(map(int, _OWN.findall((folder / "status").read_text())))
-                used[match[1].decode()] = kib >> 10
+            kib = sum(map(int, _OWN.findall((process / "status").read_text())))
+            used[name] = kib >> 10
     return used
 
 

@@ -131,7 +131,7 @@ def test_a_rewind_undoes_files_settings_and_processes(vm: DesktopVm) -> None:
     report = vm.snapshots.rewind(READY)
 
     assert report.differences == ()
-    assert set(report.phases_s) == {"load", "resync", "verify"}
+    assert set(report.phases_s) == {"memory", "load", "resync", "verify"}
     home = sh(vm, "ls ~").split()
     assert "Documents" in home
     assert "dirt" not in home

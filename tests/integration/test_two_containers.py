@@ -19,6 +19,7 @@ from appliance.bringup.compose import Compose
 from appliance.cli.main import main
 from appliance.cli.service_database import own_token_path
 from controller.service.worker.report import ask_worker
+from provisioning.machine_folder import iter_folders
 from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:
@@ -109,6 +110,21 @@ def test_a_queued_run_uses_a_machine_of_the_host_and_survives_kill_9(settings: S
     assert spec["images"]["phone"]
     assert container_of(settings, "worker") == worker
     assert wait_until(lambda: ask_worker(settings) is not None, timeout_s=LONG_S)
+
+
+def test_the_worker_rewinds_a_desktop_without_loading_its_ram(settings: Settings) -> None:
+    """It may write to the memory of QEMU, which another container runs."""
+    chosen = f"desktop:{settings.distribution}"
+    records = [folder.read() for folder in iter_folders(settings)]
+    desktop = next(
+        record.machine_id
+        for record in records
+        if record and record.image == chosen and not record.is_fork
+    )
+    rewind = ["mesocosm", "machine", "rewind", desktop, "--json"]
+    worker = container_of(settings, "worker")
+    reply = run(["docker", "exec", worker, *rewind], timeout_s=LONG_S).require()
+    assert "memory" in json.loads(reply.stdout)["phases_s"]
 
 
 def test_an_episode_is_driven_through_the_controller(settings: Settings) -> None:

@@ -13,7 +13,7 @@ from provisioning.desktop.probed import AGENT_HOME, AGENT_USER
 from provisioning.desktop.qemu.identity import new_mac, new_port
 from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.desktop.qemu.record import QemuRecord
-from provisioning.desktop.qemu.template import mark_of
+from provisioning.desktop.qemu.saved_vm import mark_of
 from provisioning.fleet.handle import MachineHandle
 from provisioning.machine_folder import create_folder
 from provisioning.protocols import Kind

@@ -8,6 +8,7 @@ from pathlib import Path
 
 QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 PROBE_CHANNEL = "org.mesocosm.probe.0"
+PROBE_SOCKET = "probe.sock"
 # A guest that does little needs little translated code; the default is 1 GiB a machine.
 _TRANSLATION_CACHE_MIB = 256
 # Emulated byte by byte, at every look-up of a page, or at every copy from a program.
@@ -60,7 +61,7 @@ class DomainSpec:
     @property
     def probe_socket(self) -> Path:
         """Host end of the virtio-serial port."""
-        return self.folder / "probe.sock"
+        return self.folder / PROBE_SOCKET
 
     @property
     def serial_log(self) -> Path:

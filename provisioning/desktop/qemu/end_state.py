@@ -15,8 +15,10 @@ from appliance.base.errors import MachineStartError, MesocosmError, SnapshotErro
 from appliance.base.ids import new_machine_id
 from appliance.base.process import run
 from provisioning.desktop.qemu.identity import new_port
-from provisioning.desktop.qemu.migration import portable_snapshots
-from provisioning.desktop.qemu.template import DISK, SavedVm, altered, mark_of
+from provisioning.desktop.qemu.migration import whole_snapshots
+from provisioning.desktop.qemu.rewind_base import DEVICES_AT_READY
+from provisioning.desktop.qemu.saved_vm import SavedVm, altered, mark_of
+from provisioning.desktop.qemu.template import DISK
 from provisioning.end_state import END
 from provisioning.machine_folder import MachineFolder, create_folder
 from provisioning.machine_state import MachineState
@@ -63,7 +65,7 @@ def keep_desktop(vm: SavedVm, record: QemuRecord, folder: Path) -> None:
         MachineError: QEMU is gone.
     """
     hypervisor, name = vm.hypervisor, vm.info.machine_id
-    with portable_snapshots(hypervisor, name):
+    with whole_snapshots(hypervisor, name):
         _monitor(hypervisor, name, f"savevm {END}")
     try:
         hypervisor.qmp(name, "stop")  # which writes back what QEMU holds of the disk
@@ -77,8 +79,9 @@ def keep_desktop(vm: SavedVm, record: QemuRecord, folder: Path) -> None:
         _monitor(hypervisor, name, f"delvm {END}")
     if record.template is not None:
         _link_base(record.template / DISK, folder)
-    for other in (vm.folder.path / "snapshots").glob("*.json"):
-        _forget_snapshot(folder / DISK, other.stem)
+    others = [path.stem for path in (vm.folder.path / "snapshots").glob("*.json")]
+    for other in [*others, *([DEVICES_AT_READY] if record.template is None else [])]:
+        _forget_snapshot(folder / DISK, other)
     kept = {"template": None, "is_fork": False, "backing": mark_of(vm.backing)}
     MachineFolder(folder).write(record.model_copy(update=kept))
 

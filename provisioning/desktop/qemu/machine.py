@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from appliance.base.cancel import CancelToken
@@ -22,11 +23,12 @@ from provisioning.desktop.qemu.ending import find_end
 from provisioning.desktop.qemu.host import hypervisor_address
 from provisioning.desktop.qemu.identity import new_identity
 from provisioning.desktop.qemu.input import VmInput
-from provisioning.desktop.qemu.migration import load_stream
+from provisioning.desktop.qemu.migration import ignore_shared_ram, load_stream
+from provisioning.desktop.qemu.rewind_base import RAM, have_base
+from provisioning.desktop.qemu.saved_vm import altered
 from provisioning.desktop.qemu.screen import VmScreen
 from provisioning.desktop.qemu.snapshots import VmSnapshots
 from provisioning.desktop.qemu.starting import start_domain
-from provisioning.desktop.qemu.template import RAM, altered
 from provisioning.desktop.qemu.waking import wake
 from provisioning.links.ssh import SshTarget, open_ssh
 from provisioning.links.virtio import connect_virtio, open_virtio
@@ -87,7 +89,7 @@ class DesktopVm(ProbedDesktop):
             self._hypervisor,
             self.info.machine_id,
             self._folder.path,
-            self.link,
+            self,
             self.screen,
             clock=self._clock,
         )
@@ -211,13 +213,22 @@ class DesktopVm(ProbedDesktop):
         """Offer its programs an HTTP proxy for the length of a block; see `open_guest_proxy`."""
         return open_guest_proxy(self.ssh, self, serve)
 
-    def launch(self, *, paused: bool = False) -> None:
+    def launch(self, *, paused: bool = False, base: Path | None = None) -> None:
         """Start its QEMU; the port that leads to it is recorded where it had to be another.
+
+        Args:
+            paused: the guest does not run yet.
+            base: file that its RAM is mapped from, see `provisioning.desktop.qemu.rewind_base`.
 
         Raises:
             MachineError: libvirt or QEMU refused.
         """
-        port = start_domain(self._hypervisor, self.spec, paused=paused).ssh_port
+        spec = self.spec
+        if base:
+            spec = replace(spec, ram=base)
+        port = start_domain(self._hypervisor, spec, paused=paused).ssh_port
+        if base:
+            ignore_shared_ram(self._hypervisor, self.info.machine_id)
         if port != self._vm.ssh_port:
             kept = self._folder.read() or self._vm
             self._keep(self._vm.model_copy(update={"ssh_port": port, "state": kept.state}))
@@ -273,10 +284,10 @@ class DesktopVm(ProbedDesktop):
             identity = new_identity(mac=self._vm.mac)
             woken = self._vm.moved_to(MachineState.STARTING)
             self._keep(woken.model_copy(update={"host_key": identity.host_key_pub}))
-            self._link = open_virtio(self.spec.probe_socket, name=name)
+            link = self.reconnect()
             self._hypervisor.resume(name)
         wake(
-            self._link,
+            link,
             self.screen,
             before,
             phases,
@@ -312,9 +323,9 @@ class DesktopVm(ProbedDesktop):
     def _start_saved(self) -> None:
         """Start QEMU paused, load the snapshot into it, and let it run."""
         with self._timed():
-            self.launch(paused=True)
+            self.launch(paused=True, base=have_base(self))
             try:
-                self._link = open_virtio(self.spec.probe_socket, name=self.info.machine_id)
+                self.reconnect()
                 self.snapshots.restore(READY)
             except MesocosmError:
                 self.stop()
@@ -356,8 +367,18 @@ class DesktopVm(ProbedDesktop):
         if state not in {"running", "paused"}:
             self.start()
         elif self._link is None or self._link.is_closed:
-            self._link = open_virtio(self.spec.probe_socket, name=name)
+            self.reconnect()
         return self.snapshots.rewind(snapshot, is_paused=state == "paused")
+
+    def reconnect(self) -> LinkClient:
+        """Return a new link to its probe, which need not answer yet; `LinkClient.resync` once it does.
+
+        Raises:
+            LinkClosedError: its QEMU is gone.
+        """
+        self.release()
+        self._link = open_virtio(self.spec.probe_socket, name=self.info.machine_id)
+        return self._link
 
     def _connect(self) -> LinkClient:
         return connect_virtio(self.spec.probe_socket, name=self.info.machine_id)

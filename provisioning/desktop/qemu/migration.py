@@ -70,7 +70,7 @@ def save_stream(
             receiver = _Receiver(server, file)
             receiver.start()
             try:
-                hypervisor.qmp(name, "migrate-set-capabilities", _CAPABILITIES)
+                ignore_shared_ram(hypervisor, name)
                 hypervisor.qmp(name, "migrate", {"uri": f"unix:{address}"})
                 # QEMU that ends earlier leaves a stream that cannot be loaded.
                 _wait(hypervisor, name, clock)
@@ -85,9 +85,20 @@ def save_stream(
     return mark
 
 
+def ignore_shared_ram(hypervisor: Hypervisor, name: str) -> None:
+    """Let a domain save and load its state without the RAM that is mapped from a file, from now on.
+
+    It saves such a state only where it shares its RAM with the file, and loads it where it maps one.
+
+    Raises:
+        MachineError: QEMU is gone or refused.
+    """
+    hypervisor.qmp(name, "migrate-set-capabilities", _CAPABILITIES)
+
+
 @contextlib.contextmanager
-def portable_snapshots(hypervisor: Hypervisor, name: str) -> Iterator[None]:
-    """Let snapshots that a fork saves within a block be loaded by a domain that is none.
+def whole_snapshots(hypervisor: Hypervisor, name: str) -> Iterator[None]:
+    """Let a domain within a block save snapshots that any other one loads, and load those.
 
     QEMU writes into each snapshot which capabilities were on, and loads no others.
 
@@ -150,7 +161,7 @@ def load_stream(
         SnapshotError: QEMU did not take it.
         MachineError: QEMU is gone or refused.
     """
-    hypervisor.qmp(name, "migrate-set-capabilities", _CAPABILITIES)
+    ignore_shared_ram(hypervisor, name)
     # The guest tells of its address itself; each round would wake its network, and who listens to it.
     hypervisor.qmp(name, "migrate-set-parameters", {"announce-rounds": 0})
     hypervisor.qmp(name, "migrate-incoming", {"uri": f"unix:{address}"})

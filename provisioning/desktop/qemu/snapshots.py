@@ -1,12 +1,13 @@
 """Save a running VM and rewind it, RAM and disk, inside the same QEMU.
 
 libvirt's own revert starts QEMU anew (2.5-3.4 s, and breaks every connection of the guest);
-``loadvm`` in the running process takes well under a second and keeps the virtio-serial link.
+``loadvm`` in the running process takes well under a second. The snapshot ``ready`` need not even be
+loaded in full: see `provisioning.desktop.qemu.rewind_base`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import (
@@ -14,8 +15,10 @@ from appliance.base.errors import (
     SnapshotError,
     SnapshotMissingError,
 )
+from provisioning.desktop.qemu.migration import whole_snapshots
+from provisioning.desktop.qemu.rewind_base import find_base, give_back_ram, load_devices
 from provisioning.desktop.qemu.waking import wake
-from provisioning.protocols import ResetReport
+from provisioning.protocols import READY, ResetReport
 from provisioning.reset.digests import take_digest
 from provisioning.reset.phases import Phases
 from provisioning.reset.picture import Picture, still
@@ -31,6 +34,23 @@ if TYPE_CHECKING:
     from provisioning.protocols import Screen
 
 
+class LinkHolder(Protocol):
+    """Who holds the link to a VM's probe."""
+
+    @property
+    def link(self) -> LinkClient:
+        """Requests to the probe."""
+        ...
+
+    def release(self) -> None:
+        """Let the link go."""
+        ...
+
+    def reconnect(self) -> LinkClient:
+        """Return a link to a guest that does not run yet; `LinkClient.resync` once it does."""
+        ...
+
+
 class VmSnapshots:
     """`provisioning.protocols.Snapshots` over QEMU's ``savevm`` and ``loadvm``.
 
@@ -42,7 +62,7 @@ class VmSnapshots:
         hypervisor: where the domain runs.
         name: of the domain.
         folder: of the machine; digests go to ``snapshots/`` below it.
-        link: to the probe.
+        holder: of the link to the probe.
         screen: of the machine, seen from the host.
         clock: sets the guest's clock and measures.
     """
@@ -52,15 +72,16 @@ class VmSnapshots:
         hypervisor: Hypervisor,
         name: str,
         folder: Path,
-        link: LinkClient,
+        holder: LinkHolder,
         screen: Screen,
         *,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._hypervisor = hypervisor
         self._name = name
+        self._machine_folder = folder
         self._folder = folder / "snapshots"
-        self._link = link
+        self._holder = holder
         self._screen = screen
         self._clock = clock
 
@@ -77,9 +98,10 @@ class VmSnapshots:
         path.unlink(missing_ok=True)
         picture_path(path).unlink(missing_ok=True)
         try:
-            windows = take_digest(self._link).windows
-            watched = watch_desktop(self._link, self._screen, windows, clock=self._clock)
-            digest = take_digest(self._link)
+            link = self._holder.link
+            windows = take_digest(link).windows
+            watched = watch_desktop(link, self._screen, windows, clock=self._clock)
+            digest = take_digest(link)
             frame = self._screen.capture()
             picture = Picture(frame, watched.mask & still(watched.frame, frame))
             SavedState(digest, picture).require_provable(self._name)
@@ -94,7 +116,8 @@ class VmSnapshots:
     def rewind(self, name: str, *, is_paused: bool = False) -> ResetReport:
         """Go back, find the probe again, set clock and random pool, and verify.
 
-        Phases: ``load``, ``resync`` (the probe answers), ``verify`` (with clock and seed).
+        Phases: ``memory`` (where the RAM need not be loaded: it is given back), ``load``, ``resync`` (the
+        probe answers), ``verify`` (with clock and seed).
 
         Args:
             name: of the snapshot.
@@ -134,17 +157,41 @@ class VmSnapshots:
     def _go_back(self, name: str, *, path: str, is_paused: bool) -> ResetReport:
         before = self._require(name)
         phases = Phases(self._clock)
-        with phases.part("load"):
-            self._monitor("loadvm", name)
-            self._hypervisor.lifecycle.forget(self._name)
-            if is_paused:
-                self._hypervisor.resume(self._name)
-        wake(self._link, self._screen, before, phases, name=self._name, clock=self._clock)
+        try:
+            link = self._load(name, phases, is_paused=is_paused)
+        except SnapshotError:
+            raise
+        except MesocosmError as exc:
+            raise SnapshotError(f"{self._name} cannot go back to {name}.", str(exc)) from exc
+        wake(link, self._screen, before, phases, name=self._name, clock=self._clock)
         return ResetReport(path=path, seconds=phases.total_s(), phases_s=phases.seconds)
+
+    def _load(self, name: str, phases: Phases, *, is_paused: bool) -> LinkClient:
+        """Load a snapshot, by the fastest way that there is, let the guest run, and return the link."""
+        link = None
+        if name == READY and (base := find_base(self._machine_folder)):
+            with phases.part("memory"):
+                if not is_paused:
+                    self._hypervisor.qmp(self._name, "stop")
+                # What is on its way to the probe would be written into RAM that was given back already.
+                self._holder.release()
+                is_given_back = give_back_ram(self._hypervisor, self._name, base)
+            with phases.part("load"):
+                if not (is_given_back and load_devices(self._hypervisor, self._name)):
+                    self._monitor("loadvm", READY)
+                link = self._holder.reconnect()
+        else:
+            with phases.part("load"):
+                self._monitor("loadvm", name)
+        self._hypervisor.lifecycle.forget(self._name)
+        if is_paused or link is not None:
+            self._hypervisor.resume(self._name)
+        return link or self._holder.link
 
     def _monitor(self, command: str, name: str) -> None:
         try:
-            output = self._hypervisor.monitor(self._name, f"{command} {name}")
+            with whole_snapshots(self._hypervisor, self._name):
+                output = self._hypervisor.monitor(self._name, f"{command} {name}")
         except MesocosmError as exc:
             raise SnapshotError(f"QEMU did not carry out {command} {name}.", str(exc)) from exc
         if output:

@@ -20,7 +20,7 @@ import os
 import shutil
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -29,7 +29,14 @@ from appliance.base.errors import MesocosmError, SnapshotError
 from appliance.base.files import FileLock, locked, write_atomic
 from appliance.base.process import run
 from provisioning.desktop.qemu.identity import new_port
-from provisioning.desktop.qemu.migration import StreamMark, require_mark, save_stream
+from provisioning.desktop.qemu.migration import (
+    StreamMark,
+    ignore_shared_ram,
+    require_mark,
+    save_stream,
+)
+from provisioning.desktop.qemu.rewind_base import DEVICES_AT_READY, RAM, find_base
+from provisioning.desktop.qemu.saved_vm import FileMark, altered, mark_of, write_back
 from provisioning.desktop.qemu.starting import start_domain
 from provisioning.protocols import READY
 from provisioning.reset.saved_state import SavedState, picture_path
@@ -39,12 +46,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from appliance.base.settings import Settings
-    from provisioning.desktop.qemu.connection import Hypervisor
-    from provisioning.desktop.qemu.domain import DomainSpec
-    from provisioning.machine_folder import MachineFolder
-    from provisioning.protocols import MachineInfo
+    from provisioning.desktop.qemu.saved_vm import SavedVm
 
-RAM, DEVICES, DISK, DIGEST, RECORD = "ram", "devices", "disk.qcow2", "digest.json", "template.json"
+DEVICES, DISK, DIGEST, RECORD = "devices", "disk.qcow2", "digest.json", "template.json"
 TEMPLATE_PREFIX = "template-"
 """Of the name of the domain that a template is made with."""
 
@@ -53,57 +57,6 @@ _STAMP_DIGITS = 16
 _LOCK = ".lock"
 _BUILD = ".build"
 _COPY_TIMEOUT_S = 300.0
-
-
-class SavedVm(Protocol):
-    """What a template is made of: a running VM that has the snapshot ``ready``."""
-
-    @property
-    def info(self) -> MachineInfo:
-        """Name and image."""
-        ...
-
-    @property
-    def folder(self) -> MachineFolder:
-        """Where its disk and its snapshots are."""
-        ...
-
-    @property
-    def spec(self) -> DomainSpec:
-        """How its QEMU is started."""
-        ...
-
-    @property
-    def hypervisor(self) -> Hypervisor:
-        """What runs it."""
-        ...
-
-    @property
-    def backing(self) -> Path:
-        """The image's disk below its own."""
-        ...
-
-
-FileMark = tuple[int, int]
-"""Size of a file in bytes, and time of its last change in ns: another one is another file."""
-
-
-def mark_of(path: Path) -> FileMark:
-    """Return the mark of a file.
-
-    Raises:
-        OSError: there is none.
-    """
-    status = path.stat()
-    return status.st_size, status.st_mtime_ns
-
-
-def altered(path: Path, mark: FileMark) -> str:
-    """Return in one line how a file differs from its mark; empty when it does not."""
-    try:
-        return "" if mark_of(path) == mark else f"{path} was altered"
-    except OSError:
-        return f"{path} is gone"
 
 
 class TemplateRecord(BaseModel):
@@ -325,9 +278,14 @@ def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
         ram=folder / RAM,
         is_template=True,
     )
+    # A desktop that is rewound from its RAM as a file shares that file with the forks.
+    if base := find_base(vm.folder.path):
+        _link(base, folder / RAM)
     start_domain(hypervisor, spec, paused=True)
     try:
-        if output := hypervisor.monitor(spec.name, f"loadvm {READY}"):
+        if base:
+            ignore_shared_ram(hypervisor, spec.name)
+        if output := hypervisor.monitor(spec.name, f"loadvm {DEVICES_AT_READY if base else READY}"):
             raise SnapshotError("The saved desktop could not be loaded.", details=output)
         stream = save_stream(hypervisor, spec.name, folder / DEVICES)
     finally:
@@ -340,7 +298,7 @@ def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
     for left in ("serial.log", "probe.sock", "vnc.sock"):
         (folder / left).unlink(missing_ok=True)
     for name in (RAM, DEVICES, DISK, DIGEST):
-        _write_back(folder / name)
+        write_back(folder / name)
     return TemplateRecord(
         stamp=stamp,
         image=vm.info.image,
@@ -354,13 +312,11 @@ def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
     )
 
 
-def _write_back(path: Path) -> None:
-    """Write a file back to the disk: a host that crashes keeps it, and its time of change is the last.
-
-    RAM that was mapped is written back long after, which counts as a change.
-    """
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+def _link(source: Path, target: Path) -> None:
+    try:
+        target.hardlink_to(source)
+    except OSError:  # another file system
+        _copy(source, target)
 
 
 def _copy(source: Path, target: Path) -> None:
