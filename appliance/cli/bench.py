@@ -111,7 +111,7 @@ def leases(
     from appliance.bench.fork import bench_leases
     from provisioning.fleet.local import LocalFleet
 
-    fleet = LocalFleet(get_settings())
+    fleet = LocalFleet(get_settings(), say=say)
     name = f"leases --seconds {seconds:g}"
     _measure(name, None, page, lambda tick: bench_leases(fleet, seconds, tick), json=json)
 
@@ -155,7 +155,7 @@ def _forking_fleet(*, standing_by: int) -> LocalFleet:
     from provisioning.fleet.local import LocalFleet
 
     wanted = {"desktop_reset": "fork", "desktop_pool": str(standing_by)}
-    return LocalFleet(get_settings().model_copy(update=wanted))
+    return LocalFleet(get_settings().model_copy(update=wanted), say=say)
 
 
 def _measure(

@@ -98,6 +98,14 @@ class Allocation:
         """Return the kinds of the machines that somebody waits for."""
         return [kind for row in self._ledger.leases() if row.is_waiting for kind in row.kinds]
 
+    def describe_wait(self, kinds: Sequence[Kind]) -> str:
+        """Return in one line what somebody waits for."""
+        promised_mib = sum(row.reserved_mib for row in self._ledger.machines())
+        return (
+            f"waiting for a {' and a '.join(kind.value for kind in kinds)}: {promised_mib} MiB of "
+            f"{self._memory()[0]} are reserved for machines (`mesocosm machine list`)"
+        )
+
     def no_memory(self, needs: Sequence[tuple[Kind, int]], why: str) -> MachineError:
         """Return the error for machines that do not fit."""
         promised_mib = sum(row.reserved_mib for row in self._ledger.machines())

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _QUEUE_TIMEOUT_S = 1800.0
 _EVERY_S = 0.25
+# Who waits longer is told.
+_QUIET_S = 10.0
 
 
 class Search:
@@ -58,13 +60,22 @@ class Search:
         if sources := self._try_all(kinds):
             return sources
         ledger.set_waiting(self._lease_id, is_waiting=True)
+        cancellable = CancellableClock(clock, self._cancel)
         try:
             sources = wait_until(
                 lambda: self._try_all(kinds),
-                timeout_s=_QUEUE_TIMEOUT_S,
+                timeout_s=_QUIET_S,
                 every_s=_EVERY_S,
-                clock=CancellableClock(clock, self._cancel),
+                clock=cancellable,
             )
+            if sources is None:
+                self._parts.say(self._parts.allocation.describe_wait(kinds))
+                sources = wait_until(
+                    lambda: self._try_all(kinds),
+                    timeout_s=_QUEUE_TIMEOUT_S - _QUIET_S,
+                    every_s=_EVERY_S,
+                    clock=cancellable,
+                )
         finally:
             ledger.set_waiting(self._lease_id, is_waiting=False)
         if sources is None:

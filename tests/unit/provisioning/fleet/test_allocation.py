@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import TYPE_CHECKING
 
@@ -123,16 +124,23 @@ def test_acquisitions_that_do_not_fit_wait_in_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_host")
-def test_waiting_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_QUEUE_TIMEOUT_S", 5.0)
+def test_waiting_is_told_once_and_has_an_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_QUEUE_TIMEOUT_S", 30.0)
+    told: list[str] = []
     settings = Settings(state_dir=tmp_path, desktop_reset="fork", desktop_pool="0")
     backend = ForkingFake(settings)
     with (
         LocalFleet(settings, {DESKTOP: backend}).acquire(ROLES),
         pytest.raises(MachineError, match="no memory for another desktop") as caught,
     ):
-        LocalFleet(settings, {DESKTOP: backend}, clock=FakeClock(0.0)).acquire(ROLES)
-    assert "Waited 5 s." in caught.value.details
+        LocalFleet(settings, {DESKTOP: backend}, clock=FakeClock(0.0), say=told.append).acquire(
+            ROLES
+        )
+    (line,) = told
+    assert re.match(r"waiting for a desktop: \d+ MiB of \d+ are reserved for machines", line)
+    assert "Waited 30 s." in caught.value.details
     assert len(Ledger(tmp_path / FILE).machines()) <= 1
 
 
