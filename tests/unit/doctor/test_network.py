@@ -53,7 +53,7 @@ def _serve(reply: bytes) -> Iterator[int]:
 
 
 def test_free_ports_are_fine() -> None:
-    settings = Settings(controller_port=_free_port())
+    settings = Settings(controller_port=_free_port(), service_port=_free_port())
     assert check_ports(settings).state is State.OK
 
 
@@ -69,7 +69,9 @@ def test_a_port_that_another_program_holds_is_named_with_its_holder() -> None:
 
 def test_prometheus_port_matters_only_where_it_is_published() -> None:
     with _serve(b"HTTP/1.0 404 no\r\n\r\n") as port:
-        settings = Settings(controller_port=_free_port(), prometheus_port=port)
+        settings = Settings(
+            controller_port=_free_port(), service_port=_free_port(), prometheus_port=port
+        )
         assert check_ports(settings).state is State.OK
         finding = check_ports(settings.model_copy(update={"publish_prometheus": True}))
     assert finding.state is State.FAILED
