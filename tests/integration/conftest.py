@@ -10,9 +10,14 @@ from appliance.base.errors import MesocosmError
 from appliance.base.settings import get_settings
 from images.builder import Builder
 from images.engine import connect
+from provisioning.protocols import READY
+from tests.standins.saved_desktop import lend_saved_desktop
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from images.recipe import Image
+    from provisioning.desktop.qemu.machine import DesktopVm
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +29,18 @@ def base() -> Image:
     except MesocosmError as exc:
         pytest.skip(exc.brief)
     return Builder(get_settings()).ensure("base", repair=True)
+
+
+@pytest.fixture(scope="module")
+def lent() -> Iterator[DesktopVm]:
+    """Lend the appliance's desktop: whatever tests do to it, its next lease rewinds it."""
+    with lend_saved_desktop(get_settings()) as machine:
+        yield machine
+
+
+@pytest.fixture
+def vm(lent: DesktopVm) -> DesktopVm:
+    """Return the desktop as it was saved."""
+    lent.start()
+    lent.snapshots.rewind(READY)
+    return lent

@@ -22,7 +22,6 @@ from provisioning.machine_folder import iter_folders
 from provisioning.protocols import READY, Kind
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.standins.appliance import NEEDS_APPLIANCE
-from tests.standins.saved_desktop import lend_saved_desktop
 from tests.tiers import nightly
 
 if TYPE_CHECKING:
@@ -60,21 +59,6 @@ def made() -> Iterator[DesktopVm]:
         vm.start()
         vm.snapshots.rewind(READY)
         vm_handle.release()
-
-
-@pytest.fixture(scope="module")
-def lent() -> Iterator[DesktopVm]:
-    """Lend the appliance's desktop: whatever tests do to it, its next lease rewinds it."""
-    with lend_saved_desktop(get_settings()) as machine:
-        yield machine
-
-
-@pytest.fixture
-def vm(lent: DesktopVm) -> DesktopVm:
-    """Return the desktop as it was saved."""
-    lent.start()
-    lent.snapshots.rewind(READY)
-    return lent
 
 
 def sh(vm: DesktopVm, script: str, *, user: str = "user") -> str:

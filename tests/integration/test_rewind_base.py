@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.settings import get_settings
 from provisioning.desktop.qemu.memory import find_mappings
 from provisioning.desktop.qemu.process import find_qemu
 from provisioning.desktop.qemu.rewind_base import find_base, give_back_ram, load_devices
 from provisioning.protocols import READY
 from tests.standins.appliance import NEEDS_APPLIANCE
-from tests.standins.saved_desktop import lend_saved_desktop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from provisioning.desktop.qemu.machine import DesktopVm
@@ -25,21 +22,6 @@ pytestmark = [pytest.mark.vm, pytest.mark.slow, NEEDS_APPLIANCE]
 
 PIECE_BYTES = 16 << 20
 DIRT_MIB = 20
-
-
-@pytest.fixture(scope="module")
-def lent() -> Iterator[DesktopVm]:
-    """Lend the appliance's desktop: whatever tests do to it, its next lease rewinds it."""
-    with lend_saved_desktop(get_settings()) as machine:
-        yield machine
-
-
-@pytest.fixture
-def vm(lent: DesktopVm) -> DesktopVm:
-    """Return the desktop as it was saved."""
-    lent.start()
-    lent.snapshots.rewind(READY)
-    return lent
 
 
 def make_dirt(vm: DesktopVm) -> None:
