@@ -1,7 +1,7 @@
 # `make help` says what there is. YES=1 answers every question with yes.
 .POSIX:
 .SUFFIXES:
-.PHONY: help setup up down status lint test-unit test test-nightly nightly-status cases mutate \
+.PHONY: help setup up down status lint test-unit test test-nightly nightly-status release cases mutate \
 	settings-page bench lock clean
 
 VENV = .venv
@@ -12,10 +12,11 @@ LINT_VENV = .venv-lint
 # each of which would compile everything anew.
 PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -q -n 3 --dist loadscope --no-loadscope-reorder
 SETUP = appliance/bringup
-# Further arguments of `mesocosm up`, `pytest`, the nightly, mutation testing, `mesocosm bench reset`.
+# Further arguments of `mesocosm up`, `pytest`, the nightly, a release, mutation testing, `mesocosm bench reset`.
 UPFLAGS =
 PYTESTFLAGS =
 JOBS =
+VERSION =
 BENCHFLAGS = -n 100
 MUTATEFLAGS =
 # Without the addresses of indexes: each host has its own.
@@ -57,8 +58,11 @@ test: setup lint ## Set everything up, run what a landing needs; leave nothing r
 test-nightly: setup ## Run slow proofs that are not current, by jobs; resumable; writes the ledger.
 	$(BIN)/python -m tests.nightly run $(JOBS)
 
-nightly-status: ## Say which slow proofs are not current; fails where any is not (for releases).
+nightly-status: ## Say which slow proofs are not current; fails where any is not.
 	$(BIN)/python -m tests.nightly status --strict
+
+release: ## Tag a release, VERSION=1.2.3; refused while a slow proof is not current.
+	$(BIN)/python -m tests.nightly release $(VERSION)
 
 cases: ## Regenerate the index of evaluator test cases, docs/evaluators.md and docs/actions.md.
 	$(BIN)/python -m tests.evaluator_cases.generate

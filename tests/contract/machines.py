@@ -1,7 +1,7 @@
 """Every implementation of the machine protocols, for the contract suites.
 
 To add one, write a function that yields a `Subject` and put it into `IMPLEMENTATIONS` with the
-markers of what it needs. A machine is made once a session; tests must leave it usable.
+markers of what it needs. A machine is made once a module; tests must leave it usable.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
     python -m tests.nightly run [JOB...] [--distribution NAME] [--again | --failed]
     python -m tests.nightly status [--strict]
+    python -m tests.nightly release VERSION
 
 Ended at any moment it goes on with the jobs that have no current row. Logs are kept in
 ``.nightly/``. Two at once would spoil each other's machines: the second is refused, on whichever
@@ -34,6 +35,7 @@ from tests.nightly.ledger import (
     stale_lines,
     write_row,
 )
+from tests.nightly.release import release
 from tests.tiers import SPREAD, TIER
 
 LOGS = REPOSITORY / ".nightly"
@@ -54,7 +56,11 @@ def main(argv: list[str] | None = None) -> int:
     which.add_argument("--failed", action="store_true", help="failed tests of failed jobs alone")
     status = commands.add_parser("status")
     status.add_argument("--strict", action="store_true", help="exit 1 when a row is stale")
+    releaser = commands.add_parser("release")
+    releaser.add_argument("version")
     options = parser.parse_args(argv)
+    if options.command == "release":
+        return release(options.version)
     if options.command == "status":
         lines = stale_lines()
         print("\n".join(lines) or "every row is current")  # noqa: T201 - a command's output

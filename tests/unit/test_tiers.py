@@ -77,18 +77,18 @@ def phase(worker: str, lane: Lane, minutes: float) -> pytest.TestReport:
 def test_times_are_told_by_lane_and_by_worker() -> None:
     times = Times()
     for worker, lane, minutes in (
-        ("gw0", Lane.VM, 8.0),
+        ("gw0", Lane.VM, 21.0),
         ("gw0", Lane.UNIT, 1.5),
         ("gw1", Lane.UNIT, 2.0),
     ):
         times.add(phase(worker, lane, minutes))
     assert [line.split() for line in times.lines()[1:]] == [
-        ["vm", "1", "8.0", "7.0", "over", "budget"],
-        ["container", "0", "0.0", "4.0"],
+        ["vm", "1", "21.0", "20.0", "over", "budget"],
+        ["container", "0", "0.0", "10.0"],
         ["service", "0", "0.0", "3.0"],
-        ["unit", "2", "3.5", "5.0"],
-        ["all", "3", "11.5", "19.0"],
-        ["worker", "gw0:", "9.5", "(vm", "8.0,", "unit", "1.5)"],
+        ["unit", "2", "3.5", "22.0"],
+        ["all", "3", "24.5", "55.0"],
+        ["worker", "gw0:", "22.5", "(vm", "21.0,", "unit", "1.5)"],
         ["worker", "gw1:", "2.0", "(unit", "2.0)"],
     ]
 
