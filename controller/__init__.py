@@ -1,1 +1,1 @@
-"""Run trials: sessions, agents, actions, store, wiring."""
+"""Run trials: episodes, agents, actions, store, wiring."""

@@ -1,4 +1,4 @@
-"""Plan a run: from a suite and an agent to a specification, and back for `mesocosm resume`."""
+"""Convert a plan of a run to a specification, and back for `mesocosm resume`."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _GIT_TIMEOUT_S = 20.0
-# Parts of a task that have a digest of their own, or change no score. What is added to tasks later
-# counts as part of the graph until it is named here.
+# Parts of a task that have their own digest or do not affect the score. Fields added to tasks later
+# count as part of the graph until they are listed here.
 _KNOWN_PARTS = frozenset(
     {"id", "instruction", "roles", "egress", "setup", "graph", "limits", "oracle", "parts"}
     | {"oracles", "must_fail", "legitimate", "may_change", "tags", "difficulty", "source"}
@@ -61,25 +61,25 @@ _KNOWN_PARTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is to do.
+    """The configuration of a run.
 
     Attributes:
-        suite: where the tasks are from.
-        agent: who tries them.
-        driver: lets it act.
-        tasks: ids; all by default.
-        repeats: of each task.
+        suite: the suite of the tasks.
+        agent: the agent that tries them.
+        driver: runs the agent.
+        tasks: task ids; all by default.
+        repeats: trials per task.
         retries: further attempts at a trial whose machines or model failed.
-        seed: everything random follows from it.
-        order: in which trials are begun.
-        budget: of all attempts together.
-        with_trees: observations hold accessibility trees too.
-        feedback: what agents are told of how far they are.
-        video_hz: frames a second recorded of each screen; 0 records none.
-        images: digest of the recipe behind each kind of machine.
-        limits: that the suite's tasks were given instead of their own.
-        keep_end_state: whose machines are kept as they were at the trial's end.
-        fleet: whose machines the trials are on.
+        seed: determines everything random.
+        order: the order in which trials start.
+        budget: limit for all attempts together.
+        with_trees: whether observations include accessibility trees.
+        feedback: how much agents learn about their progress.
+        video_hz: recorded frames per second of each screen; 0 records none.
+        images: recipe digest of each kind of machine.
+        limits: limits that replace those of the suite's tasks.
+        keep_end_state: the trials whose machines are kept as they were at the end.
+        fleet: the fleet that provides the machines.
     """
 
     suite: Suite
@@ -101,27 +101,27 @@ class Plan:
 
     @property
     def agent_name(self) -> str:
-        """What results call the agent."""
+        """The agent's name in results."""
         return agent_name(self.agent)
 
     @property
     def kinds(self) -> set[Kind]:
-        """The kinds of machines that its tasks need."""
+        """The kinds of machines that the tasks need."""
         names = self.tasks or tuple(task.id for task in self.suite.tasks)
         return {kind for name in names for kind in self.suite.task(name).roles.values()}
 
 
 def create_run(plan: Plan, runs_dir: Path, *, clock: Clock = SYSTEM_CLOCK) -> RunFolder:
-    """Check a plan and make the folder of its run.
+    """Check a plan and create the folder of its run.
 
     Args:
-        plan: of the run.
+        plan: the run's plan.
         runs_dir: the folder of all runs.
-        clock: stamps the run.
+        clock: provides the run's timestamp.
 
     Raises:
         UnknownNameError: the suite has no such task.
-        StoreError: the folder cannot be made.
+        StoreError: the folder cannot be created.
     """
     return Store(runs_dir).create(specify_run(plan, clock=clock))
 
@@ -130,9 +130,9 @@ def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK, run: str = "") -> Ru
     """Return the specification of a new run.
 
     Args:
-        plan: of the run.
-        clock: stamps it.
-        run: its id; a new one by default.
+        plan: the run's plan.
+        clock: provides the timestamp.
+        run: the run's id; a new one by default.
 
     Raises:
         UnknownNameError: the suite has no such task.
@@ -178,9 +178,9 @@ def _specify_suite(suite: Suite) -> SuiteSpec:
 
 
 def specify_task(task: Task, known: Vocabulary, digester: SourceDigester) -> TaskSpec:
-    """Return what makes a task the same task: digests of its parts and of what they run.
+    """Return what identifies a task: digests of its parts and of the code that they run.
 
-    The reference solution is no part of it: it changes no agent's score.
+    The reference solution is not included: it does not affect an agent's score.
     """
     evaluators = {
         f"{place}.{check.check}": digester.digest(tool.mark.function)
@@ -210,22 +210,22 @@ def specify_task(task: Task, known: Vocabulary, digester: SourceDigester) -> Tas
 
 
 def resume_plan(spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], Driver]) -> Plan:
-    """Return the plan that a run was made of.
+    """Rebuild the plan that a run was created from.
 
     Args:
-        spec: of the run.
-        suite: what it was of.
-        make_driver: as `controller.agents.registry.make_driver`.
+        spec: the run's specification.
+        suite: the run's suite.
+        make_driver: see `controller.agents.registry.make_driver`.
 
     Raises:
-        UsageError: the run is of an older schema, or a task is no longer what it was, or the agent
-            cannot be made as it was.
+        UsageError: the run has an older schema, a task has changed, or the agent cannot be
+            recreated as it was.
         SpecError: the agent's script cannot be read.
     """
     if spec.schema_version == 1:
         raise UsageError(
-            f"{spec.run} was recorded by an older Mesocosm (schema 1) and cannot be resumed.",
-            resolution="Begin a new run; the results of this one can still be read.",
+            f"{spec.run} was recorded by an older version of Mesocosm (schema 1) and cannot be resumed.",
+            resolution="Start a new run; the results of this one can still be read.",
         )
     suite = with_limits(suite, spec.limits)
     _require_same_tasks(spec, suite)
@@ -260,16 +260,16 @@ def _require_same_tasks(spec: RunSpec, suite: Suite) -> None:
             lines.append(f"{then.id}: {', '.join(parts)}")
     if lines:
         raise UsageError(
-            f"Suite {suite.name} is not what it was when {spec.run} began.",
+            f"Suite {suite.name} has changed since {spec.run} started.",
             details="\n".join(lines),
-            resolution="Begin a new run, or name the suite as it was with --suite.",
+            resolution="Start a new run, or pass the original suite with --suite.",
         )
 
 
 def recipes_of(settings: Settings, kinds: Iterable[Kind]) -> dict[str, str]:
-    """Return the digests of the image recipes behind machines of this appliance, by kind.
+    """Return the digests of the image recipes of this appliance's machines, by kind.
 
-    Remote desktops have none. A recipe that this host cannot make is left out.
+    Remote desktops have none. Recipes that this host cannot build are omitted.
     """
     names = {
         Kind.DESKTOP: DESKTOPS[settings.desktop].recipe,
@@ -283,13 +283,13 @@ def recipes_of(settings: Settings, kinds: Iterable[Kind]) -> dict[str, str]:
         try:
             digests[kind.value] = portable_recipe_digest(name, settings)
         except MesocosmError as exc:
-            _log.warning("the recipe of %s has no digest: %s", name, exc)
+            _log.warning("cannot compute the recipe digest of %s: %s", name, exc)
     return digests
 
 
 @cache
 def code_version() -> CodeSpec:
-    """Return which Mesocosm this is; the commit where it runs from its repository, or was told it."""
+    """Return this version of Mesocosm, with the commit if it is configured or in a repository."""
     version = importlib.metadata.version("mesocosm")
     if code := get_settings().code:
         commit, _, modified = code.partition("-")
@@ -301,7 +301,7 @@ def code_version() -> CodeSpec:
         head = run([*git, "rev-parse", "HEAD"], timeout_s=_GIT_TIMEOUT_S).require()
         changed = run([*git, "status", "--porcelain"], timeout_s=_GIT_TIMEOUT_S).require()
     except ToolError as exc:
-        _log.warning("the commit of this source tree is not known: %s", exc)
+        _log.warning("cannot determine the commit of this source tree: %s", exc)
         return CodeSpec(version=version)
     return CodeSpec(version=version, commit=head.text, is_modified=bool(changed.text))
 

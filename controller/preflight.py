@@ -1,4 +1,4 @@
-"""Check before any machine is leased that a run can go on: its model, its agent, disk and memory."""
+"""Check a run's model, agent, disk and memory before any machine is leased."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _TRIAL_MIB = 4
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check came to.
+    """The result of a check.
 
     Attributes:
-        name: what was checked.
-        detail: what is known of it, for people.
-        error: why the run must not begin; None where it may.
+        name: the subject of the check.
+        detail: human-readable result.
+        error: why the run must not start; None if it may.
     """
 
     name: str
@@ -56,13 +56,13 @@ def examine(
     settings: Settings,
     machines: Callable[[], None] | None = None,
 ) -> Iterator[Finding]:
-    """Check one thing after the other; errors are in the findings.
+    """Run the checks in sequence; findings contain the errors.
 
     Args:
-        plan: of the run; its suite is valid.
-        options: that its agent was specified with.
-        settings: where runs are.
-        machines: raises where machines of its kinds could not be had; None with machines in memory.
+        plan: the run's plan; its suite is valid.
+        options: the options that the agent was specified with.
+        settings: the location of runs.
+        machines: raises if machines of the required kinds are unavailable; None for fake machines.
     """
     trials = len(plan.tasks or plan.suite.tasks) * plan.repeats
     yield Finding("suite", f"{plan.suite.name} {plan.suite.version}, {trials} trials")
@@ -91,11 +91,11 @@ def require_ready(
     settings: Settings,
     machines: Callable[[], None] | None = None,
 ) -> None:
-    """Make sure that a run can go on; see `examine`.
+    """Verify that a run can start; see `examine`.
 
     Raises:
-        MesocosmError: the only thing that is wrong.
-        RequirementError: several things are; details and resolution name each.
+        MesocosmError: the only failed check.
+        RequirementError: several checks failed; details and resolution list each.
     """
     errors = {
         finding.name: finding.error
@@ -106,7 +106,7 @@ def require_ready(
         raise next(iter(errors.values()))
     if errors:
         raise RequirementError(
-            f"The run cannot begin: {', '.join(errors)}.",
+            f"The run cannot start: {', '.join(errors)}.",
             details="\n".join(
                 f"{name}: {error.brief} {error.details}".strip() for name, error in errors.items()
             ),
@@ -116,14 +116,14 @@ def require_ready(
 
 def _check_machines(require: Callable[[], None]) -> str:
     require()
-    return "images are current, their host answers"
+    return "images are current, their host responds"
 
 
 def _check_disk(settings: Settings, trials: int) -> str:
-    """Return how much room there is for logs and pictures.
+    """Return how much disk space is free for logs and screenshots.
 
     Raises:
-        RequirementError: too little for the run.
+        RequirementError: not enough for the run.
     """
     folder = settings.runs_dir
     while not folder.exists():
@@ -133,18 +133,18 @@ def _check_disk(settings: Settings, trials: int) -> str:
     text = f"{free_mib} MiB free, {needed_mib} MiB needed"
     if free_mib < needed_mib:
         raise RequirementError(
-            "The disk has no room for this run.",
+            "Not enough disk space for this run.",
             details=f"{settings.runs_dir}: {text}",
-            resolution="Free some space (`mesocosm results prune`), or run fewer trials.",
+            resolution="Free disk space (`mesocosm results prune`), or run fewer trials.",
         )
     return text
 
 
 def _check_memory() -> str:
-    """Return how much memory is left; machines wait for more, and some may run already.
+    """Return how much memory is available; machines wait for more, and some may already run.
 
     Raises:
-        RequirementError: the host is about to run out.
+        RequirementError: the host is about to run out of memory.
     """
     total_mib, available_mib = memory_mib()
     text = f"{available_mib} of {total_mib} MiB available"
@@ -152,7 +152,7 @@ def _check_memory() -> str:
         raise RequirementError(
             "This host is about to run out of memory.",
             details=text,
-            resolution=f"Free some: {LOW_MIB} MiB are needed before a machine is leased.",
+            resolution=f"Free memory: leasing a machine requires {LOW_MIB} MiB.",
         )
     return text
 

@@ -1,4 +1,4 @@
-"""Choose the tasks of a run by name, pattern and tag, and set limits of the run's own."""
+"""Select the tasks of a run by name, pattern and tag, and override their limits."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _WILDCARDS = "*?["
 def choose_tasks(
     suite: Suite, patterns: Sequence[str] = (), tags: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Return the ids of the tasks that were asked for, in the order of the suite.
+    """Return the ids of the selected tasks, in the order of the suite.
 
     Args:
-        suite: of which.
-        patterns: ids, or patterns of ids such as ``desktop-*``; one of them must fit.
-        tags: of which a task must have one.
+        suite: the suite to select from.
+        patterns: ids, or patterns of ids such as ``desktop-*``; a task must match at least one.
+        tags: a task must have at least one of them.
 
     Raises:
-        UnknownNameError: an id or a tag is none of the suite's.
-        UsageError: no task has tags, a pattern fits no task, or no task has both.
+        UnknownNameError: the suite does not have such an id or tag.
+        UsageError: no task has tags, a pattern matches no task, or no task matches both.
     """
     ids = [task.id for task in suite.tasks]
     known_tags = {tag for task in suite.tasks for tag in task.tags}
     if tags and not known_tags:
         raise UsageError(
             f"No task of {suite.name} has tags.",
-            resolution=f"Leave --tag out, or choose by --task: {', '.join(ids)}.",
+            resolution=f"Omit --tag, or select tasks with --task: {', '.join(ids)}.",
         )
     for tag in tags:
         if tag not in known_tags:
@@ -47,16 +47,20 @@ def choose_tasks(
             suite.task(pattern)
         elif not fnmatch.filter(ids, pattern):
             raise UsageError(
-                f"No task of {suite.name} fits {pattern!r}.", resolution=f"Tasks: {', '.join(ids)}."
+                f"No task of {suite.name} matches {pattern!r}.",
+                resolution=f"Choose from these tasks: {', '.join(ids)}.",
             )
-    chosen = tuple(task.id for task in suite.tasks if _fits(task, patterns, tags))
+    chosen = tuple(task.id for task in suite.tasks if _matches(task, patterns, tags))
     if not chosen:
-        raise UsageError(f"No task of {suite.name} fits both --task and --tag.")
+        raise UsageError(
+            f"No task of {suite.name} matches both --task and --tag.",
+            resolution="Omit one of the two options, or select other tasks or tags.",
+        )
     return chosen
 
 
 def with_limits(suite: Suite, limits: LimitsSpec) -> Suite:
-    """Return a suite whose tasks have the limits of a run instead of their own."""
+    """Return a copy of a suite in which the run's limits replace those of the tasks."""
     update = {name: value for name, value in limits.model_dump().items() if value is not None}
     if not update:
         return suite
@@ -67,6 +71,6 @@ def with_limits(suite: Suite, limits: LimitsSpec) -> Suite:
     return replace(suite, tasks=tasks)
 
 
-def _fits(task: Task, patterns: Sequence[str], tags: Sequence[str]) -> bool:
+def _matches(task: Task, patterns: Sequence[str], tags: Sequence[str]) -> bool:
     is_named = not patterns or any(fnmatch.fnmatchcase(task.id, pattern) for pattern in patterns)
     return is_named and (not tags or bool(set(tags) & set(task.tags)))

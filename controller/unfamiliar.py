@@ -1,4 +1,4 @@
-"""Find names of phones' applications in a suite that are probably misspelt."""
+"""Find package names of phone applications in a suite that are probably misspelled."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _ARGUMENT = "package"
 
 
 def misspelt_packages(suite: Suite) -> list[str]:
-    """Return a line for each package that nearly is one of the reference phone's.
+    """Return a note for each package name that is similar to one of the reference phone.
 
-    That is a note and no mistake: other phones may have an application of that name.
+    This is not an error: other phones may have an application with that name.
     """
     known = list(PACKAGES.values())
     lines = []
@@ -45,7 +45,7 @@ def _packages_of(task: Task) -> Iterator[str]:
 
 
 def _calls_of(task: Task) -> Iterator[tuple[str | None, Mapping[str, Json]]]:
-    """Return role and arguments of what setup, nodes and solutions call."""
+    """Yield the role and arguments of each call in setup, nodes and solutions."""
     for operation in task.setup:
         yield operation.on, operation.args
     for node in task.graph:

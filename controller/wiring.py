@@ -1,4 +1,4 @@
-"""The composition root: which fleet and suite a command works with."""
+"""Composition root: connect commands to fleets, suites and executors."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ def open_suite(reference: str, wanted: Collection[str] = ()) -> Suite:
     """Read a suite and verify everything that its tasks name.
 
     Args:
-        reference: name of a suite that ships or is registered, or its folder.
-        wanted: ids or patterns of tasks; mistakes in files of others leave these out.
+        reference: name of a built-in or registered suite, or its folder.
+        wanted: ids or patterns of tasks; other tasks whose files are invalid are omitted.
 
     Raises:
         UnknownNameError: there is no such suite.
-        SpecError: a file of it is wrong.
+        SpecError: one of its files is invalid.
     """
     return load_suite(locate_suite(reference, get_settings()), vocabulary(), wanted)
 
 
 def open_suite_of(spec: RunSpec, reference: str = "") -> Suite:
-    """Read the suite of a run again; mistakes in tasks that the run has not leave these out.
+    """Reread the suite of a run; invalid tasks that are not part of the run are omitted.
 
     Args:
-        spec: of the run.
-        reference: of the suite; by default where the run found it, else the suite of its name.
+        spec: the run's specification.
+        reference: the suite; by default its original folder, or else the suite with its name.
 
     Raises:
         UnknownNameError: there is no such suite.
-        SpecError: a file of it is wrong.
+        SpecError: one of its files is invalid.
     """
     folder = Path(spec.suite.folder) if spec.suite.folder else None
     if not reference and folder is not None and (folder / INDEX).is_file():
@@ -71,19 +71,19 @@ def open_suite_of(spec: RunSpec, reference: str = "") -> Suite:
         if reference:
             raise
         place = f"It was read from {folder}." if folder else ""
-        raise UnknownNameError(exc.brief, place, "Give its folder: --suite PATH.") from exc
+        raise UnknownNameError(exc.brief, place, "Pass its folder: --suite PATH.") from exc
 
 
 def open_fleet(name: str, settings: Settings, say: Callable[[str], None] = lambda _: None) -> Fleet:
-    """Return the machines of this appliance (``real``), or machines in memory (``fake``).
+    """Return the fleet of this appliance (``real``), or an in-memory fleet (``fake``).
 
     Args:
-        name: which of the two.
-        settings: where machines are.
-        say: receives one line about each thing that takes long.
+        name: ``real`` or ``fake``.
+        settings: the location of machines.
+        say: receives a progress line for each slow operation.
 
     Raises:
-        UnknownNameError: it is neither.
+        UnknownNameError: there is no such fleet.
     """
     if name not in FLEETS:
         raise UnknownNameError.of("fleet", name, FLEETS)
@@ -105,14 +105,14 @@ def make_context(
     baselines_dir: Path | None = None,
     keeper: EndStateKeeper | None = None,
 ) -> RunContext:
-    """Put together what the trials of a run share.
+    """Create the context that the trials of a run share.
 
     Args:
-        plan: of the run.
-        fleet: lends the machines.
+        plan: the run's plan.
+        fleet: leases the machines.
         clock: measures and waits.
-        take: takes metrics.
-        baselines_dir: where what no-op trials change is kept; nowhere by default.
+        take: records metrics.
+        baselines_dir: where changes made by no-op trials are stored; None does not store them.
         keeper: keeps end states; see `make_keeper`.
     """
     return RunContext(
@@ -141,38 +141,38 @@ def make_job(
     *,
     retry: frozenset[Reason] = frozenset(),
 ) -> Job:
-    """Return what an executor is to work on.
+    """Return the job for an executor.
 
     Args:
-        plan: of the run.
+        plan: the run's plan.
         fleet: ``real`` or ``fake``.
-        settings: where machines are.
-        say: receives one line about each thing that takes long.
-        retry: trials that ended so get another attempt.
+        settings: the location of machines.
+        say: receives a progress line for each slow operation.
+        retry: trials that ended for these reasons get another attempt.
 
     Raises:
         UnknownNameError: there is no such fleet.
-        UnsupportedError: end states are to be kept of machines that cannot be saved.
+        UnsupportedError: the plan keeps end states of machines that cannot be saved.
     """
-    lent = open_fleet(fleet, settings, say)
-    keeper = make_keeper(plan, lent, settings)
-    context = make_context(plan, lent, baselines_dir=settings.baselines_dir, keeper=keeper)
+    machines = open_fleet(fleet, settings, say)
+    keeper = make_keeper(plan, machines, settings)
+    context = make_context(plan, machines, baselines_dir=settings.baselines_dir, keeper=keeper)
     return Job(plan.suite, context, plan.driver, retry)
 
 
 def make_keeper(
     plan: Plan, fleet: Fleet, settings: Settings, *, clock: Clock = SYSTEM_CLOCK
 ) -> EndStateKeeper | None:
-    """Return what keeps the end states that a plan asks for; None where it asks for none.
+    """Return the keeper of the end states that a plan requests; None if it requests none.
 
     Args:
-        plan: of the run.
-        fleet: lends the machines.
-        settings: where runs are, and what end states may take.
+        plan: the run's plan.
+        fleet: leases the machines.
+        settings: the location of runs, and the space limit for end states.
         clock: measures.
 
     Raises:
-        UnsupportedError: machines of the plan's tasks cannot be saved; they are named.
+        UnsupportedError: machines of the plan's tasks cannot be saved; the details list them.
     """
     if plan.keep_end_state == "none":
         return None
@@ -181,7 +181,7 @@ def make_keeper(
         raise UnsupportedError(
             "The end states of this run cannot be kept.",
             details="\n".join(lines),
-            resolution="Leave --keep-end-state out, or use desktop VMs and the reference phone.",
+            resolution="Omit --keep-end-state, or use desktop VMs and the reference phone.",
         )
     settings.runs_dir.mkdir(parents=True, exist_ok=True)
     return EndStateKeeper(plan.keep_end_state, settings.runs_dir, settings.end_states_mib, clock)
@@ -190,4 +190,4 @@ def make_keeper(
 def _why_unkept(fleet: Fleet, kind: Kind) -> str:
     if isinstance(fleet, EndStateFleet):
         return fleet.why_unkept(kind)
-    return "this fleet keeps no machines"
+    return "this fleet cannot keep end states"

@@ -1,1 +1,1 @@
-"""Judge what an agent did: decorators, graph, evaluators, tasks, suites, metrics."""
+"""Evaluate what an agent did: decorators, graph, evaluators, tasks, suites, metrics."""

@@ -1,8 +1,9 @@
-"""Tell an evaluator that failed from one that was kept from answering, by the probe's reason.
+"""Distinguish an evaluator that failed from one that was blocked, by the probe's reason.
 
-The probe reports ``NAME raised TYPE: MESSAGE``, or that an evaluator was late, ran out of memory or was
-ended. What the system refuses, and what the judged state makes slow or large, is no fault of the
-evaluator: on a machine that answers promptly, only the agent acts.
+The probe reports ``NAME raised TYPE: MESSAGE``, or that an evaluator timed out, ran out of memory
+or was killed. If the system denies access, or the evaluated state makes an evaluator slow or large,
+this is not a fault of the evaluator: on a machine that responds promptly, only the agent can cause
+it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _STOPPED = re.compile(
     r"\w+ took longer than |\w+ needs more memory than |the wave missed its deadline "
     r"|the evaluators' process (?:died of signal|ended with exit code) "
 )
-# As with memory, what nests deeper than evaluators follow is the judged state's.
+# As with memory, nesting deeper than evaluators can follow is caused by the evaluated state.
 _REFUSED = {"ObstructedError", "GuestError", "RecursionError"} | {
     name
     for name, value in vars(builtins).items()
@@ -27,10 +28,10 @@ _SERVER = "ServerError"
 
 
 def cause_of(reason: str) -> Cause:
-    """Return who is responsible for an outcome that a probe could not decide.
+    """Return the cause of an outcome that a probe could not decide.
 
     Args:
-        reason: as the probe gives it.
+        reason: the probe's reason.
     """
     raised = _RAISED.match(reason)
     if raised is None:

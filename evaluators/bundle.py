@@ -18,10 +18,10 @@ _SHARED = ("__init__.py", "decorators.py")
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Modules to be loaded by a probe.
+    """Modules for a probe to load.
 
     Attributes:
-        digest: SHA-256 over names and sources; identifies the bundle in the probe.
+        digest: SHA-256 of names and sources; identifies the bundle in the probe.
         modules: source by dotted module name, packages before their modules.
     """
 
@@ -34,7 +34,7 @@ class Bundle:
         return cls(digest_json(modules), modules)
 
     def with_modules(self, modules: Mapping[str, str]) -> Bundle:
-        """Return a bundle that also holds other modules; the same one when there are none."""
+        """Return a bundle that also contains other modules; the same bundle if there are none."""
         return Bundle.of({**self.modules, **modules}) if modules else self
 
 

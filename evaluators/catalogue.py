@@ -1,4 +1,4 @@
-"""The catalogue: what task files may name, by place and name."""
+"""Catalogue of the functions that task files may name, by place and name."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 
 
 HOST_PLACES = ("documents", "vision")
-"""Places whose evaluators run on the host, on the files and the screen of any machine."""
+"""Places whose evaluators run on the host, with the files and the screen of any machine."""
 
 OFFERED = {
     "desktop": ("desktop", *HOST_PLACES),
     "phone": ("phone", *HOST_PLACES),
     "session": ("session",),
 }
-"""Places whose evaluators a check can name, by what is behind its role."""
+"""Places whose evaluators a check can name, by the kind of its role."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What task files may name, by what is behind the role (``desktop``, ...) and name.
+    """Functions that task files may name, by kind of role (``desktop``, ...) and name.
 
     Attributes:
-        evaluators: for graphs and waits.
-        actions: for oracles; None leaves oracles unchecked.
-        setups: for setups; None leaves setups unchecked.
-        bundle: modules that guests load to run the evaluators of desktops.
-        own: those functions among them that a suite brings.
-        folder: of the suite, whose files setup operations copy; None without a suite.
+        evaluators: evaluators, for graphs and waits.
+        actions: actions, for oracles; None means that oracles are not checked.
+        setups: setup operations; None means that setups are not checked.
+        bundle: modules that guests load to run desktop evaluators.
+        own: the functions among these that a suite defines.
+        folder: folder of the suite, from which setup operations copy files; None without a suite.
     """
 
     evaluators: Tools
@@ -57,11 +57,11 @@ def tools_of(modules: Iterable[ModuleType], *, kind: str) -> dict[str, dict[str,
     """Describe the marked functions of modules, by place and name.
 
     Args:
-        modules: searched in this order.
+        modules: modules to search, in this order.
         kind: ``evaluator``, ``action`` or ``setup``.
 
     Raises:
-        SpecError: two functions of one place have the same name, or one cannot be described.
+        SpecError: two functions of a place have the same name, or a function cannot be described.
     """
     places = PLACES if kind == "evaluator" else tuple(OFFERED)
     tools: dict[str, dict[str, Tool]] = {place: {} for place in places}
@@ -69,19 +69,19 @@ def tools_of(modules: Iterable[ModuleType], *, kind: str) -> dict[str, dict[str,
         for place in places:
             for name, mark in collect(module, kind=kind, on=place).items():
                 if name in tools[place]:
-                    raise SpecError(f"There are two {kind}s called {name!r} on {place}.")
+                    raise SpecError(f"Duplicate {kind} {name!r} on {place}.")
                 tools[place][name] = describe(mark.function)
     return tools
 
 
 @cache
 def builtin_evaluators() -> Tools:
-    """Describe the shipped evaluators, by what a check can name them for, and name.
+    """Describe the built-in evaluators, by kind of role and name.
 
-    Only composition roots call this; everything else is passed a `Vocabulary`.
+    Only composition roots call this; all other code gets a `Vocabulary`.
 
     Raises:
-        SpecError: two evaluators that can be named for one role have the same name.
+        SpecError: two evaluators for one kind of role have the same name.
     """
     packages = [importlib.import_module(f"evaluators.{place}") for place in PLACES]
     modules = [
@@ -107,6 +107,6 @@ def _join(offered: str, parts: Iterable[Mapping[str, Tool]]) -> dict[str, Tool]:
     for part in parts:
         for name, tool in part.items():
             if name in joined:
-                raise SpecError(f"There are two evaluators called {name!r} on {offered}.")
+                raise SpecError(f"Duplicate evaluator {name!r} on {offered}.")
             joined[name] = tool
     return joined

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     Grey = npt.NDArray[np.float32]
 
 Way = Literal["exact", "normal", "number", "digits"]
-"""How texts are compared.
+"""Ways to compare texts.
 
-``exact``: but for white space at the ends. ``normal``: Unicode NFKC, letter case folded, white
-space runs made one blank. ``number``: both plain decimal numbers of the same value, read by `read_number`. ``digits``:
-the same digits in the same order, and a leading ``+`` on both or on none; for telephone numbers.
+``exact``: equal, apart from white space at the ends. ``normal``: equal after Unicode NFKC, case
+folding, and replacing runs of white space by one space. ``number``: both are plain decimal numbers
+with the same value, as parsed by `read_number`. ``digits``: the same digits in the same order, and
+a leading ``+`` on both or neither; for telephone numbers.
 """
 _SIDE_PX = 64
 _SAME_LOOK = 0.96
@@ -42,7 +43,7 @@ _SAME_DIFFERENCE = 1.0
 
 
 def is_same(left: str, right: str, way: Way) -> bool:
-    """Return whether two texts are equal in a way; empty ones never are."""
+    """Return whether two texts are equal by a way of comparison; empty texts never are."""
     left_key, right_key = _key(left, way), _key(right, way)
     return left_key is not None and left_key == right_key
 
@@ -66,14 +67,15 @@ def is_same_picture(
 ) -> bool:
     """Return whether two pictures look the same; one may be scaled or compressed.
 
-    Both are scaled to 64 by 64 px. Their colours must correlate at least 0.96 in each channel and
-    differ by no more than 12 of 255 in the mean.
+    Both are scaled to 64 by 64 px. The correlation of each colour channel must be at least 0.96,
+    and the mean difference at most 12 of 255.
 
     Args:
         first: a picture.
         second: another.
-        proportion: how far the ratios of width to height may differ, as a share.
-        everywhere: no part of 8 by 8 may differ by more than 24 of 255 in the mean.
+        proportion: maximum relative difference of the aspect ratios.
+        everywhere: whether each of the 8 by 8 parts must also have a mean difference of at most 24
+            of 255.
     """
     ratios = [picture.size[0] / picture.size[1] for picture in (first, second)]
     if abs(ratios[0] / ratios[1] - 1) > proportion:
@@ -92,7 +94,7 @@ def is_same_picture(
 
 
 def resized(grey: Grey) -> Grey:
-    """Scale a channel to 64 by 64 px by area, float32 array."""
+    """Scale a channel to 64 by 64 px by area; return a float32 array."""
     image = Image.fromarray(np.ascontiguousarray(grey, dtype=np.float32), mode="F")
     scaled = image.resize((_SIDE_PX, _SIDE_PX), Image.Resampling.BOX)
     return np.asarray(scaled, dtype=np.float32)
@@ -105,9 +107,9 @@ def _by_block(values: Grey) -> Grey:
 
 
 def retoned(source: Grey, other: Grey) -> Grey:
-    """Replace each brightness of a channel by the one that another has there typically.
+    """Replace each brightness of a channel by the typical brightness of another channel there.
 
-    The median counts, so that what was painted over a small part changes nothing.
+    The median is used, so that painting over a small part has no effect.
 
     Args:
         source: the channel.
@@ -120,13 +122,13 @@ def retoned(source: Grey, other: Grey) -> Grey:
 
 
 def is_by_tone(channels: Sequence[tuple[Grey, Grey]]) -> bool:
-    """Return whether channels changed by their brightness alone, wherever that is.
+    """Return whether channels changed only as a function of their brightness, independent of position.
 
-    What differs otherwise may be two fifths of the whole change: a compressed file is below that, and
-    a picture that is blurred, or of which half is changed, above.
+    Other differences may be up to two fifths of the total change: a compressed file is below this
+    limit, a blurred or half-changed picture above.
 
     Args:
-        channels: what each was and is, of the same shape.
+        channels: pairs of each channel before and after, of the same shape.
     """
     changes = [(source, result - source) for source, result in channels]
     whole = sum(float(np.abs(change).mean()) for _, change in changes)
@@ -137,16 +139,16 @@ def is_by_tone(channels: Sequence[tuple[Grey, Grey]]) -> bool:
 
 
 def aligned_part(cropped: Picture, source: Picture, left: int, top: int) -> Picture | None:
-    """Return the part of a picture that another one shows, at most 2 px beside a place.
+    """Return the part of a picture that another one shows, at most 2 px from a position.
 
     Args:
-        cropped: shows the part, in its size.
+        cropped: the picture that shows the part, at the same scale.
         source: the picture.
-        left: of the place, px.
-        top: of the place.
+        left: left edge of the position, px.
+        top: top edge of the position, px.
 
     Returns:
-        None when the part is clearly further away.
+        The part; None if it is clearly further away.
     """
     width, height = cropped.size
     differences = {
@@ -166,21 +168,21 @@ def aligned_part(cropped: Picture, source: Picture, left: int, top: int) -> Pict
 
 
 def _around(middle: int, last: int) -> range:
-    """Return the positions about one, by one more than is allowed on each side."""
+    """Return the positions around one, including one more than allowed on each side."""
     return range(max(0, middle - _SLACK_PX - 1), min(last, middle + _SLACK_PX + 1) + 1)
 
 
 def _difference(first: Pixels, second: Pixels) -> float:
-    """Return the mean difference of two pictures of the same size, at a grid of their px."""
+    """Return the mean difference of two pictures of the same size, sampled on a grid."""
     step = min(first.shape[:2]) // _SAMPLES + 1
     return float(np.abs(first[::step, ::step].astype(np.int16) - second[::step, ::step]).mean())
 
 
 def structure(first: Grey, second: Grey) -> float:
-    """Return Pearson's correlation of two channels of one size, -1 to 1.
+    """Return Pearson's correlation of two channels of the same size, -1 to 1.
 
-    Two channels without structure (standard deviation below 2 of 255) have 1; one with and one
-    without structure have 0.
+    Two channels without structure (standard deviation below 2 of 255) have 1; one channel with and
+    one without structure have 0.
     """
     deviations = float(first.std()), float(second.std())
     if max(deviations) < _FLAT:

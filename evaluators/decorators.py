@@ -1,8 +1,9 @@
 """Mark plain functions as evaluators, actions or setup operations.
 
 This file is shipped into guests with the desktop evaluators: standard library only, Python 3.9.
-A mark does not change the function and fills no registry; `collect` returns the marked functions
-of a module. The first parameter of a marked function is its *subject* (the guest, the phone, the
+A mark does not change the function and does not register it anywhere; `collect` returns the marked
+functions of a module. The first parameter of a marked function is its *subject* (the guest, the
+phone, the
 machine, the session); callers do not pass it.
 """
 
@@ -26,10 +27,10 @@ class Mark(NamedTuple):
 
     Attributes:
         kind: ``evaluator``, ``action`` or ``setup``.
-        name: as task files and agents write it; the function's own name.
+        name: name for task files and agents, which is the function's name.
         on: one of `PLACES`.
         function: the function itself.
-        needs: a program that must be on the desktop, such as ``Firefox``; empty when none must.
+        needs: a program required on the desktop, such as ``Firefox``; empty if there is none.
     """
 
     kind: str
@@ -40,18 +41,18 @@ class Mark(NamedTuple):
 
 
 def evaluator(*, on: str, needs: str = "") -> Callable[[F], F]:
-    """Mark a function that returns whether a condition holds, from state alone.
+    """Mark a function that returns whether a condition holds, based only on state.
 
-    It returns a bool. When it raises, its node is inconclusive; but an `OSError` on a desktop that is
-    in order counts as the agent's doing, and the node is unmet (`evaluators.attribution`).
+    It returns a bool. If it raises, its node is inconclusive; but an `OSError` on a working desktop
+    is attributed to the agent, and the node is unmet (`evaluators.attribution`).
 
     Args:
         on: ``desktop`` (runs in the guest), ``phone`` or ``session`` (run on the host), or
             ``documents`` or ``vision`` (run on the host, on files or the screen of any machine).
-        needs: a program that must be on the desktop, as `MachineInfo.browser` begins.
+        needs: a program required on the desktop, as at the start of `MachineInfo.browser`.
 
     Raises:
-        ValueError: there is no such place, or the function has no docstring.
+        ValueError: the place is unknown, or the function has no docstring.
     """
     return _marker("evaluator", on, needs)
 
@@ -63,34 +64,34 @@ def action(*, on: str) -> Callable[[F], F]:
         on: ``desktop``, ``phone`` or ``session``.
 
     Raises:
-        ValueError: there is no such place, or the function has no docstring.
+        ValueError: the place is unknown, or the function has no docstring.
     """
     return _marker("action", on)
 
 
 def setup(*, on: str) -> Callable[[F], F]:
-    """Mark a function that prepares a machine for a task and is never offered to agents.
+    """Mark a function that prepares a machine for a task and is not available to agents.
 
     Args:
         on: ``desktop`` or ``phone``.
 
     Raises:
-        ValueError: there is no such place, or the function has no docstring.
+        ValueError: the place is unknown, or the function has no docstring.
     """
     return _marker("setup", on)
 
 
 def mark_of(thing: object) -> Mark | None:
-    """Return the mark of a function; None for anything unmarked."""
+    """Return the mark of a function; None if it has none."""
     mark = getattr(thing, MARK, None)
     return mark if isinstance(mark, Mark) else None
 
 
 def collect(module: ModuleType | Mapping[str, object], *, kind: str, on: str) -> dict[str, Mark]:
-    """Return the marked functions that a module defines itself, by name.
+    """Return the marked functions defined in a module, by name.
 
     Args:
-        module: a module, or the namespace one was executed in.
+        module: a module, or the namespace in which it was executed.
         kind: see `Mark`.
         on: see `Mark`.
 

@@ -1,4 +1,4 @@
-"""Make texts comparable: compatible characters as plain ones, without hints for line breaks."""
+"""Normalise texts for comparison: replace compatibility characters and remove soft hyphens."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import unicodedata
 
 _SOFT_HYPHEN = "\u00ad"
 _APART = ("<super>", "<sub>", "<fraction>", "<circle>")
-"""Tags of the mappings in UnicodeData.txt whose characters mean something else beside a digit."""
+"""Tags of mappings in UnicodeData.txt whose characters have another meaning next to a digit."""
 
 
 def plain(text: str) -> str:
     """Return a text in Unicode NFKC, without soft hyphens.
 
-    Beside digits those that are raised, lowered, circled or fractions stay as they are: 10\u00b2 is not
-    102, and 1\u00bd is no eleven halves.
+    Next to digits, superscripts, subscripts, circled characters and fractions do not change:
+    10\u00b2 is not 102, and 1\u00bd is not eleven halves.
     """
     seen = text.replace(_SOFT_HYPHEN, "")
     if seen.isascii():

@@ -1,4 +1,4 @@
-"""Paths on machines as task files write them: absolute, or starting with ``~/``."""
+"""Paths on machines in task files: absolute, or starting with ``~/``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 
 PATTERN = r"^(/|~/).*"
-"""Of paths on desktops, for arguments that declare it."""
+"""Pattern of paths on desktops, for arguments that declare it."""
 
 _IS_PATH = re.compile(r"(absolute )?path of ")
 _OF_ANOTHER = re.compile(r"(its path |path )?in\b|relative\b")
@@ -15,11 +15,13 @@ _PHONE = "phone"
 
 
 def is_path(name: str, description: str) -> bool:
-    """Return whether an argument of an evaluator is the path of something on the machine.
+    """Return whether an argument of an evaluator is a path on the machine.
 
     Args:
-        name: of the argument; ``path`` is one unless the description says in what.
-        description: in the docstring; one that begins with *path of* is one, too.
+        name: name of the argument; ``path`` is a path on the machine unless the description says
+            otherwise.
+        description: its description in the docstring; if it begins with *path of*, the argument is
+            also a path on the machine.
     """
     if _OR_NAME in description:
         return False
@@ -29,20 +31,20 @@ def is_path(name: str, description: str) -> bool:
 
 
 def is_relative(path: str, on: str) -> bool:
-    """Return whether a path depends on a folder that nobody named.
+    """Return whether a path depends on an unspecified folder.
 
-    Empty ones and pictures as ``data:`` are not.
+    Empty paths and ``data:`` URLs of pictures do not.
 
     Args:
-        path: as a task file has it.
-        on: place of the evaluator; phones have no home folder.
+        path: path in a task file.
+        on: place of the evaluator, because phones have no home folder.
     """
     homes = () if on == _PHONE else ("~", "~/")
     return bool(path) and path not in homes and not path.startswith(("/", "data:", *homes[1:]))
 
 
 def advice(path: str, on: str) -> str:
-    """Return what is wrong with a relative path, and what to write instead."""
+    """Return a message that a path is relative, and what to write instead."""
     shown = json.dumps(path, ensure_ascii=False)
     tail = re.sub(r"^(~|\.)?/*(sdcard/)?", "", path) or "notes.txt"
     if on == _PHONE:

@@ -1,4 +1,4 @@
-"""The view of a machine's files and screen; each is read once in a wave."""
+"""View of a machine's files and screen; each is read once per wave."""
 
 from __future__ import annotations
 
@@ -18,48 +18,48 @@ if TYPE_CHECKING:
     from provisioning.protocols import Files, Frame, MachineInfo, Screen
 
 MAX_FILE_BYTES = 32 << 20
-"""Limit of a fetched file; a larger one is treated as missing."""
+"""Maximum size of a fetched file; larger ones are treated as missing."""
 
 shared_reader = once(ChildReader)
 """Return the reader of this process, which caches its results."""
 
 
 class Watched(Protocol):
-    """A `provisioning.protocols.Machine`, or a part of one."""
+    """The part of `provisioning.protocols.Machine` that views need."""
 
     @property
     def info(self) -> MachineInfo:
-        """Names the home folder of the agent's user."""
+        """Information about the machine, including the home folder of the agent's user."""
         ...
 
     @property
     def files(self) -> Files:
-        """Its files."""
+        """Files of the machine."""
         ...
 
     @property
     def screen(self) -> Screen:
-        """Its screen."""
+        """Screen of the machine."""
         ...
 
 
 @runtime_checkable
 class StraightFiles(Protocol):
-    """Files of a machine whose agent can make symbolic links."""
+    """Files of a machine on which the agent can create symbolic links."""
 
     def get_straight(self, path: str, max_bytes: int) -> bytes | None:
-        """Read a regular file; None when there is none, it is too large, or a link leads to it."""
+        """Read a regular file; None if it is missing, too large, or reached over a symbolic link."""
         ...
 
 
 class MachineView:
-    """The view that evaluators of documents and of the screen get; created for each wave.
+    """View for evaluators of documents and of the screen; created for each wave.
 
     Args:
         machine: the machine.
-        timeout_s: time limit of all reads through this view.
-        reader: of documents; that of the process by default.
-        clock: measures the time left.
+        timeout_s: total time limit of all reads through this view.
+        reader: reader of documents; by default the one of the process.
+        clock: clock for the time limit.
     """
 
     def __init__(
@@ -82,24 +82,24 @@ class MachineView:
         """Return the seconds left for this wave.
 
         Raises:
-            EvaluationError: there are none left for `what`.
+            EvaluationError: there is no time left for `what`.
         """
         left_s = self._deadline_s - self.clock.monotonic_s()
         if left_s <= 0:
-            raise EvaluationError(f"No time was left to read {what}.")
+            raise EvaluationError(f"The time limit expired before reading {what}.")
         return left_s
 
     def fetch(self, path: str) -> bytes | None:
-        """Return a file's content; None when it is treated as missing.
+        """Return a file's content; None if it is treated as missing.
 
-        These are files that are missing, not regular, larger than 32 MiB or reached over a symbolic
-        link.
+        Files are treated as missing if they do not exist, are not regular files, are larger than 32
+        MiB or are reached over a symbolic link.
 
         Args:
             path: absolute, or starting with ``~/``.
 
         Raises:
-            LinkError: the machine does not answer.
+            LinkError: the machine does not respond.
             EvaluationError: the path is relative, or no time is left.
         """
         full = f"{self._home}/{path[2:]}" if path.startswith("~/") else path
@@ -111,7 +111,7 @@ class MachineView:
         return self._files[full]
 
     def picture(self, source: str) -> Picture | None:
-        """Return a picture; None when it is missing or broken.
+        """Return a picture; None if it is missing or corrupt.
 
         Args:
             source: path of its file on the machine, or ``data:image/png;base64,...``.
@@ -120,22 +120,22 @@ class MachineView:
         return None if data is None else decode_picture(data)
 
     def text_document(self, path: str) -> TextDocument | None:
-        """Read .odt or .docx; None when there is no readable one."""
+        """Read an .odt or .docx file; None if it is missing or unreadable."""
         document: TextDocument | None = self._read("text", path)
         return document
 
     def workbook(self, path: str) -> Workbook | None:
-        """Read .ods or .xlsx; None when there is no readable one."""
+        """Read an .ods or .xlsx file; None if it is missing or unreadable."""
         workbook: Workbook | None = self._read("workbook", path)
         return workbook
 
     def deck(self, path: str) -> Deck | None:
-        """Read .odp or .pptx; None when there is no readable one."""
+        """Read an .odp or .pptx file; None if it is missing or unreadable."""
         deck: Deck | None = self._read("deck", path)
         return deck
 
     def pdf(self, path: str) -> Pdf | None:
-        """Read a PDF; None when there is no readable one."""
+        """Read a PDF; None if it is missing or unreadable."""
         pdf: Pdf | None = self._read("pdf", path)
         return pdf
 
@@ -143,7 +143,7 @@ class MachineView:
         """Return the screen in this wave: uint8 array (H, W, 3), RGB.
 
         Raises:
-            LinkError: the machine does not show its screen.
+            LinkError: the machine does not provide its screen.
         """
         if self._frame is None:
             self._frame = self.fresh_frame()

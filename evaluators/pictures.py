@@ -1,4 +1,4 @@
-"""Decode pictures that come from guests, within bounds."""
+"""Decode pictures from guests, within size limits."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP")
 MAX_PIXELS = 40_000_000
 _PARENTS = {"MPO": "JPEG"}
-"""Formats whose files are those of another one, with further pictures behind the first."""
+"""Formats that are another format with further pictures after the first."""
 _DATA_URL = "data:image/"
 _VECTORS = (b"\xd7\xcd\xc6\x9a", b"\x01\x00\x09\x00", b"%PDF-")
-"""How WMF, with and without a placeable header, and PDF begin."""
+"""First bytes of WMF, with and without a placeable header, and of PDF."""
 _MAX_PROLOGUE = 4096
 
 
@@ -33,9 +33,9 @@ class Picture:
     """A decoded picture.
 
     Attributes:
-        pixels: uint8 array (H, W, 3), RGB, origin top left, as shown: in its EXIF orientation, with
-            transparency over white.
-        format: of its file, one of `FORMATS`.
+        pixels: uint8 array (H, W, 3), RGB, origin top left, as displayed: in its EXIF orientation,
+            with transparency over white.
+        format: format of its file, one of `FORMATS`.
         mode: Pillow's mode: ``L`` for grey, ``RGB``, ``RGBA``, ``P`` ...
     """
 
@@ -59,31 +59,31 @@ class Picture:
 
 
 def unusable(source: str, brief: str, details: str = "") -> EvaluationError:
-    """Return the error of a picture that an evaluator needs and cannot use.
+    """Return the error for a picture that an evaluator needs and cannot use.
 
-    One that is given inline is the task's fault; a file was there when the trial began.
+    An unusable inline picture is an error of the task; a file existed when the trial began.
 
     Args:
         source: path of its file, or ``data:image/png;base64,...``.
-        brief: what is wrong with it.
-        details: more of it.
+        brief: description of the problem.
+        details: further details.
     """
     kind = EvaluationError if source.startswith("data:") else ObstructedEvaluationError
     return kind(brief, details)
 
 
 def is_picture(data: bytes) -> bool:
-    """Return whether a file is a picture: one that `decode_picture` decodes, or of a vector format."""
+    """Return whether a file is a picture that `decode_picture` decodes, or has a vector format."""
     if data[40:44] == b" EMF" or data.startswith(_VECTORS):
         return True
     return b"<svg" in data[:_MAX_PROLOGUE] or decode_picture(data) is not None
 
 
 def decode_picture(data: bytes) -> Picture | None:
-    """Decode a picture's first frame; None when it is broken, not a picture or over 40 megapixels.
+    """Decode a picture's first frame; None if it is corrupt, not a picture or over 40 megapixels.
 
     Args:
-        data: the file; the format is recognised by content.
+        data: the file; the format is detected from the content.
     """
     try:
         with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
@@ -102,14 +102,14 @@ def decode_picture(data: bytes) -> Picture | None:
 
 
 def _eight_bits(picture: Image.Image) -> Image.Image:
-    """Return a grey picture of 16 bits in 8 bits, which Pillow itself would cut at 255."""
+    """Scale a 16-bit grey picture to 8 bits, because Pillow would clip it at 255."""
     if not picture.mode.startswith("I;16"):
         return picture
     return Image.fromarray((np.asarray(picture, dtype=np.uint16) // 257).astype(np.uint8))
 
 
 def picture_of_url(url: str) -> bytes | None:
-    """Return the file in a ``data:image/...;base64,`` URL; None when it is not one."""
+    """Return the file in a ``data:image/...;base64,`` URL; None if it is not such a URL."""
     head, comma, body = url.partition(",")
     if not head.startswith(_DATA_URL) or not head.endswith(";base64") or not comma:
         return None

@@ -1,4 +1,4 @@
-"""Run waves of evaluators: in a guest over its link, or on the host on data read from a machine."""
+"""Run waves of evaluators, in a guest over its link or on the host with data from a machine."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 S = TypeVar("S")
 CallEvaluator: TypeAlias = "Callable[[Tool, S, Mapping[str, Json], float], object]"
-"""Runs one evaluator on a subject with arguments, within a time in s; returns what it returns."""
+"""Function that runs an evaluator with a subject and arguments, within a time limit in s, and returns its result."""
 
 _LOAD_TIMEOUT_S = 30.0
 _GRACE_S = 5.0
 
 
 class _Reply(BaseModel):
-    """Reply of the probe to one call."""
+    """The probe's reply to one call."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -59,14 +59,14 @@ _REPLIES = TypeAdapter(list[_Reply])
 
 
 class BundleRunner:
-    """Runs desktop evaluators in the guest's probe, one request a wave.
+    """Runner of desktop evaluators in the guest's probe, with one request per wave.
 
-    The probe gets the evaluators' sources when it does not have them: the first time, and after
+    The evaluators' sources are sent if the probe does not have them: the first time, and after
     every rewind to an earlier state.
 
     Args:
-        link: to the probe.
-        bundle: what the probe loads.
+        link: link to the probe.
+        bundle: modules that the probe loads.
     """
 
     def __init__(self, link: Link, bundle: Bundle) -> None:
@@ -75,7 +75,7 @@ class BundleRunner:
         self._is_loaded = False
 
     def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
-        """Run `calls`; an error of the link makes all of them inconclusive."""
+        """Run `calls`; if the link fails, all of them are inconclusive."""
         try:
             reply = self._ask(calls, timeout_s)
             rows = _REPLIES.validate_python(reply)
@@ -83,7 +83,7 @@ class BundleRunner:
             return undecided(calls, _message_of(exc), _cause_of(exc))
         except ValidationError as exc:
             return undecided(
-                calls, f"the probe returned no list of outcomes: {exc.errors()[0]['msg']}"
+                calls, f"the probe did not return a list of outcomes: {exc.errors()[0]['msg']}"
             )
         return [
             Outcome(
@@ -119,13 +119,13 @@ class BundleRunner:
 
 
 class HostRunner(Generic[S]):
-    """Runs evaluators on the host, on one subject created for each wave.
+    """Runner of evaluators on the host, with one subject per wave.
 
     Args:
-        tools: the evaluators, by name.
-        subject: creates their first argument; gets the time limit of the wave in s.
-        clock: measures the time of a wave.
-        call: runs an evaluator; in this process by default.
+        tools: evaluators by name.
+        subject: factory of their first argument; its parameter is the time limit of the wave in s.
+        clock: clock for the time limit of a wave.
+        call: function that runs an evaluator; by default in this process.
     """
 
     def __init__(
@@ -142,10 +142,10 @@ class HostRunner(Generic[S]):
         self._clock = clock
 
     def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
-        """Run `calls` one after the other; one that raises is inconclusive, the others continue.
+        """Run `calls` one after the other; a call that raises is inconclusive and does not stop the others.
 
-        One that an answer keeps busy is unmet: the agent chose the answer.
-        Calls that cannot start within the wave's time are inconclusive.
+        A call that takes too long because of the answer is unmet, because the agent chose the
+        answer. Calls that cannot start within the wave's time limit are inconclusive.
         """
         deadline_s = self._clock.monotonic_s() + timeout_s
         subject = self._subject(timeout_s)
@@ -154,7 +154,7 @@ class HostRunner(Generic[S]):
     def _run(self, call: Call, subject: S, deadline_s: float, timeout_s: float) -> Outcome:
         left_s = deadline_s - self._clock.monotonic_s()
         if left_s < 0:
-            reason = f"the wave's time of {timeout_s:g} s was up before {call.check}"
+            reason = f"the time limit of the wave, {timeout_s:g} s, expired before {call.check}"
             return Outcome(call.node, None, reason)
         tool = self._tools.get(call.check)
         if tool is None:
@@ -176,15 +176,15 @@ class HostRunner(Generic[S]):
 
 
 class SplitRunner:
-    """Runs each evaluator in the guest or on the host.
+    """Runner that runs each evaluator in the guest or on the host.
 
-    A wave costs one round trip to each of the two that it needs.
+    A wave needs at most one round trip to each of the two.
 
     Args:
-        inside: runs all evaluators that `outside` does not.
-        outside: runs evaluators on the host.
-        names: the evaluators of `outside`.
-        clock: measures the time of a wave.
+        inside: runner of all evaluators that are not in `names`.
+        outside: runner of evaluators on the host.
+        names: names of the evaluators that `outside` runs.
+        clock: clock for the time limit of a wave.
     """
 
     def __init__(
@@ -201,14 +201,14 @@ class SplitRunner:
         self._clock = clock
 
     def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
-        """Run `calls`, those in the guest first; all of them share the time limit."""
+        """Run `calls`, in the guest first; all of them share the time limit."""
         deadline_s = self._clock.monotonic_s() + timeout_s
         outcomes: list[Outcome] = []
         for runner, is_outside in ((self._inside, False), (self._outside, True)):
             share = [call for call in calls if (call.check in self._names) is is_outside]
             left_s = deadline_s - self._clock.monotonic_s()
             if share and left_s <= 0:
-                outcomes += undecided(share, f"no time was left of {timeout_s:g} s")
+                outcomes += undecided(share, f"the time limit of {timeout_s:g} s expired")
             elif share:
                 outcomes += runner.evaluate(share, timeout_s=left_s)
         return outcomes
@@ -221,8 +221,8 @@ def machine_runner(
 
     Args:
         machine: a desktop or a phone.
-        vocabulary: holds the evaluators.
-        clock: measures the time of a wave.
+        vocabulary: vocabulary with the evaluators.
+        clock: clock for the time limit of a wave.
     """
     known = vocabulary.evaluators[machine.info.kind.value]
     inside: WaveRunner = BundleRunner(machine.link, vocabulary.bundle)
@@ -242,9 +242,9 @@ def phone_runner(
     """Create the runner of a phone's own evaluators.
 
     Args:
-        commands: the phone's, such as the phone machine itself.
-        tools: the evaluators, by name.
-        clock: measures the time of a wave.
+        commands: shell commands of the phone, such as the phone machine itself.
+        tools: evaluators by name.
+        clock: clock for the time limit of a wave.
     """
 
     def view(timeout_s: float) -> PhoneView:
@@ -260,15 +260,15 @@ def session_runner(
     *,
     clock: Clock = SYSTEM_CLOCK,
 ) -> HostRunner[CrossView]:
-    """Create the runner of a session's evaluators, which see its state at each wave.
+    """Create the runner of a session's evaluators, which read its state in each wave.
 
-    They run in child processes, which are killed when the wave's time is up.
+    They run in child processes, which are killed when the wave's time limit expires.
 
     Args:
-        session: holds the answer.
-        tools: the evaluators, by name.
-        machines: by role, for evaluators that compare machines.
-        clock: measures the time of a wave.
+        session: the session with the answer.
+        tools: evaluators by name.
+        machines: machines by role, for evaluators that compare machines.
+        clock: clock for the time limit of a wave.
     """
 
     def view(timeout_s: float) -> CrossView:

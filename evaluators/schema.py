@@ -1,4 +1,4 @@
-"""JSON schemas of marked functions, and strict checks of arguments against them."""
+"""JSON schemas of marked functions, and strict validation of arguments."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _PARAMETER = re.compile(r"^(\*{0,2}\w+)(?: \([^)]*\))?:\s*(.*)$")
 
 _SHOWN_CHARS = 200
 _WANTS_TEXT = ("string_type", "literal_error")
-"""Errors of pydantic about a value that is no text where one is wanted."""
+"""Pydantic's errors for a value that is not text where text is expected."""
 
 
 class Fault(NamedTuple):
-    """A mistake in arguments.
+    """An error in arguments.
 
     Attributes:
-        argument: its name, known or not; empty when it is not about one argument.
-        message: description of the mistake.
+        argument: name of the argument, known or not; empty if the error is not about one argument.
+        message: description of the error.
     """
 
     argument: str
@@ -48,13 +48,13 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A marked function as callers see it.
+    """A marked function for its callers.
 
     Attributes:
-        mark: the function and where it belongs.
-        description: what the docstring says before its first section.
-        arguments: the pydantic model of its arguments, without the subject; they are aliases of
-            its fields, so that an argument may be called ``schema`` or ``copy``.
+        mark: the mark, with the function and its place.
+        description: text of the docstring before its first section.
+        arguments: pydantic model of its arguments, without the subject; names are aliases of its
+            fields, so that an argument may be called ``schema`` or ``copy``.
     """
 
     mark: Mark
@@ -68,7 +68,7 @@ class Tool:
 
     @property
     def on(self) -> str:
-        """Where it belongs: ``desktop``, ``phone`` or ``session``."""
+        """The function's place: ``desktop``, ``phone`` or ``session``."""
         return self.mark.on
 
     def parameters(self) -> dict[str, Any]:
@@ -83,8 +83,8 @@ class Tool:
         """Return the tool in the format of OpenAI's chat completions.
 
         Args:
-            name: called so instead of by the function's name, when several machines of one kind
-                offer the same action.
+            name: name instead of the function's, if several machines of one kind have the same
+                action.
         """
         function = {
             "name": name or self.name,
@@ -96,16 +96,17 @@ class Tool:
     def check(
         self, args: Mapping[str, Json], *, error: type[MesocosmError] = SpecError
     ) -> dict[str, Any]:
-        """Return the arguments as the function takes them, with defaults.
+        """Validate arguments and return them for the function, with defaults.
 
-        Types are taken literally: ``"3"`` is no int and 1 is no bool.
+        Types are strict: ``"3"`` is not an int and 1 is not a bool.
 
         Args:
-            args: as they came from a model or a task file.
-            error: the class to raise: `InvalidActionError` for agents.
+            args: arguments from a model or a task file.
+            error: class of the error to raise, such as `InvalidActionError` for agents.
 
         Raises:
-            MesocosmError: of class `error`; the brief has the first wrong argument, details a line for each further.
+            MesocosmError: there are wrong arguments; the class is `error`, the brief has the first
+                one, the details have a line for each further one.
         """
         try:
             model = self._read(args)
@@ -116,14 +117,15 @@ class Tool:
         }
 
     def marked(self, mark: str) -> tuple[str, ...]:
-        """Return the names of the arguments whose type carries a mark, such as `SUITE_FILE`."""
+        """Return the names of the arguments whose type has a mark, such as `SUITE_FILE`."""
         fields = self.arguments.model_fields.values()
         return tuple(_name(info) for info in fields if mark in info.metadata)
 
     def faults(self, args: Mapping[str, Json]) -> list[Fault]:
-        """Return the mistakes in arguments, as `check` reports them; empty when there are none.
+        """Return the errors in arguments, as reported by `check`; empty if there are none.
 
-        Relative paths are mistakes of task files; `check` leaves them to the evaluator.
+        Relative paths are errors in task files, so they are included; `check` leaves them to the
+        evaluator.
         """
         faults: list[Fault] = []
         try:
@@ -133,7 +135,7 @@ class Tool:
         return faults + self._relative_paths(args)
 
     def wanting_text(self, args: Mapping[str, Json]) -> list[tuple[str | int, ...]]:
-        """Return where arguments are no text and text is taken; parts after the value name types."""
+        """Return the positions where an argument is not text and text is accepted; parts after the value name types."""
         try:
             self._read(args)
         except ValidationError as exc:
@@ -164,7 +166,7 @@ class Tool:
 
     @property
     def usage(self) -> str:
-        """Its arguments, as text."""
+        """Description of its arguments."""
         known = ", ".join(
             f"{_name(info)}{'' if info.is_required() else ' (optional)'}"
             for info in self.arguments.model_fields.values()
@@ -176,7 +178,7 @@ def describe(function: Callable[..., Any]) -> Tool:
     """Read a marked function's signature and Google docstring.
 
     Raises:
-        SpecError: it is not marked, or a parameter has no type or no description.
+        SpecError: the function is not marked, or a parameter has no type or no description.
     """
     mark = mark_of(function)
     if mark is None:
@@ -185,7 +187,7 @@ def describe(function: Callable[..., Any]) -> Tool:
 
 
 def forget() -> None:
-    """Discard cached signatures, because types that they name have changed."""
+    """Discard cached signatures, after a change of types that they use."""
     _describe.cache_clear()
 
 
@@ -210,7 +212,7 @@ def _describe(mark: Mark) -> Tool:
 
 
 def _hints(function: Callable[..., Any], names: list[str]) -> dict[str, Any]:
-    """Resolve the annotations of `names` only: the subject's type may not exist on the host."""
+    """Resolve only the annotations of `names`, because the subject's type may not exist on the host."""
     wanted = {
         name: function.__annotations__[name] for name in names if name in function.__annotations__
     }
@@ -222,10 +224,10 @@ def read_docstring(doc: str) -> tuple[str, dict[str, str]]:
     """Split a Google docstring.
 
     Args:
-        doc: cleaned as by `inspect.getdoc`.
+        doc: docstring, cleaned by `inspect.getdoc`.
 
     Returns:
-        What stands before the first section, and the description of each parameter.
+        The text before the first section, and the description of each parameter.
     """
     head: list[str] = []
     described: dict[str, list[str]] = {}
@@ -261,7 +263,7 @@ def _faults(tool: Tool, exc: Exception) -> list[Fault]:
     if not isinstance(exc, ValidationError):
         return [Fault("", str(exc))]
     rows = [dict(row) for row in exc.errors(include_url=False)]
-    rows.sort(key=lambda row: row["type"] != "extra_forbidden")  # a misspelling explains the rest
+    rows.sort(key=lambda row: row["type"] != "extra_forbidden")  # explains the rest
     return [_fault(tool, row) for row in rows]
 
 
@@ -282,16 +284,16 @@ def _fault(tool: Tool, row: dict[str, Any]) -> Fault:
 
 
 def _unfit(tool: Tool, argument: str, row: dict[str, Any]) -> str:
-    """Return what is wrong with a text that has not the form of its argument."""
+    """Return a message about a text that does not match the pattern of its argument."""
     if row["ctx"]["pattern"] == guest_paths.PATTERN:
         return guest_paths.advice(str(row["input"]), tool.on)
     fields = {_name(info): info for info in tool.arguments.model_fields.values()}
     wanted = (fields[argument].description or "").rstrip(".")
-    return f"{_shortened(row['input'])} does not have the form that is expected: {wanted}."
+    return f"{_shortened(row['input'])} does not have the expected format: {wanted}."
 
 
 def _shortened(value: object) -> str:
-    """Return a value as JSON, its middle left out when it is long."""
+    """Return a value as JSON, without its middle part if it is long."""
     text = json.dumps(value, default=str)
     if len(text) <= _SHOWN_CHARS:
         return text

@@ -1,9 +1,9 @@
-"""Digest the source that decides what an evaluator returns, so that changed ones are noticed.
+"""Digest the source code that determines the results of an evaluator, to detect changes.
 
-The digest of a function covers its own source, the rest of its module without the other marked
-functions (those that it mentions included), and the whole of every module of its import closure
-within the same top-level packages. Comments and docstrings do not count. Modules outside, such as
-the libraries that read documents, belong to the version of the code and are not covered.
+The digest of a function covers its own source, the rest of its module without other marked
+functions (except those that it mentions), and every module of its import closure within the same
+top-level packages. Comments and docstrings do not count. Modules outside, such as the libraries
+that read documents, are not covered; they belong to the version of the code.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 _MARKERS = frozenset({"evaluator", "action", "setup"})
 _FOLLOWED = "evaluators"
 _KEPT_TEXTS = 512
-"""Sources whose parses are kept: reading all evaluators anew takes 0.2 s at the start of each run."""
+"""Number of parsed sources in the cache: parsing all evaluators takes 0.2 s at the start of each run."""
 
 
 class SourceDigester:
-    """Digests marked functions; reads each file once.
+    """Digester of marked functions; reads each file once.
 
-    Make one for each use: what it read is not read again when files change. What is parsed is kept by
-    its text.
+    Create one for each use, because it does not notice changed files. Parsed sources are cached by
+    text.
     """
 
     def __init__(self) -> None:
@@ -42,17 +42,17 @@ class SourceDigester:
         self._digests: dict[Path, str] = {}
 
     def digest(self, function: Callable[..., Any]) -> str:
-        """Return the SHA-256 of the source that a marked function runs.
+        """Return the SHA-256 of the source code that a marked function runs.
 
-        Imports are followed into the package ``evaluators`` and, for a function that a suite
-        brings, into the modules beside it.
+        Imports are followed into the package ``evaluators`` and, for a function of a suite, into
+        the suite's modules.
 
         Raises:
             OSError: the source cannot be read.
         """
         name = function.__module__
         path = Path(inspect.getsourcefile(function) or "")
-        own = _strip(_without_others(self._text(path), function.__name__))
+        own = strip_source(_without_others(self._text(path), function.__name__))
         top = name.partition(".")[0]
         followed = {_FOLLOWED} if top == "controller" else {_FOLLOWED, top}
         imported = self._closure(name, path, followed) - {path}
@@ -60,7 +60,7 @@ class SourceDigester:
         return digest_json([function.__name__, digest_bytes(own.encode()), digests])
 
     def digest_modules(self, functions: Iterable[Callable[..., Any]]) -> str:
-        """Return one digest over the modules that define some functions.
+        """Return one digest of the modules that define some functions.
 
         Raises:
             OSError: a source cannot be read.
@@ -69,7 +69,7 @@ class SourceDigester:
         return digest_json(sorted(self._digest(path) for path in paths))
 
     def _closure(self, module: str, path: Path, packages: set[str]) -> set[Path]:
-        """Return the files of all modules that a module imports, directly or not, and its own."""
+        """Return the file of a module and of all modules that it imports, directly or not."""
         seen: set[Path] = set()
         waiting = [(module, path)]
         while waiting:
@@ -92,7 +92,7 @@ class SourceDigester:
 
     def _digest(self, path: Path) -> str:
         if path not in self._digests:
-            self._digests[path] = digest_bytes(_strip(self._text(path)).encode())
+            self._digests[path] = digest_bytes(strip_source(self._text(path)).encode())
         return self._digests[path]
 
     def _text(self, path: Path) -> str:
@@ -111,7 +111,7 @@ def _top(module: str) -> str:
 
 
 def _find_module(module: str) -> Path | None:
-    """Return the file of a module; None for what is no module, or not written in Python."""
+    """Return the file of a module; None if it is not a module, or not written in Python."""
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError):
@@ -122,11 +122,11 @@ def _find_module(module: str) -> Path | None:
 
 @lru_cache(_KEPT_TEXTS)
 def _imports(text: str, package: str) -> frozenset[str]:
-    """Return the modules that source imports when it runs, not those imported for types only.
+    """Return the modules that source code imports at run time, not only for types.
 
     Args:
         text: the source.
-        package: what relative imports start from.
+        package: package for relative imports.
     """
     names: set[str] = set()
     for node in _running(ast.parse(text)):
@@ -135,7 +135,7 @@ def _imports(text: str, package: str) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom):
             origin = "." * node.level + (node.module or "")
             module = importlib.util.resolve_name(origin, package) if node.level else origin
-            # A name may be a module of the package or something that the module defines.
+            # A name may be a module of the package or a definition in the module.
             names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
     return frozenset(names)
 
@@ -150,7 +150,7 @@ def _running(node: ast.AST) -> Iterator[ast.AST]:
 
 @lru_cache(_KEPT_TEXTS)
 def _without_others(text: str, name: str) -> str:
-    """Return a module's source without the marked functions that one of them does not need."""
+    """Return a module's source without the marked functions that a given one does not need."""
     tree = ast.parse(text)
     marked = {
         node.name: node for node in tree.body if isinstance(node, ast.FunctionDef) and _mark(node)
@@ -180,8 +180,12 @@ def _mentioned(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 @lru_cache(_KEPT_TEXTS)
-def _strip(text: str) -> str:
-    """Return source without comments, docstrings and empty lines, whatever Python reads it."""
+def strip_source(text: str) -> str:
+    """Return source without comments, docstrings and empty lines, independent of the Python version.
+
+    Raises:
+        SyntaxError: the text is not Python.
+    """
     lines = text.splitlines()
     for number, column in _comments(text):
         lines[number - 1] = lines[number - 1][:column]

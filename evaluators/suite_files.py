@@ -1,7 +1,7 @@
 """Files and folders of a suite that setup operations copy to machines.
 
 An operation declares such an argument as `SuiteFile`: task files name a path in the suite's folder,
-the function receives an absolute path of this host. What is named is part of the suite's digest.
+and the function gets an absolute path on this host. These files are part of the suite's digest.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ def locate(folder: Path | None, name: str) -> Path:
     """Return a file or folder of a suite.
 
     Args:
-        folder: of the suite.
-        name: path in it.
+        folder: folder of the suite.
+        name: relative path.
 
     Raises:
-        SpecError: there is none, or it is outside.
+        SpecError: it does not exist, or is outside the folder.
     """
     if folder is None:
-        raise SpecError(f"{name} is a file of a suite, and there is no suite's folder.")
+        raise SpecError(f"{name} is a suite's file, but no suite's folder is known.")
     root = folder.resolve()
     path = (root / name).resolve()
     if not path.is_relative_to(root):
         raise SpecError(f"{name} is outside the suite's folder.")
     if not path.exists():
-        raise SpecError(f"There is no file {name} in the suite's folder.")
+        raise SpecError(f"The suite's folder does not contain {name}.")
     return path
 
 
@@ -55,12 +55,12 @@ def digest_files(
 ) -> dict[str, str]:
     """Return the SHA-256 of every file that setup steps copy, by path in the suite's folder.
 
-    Where a placeholder stands in a path, all files count that it may lead to.
+    If a path contains a placeholder, all files that it may name are included.
 
     Args:
-        setup: steps of a task.
+        setup: setup steps of a task.
         roles: kind of each machine.
-        vocabulary: of the suite, with its folder.
+        vocabulary: vocabulary of the suite, with its folder.
     """
     if vocabulary.folder is None or vocabulary.setups is None:
         return {}
@@ -77,7 +77,7 @@ def digest_files(
 
 
 def named_files(tool: Tool, args: Mapping[str, Json]) -> Iterator[str]:
-    """Return the paths that a call's arguments name in the suite's folder."""
+    """Iterate over the paths in the suite's folder that a call's arguments name."""
     for name in tool.marked(SUITE_FILE):
         value = args.get(name)
         if isinstance(value, str) and value:

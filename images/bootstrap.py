@@ -1,4 +1,4 @@
-"""Run mmdebstrap over the host's own archives."""
+"""Run mmdebstrap with the host's own archives."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ def bootstrap(  # noqa: PLR0913  # each is needed by name
     variant: str = "minbase",
     timeout_s: float = 1800.0,
 ) -> None:
-    """Make a root file system with mmdebstrap.
+    """Create a root file system with mmdebstrap.
 
-    Its temporary files lie beside `target`, so that they go when the builder removes its folder.
+    Its temporary files are next to `target`, so that they are deleted with the builder's folder.
 
     Args:
         distribution: what to install.
         settings: may name a mirror.
-        target: a ``.tar`` or a folder that does not exist yet.
-        report: told about phases and each line of output.
-        packages: to install beside the variant's own.
-        options: further options of mmdebstrap, such as ``--customize-hook=...``.
-        sources: further lines of ``sources.list``, beside the distribution's own.
-        variant: of mmdebstrap.
-        timeout_s: after this it is killed.
+        target: a ``.tar`` file or folder that does not exist yet.
+        report: receives phases and each line of output.
+        packages: packages to install in addition to the variant's own.
+        options: additional options of mmdebstrap, such as ``--customize-hook=...``.
+        sources: additional lines of ``sources.list``.
+        variant: variant of mmdebstrap.
+        timeout_s: time limit, after which it is killed.
 
     Raises:
         ToolError: mmdebstrap is missing, failed or was killed.
         ImageBuildError: no archive or no keys.
     """
-    # What a killed mmdebstrap still writes goes with the builder's folder.
+    # What a killed mmdebstrap still writes is deleted with the builder's folder.
     with tempfile.TemporaryDirectory(
         prefix=".bootstrap-", dir=target.parent, ignore_cleanup_errors=True
     ) as scratch:
@@ -73,11 +73,13 @@ def bootstrap(  # noqa: PLR0913  # each is needed by name
             on_line=_Progress(report).take,
             timeout_s=timeout_s,
             env={"TMPDIR": scratch, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"},
-        ).require("The distribution's archive must be reachable; `mesocosm doctor` checks that.")
+        ).require(
+            "Make sure that the distribution's archive is reachable; `mesocosm doctor` checks it."
+        )
 
 
 class _Progress:
-    """Reads phases and counts packages out of mmdebstrap's verbose output."""
+    """Parser of phases and package counts in mmdebstrap's verbose output."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -86,7 +88,7 @@ class _Progress:
         self._set_up = 0
 
     def take(self, line: str) -> None:
-        """Take one line."""
+        """Process one line."""
         fraction: float | None = None
         if match := _PHASE.match(line):
             self._phase = match[1][:40]

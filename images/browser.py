@@ -1,8 +1,9 @@
-"""Which browser a desktop gets; none is made without one.
+"""Select the browser of a desktop; every desktop has one.
 
-Debian has a package of Firefox. Ubuntu's own is a stub that installs a snap, so a desktop of Ubuntu
-gets Mozilla's; where Mozilla's archive does not answer, Debian's with the libraries that only Debian
-has kept apart; where Debian's does not answer either, GNOME Web of Ubuntu's own archive.
+Debian has a Firefox package. Ubuntu's own is a stub that installs a snap, so an Ubuntu desktop gets
+Mozilla's package. If Mozilla's archive does not answer, it gets Debian's, with the libraries that
+only Debian has kept separate; if Debian's does not answer either, GNOME Web from Ubuntu's own
+archive.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 FIREFOX = "Firefox"
 GNOME_WEB = "GNOME Web"
 SCRATCH = ("firefox.pref", "mozilla.asc", "firefox-esr.deb")
-"""What `prepare_browser` leaves in its folder for the time of the build."""
+"""What `prepare_browser` leaves in its folder for the duration of the build."""
 
 GNOME_WEB_PACKAGE = "epiphany-browser"
 _MODULES = ("browser.py", "debian_firefox.py", "firefox.py")
@@ -33,17 +34,16 @@ _OLD_C_LIBRARY = frozenset({"ubuntu-22.04"})
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """How a desktop gets its browser.
+    """The origin of a desktop's browser.
 
     Attributes:
         name: `FIREFOX` or `GNOME_WEB`.
-        packages: to install from archives.
-        package_file: a package to install from a file, with the others; or None.
+        packages: packages to install from archives.
+        package_file: file of an additional package to install, or None.
         sources: lines of ``sources.list``.
-        options: of mmdebstrap, those for `package_file` included.
-        note: name, version and where it is from, for the manifest and for results.
-        reason: why it is not Mozilla's Firefox, for the manifest; empty where it is, or Debian's
-            on Debian.
+        options: options of mmdebstrap, including those for `package_file`.
+        note: name, version and origin, for the manifest and for results.
+        reason: why it is not Mozilla's Firefox, for the manifest; empty if it is, or on Debian.
     """
 
     name: str
@@ -55,13 +55,13 @@ class Browser:
     reason: str = ""
 
     def notes(self) -> dict[str, str]:
-        """Return what the manifest keeps."""
+        """Return the notes for the manifest."""
         reason = {"browser_reason": self.reason} if self.reason else {}
         return {"browser": self.note} | reason
 
 
 def browser_inputs(distribution: Distribution, settings: Settings) -> dict[str, object]:
-    """Return plain data that determines a desktop's browser, as far as it is known beforehand."""
+    """Return JSON data that determines a desktop's browser, as far as known before the build."""
     if distribution.vendor == "debian":
         return {}
     here = Path(__file__).parent
@@ -74,16 +74,16 @@ def browser_inputs(distribution: Distribution, settings: Settings) -> dict[str, 
 def prepare_browser(
     distribution: Distribution, settings: Settings, workdir: Path, report: Report
 ) -> Browser:
-    """Decide on a desktop's browser, its archive asked and its keys checked.
+    """Select a desktop's browser, after querying its archive and checking its keys.
 
     Args:
-        distribution: of the desktop.
-        settings: may name archives.
-        workdir: where `SCRATCH` is put.
-        report: told about it, aloud when the desktop will have no Firefox.
+        distribution: distribution of the desktop.
+        settings: may name mirrors.
+        workdir: folder for `SCRATCH`.
+        report: receives progress, and a warning if the desktop will have no Firefox.
 
     Raises:
-        ImageBuildError: an archive answers with keys that are not its owner's.
+        ImageBuildError: an archive's keys are not its owner's.
         ToolError: apt or dpkg-deb failed.
     """
     if distribution.vendor == "debian":
@@ -103,7 +103,7 @@ def prepare_browser(
             distribution=debian,
             with_c_library=distribution.name in _OLD_C_LIBRARY,
         )
-        note = f"Firefox ESR {version}, Debian's with its newer libraries kept apart"
+        note = f"Firefox ESR {version}, Debian's with its newer libraries kept separate"
         options = (*mozilla.options, *install_options(file))
         return Browser(FIREFOX, (), file, (), options, note, mozilla.note)
     reason = f"{mozilla.note} Debian's archive does not answer ({reach.reason})."
@@ -113,9 +113,10 @@ def prepare_browser(
 
 
 def install_options(file: Path) -> tuple[str, ...]:
-    """Return the options of mmdebstrap that install a package from a file, with what it needs.
+    """Return the options of mmdebstrap that install a package file and its dependencies.
 
-    Dpkg in the new system is handed the path that apt outside was, so the file lies there as long.
+    The dpkg in the new system gets the same path as the apt outside, so the file is copied there
+    temporarily.
     Source: mmdebstrap(1), ``--include``.
     """
     inside = str(file).lstrip("/")

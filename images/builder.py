@@ -1,4 +1,4 @@
-"""Build what is missing, once, and hand out images that are whole."""
+"""Build missing images once, and return only complete images."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class Builder:
     """The images of one appliance.
 
     Attributes:
-        settings: where images lie.
-        make: gives the recipe of a name.
-        clock: what builds are timed by.
+        settings: locate the image store.
+        make: returns the recipe of a name.
+        clock: measures the duration of builds.
     """
 
     settings: Settings
@@ -68,11 +68,11 @@ class Builder:
     clock: Clock = SYSTEM_CLOCK
 
     def find(self, name: str) -> Image:
-        """Return an image that was built already.
+        """Return an image that is already built.
 
         Raises:
             UnknownNameError: there is no recipe of that name.
-            ImageMissingError: it was not built, or its recipe changed since.
+            ImageMissingError: it is not built, or its recipe has changed since.
             ImageCorruptError: it differs from its manifest.
         """
         recipe = self.make(name, self.settings)
@@ -81,17 +81,17 @@ class Builder:
         if image is None:
             raise ImageMissingError(
                 f"The image {name}:{recipe.variant} is not built.",
-                details=f"Nothing of this recipe is in {self.settings.images_dir / name}.",
+                details=f"{self.settings.images_dir / name} has no image of this recipe.",
                 resolution=f"Run `mesocosm image build {name}`.",
             )
         return image
 
     def recipe_digest(self, name: str) -> str:
-        """Return the recipe digest that an image of that name has today, built or not.
+        """Return the current recipe digest of an image, whether or not it is built.
 
         Raises:
             UnknownNameError: there is no recipe of that name.
-            ImageError: what it stands on is not built or corrupt.
+            ImageError: its base image is not built, or corrupt.
         """
         recipe = self.make(name, self.settings)
         return _recipe_digest(recipe, {other: self.find(other) for other in recipe.needs})
@@ -104,19 +104,19 @@ class Builder:
         repair: bool = False,
         rebuild: bool = False,
     ) -> Image:
-        """Return an image, after building it and what it needs where they are missing.
+        """Return an image, after building it and its base images if they are missing.
 
         Args:
-            name: of the recipe.
-            report: told about progress; also of the needed images.
-            repair: build anew what is corrupt, instead of raising.
-            rebuild: build it (not what it needs) anew though it is there.
+            name: name of the recipe.
+            report: receives progress, including that of base images.
+            repair: rebuild a corrupt image instead of raising.
+            rebuild: rebuild the image (not its base images) even if it exists.
 
         Raises:
             UnknownNameError: there is no recipe of that name.
             ImageCorruptError: it differs from its manifest.
-            ImageBuildError: it could not be built; nothing half-made is left.
-            RequirementError: the host lacks something the build needs.
+            ImageBuildError: the build failed; nothing incomplete is left.
+            RequirementError: the host lacks something that the build needs.
         """
         recipe = self.make(name, self.settings)
         needed = {other: self.ensure(other, report, repair=repair) for other in recipe.needs}
@@ -130,7 +130,7 @@ class Builder:
             return self._build(recipe, needed, digest, report)
 
     def _find_built(self, recipe: Recipe, digest: str, *, repair: bool = False) -> Image | None:
-        """Return the image of a recipe digest if it is there and whole."""
+        """Return the image of a recipe digest if it exists and is intact."""
         folder = image_folder(self.settings.images_dir, recipe.name, digest)
         if not (folder / MANIFEST).is_file():
             return None
@@ -146,7 +146,7 @@ class Builder:
         return as_image(manifest, folder)
 
     def _sweep(self, name: str) -> None:
-        """Remove what killed builds of a name left, unless somebody builds it now."""
+        """Remove leftovers of killed builds of a name, unless a build is running."""
         if not has_leftovers(self.settings.images_dir, name):
             return
         lock = FileLock(lock_path(self.settings.images_dir, name))
@@ -158,15 +158,15 @@ class Builder:
 
     @contextmanager
     def _sole_builder(self, recipe: Recipe, report: Report) -> Iterator[None]:
-        """Hold the lock of a name, and find its folder free of leftovers."""
+        """Hold the lock of a name, after removing leftovers from its folder."""
         self._make_folder(recipe.name)
         lock = FileLock(lock_path(self.settings.images_dir, recipe.name))
         if not lock.try_acquire():
-            report("waiting", None, f"Another process builds {recipe.name}; waiting for it.")
+            report("waiting", None, f"Another process is building {recipe.name}; waiting for it.")
             lock.acquire()
         try:
             if count := remove_leftovers(self.settings.images_dir, recipe.name):
-                report("", None, f"Removed what {count} killed builds left.")
+                report("", None, f"Removed the leftovers of {count} killed builds.")
             yield
         finally:
             lock.release()
@@ -183,7 +183,7 @@ class Builder:
             with log, _clear_errors(recipe, workdir, log.path):
                 with ending_with_us():
                     product = recipe.build(workdir, log, needed)
-                log("digest", None, "digesting what was built")
+                log("digest", None, "computing digests")
                 seconds = round(self.clock.monotonic_s() - start_s, 3)
                 manifest = _describe(recipe, needed, digest, workdir, product).model_copy(
                     update={
@@ -210,9 +210,9 @@ class Builder:
             (self.settings.images_dir / name).mkdir(parents=True, exist_ok=True)
         except OSError as exc:
             raise ImageBuildError(
-                f"No image can be written to {self.settings.images_dir}.",
+                f"Cannot write images to {self.settings.images_dir}.",
                 details=str(exc),
-                resolution="Run as root, or set MESOCOSM_STATE_DIR to a folder you may write.",
+                resolution="Run as root, or set MESOCOSM_STATE_DIR to a writable folder.",
             ) from exc
 
 
@@ -224,17 +224,17 @@ def ensure(
     repair: bool = False,
     rebuild: bool = False,
 ) -> Image:
-    """Return an image, built when missing; see `Builder.ensure`."""
+    """Return an image, after building it if it is missing; see `Builder.ensure`."""
     return Builder(settings).ensure(name, report, repair=repair, rebuild=rebuild)
 
 
 def find(name: str, settings: Settings) -> Image:
-    """Return an image that was built already; see `Builder.find`."""
+    """Return an image that is already built; see `Builder.find`."""
     return Builder(settings).find(name)
 
 
 def check_image(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
-    """Compare an image with its manifest; a lost docker tag is set again.
+    """Compare an image with its manifest, and restore a lost docker tag.
 
     Raises:
         ImageMissingError: the docker engine lost the image.
@@ -251,19 +251,19 @@ def check_image(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
     if docker_id is None:
         raise ImageMissingError(
             f"The docker engine no longer has {manifest.docker_tag}.",
-            details="It was removed there after it was built.",
+            details="It was removed from the engine after the build.",
             resolution=f"Run `mesocosm image build {manifest.name}`.",
         )
     if docker_id != manifest.docker_id:
         raise ImageCorruptError(
-            f"The image {manifest.docker_tag} is not the one that was built.",
-            details=f"Its id is {docker_id}, not {manifest.docker_id}.",
-            resolution=f"Run `mesocosm image build {manifest.name}`, which builds it anew.",
+            f"The image {manifest.docker_tag} was replaced after the build.",
+            details=f"Its ID is {docker_id}, expected {manifest.docker_id}.",
+            resolution=f"Run `mesocosm image build {manifest.name}` to rebuild it.",
         )
 
 
 def list_manifests(settings: Settings) -> list[tuple[Path, Manifest | MesocosmError]]:
-    """Return all built images with their folders; broken ones with their error."""
+    """Return all built images with their folders, and broken images with their error."""
     return list(iter_manifests(settings.images_dir))
 
 
@@ -284,7 +284,7 @@ def _describe(
 ) -> Manifest:
     files = describe_files(workdir)
     if product.docker_id is None and not files:
-        raise ImageBuildError(f"The recipe {recipe.name} made nothing.")
+        raise ImageBuildError(f"The recipe {recipe.name} produced nothing.")
     docker_id = product.docker_id
     return Manifest(
         name=recipe.name,
@@ -311,7 +311,7 @@ def _tag(manifest: Manifest) -> None:
 
 @contextmanager
 def _clear_errors(recipe: Recipe, workdir: Path, log: Path) -> Iterator[None]:
-    """Turn what goes wrong in a build into an error that names image, cause and cure."""
+    """Map failures of a build to an error that names image, cause and fix."""
     try:
         yield
     except (ToolMissingError, RequirementError):
@@ -323,12 +323,13 @@ def _clear_errors(recipe: Recipe, workdir: Path, log: Path) -> Iterator[None]:
             free_mib = shutil.disk_usage(workdir.parent).free >> 20
             raise ImageBuildError(
                 f"The disk is full: {recipe.name}:{recipe.variant} could not be built.",
-                details=f"{free_mib} MiB are free in {workdir.parent}.\n{details}",
+                details=f"{workdir.parent} has {free_mib} MiB free.\n{details}",
                 resolution="Free some space, or set MESOCOSM_STATE_DIR to a larger disk.",
             ) from exc
         resolution = exc.resolution if isinstance(exc, MesocosmError) else ""
         raise ImageBuildError(
             f"The image {recipe.name}:{recipe.variant} could not be built.",
             details=f"{details}\nFull log: {log}",
-            resolution=resolution or "See the log; `mesocosm doctor` checks what builds need.",
+            resolution=resolution
+            or "See the log; `mesocosm doctor` checks the requirements of builds.",
         ) from exc

@@ -1,4 +1,4 @@
-"""Every image of the appliance, by name; the composition of recipes."""
+"""All image recipes of the appliance, by name."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from images.recipe import Recipe
 
-# In the order in which a bring-up wants them.
+# In the order in which `mesocosm up` needs them.
 NAMES = ("base", "hypervisor", "phone", "controller", "prometheus", "alertmanager", "desktop")
-# Built only when asked for by name; a bring-up does without `novnc` where it is not to be had.
+# Built only on request by name; `mesocosm up` continues without `novnc` if it is unavailable.
 ON_REQUEST = ("desktop-container", "android", "novnc")
 
 
 def settings_for(label: str, settings: Settings) -> Settings | None:
-    """Return the settings under which a desktop image of a label is made; None for a foreign one.
+    """Return the settings that produce the desktop image of a label; None for an unknown label.
 
     Args:
         label: name and variant, such as ``desktop:ubuntu-22.04-cloud``.
@@ -33,11 +33,11 @@ def settings_for(label: str, settings: Settings) -> Settings | None:
 
 
 def make_recipe(name: str, settings: Settings) -> Recipe:
-    """Make the recipe of a name, set as the settings say; in a container, the one that was recorded.
+    """Return the recipe of a name for these settings; in a container, the recorded recipe.
 
     Raises:
-        UnknownNameError: there is none.
-        ImageMissingError: in a container: the host recorded none.
+        UnknownNameError: there is no such recipe.
+        ImageMissingError: in a container, if the host recorded no such recipe.
     """
     if settings.place == "container":
         from images.recorded import read_recipe  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Say whether images are what today's recipes would give, and why not."""
+"""Check whether images are up to date with their recipes, and why not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_NAMED = 5
 
 
 class Currency(StrEnum):
-    """How an image stands to its recipe."""
+    """State of an image relative to its recipe."""
 
     CURRENT = "current"
     STALE = "stale"
@@ -32,13 +32,13 @@ class Currency(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ImageState:
-    """One image that the appliance needs.
+    """State of an image that the appliance needs.
 
     Attributes:
-        name: of the recipe.
-        variant: that today's settings make of it.
-        currency: whether it may be used.
-        reason: why not; empty when it may.
+        name: name of the recipe.
+        variant: variant for the current settings.
+        currency: whether the image may be used.
+        reason: why it may not be used; empty if it may.
     """
 
     name: str
@@ -62,14 +62,14 @@ class ImageState:
 
 
 def judge_images(names: Iterable[str], builder: Builder) -> list[ImageState]:
-    """Judge images, each after those that it stands on.
+    """Return the states of images, each after its base images.
 
     Args:
-        names: of recipes; what they stand on is judged too.
-        builder: knows recipes and where images are.
+        names: names of recipes; their base images are included.
+        builder: provides the recipes and the image store.
 
     Raises:
-        UnknownNameError: there is no recipe of a name.
+        UnknownNameError: there is no recipe with that name.
         RequirementError: the Docker engine does not answer.
     """
     states: dict[str, ImageState] = {}
@@ -86,10 +86,10 @@ def _judge(name: str, builder: Builder, states: dict[str, ImageState]) -> ImageS
     bad = [base for base in bases if base.currency is not Currency.CURRENT]
     newest = _newest(recipe, builder.settings)
     if newest is None:
-        currency, reason = Currency.MISSING, "It was never built here."
+        currency, reason = Currency.MISSING, "It was never built on this host."
     elif bad:
         currency = Currency.STALE
-        reason = " ".join(f"It stands on {base.label}, which is {base.currency}." for base in bad)
+        reason = " ".join(f"Its base {base.label} is {base.currency}." for base in bad)
     else:
         currency, reason = _judge_built(recipe, builder, newest)
     states[name] = ImageState(name, recipe.variant, currency, reason)
@@ -109,7 +109,7 @@ def _judge_built(recipe: Recipe, builder: Builder, newest: Manifest) -> tuple[Cu
 
 
 def _newest(recipe: Recipe, settings: Settings) -> Manifest | None:
-    """Return the manifest of the image that was built last."""
+    """Return the manifest of the most recently built image."""
     built = [
         manifest
         for _, manifest in iter_manifests(settings.images_dir)
@@ -120,13 +120,13 @@ def _newest(recipe: Recipe, settings: Settings) -> Manifest | None:
 
 
 def _difference(recipe: Recipe, builder: Builder, newest: Manifest) -> str:
-    """Return in a sentence what is not as it was when an image was built."""
+    """Return a sentence about what has changed since an image was built."""
     since = f"since it was built ({newest.built_at[:16].replace('T', ' ')} UTC)"
     rebuilt = [
         other for other in recipe.needs if newest.needs.get(other) != builder.find(other).digest
     ]
     if rebuilt:
-        return f"{', '.join(rebuilt)}, which it stands on, was built anew {since}."
+        return f"Its base {', '.join(rebuilt)} was rebuilt {since}."
     if not newest.inputs:
         return f"Its recipe changed {since}."
     present = input_digests(recipe)

@@ -1,10 +1,10 @@
-"""Debian's Firefox for desktops of Ubuntu, with the libraries kept apart that only Debian has.
+"""Debian's Firefox for Ubuntu desktops, with private copies of libraries that only Debian has.
 
 Debian builds its ``firefox-esr`` against a libvpx that no Ubuntu has, and with packed relocations,
-which the C library of Ubuntu 22.04 refuses (``GLIBC_ABI_DT_RELR``, new in 2.36). Both go into the
-program's own folder, where nothing else finds them. Firefox loads by path what
-``dependentlibs.list`` names, before ``libxul.so`` asks for it by its name; the C library comes by
-the interpreter and the path that the guest's patchelf writes into the program.
+which the C library of Ubuntu 22.04 refuses (``GLIBC_ABI_DT_RELR``, new in 2.36). Both libraries are
+installed in the program's own folder, where nothing else finds them. Firefox loads the libraries in
+``dependentlibs.list`` by path, before ``libxul.so`` requests them by name; the C library is loaded
+by the interpreter and the rpath that the guest's patchelf writes into the program.
 Source: Mozilla, ``xpcom/glue/standalone/nsXPCOMGlue.cpp``; ld.so(8); patchelf(1).
 """
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 PACKAGE = "firefox-esr"
 CODEC, CODEC_LIBRARY = "libvpx7", "libvpx.so.7"
-"""A package that a desktop of Ubuntu does not get, and the library that is taken out of it."""
+"""A package that Ubuntu desktops do not install, and the library that is extracted from it."""
 
 C_LIBRARY = "libc6"
-"""Debian's C library, taken only for a desktop whose own is older."""
+"""Debian's C library, used only for a desktop whose own is older."""
 
 VERSION_SUFFIX = "+mesocosm1"
 _PROGRAM = "usr/lib/firefox-esr"
 _MAIN_LIBRARY = "libxul.so"
-# Debian's shared library policy asks for its own release of these, Firefox for no symbol of it.
+# Debian's shared library policy requires its own release of these; Firefox uses no symbol of it.
 _ANY_VERSION = ("libx11-xcb1",)
 _LOADER = "ld-linux-x86-64.so.2"
 _POSTINST = f"""
@@ -60,20 +60,20 @@ def make_debian_firefox(
     distribution: Distribution,
     with_c_library: bool,
 ) -> tuple[Path, str]:
-    """Make a package of Debian's Firefox that installs on Ubuntu.
+    """Build a package of Debian's Firefox that installs on Ubuntu.
 
     Args:
-        settings: may name Debian's archive.
-        workdir: where the package is put; it may go once the system is made.
-        report: told about progress.
-        distribution: the Debian that it is taken from.
-        with_c_library: bring Debian's, for a desktop whose own is older than 2.36.
+        settings: may name Debian's mirror.
+        workdir: output folder; may be deleted once the system is built.
+        report: receives progress.
+        distribution: the Debian release that Firefox is taken from.
+        with_c_library: include Debian's C library, for a desktop whose own is older than 2.36.
 
     Returns:
-        The package's file and its version.
+        The package file and its version.
 
     Raises:
-        ImageBuildError: the archive or its keys are not to be had, or its Firefox is another kind.
+        ImageBuildError: the archive or its keys are unavailable, or its Firefox has another layout.
         ToolError: apt or dpkg-deb failed.
     """
     scratch = workdir / "debian-firefox"
@@ -94,7 +94,7 @@ def _download(
     scratch: Path,
     report: Report,
 ) -> dict[str, Path]:
-    """Fetch the packages, verified by the archive's signature; gives their files by name."""
+    """Fetch the packages, verified by the archive's signature; return their files by name."""
     keyring = find_keyring(distribution, settings, scratch, report)
     apt = scratch / "apt"
     for name in (
@@ -117,19 +117,21 @@ def _download(
             timeout_s=_DOWNLOAD_TIMEOUT_S,
             cwd=scratch,
             env={"APT_CONFIG": str(config)},
-        ).require("Debian's archive must be reachable, or MESOCOSM_MIRROR_DEBIAN name another.")
+        ).require(
+            "Make sure that Debian's archive is reachable, or set MESOCOSM_MIRROR_DEBIAN to another."
+        )
     return {name: next(scratch.glob(f"{name}_*.deb")) for name in wanted}
 
 
 def _rebuild(fetched: dict[str, Path], scratch: Path, target: Path) -> tuple[Path, str]:
-    """Put the libraries beside the program, and ask for them no longer."""
+    """Put the libraries next to the program, and remove the dependencies on them."""
     tree = scratch / "tree"
     run(["dpkg-deb", "--raw-extract", str(fetched[PACKAGE]), str(tree)], timeout_s=300).require()
     listed = tree / _PROGRAM / "dependentlibs.list"
     if not listed.is_file() or _MAIN_LIBRARY not in listed.read_text().split():
         raise ImageBuildError(
             f"Debian's {PACKAGE} has no {listed.name} with {_MAIN_LIBRARY}.",
-            details="It is not laid out as the releases that this recipe knows.",
+            details="Its layout differs from the releases that this recipe supports.",
             resolution="Set MESOCOSM_MIRROR_MOZILLA to an archive of Mozilla's Firefox.",
         )
     codec = next(_unpack(fetched[CODEC], scratch).rglob(CODEC_LIBRARY)).resolve()
@@ -150,14 +152,14 @@ def _rebuild(fetched: dict[str, Path], scratch: Path, target: Path) -> tuple[Pat
 
 
 def _unpack(package: Path, scratch: Path) -> Path:
-    """Extract a package's files; gives their folder."""
+    """Extract a package's files and return their folder."""
     out = scratch / package.stem
     run(["dpkg-deb", "--extract", str(package), str(out)], timeout_s=60).require()
     return out
 
 
 def _add_c_library(tree: Path, unpacked: Path) -> None:
-    """Put a C library beside the program, and have the program patched when it is installed."""
+    """Put a C library next to the program, and patch the program at installation."""
     folder = tree / _PROGRAM / "glibc"
     folder.mkdir()
     for library in next(unpacked.rglob("libc.so.6")).parent.glob("*.so*"):
@@ -170,11 +172,11 @@ def _add_c_library(tree: Path, unpacked: Path) -> None:
 
 
 def adapt_control(text: str, *, more_needs: Sequence[str] = ()) -> tuple[str, str]:
-    """Rewrite a package's control file: a version of its own, and no need of what is kept apart.
+    """Rewrite a control file: its own version, and no dependency on the private libraries.
 
     Args:
-        text: of the control file.
-        more_needs: packages that it needs beside its own.
+        text: content of the control file.
+        more_needs: additional dependencies.
 
     Returns:
         The new text and the new version.
@@ -186,7 +188,7 @@ def adapt_control(text: str, *, more_needs: Sequence[str] = ()) -> tuple[str, st
     depends = re.search(r"^Depends: (.+)$", text, flags=re.MULTILINE)
     if version is None or depends is None:
         raise ImageBuildError(
-            f"Debian's {PACKAGE} has a control file without version or needs.", text
+            f"Debian's {PACKAGE} has a control file without version or dependencies.", text
         )
     kept = list(more_needs)
     for need in depends[1].split(","):

@@ -1,4 +1,4 @@
-"""Distributions that images can be made of, where their archives are, and which one to take."""
+"""Supported distributions, their archives, and the choice of one."""
 
 from __future__ import annotations
 
@@ -29,19 +29,20 @@ class Distribution:
     """One release of one vendor.
 
     Attributes:
-        name: such as ``ubuntu-24.04``; the variant of images made of it.
+        name: name such as ``ubuntu-24.04``; the variant of images built from it.
         vendor: ``debian`` or ``ubuntu``.
         version: as in os-release.
         suite: code name of the release.
-        components: of the archive.
-        security_path: path of the security archive on the main archive's host; None when the
-            security suite lies in the main archive.
+        components: components of the archive.
+        security_path: path of the security archive on the main archive's host; None if the security
+            suite is in the main archive.
         keyring: file of the archive keys on a host of the same vendor.
-        key_package: package that holds the keys.
-        key_fingerprints: of the keys that may sign the archive. Source: the vendor's documents.
-        kernel: package of a kernel with a graphics driver for virtual machines (the cloud flavours
-            have none).
-        registry_image: what a container registry calls its small image.
+        key_package: package that contains the keys.
+        key_fingerprints: fingerprints of the keys that may sign the archive. Source: the vendor's
+            documents.
+        kernel: package of a kernel with a graphics driver for virtual machines (cloud kernels lack
+            one).
+        registry_image: name of its minimal image in a container registry.
     """
 
     name: str
@@ -110,7 +111,7 @@ DISTRIBUTIONS = {
 }
 PREFERRED_UBUNTU = "ubuntu-22.04"
 FALLBACK = "debian-12"
-# Of the table, those whose Python is new enough for the controller.
+# Distributions of the table whose Python is new enough for the controller.
 _BASES = ("debian-12", "ubuntu-24.04")
 
 
@@ -126,7 +127,7 @@ def get_distribution(name: str) -> Distribution:
 
 
 def host_distribution() -> Distribution:
-    """Return the host's own distribution where it can carry the docker images, else Debian 12."""
+    """Return the host's distribution if docker images can be based on it, else Debian 12."""
     vendor, version = read_os_release()
     name = f"{vendor}-{version}"
     return DISTRIBUTIONS[name if name in _BASES else FALLBACK]
@@ -135,15 +136,15 @@ def host_distribution() -> Distribution:
 def find_mirror(
     distribution: Distribution, settings: Settings, archives: Sequence[Archive] | None = None
 ) -> str | None:
-    """Find the address of a distribution's archive, no slash at its end, or None.
+    """Return the URL of a distribution's archive without a trailing slash, or None.
 
-    Taken from, in this order: ``MESOCOSM_MIRROR_<VENDOR>``; the host's own apt sources; the
-    defaults that Debian's bootstrap tools carry.
+    Sources, in this order: ``MESOCOSM_MIRROR_<VENDOR>``; the host's own apt sources; the
+    defaults of Debian's bootstrap tools.
 
     Args:
-        distribution: whose archive.
-        settings: may hold a mirror.
-        archives: the host's archives, when they are already known.
+        distribution: distribution whose archive is wanted.
+        settings: may name a mirror.
+        archives: the host's archives, if already known.
     """
     configured = {"debian": settings.mirror_debian, "ubuntu": settings.mirror_ubuntu}
     if mirror := configured[distribution.vendor]:
@@ -161,7 +162,7 @@ def find_mirror(
 def source_lines(
     distribution: Distribution, settings: Settings, *, signed_by: str | None = None
 ) -> list[str]:
-    """Write the lines of ``sources.list``: release, updates, security.
+    """Return the lines of ``sources.list``: release, updates, security.
 
     Raises:
         ImageBuildError: no archive is known.
@@ -170,9 +171,9 @@ def source_lines(
     mirror = find_mirror(distribution, settings, archives)
     if mirror is None:
         raise ImageBuildError(
-            f"No archive of {distribution.name} is known on this host.",
-            details="Neither apt's sources nor the bootstrap tools name one.",
-            resolution=f"Set MESOCOSM_MIRROR_{distribution.vendor.upper()} to its address.",
+            f"The archive of {distribution.name} is not known on this host.",
+            details="Neither apt's sources nor the bootstrap tools contain one.",
+            resolution=f"Set MESOCOSM_MIRROR_{distribution.vendor.upper()} to its URL.",
         )
     security_suite = f"{distribution.suite}-security"
     security = next((archive.uri for archive in archives if archive.suite == security_suite), None)
@@ -193,8 +194,8 @@ class Reach:
     """Whether an archive answers.
 
     Attributes:
-        ok: it does.
-        reason: how it is known, or why not.
+        ok: whether it answers.
+        reason: evidence that it answers, or why it does not.
     """
 
     ok: bool
@@ -202,7 +203,7 @@ class Reach:
 
 
 def fetch(url: str, *, timeout_s: float) -> Reach:
-    """Ask for the first bytes of an address, bounded by a hard deadline (name lookup too)."""
+    """Request the first bytes of a URL within a hard deadline that includes the name lookup."""
     result: list[Reach] = []
 
     def ask() -> None:
@@ -227,7 +228,7 @@ def check_archive(
     """Return whether a distribution's archive answers within the deadline."""
     mirror = find_mirror(distribution, settings)
     if mirror is None:
-        return Reach(ok=False, reason=f"no archive of {distribution.name} is known")
+        return Reach(ok=False, reason=f"the archive of {distribution.name} is not known")
     return fetch(f"{mirror}/dists/{distribution.suite}/InRelease", timeout_s=timeout_s)
 
 
@@ -235,7 +236,7 @@ class Choice(BaseModel):
     """The distribution of the desktop image, and why.
 
     Attributes:
-        name: of the distribution.
+        name: name of the distribution.
         reason: one sentence, recorded with results.
     """
 
@@ -246,21 +247,21 @@ class Choice(BaseModel):
 
 
 def choose_distribution(settings: Settings, *, anew: bool = False) -> Choice:
-    """Choose the desktop's distribution: the set one, else Ubuntu where reachable, else Debian.
+    """Choose the desktop's distribution: the configured one, else Ubuntu if reachable, else Debian.
 
-    An automatic choice is kept in the images folder, so that a network that comes and goes does
-    not change the machine that results are got on; so is what an appliance was brought up with.
+    An automatic choice is stored in the images folder, so that an unstable network does not change
+    the machine that results are measured on; so is the distribution that `mesocosm up` used.
 
     Args:
         settings: names a distribution, or ``auto``.
-        anew: forget an earlier automatic choice.
+        anew: ignore an earlier automatic choice.
 
     Raises:
-        UnknownNameError: the settings name one that is not in the table.
+        UnknownNameError: the configured distribution is not in the table.
     """
     if settings.distribution != "auto":
         name = get_distribution(settings.distribution).name
-        return Choice(name=name, reason="It was asked for.")
+        return Choice(name=name, reason="It was requested.")
     path = settings.images_dir / _CHOICE
     if path.is_file() and not anew:
         try:
@@ -278,5 +279,5 @@ def choose_distribution(settings: Settings, *, anew: bool = False) -> Choice:
 
 
 def keep_choice(settings: Settings, choice: Choice) -> None:
-    """Make this the distribution of later commands that name none."""
+    """Store this distribution for later commands that do not name one."""
     write_atomic(settings.images_dir / _CHOICE, choice.model_dump_json())

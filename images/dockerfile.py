@@ -1,4 +1,4 @@
-"""Docker images made from a folder with a Dockerfile."""
+"""Docker images built from a folder with a Dockerfile."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class DockerRecipe:
     The Dockerfile begins with ``ARG BASE`` and ``FROM ${BASE}``: `BASE` is the tag of the image
     that `base` names. The build uses the host's network. Two files are always in the context
     and must not reach the final stage: ``.host/ca-certificates.crt`` (the authorities the host
-    trusts) and ``.host/pip.conf`` (the host's way to its package index).
+    trusts) and ``.host/pip.conf`` (the host's settings for its package index).
 
     Attributes:
-        name: lower-case name.
+        name: lowercase name.
         variant: such as ``debian-12``.
-        files: what the build context holds: file or folder on the host by its path in the
-            context; must hold ``Dockerfile``.
-        args: build arguments; no secrets, they stay readable in the image.
+        files: the build context: files or folders on the host by their path in the context; must
+            contain ``Dockerfile``.
+        args: build arguments; no secrets, because they stay readable in the image.
         base: name of the recipe whose image is the build argument ``BASE``.
     """
 
@@ -42,16 +42,16 @@ class DockerRecipe:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The image it stands on."""
+        """The base image."""
         return (self.base,)
 
     def inputs(self) -> Mapping[str, object]:
-        """Return the digests of its files and its arguments."""
+        """Return the digests of the files, and the arguments."""
         files = {name: digest_tree(path) for name, path in self.files.items()}
         return {"files": files, "args": dict(self.args)}
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
-        """Build it with the docker engine and read its package versions."""
+        """Build the image with the docker engine and read its package versions."""
         context = workdir / "context.tar"
         build_context(self.files, context)
         args = {"BASE": needed[self.base].tag or "", **self.args}

@@ -1,4 +1,4 @@
-"""The Docker engine: one way to connect, one map of its errors, and what builders ask of it."""
+"""The Docker engine: connection, error mapping, and operations for builders."""
 
 from __future__ import annotations
 
@@ -37,15 +37,16 @@ _LOOK_MEMORY = "256m"
 def connect(
     timeout_s: float = 60.0, *, doing: str = "", refusal: type[MesocosmError] = EngineError
 ) -> Iterator[DockerClient]:
-    """Connect to the Docker engine of this host; what it refuses is raised as an error of ours.
+    """Connect to this host's Docker engine, and map its errors to ours.
 
     Args:
-        timeout_s: of each request.
-        doing: what is being done, for errors, such as ``start a phone's container``.
-        refusal: raised when the engine refuses it; its code becomes a label of metrics.
+        timeout_s: timeout of each request.
+        doing: the operation, for error messages, such as ``start a phone's container``.
+        refusal: error to raise if the engine refuses the operation; its code becomes a metric
+            label.
 
     Raises:
-        EngineError: the engine refused; or another `refusal`.
+        EngineError: the engine refused the operation; or another `refusal`.
         RequirementError: the engine does not answer.
     """
     from docker.errors import APIError  # noqa: PLC0415
@@ -56,7 +57,7 @@ def connect(
         yield client
     except APIError as exc:
         details = str(exc.explanation or exc)
-        brief = f"The Docker engine could not {doing or 'do what it was asked for'}."
+        brief = f"The Docker engine could not {doing or 'perform the operation'}."
         raise refusal(brief, details=details) from exc
     except RequestException as exc:
         raise unreachable(exc) from exc
@@ -65,7 +66,7 @@ def connect(
 
 
 def open_client(timeout_s: float = 60.0) -> DockerClient:
-    """Return a client of the Docker engine, which the caller closes.
+    """Return a client of the Docker engine; the caller must close it.
 
     Raises:
         RequirementError: the engine does not answer.
@@ -82,35 +83,35 @@ def open_client(timeout_s: float = 60.0) -> DockerClient:
 
 
 def require_engine(timeout_s: float = _PING_TIMEOUT_S) -> None:
-    """Make sure that the Docker engine answers.
+    """Check that the Docker engine answers.
 
     Raises:
-        RequirementError: it does not, or not in time.
-        EngineError: it refused.
+        RequirementError: it does not answer in time.
+        EngineError: it refused the request.
     """
     with connect(timeout_s, doing="answer") as client:
         client.ping()
 
 
 def unreachable(exc: Exception) -> RequirementError:
-    """Return the error for an engine that does not answer, or not this user."""
+    """Return the error for an engine that does not answer, or refuses this user."""
     if "permission denied" in str(exc).lower():
         return RequirementError(
             "This user may not use the Docker engine.",
             details=str(exc),
-            resolution="Run this as root, or join the group docker and log in again.",
+            resolution="Run this as root, or add the user to the group docker and log in again.",
         )
     return RequirementError(
         "The Docker engine does not answer.",
         details=str(exc),
-        resolution="Start it (`systemctl start docker`, or `dockerd &` where there is no "
-        "systemd), or run `make up`, which does. `mesocosm doctor` diagnoses it.",
+        resolution="Start it (`systemctl start docker`, or `dockerd &` without "
+        "systemd), or run `make up`, which starts it. `mesocosm doctor` diagnoses it.",
     )
 
 
 @cache
 def _api_version(_address: str) -> str:
-    """Negotiate the version of an engine's API, once a process: it costs a request.
+    """Negotiate the version of an engine's API, once per process, because it costs a request.
 
     Raises:
         DockerException: the engine does not answer.
@@ -126,7 +127,7 @@ def _host() -> str:
 
 
 def _touch_socket(timeout_s: float) -> None:
-    """Connect to the engine's unix socket once; the SDK leaks a socket when that fails."""
+    """Connect to the engine's Unix socket once; the SDK leaks a socket if that fails."""
     host = _host()
     if host.startswith("unix://"):
         with socket.socket(socket.AF_UNIX) as probe:
@@ -135,7 +136,7 @@ def _touch_socket(timeout_s: float) -> None:
 
 
 def find_image(client: DockerClient, reference: str) -> str | None:
-    """Return the id (``sha256:...``) of an image by tag or id, or None."""
+    """Return the ID (``sha256:...``) of an image by tag or ID, or None."""
     from docker.errors import ImageNotFound  # noqa: PLC0415
 
     try:
@@ -145,13 +146,13 @@ def find_image(client: DockerClient, reference: str) -> str | None:
 
 
 def pull(client: DockerClient, reference: str, *, deadline_s: int, report: Report) -> str | None:
-    """Get an image that the engine has, or that a registry gives; None when neither.
+    """Get an image from the engine or a registry; None if neither has it.
 
     Args:
-        client: the engine.
+        client: client of the engine.
         reference: such as ``debian:12-slim``.
-        deadline_s: how long the registry may take to answer at all.
-        report: told about the pull.
+        deadline_s: how long the registry may take to answer.
+        report: receives the progress of the pull.
     """
     import docker  # noqa: PLC0415
     from docker.errors import DockerException  # noqa: PLC0415
@@ -166,25 +167,25 @@ def pull(client: DockerClient, reference: str, *, deadline_s: int, report: Repor
         report("pull", None, f"pulling {reference}")
         return str(client.images.pull(repository, tag or "latest").id)
     except (DockerException, RequestException) as exc:
-        report("pull", 1.0, f"no registry gives {reference}: {exc}")
+        report("pull", 1.0, f"no registry provides {reference}: {exc}")
         return None
     finally:
         quick.close()
 
 
 def import_rootfs(client: DockerClient, tar: Path, changes: Sequence[str]) -> str:
-    """Make an image of one layer out of a root file system's tar; gives its id.
+    """Import a root file system's tar as an image with one layer, and return its ID.
 
     Args:
         client: the engine.
-        tar: the archive, not compressed or compressed as the engine understands.
+        tar: the archive, uncompressed or in a compression that the engine supports.
         changes: Dockerfile instructions to apply.
     """
     reply = str(client.api.import_image(src=str(tar), changes=list(changes)))
     match = re.search(r"sha256:[0-9a-f]{64}", reply)
     if not match:
         raise ImageBuildError(
-            "The docker engine did not import the root file system.", reply[-2000:]
+            "The docker engine could not import the root file system.", reply[-2000:]
         )
     return match.group()
 
@@ -192,10 +193,10 @@ def import_rootfs(client: DockerClient, tar: Path, changes: Sequence[str]) -> st
 def build_context(files: Mapping[str, Path], out: Path) -> None:
     """Write the tar of a build context: the files, and the host's authorities and pip.conf.
 
-    Owners and times are left out, so that the engine's layer cache sees content only.
+    Owners and times are omitted, so that the engine's layer cache depends only on content.
 
     Args:
-        files: file or folder on the host by its path in the context.
+        files: files or folders on the host by their path in the context.
         out: the tar to write.
     """
 
@@ -223,13 +224,13 @@ def build_context(files: Mapping[str, Path], out: Path) -> None:
 def build_dockerfile(
     client: DockerClient, context: Path, args: Mapping[str, str], report: Report
 ) -> str:
-    """Build the Dockerfile in a context; gives the image's id. It leaves no container behind.
+    """Build the Dockerfile in a context, and return the image's ID; leaves no container behind.
 
     Args:
         client: the engine.
         context: the tar of the build context.
         args: build arguments.
-        report: told about steps and output.
+        report: receives steps and output.
 
     Raises:
         ImageBuildError: a step failed; with the last lines of its output.
@@ -260,7 +261,7 @@ def build_dockerfile(
 
 
 def _read_event(event: dict[str, Any], tail: list[str], report: Report) -> str | None:
-    """Report one event of a build; gives the image's id when the event holds it."""
+    """Report one event of a build; return the image's ID if the event contains it."""
     text = str(event.get("stream") or event.get("error") or event.get("status") or "")
     for line in text.splitlines():
         if not line.strip():
@@ -277,7 +278,7 @@ def _read_event(event: dict[str, Any], tail: list[str], report: Report) -> str |
 
 
 def read_packages(client: DockerClient, image: str) -> dict[str, str]:
-    """Return the version of each Debian package in an image; empty when it has no dpkg."""
+    """Return the version of each Debian package in an image; empty if it has no dpkg."""
     from docker.errors import ContainerError  # noqa: PLC0415
 
     try:
@@ -297,6 +298,6 @@ def read_packages(client: DockerClient, image: str) -> dict[str, str]:
 
 
 def parse_packages(text: str) -> dict[str, str]:
-    r"""Read the output of ``dpkg-query -W -f '${Package} ${Version}\n'``."""
+    r"""Parse the output of ``dpkg-query -W -f '${Package} ${Version}\n'``."""
     rows = (line.split() for line in text.splitlines())
     return {row[0]: row[1] for row in rows if len(row) == 2}  # noqa: PLR2004

@@ -1,7 +1,7 @@
-"""Firefox for desktops of Ubuntu, whose own package is a stub that installs a snap.
+"""Firefox for Ubuntu desktops, because Ubuntu's own package is a stub that installs a snap.
 
-It is taken from Mozilla's archive, found in ``MESOCOSM_MIRROR_MOZILLA`` or the host's own apt
-sources. Where that archive is not known or does not answer, `images.browser` takes another.
+It is installed from Mozilla's archive, which is found in ``MESOCOSM_MIRROR_MOZILLA`` or the host's
+own apt sources. If that archive is not known or does not answer, `images.browser` selects another.
 Source: Mozilla, *Install Firefox on Linux*.
 """
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 SUITE = "mozilla"
 KEY_FILE = "repo-signing-key.gpg"
 KEY_FINGERPRINT = "35BAA0B33E9EB396F59CA838C0BA5CE6DC6315A3"
-# Ubuntu's stub has the higher version, so it must be ruled out, with Mozilla's archive or without.
+# Ubuntu's stub has the higher version, so it must be excluded, with or without Mozilla's archive.
 _PREFERENCES = "Package: firefox*\nPin: release o=Ubuntu\nPin-Priority: -1\n"
 _DEADLINE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class FirefoxSource:
-    """How a desktop gets Firefox.
+    """The origin of a desktop's Firefox.
 
     Attributes:
-        packages: to install; none where there is no archive to take them from.
+        packages: packages to install; empty if there is no archive.
         sources: lines of ``sources.list``.
-        options: of mmdebstrap.
-        note: what was decided, or why it is not to be had, for the manifest.
+        options: options of mmdebstrap.
+        note: the origin, or why Firefox is unavailable, for the manifest.
     """
 
     packages: tuple[str, ...]
@@ -50,11 +50,11 @@ class FirefoxSource:
 def find_mozilla_archive(
     settings: Settings, archives: Sequence[Archive] | None = None
 ) -> str | None:
-    """Find the address of Mozilla's archive, no slash at its end, or None.
+    """Return the URL of Mozilla's archive without a trailing slash, or None.
 
     Args:
-        settings: may hold it.
-        archives: of the host, when they are already known.
+        settings: may name the archive.
+        archives: the host's archives, if already known.
     """
     if settings.mirror_mozilla:
         return settings.mirror_mozilla.rstrip("/")
@@ -70,17 +70,17 @@ def prepare_firefox(
     archives: Sequence[Archive] | None = None,
     fingerprint: str = KEY_FINGERPRINT,
 ) -> FirefoxSource:
-    """Decide where Firefox comes from, its archive asked and its key checked.
+    """Select the origin of Firefox, after querying its archive and checking its key.
 
     Args:
         settings: may name the archive.
-        workdir: where preferences and key are put; they may go once the system is made.
-        report: told about it.
-        archives: of the host, when they are already known.
-        fingerprint: of the one key that may sign the archive.
+        workdir: folder for preferences and key; they may be deleted once the system is built.
+        report: receives the decision.
+        archives: the host's archives, if already known.
+        fingerprint: fingerprint of the only key that may sign the archive.
 
     Raises:
-        ImageBuildError: the archive answers with a key that is not Mozilla's.
+        ImageBuildError: the archive's key is not Mozilla's.
     """
     preferences = workdir / "firefox.pref"
     preferences.write_text(_PREFERENCES)
@@ -89,7 +89,7 @@ def prepare_firefox(
     options = (f"--setup-hook={hook}",)
     uri = find_mozilla_archive(settings, archives)
     if uri is None:
-        reason = "No archive of Mozilla is known: set MESOCOSM_MIRROR_MOZILLA to its address."
+        reason = "Mozilla's archive is not known: set MESOCOSM_MIRROR_MOZILLA to its URL."
         return _without(reason, options, report)
     reach = fetch(f"{uri}/dists/{SUITE}/InRelease", timeout_s=_DEADLINE_S)
     if not reach.ok:
@@ -97,14 +97,16 @@ def prepare_firefox(
     try:
         armoured = fetch_bytes(f"{uri}/{KEY_FILE}")
     except OSError as exc:
-        return _without(f"The key of Mozilla's archive cannot be had ({exc}).", options, report)
+        return _without(
+            f"The key of Mozilla's archive could not be fetched ({exc}).", options, report
+        )
     key = workdir / "mozilla.asc"
     key.write_bytes(armoured)
     require_keys(
         key,
         {fingerprint},
         owner="Mozilla",
-        resolution="Check MESOCOSM_MIRROR_MOZILLA: somebody else may have signed this archive.",
+        resolution="Check MESOCOSM_MIRROR_MOZILLA: this archive may be signed by somebody else.",
     )
     line = f"deb [signed-by={key}] {uri} {SUITE} main"
     return FirefoxSource(("firefox",), (line,), options, f"Firefox, Mozilla's, from {uri}")

@@ -1,6 +1,6 @@
-"""What this host knows about its own archives: apt sources, authorities, pip's settings.
+"""The host's own archive settings: apt sources, certificate authorities, pip's settings.
 
-Builds use the very archives the host uses, so no host name of an archive stands in this project.
+Builds use the same archives as the host, so this project contains no host name of an archive.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _AUTHORITIES = (
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/cert.pem",
 )
-# Where Debian's own tools keep the default archive of each vendor.
+# Files in which Debian's own tools keep the default archive of each vendor.
 _TOOLS_WITH_DEFAULTS = ("/usr/share/debootstrap/scripts/gutsy", "/usr/bin/mmdebstrap")
 _KEPT_APT_OPTIONS = ("Acquire::Check-Valid-Until", "Acquire::Check-Date", "Acquire::Retries")
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy")
@@ -29,12 +29,12 @@ _PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """One apt archive the host is set up to use.
+    """One apt archive that the host is configured to use.
 
     Attributes:
-        uri: base address, no slash at its end.
+        uri: base URL without a trailing slash.
         suite: such as ``bookworm`` or ``bookworm-security``.
-        origin: such as ``Debian``; empty while the host never ran ``apt-get update``.
+        origin: such as ``Debian``; empty if the host never ran ``apt-get update``.
     """
 
     uri: str
@@ -43,7 +43,7 @@ class Archive:
 
 
 def read_archives() -> list[Archive]:
-    """Ask apt which archives this host uses; empty where there is no apt."""
+    """Return the archives that this host's apt uses; empty if there is no apt."""
     wanted = "$(REPO_URI)|$(RELEASE)|$(ORIGIN)"
     try:
         text = run(["apt-get", "indextargets", "--format", wanted], timeout_s=20).text
@@ -58,7 +58,7 @@ def read_archives() -> list[Archive]:
 
 
 def read_default_archive(vendor: str) -> str | None:
-    """Read a vendor's default archive out of the tools that know it, or None.
+    """Return a vendor's default archive according to the bootstrap tools, or None.
 
     Args:
         vendor: ``debian`` or ``ubuntu``.
@@ -72,7 +72,7 @@ def read_default_archive(vendor: str) -> str | None:
 
 
 def read_apt_options() -> list[str]:
-    """Return the host's apt options that builds must share, such as a lenient validity check."""
+    """Return the host's apt options that builds must use, such as a lenient validity check."""
     try:
         text = run(["apt-config", "dump"], timeout_s=10).text
     except ToolError:
@@ -90,7 +90,7 @@ def read_os_release() -> tuple[str, str]:
 
 
 def read_authorities() -> bytes:
-    """Return the certificate authorities this host trusts, PEM; empty when it has none."""
+    """Return the certificate authorities that this host trusts, as PEM; empty if it has none."""
     chosen = [os.environ.get(name, "") for name in ("PIP_CERT", "SSL_CERT_FILE")]
     for name in (*chosen, *_AUTHORITIES):
         if name and Path(name).is_file():
@@ -99,13 +99,13 @@ def read_authorities() -> bytes:
 
 
 def read_pip_conf(authorities: str) -> bytes:
-    """Write a ``pip.conf`` that reaches the package index the way this host's pip does.
+    """Return a ``pip.conf`` that accesses the package index as this host's pip does.
 
-    Only network addresses are taken over, local folders are not; it holds what the host's
-    environment holds, secrets too, so it must stay out of final images.
+    Only network addresses are copied, not local folders. It can contain secrets from the host's
+    environment, so it must not be in final images.
 
     Args:
-        authorities: where the authorities' file will be in the build.
+        authorities: path of the authorities' file in the build.
     """
     conf = configparser.ConfigParser(interpolation=None)
     conf["global"] = {"disable-pip-version-check": "true"}
@@ -122,7 +122,7 @@ def read_pip_conf(authorities: str) -> bytes:
 
 
 def read_proxies() -> dict[str, str]:
-    """Return the proxy variables of this host; docker keeps these build arguments out of images."""
+    """Return this host's proxy variables; docker keeps these build arguments out of images."""
     proxies = {}
     for name in _PROXIES:
         if value := os.environ.get(name) or os.environ.get(name.upper()):

@@ -1,4 +1,4 @@
-"""Find the keys that sign a distribution's archive, also on a host of another vendor."""
+"""Find the keys that sign a distribution's archive, even on a host of another vendor."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _TIMEOUT_S = 60.0
 def find_keyring(
     distribution: Distribution, settings: Settings, workdir: Path, report: Report
 ) -> Path:
-    """Return a file of archive keys that mmdebstrap can be handed.
+    """Return a file of archive keys for mmdebstrap.
 
-    The host's own file when its package is installed; else the archive's own key package is
-    fetched and used only if **every** key in it has one of the fingerprints of the table.
+    This is the host's own file if its package is installed. Otherwise the archive's key package is
+    fetched, and used only if **every** key in it has one of the fingerprints in the table.
 
     Args:
-        distribution: whose keys.
+        distribution: distribution whose keys are wanted.
         settings: may name a mirror.
-        workdir: where a fetched file is put; remove it after use.
-        report: told about it.
+        workdir: folder for a fetched file; remove it after use.
+        report: receives progress.
 
     Raises:
-        ImageBuildError: it cannot be fetched or holds a key that is not known.
+        ImageBuildError: the file cannot be fetched or contains an unknown key.
     """
     installed = Path(distribution.keyring)
     if installed.is_file():
@@ -62,10 +62,10 @@ def find_keyring(
 
 
 def check_fingerprints(keyring: Path, distribution: Distribution) -> None:
-    """Make sure that a key file holds none but known keys of a distribution's archive.
+    """Check that a key file contains only known keys of a distribution's archive.
 
     Raises:
-        ImageBuildError: it holds none, or another.
+        ImageBuildError: it contains no key, or an unknown one.
     """
     require_keys(
         keyring,
@@ -76,16 +76,16 @@ def check_fingerprints(keyring: Path, distribution: Distribution) -> None:
 
 
 def require_keys(keyring: Path, known: Collection[str], *, owner: str, resolution: str) -> None:
-    """Make sure that a key file holds keys, and none but known ones.
+    """Check that a key file contains keys, and only known ones.
 
     Args:
-        keyring: OpenPGP keys, armoured or not.
-        known: fingerprints, 40 hex digits in upper case.
-        owner: whose keys they are said to be.
-        resolution: what to do when they are not.
+        keyring: OpenPGP keys, ASCII-armoured or binary.
+        known: fingerprints, 40 uppercase hex digits.
+        owner: claimed owner of the keys.
+        resolution: the error's resolution.
 
     Raises:
-        ImageBuildError: it holds none, or another.
+        ImageBuildError: it contains no key, or an unknown one.
     """
     shown = run(["gpg", "--batch", "--show-keys", "--with-colons", str(keyring)])
     primary = re.findall(
@@ -95,7 +95,7 @@ def require_keys(keyring: Path, known: Collection[str], *, owner: str, resolutio
     if shown.exit_code or unknown or not primary:
         raise ImageBuildError(
             f"The key file fetched for {owner} cannot be trusted.",
-            details=f"It holds keys that are not known: {', '.join(sorted(unknown)) or 'none'}.",
+            details=f"It contains unknown keys: {', '.join(sorted(unknown)) or 'none'}.",
             resolution=resolution,
         )
 
@@ -111,11 +111,11 @@ def _fetch_package(mirror: str, distribution: Distribution) -> bytes:
 
 
 def fetch_bytes(url: str) -> bytes:
-    """Fetch a small file whole.
+    """Fetch a small file.
 
     Raises:
         OSError: it cannot be fetched.
-        ValueError: the address is none.
+        ValueError: the URL is invalid.
     """
     with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as reply:  # noqa: S310
         data = reply.read()

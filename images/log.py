@@ -1,4 +1,4 @@
-"""Keep what a build said, and pass its progress on."""
+"""Log a build's output, and forward its progress."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def ignore_progress(phase: str, fraction: float | None = None, line: str = "") -> None:
-    """Take progress and do nothing with it."""
+    """Ignore progress."""
 
 
 class BuildLog:
-    """A `Report` that writes every line to a file and hands it on.
+    """A `Report` that writes every line to a file and forwards it.
 
     Args:
-        path: the log; its folder is made.
-        onward: who else is told.
+        path: the log file; its folder is created.
+        onward: the `Report` to forward to.
     """
 
     def __init__(self, path: Path, onward: Report) -> None:
@@ -47,7 +47,7 @@ class BuildLog:
         file, self._file = self._file, None
         if file is None:
             return
-        # A disk too full for the log must not hide the build's own error.
+        # A full disk must not hide the build's own error.
         with suppress(OSError) if error is not None else nullcontext():
             if error is not None:
                 file.write(f"FAILED: {error}\n")
@@ -55,7 +55,7 @@ class BuildLog:
             file.close()
 
     def __call__(self, phase: str, fraction: float | None = None, line: str = "") -> None:
-        """Write a line, with a heading where a new phase begins, and hand it on."""
+        """Write a line, with a heading at the start of each phase, and forward it."""
         with self._lock:
             if self._file is not None:
                 if phase and phase != self._phase:

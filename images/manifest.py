@@ -1,8 +1,8 @@
-"""What is in an image: files, package versions, digests, and how it came to be."""
+"""The content of an image: files, package versions, digests, and how it was built."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MANIFEST = "manifest.json"
-FORMAT = 1
+FORMAT: Final = 1
 
 
 class FileEntry(BaseModel):
     """One file of an image.
 
     Attributes:
-        size_bytes: of its content.
-        sha256: of its content, 64 hex digits.
+        size_bytes: size of the content.
+        sha256: SHA-256 of the content, 64 hex digits.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -32,29 +32,29 @@ class FileEntry(BaseModel):
 
 
 class Manifest(BaseModel):
-    """The record of one build; written last, so that its presence means a whole image.
+    """The record of one build; written last, so that its presence means a complete image.
 
     Attributes:
-        format: of this file.
-        name: of the recipe.
+        format: version of this file's schema; another one is refused.
+        name: name of the recipe.
         variant: such as ``debian-12``.
-        recipe_digest: SHA-256 of what went in.
-        image_digest: SHA-256 over `files`, or the docker image's id.
+        recipe_digest: SHA-256 of the recipe's inputs.
+        image_digest: SHA-256 over `files`, or the docker image's ID.
         built_at: UTC, ISO 8601.
-        seconds: how long the build took.
+        seconds: duration of the build.
         builder: version of this project.
-        needs: digest of each image this one stands on.
+        needs: digest of each base image.
         inputs: digest of each input of the recipe; empty in manifests of older versions.
-        docker_tag: of a docker image.
-        docker_id: of a docker image, ``sha256:...``.
-        files: by path below the image's folder; empty for docker images.
+        docker_tag: tag of a docker image.
+        docker_id: ID of a docker image, ``sha256:...``.
+        files: files by path below the image's folder; empty for docker images.
         packages: version of each distribution package, by name.
-        notes: further facts, such as how the distribution was chosen.
+        notes: additional facts, such as how the distribution was chosen.
     """
 
     model_config = ConfigDict(frozen=True)
 
-    format: int = FORMAT
+    format: Literal[1] = FORMAT
     name: str
     variant: str
     recipe_digest: str
@@ -72,7 +72,7 @@ class Manifest(BaseModel):
 
 
 def list_files(root: Path) -> list[Path]:
-    """Return the content files of an image's folder, sorted; not the manifest and its stamp."""
+    """Return the content files of an image's folder, sorted, without the manifest and its stamp."""
     return sorted(
         path
         for path in root.rglob("*")
@@ -81,7 +81,7 @@ def list_files(root: Path) -> list[Path]:
 
 
 def describe_files(root: Path) -> dict[str, FileEntry]:
-    """Digest all content files of a folder."""
+    """Return the size and digest of all content files of a folder."""
     return {
         str(path.relative_to(root)): FileEntry(
             size_bytes=path.stat().st_size, sha256=digest_file(path)
@@ -99,7 +99,7 @@ def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of an image's folder.
 
     Raises:
-        ImageCorruptError: there is none or it is not one.
+        ImageCorruptError: the manifest is missing or invalid.
     """
     path = folder / MANIFEST
     try:
@@ -108,5 +108,5 @@ def read_manifest(folder: Path) -> Manifest:
         raise ImageCorruptError(
             f"The image in {folder} has no readable manifest.",
             details=str(exc),
-            resolution=f"Run `mesocosm image build {folder.parent.name}`, which builds it anew.",
+            resolution=f"Run `mesocosm image build {folder.parent.name}` to rebuild it.",
         ) from exc

@@ -18,10 +18,10 @@ _LINE_CHARS = 70
 
 @contextmanager
 def show_builds(console: Console | None = None) -> Iterator[Callable[[str], Report]]:
-    """Show builds, one line each, also several at a time.
+    """Show one or more concurrent builds, with one line each.
 
     Args:
-        console: where to; standard error by default.
+        console: output console; standard error by default.
 
     Yields:
         A function that takes an image's name and returns the `Report` of its build.
@@ -47,18 +47,18 @@ def show_progress(title: str, console: Console | None = None) -> Iterator[Report
     """Show one build.
 
     Args:
-        title: what is being built.
-        console: where to; standard error by default.
+        title: name of what is being built.
+        console: output console; standard error by default.
 
     Yields:
-        The `Report` to hand to the builder.
+        The `Report` for the builder.
     """
     with show_builds(console) as report_of:
         yield report_of(title)
 
 
 class _Bar:
-    """One line of a progress display, which goes when the build is done."""
+    """One line of a progress display, which disappears when the build is done."""
 
     def __init__(self, title: str, progress: Progress) -> None:
         self._progress = progress
@@ -75,7 +75,7 @@ class _Bar:
 
 
 class _Plain:
-    """Prints a line where a new phase begins."""
+    """A progress report that prints a line for each new phase."""
 
     def __init__(self, title: str, console: Console) -> None:
         self._title = title

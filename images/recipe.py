@@ -1,11 +1,11 @@
-"""What the builder asks of a recipe, and what a recipe gives back.
+"""The protocol of recipes, and what they return to the builder.
 
-Two sorts of images exist, with one protocol for both:
+There are two kinds of images, with one protocol for both:
 
 * *file images*: `Recipe.build` writes files into its work folder, which becomes
   ``<images_dir>/<name>/<recipe digest>/``;
-* *docker images*: `Recipe.build` leaves an image in the engine and names its id; the builder
-  tags it ``mesocosm/<name>:<first 12 digits of its id>``. Most of them are a folder
+* *docker images*: `Recipe.build` leaves an image in the engine and returns its ID; the builder
+  tags it ``mesocosm/<name>:<first 12 digits of its ID>``. Most of them are a folder
   with a Dockerfile: `images.dockerfile.DockerRecipe`.
 
 Example::
@@ -39,29 +39,29 @@ TAG_DIGITS = 12
 
 
 class Report(Protocol):
-    """How a build tells where it is; safe to call from any thread."""
+    """Receiver of a build's progress; safe to call from any thread."""
 
     def __call__(self, phase: str, fraction: float | None = None, line: str = "") -> None:
-        """Take one step of progress.
+        """Report one step of progress.
 
         Args:
-            phase: short name of what is being done, such as ``packages``.
-            fraction: how much of the phase is done, 0 to 1, or None when unknown.
-            line: one line of a tool's output; it goes into the log of the build.
+            phase: short name of the current phase, such as ``packages``.
+            fraction: completed fraction of the phase, 0 to 1, or None if unknown.
+            line: one line of a tool's output, for the log of the build.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image that is there, checked, and may be used.
+    """An image that exists, is verified, and may be used.
 
     Attributes:
-        name: of its recipe, such as ``desktop``.
+        name: name of its recipe, such as ``desktop``.
         variant: such as ``debian-12``.
-        digest: SHA-256 of its content: the docker image's id, or the digest over its files.
-        recipe_digest: SHA-256 of what went into it; the key of the cache.
-        path: folder that holds `manifest.json` and, for file images, the files.
+        digest: SHA-256 of its content: the docker image's ID, or the digest over its files.
+        recipe_digest: SHA-256 of the recipe's inputs; the cache key.
+        path: folder with `manifest.json` and, for file images, the files.
         tag: the docker tag; None for file images.
     """
 
@@ -84,10 +84,10 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """What a build gives back beside the files in its work folder.
+    """What a build returns in addition to the files in its work folder.
 
     Attributes:
-        docker_id: id of the docker image (``sha256:...``); None for file images.
+        docker_id: ID of the docker image (``sha256:...``); None for file images.
         packages: version of each distribution package inside, by name.
         notes: facts worth keeping, such as how the distribution was chosen.
     """
@@ -98,48 +98,49 @@ class Product:
 
 
 class Recipe(Protocol):
-    """How one image is made."""
+    """The instructions for building one image."""
 
     @property
     def name(self) -> str:
-        """Lower-case name, unique in `images.catalog`."""
+        """Lowercase name, unique in `images.catalog`."""
         ...
 
     @property
     def variant(self) -> str:
-        """What tells apart images of one recipe, such as ``debian-12``."""
+        """The name that distinguishes images of one recipe, such as ``debian-12``."""
         ...
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Names of the recipes whose images must be there first."""
+        """Names of the recipes whose images must exist first."""
         ...
 
     def inputs(self) -> Mapping[str, object]:
-        """Give plain JSON data that determines the content: file digests and parameters.
+        """Return JSON data that determines the content: file digests and parameters.
 
-        The builder adds name, variant and the digests of the needed images; the whole's digest is
-        the recipe digest. Quick, no network: called each time an image is asked for.
+        The builder adds name, variant and the digests of the base images; the digest of all this is
+        the recipe digest. Must be quick and use no network: it is called each time an image is
+        requested.
         """
         ...
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
-        """Make the image.
+        """Build the image.
 
         Args:
-            workdir: an empty folder on the images' file system; it is removed when this raises.
-                All that is in it at the end belongs to the image.
-            report: told about progress.
+            workdir: an empty folder on the images' file system; it is removed if this raises. Its
+                content at the end belongs to the image.
+            report: receives progress.
             needed: the images named by `needs`.
 
         Raises:
-            MesocosmError: any of them; the builder turns a tool's failure into ImageBuildError.
+            MesocosmError: any subclass; the builder converts a tool's failure to ImageBuildError.
         """
         ...
 
 
 def input_digests(recipe: Recipe) -> dict[str, str]:
-    """Return a digest of each input of a recipe; those that are tables are taken apart."""
+    """Return a digest of each input of a recipe; entries of tables are digested separately."""
     digests: dict[str, str] = {}
     for key, value in recipe.inputs().items():
         if isinstance(value, dict):
@@ -152,25 +153,25 @@ def input_digests(recipe: Recipe) -> dict[str, str]:
 def docker_tag(name: str, docker_id: str, owner: str = "") -> str:
     """Return the tag of a docker image, such as ``mesocosm/phone:1f0c2a9b44de``.
 
-    It follows the image's id, so that two state folders that share one docker engine, and built
-    the same recipe twice, do not take each other's tag away; nor does one that is purged.
+    It contains the image's ID, so that two state folders that share a docker engine and build the
+    same recipe do not remove each other's tag, even when one of them is purged.
 
     Args:
-        name: of the recipe.
-        docker_id: of the image.
-        owner: tells the appliance from others of the host; see `Settings.owner`.
+        name: name of the recipe.
+        docker_id: ID of the image.
+        owner: identifies the appliance among others on the host; see `Settings.owner`.
     """
     digits = docker_id.removeprefix("sha256:")[:TAG_DIGITS]
     return f"{REPOSITORY_PREFIX}/{name}:{digits}" + (f"-{owner}" if owner else "")
 
 
 def is_own_tag(tag: str, owner: str) -> bool:
-    """Return whether a tag of `docker_tag` is an appliance's own.
+    """Return whether a tag from `docker_tag` belongs to an appliance.
 
-    A manifest that came with images copied from another state folder names that one's tag.
+    The manifest of an image copied from another state folder contains that folder's tag.
 
     Args:
-        tag: of a docker image.
-        owner: of the appliance; see `Settings.owner`.
+        tag: tag of a docker image.
+        owner: owner of the appliance; see `Settings.owner`.
     """
     return tag.rpartition(":")[2].partition("-")[2] == owner

@@ -1,4 +1,4 @@
-"""Digest a recipe as it is the same on every host, whatever was built from it."""
+"""Compute a recipe digest that is the same on every host, whatever was built from the recipe."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from images.recipe import Recipe
 
 _OF_THIS_APPLIANCE = frozenset({"authorized_key"})
-"""Inputs that differ between appliances and change nothing that an agent can see."""
+"""Inputs that differ between appliances without any effect that an agent can see."""
 
 
 def portable_recipe_digest(
     name: str, settings: Settings, make: Callable[[str, Settings], Recipe] = make_recipe
 ) -> str:
-    """Return the digest of a recipe and of the recipes that it stands on.
+    """Return the digest of a recipe and the recipes that it is based on.
 
-    Unlike the key of the image store it covers neither the appliance's own keys nor what was built:
-    two hosts that have the same files and settings get the same digest.
+    Unlike the key of the image store it covers neither the appliance's own keys nor the built
+    images: two hosts with the same files and settings get the same digest.
 
     Args:
-        name: of the recipe.
-        settings: which variant it makes.
-        make: makes the recipe of a name.
+        name: name of the recipe.
+        settings: determine the variant.
+        make: returns the recipe of a name.
 
     Raises:
         UnknownNameError: there is no recipe of that name.
-        RequirementError: the host's distribution has none.
+        RequirementError: the host's distribution has no such recipe.
     """
     recipe = make(name, settings)
     inputs = {key: value for key, value in recipe.inputs().items() if key not in _OF_THIS_APPLIANCE}

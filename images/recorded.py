@@ -1,7 +1,7 @@
-"""Recipes as the host knows them, for processes in containers, which have other files than the host.
+"""The host's recipes for processes in containers, whose files differ from the host's.
 
-The host records the inputs of today's recipes. In a container they answer all that is asked of a recipe:
-its variant, its digests, whether an image is current. Nothing is built from them.
+The host records the inputs of the current recipes. In a container they provide a recipe's variant
+and digests, and whether an image is current. Nothing is built from them.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from images.recipe import Image, Product, Report
 
 DESKTOPS = frozenset({"desktop", "desktop-container"})
-"""Recipes with a variant for each distribution, all of which may be in use."""
+"""Recipes with a variant per distribution; several variants may be in use."""
 
 
 class RecordedRecipe(BaseModel):
-    """A recipe of the host's.
+    """A recipe of the host.
 
     Attributes:
-        name: of the recipe.
-        variant: that the host's settings made of it.
-        needs: names of the recipes that it stands on.
-        recorded: its inputs.
+        name: name of the recipe.
+        variant: variant for the host's settings.
+        needs: names of the recipes that it is based on.
+        recorded: inputs of the recipe.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -41,7 +41,7 @@ class RecordedRecipe(BaseModel):
     recorded: dict[str, Any]
 
     def inputs(self) -> Mapping[str, object]:
-        """Return what the host found its inputs to be."""
+        """Return the inputs as recorded by the host."""
         return self.recorded
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
@@ -52,13 +52,13 @@ class RecordedRecipe(BaseModel):
         """
         del workdir, report, needed
         raise RequirementError(
-            f"The image {self.name} is not built in a container.",
+            f"The image {self.name} cannot be built in a container.",
             resolution=f"Run `mesocosm image build {self.name}` on the host.",
         )
 
 
 class Record(BaseModel):
-    """All that was recorded; of two recipes with one name the first is that of the settings."""
+    """All recorded recipes; of two recipes with the same name, the first matches the settings."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -66,19 +66,19 @@ class Record(BaseModel):
 
 
 def record_path(settings: Settings) -> Path:
-    """Return the file of the record."""
+    """Return the path of the record."""
     return settings.images_dir / "recipes.json"
 
 
 def read_recipe(name: str, settings: Settings) -> RecordedRecipe:
-    """Return a recipe as the host recorded it.
+    """Return a recipe recorded by the host.
 
     Args:
-        name: of the recipe.
-        settings: may name a distribution, of which a desktop's recipe must then be.
+        name: name of the recipe.
+        settings: may name a distribution, which a desktop's recipe must then match.
 
     Raises:
-        ImageMissingError: it recorded none, or the record cannot be read.
+        ImageMissingError: the host recorded no such recipe, or the record is unreadable.
     """
     try:
         record = Record.model_validate_json(record_path(settings).read_bytes())
@@ -88,11 +88,11 @@ def read_recipe(name: str, settings: Settings) -> RecordedRecipe:
     for recipe in record.recipes:
         if recipe.name == name and variant in {"", recipe.variant}:
             return recipe
-    raise _not_recorded(name, f"There is none of {variant or 'any variant'}.")
+    raise _not_recorded(name, f"There is no recipe of {variant or 'any variant'}.")
 
 
 def _asked_variant(name: str, settings: Settings) -> str:
-    """Return the variant that settings ask for by name; empty where they do not."""
+    """Return the variant that the settings name explicitly; empty if they name none."""
     if name not in DESKTOPS or settings.distribution == "auto":
         return ""
     source = "-cloud" if settings.desktop_source == "cloud-image" else ""
@@ -101,7 +101,7 @@ def _asked_variant(name: str, settings: Settings) -> str:
 
 def _not_recorded(name: str, details: str) -> ImageMissingError:
     return ImageMissingError(
-        f"The recipe of {name} was not recorded by the host.",
+        f"The host has not recorded the recipe of {name}.",
         details=details,
-        resolution="Run `mesocosm up` on the host; it records the recipes of today.",
+        resolution="Run `mesocosm up` on the host, which records the current recipes.",
     )

@@ -1,4 +1,4 @@
-"""Record today's recipes for processes in containers; see `images.recorded`."""
+"""Record the current recipes for processes in containers; see `images.recorded`."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def record_recipes(
     settings: Settings,
     make: MakeRecipe = make_recipe,
 ) -> None:
-    """Write down recipes and those that they stand on; also of desktops of other distributions.
+    """Record recipes and their base recipes, including desktops of other distributions.
 
-    Nothing is written where nothing changed, or where there are no images.
+    Nothing is written if nothing changed or there are no images.
 
     Args:
-        names: of the recipes.
-        settings: which variants they make, and where images are.
-        make: makes the recipe of a name.
+        names: names of the recipes.
+        settings: determine the variants and locate the image store.
+        make: returns the recipe of a name.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the record cannot be written.
     """
     if not settings.images_dir.is_dir():
         return
@@ -62,7 +62,7 @@ def _add(
     make: MakeRecipe,
     recipes: dict[tuple[str, str], RecordedRecipe],
 ) -> None:
-    """Record one recipe and what it stands on; one that this host cannot make is left out."""
+    """Record one recipe and its base recipes; skip a recipe that this host does not support."""
     try:
         recipe = make(name, settings)
         if (name, recipe.variant) in recipes:

@@ -1,10 +1,10 @@
-"""Where finished images lie; an image is there whole or not at all.
+"""The store of finished images; an image is either complete or absent.
 
 ::
 
     <images_dir>/<name>/<recipe digest>/manifest.json   written last, then the folder is renamed
-    <images_dir>/<name>/.build-<random>/                being built; a leftover when nobody locks
-    <images_dir>/<name>/.lock                           held by the one builder of that name
+    <images_dir>/<name>/.build-<random>/                being built; a leftover if the lock is free
+    <images_dir>/<name>/.lock                           held by the only builder of that name
     <images_dir>/logs/<name>-<variant>-<digest>-<UTC>.log
 """
 
@@ -33,17 +33,17 @@ _CHECKED = ".checked"
 
 
 def image_folder(images_dir: Path, name: str, recipe_digest: str) -> Path:
-    """Return the folder an image has when it is built."""
+    """Return the folder of a built image."""
     return images_dir / name / recipe_digest
 
 
 def lock_path(images_dir: Path, name: str) -> Path:
-    """Return the lock that the builder of images of that name holds."""
+    """Return the path of the lock of a name's builder."""
     return images_dir / name / ".lock"
 
 
 def as_image(manifest: Manifest, folder: Path) -> Image:
-    """Describe a built image."""
+    """Return the `Image` of a manifest."""
     return Image(
         name=manifest.name,
         variant=manifest.variant,
@@ -55,7 +55,7 @@ def as_image(manifest: Manifest, folder: Path) -> Image:
 
 
 def iter_manifests(images_dir: Path) -> Iterator[tuple[Path, Manifest | MesocosmError]]:
-    """Return each built image's folder with its manifest, or with what is wrong with that."""
+    """Yield each built image's folder with its manifest, or with the manifest's error."""
     for path in sorted(images_dir.glob(f"*/[0-9a-f]*/{MANIFEST}")):
         try:
             yield path.parent, read_manifest(path.parent)
@@ -64,7 +64,7 @@ def iter_manifests(images_dir: Path) -> Iterator[tuple[Path, Manifest | Mesocosm
 
 
 def make_workdir(images_dir: Path, name: str) -> Path:
-    """Make an empty folder for a build; hold the lock of `name`."""
+    """Create an empty folder for a build; the caller must hold the lock of `name`."""
     parent = images_dir / name
     parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=LEFTOVER, dir=parent))
@@ -73,12 +73,12 @@ def make_workdir(images_dir: Path, name: str) -> Path:
 
 
 def has_leftovers(images_dir: Path, name: str) -> bool:
-    """Return whether work folders are there: of a build that runs, or of killed ones."""
+    """Return whether there are work folders, of a running build or of killed ones."""
     return any((images_dir / name).glob(f"{LEFTOVER}*"))
 
 
 def remove_leftovers(images_dir: Path, name: str) -> int:
-    """Remove what killed builds of `name` left; hold its lock. Gives how many there were."""
+    """Remove and count leftovers of killed builds of `name`; the caller must hold its lock."""
     leftovers = list((images_dir / name).glob(f"{LEFTOVER}*"))
     for folder in leftovers:
         remove_folder(folder)
@@ -86,7 +86,7 @@ def remove_leftovers(images_dir: Path, name: str) -> int:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder, after ending what a killed build left running or mounted in it."""
+    """Remove a folder, after ending processes and mounts that a killed build left in it."""
     _kill_users(folder)
     mounts = [
         line.split()[4].encode().decode("unicode_escape")
@@ -94,14 +94,14 @@ def remove_folder(folder: Path) -> None:
     ]
     below = sorted((point for point in mounts if Path(point).is_relative_to(folder)), reverse=True)
     for mount in below:
-        run(["umount", "--lazy", mount]).require("Unmount it by hand and try again.")
+        run(["umount", "--lazy", mount]).require("Unmount it manually and try again.")
     shutil.rmtree(folder, ignore_errors=False)
 
 
 def _kill_users(folder: Path) -> None:
-    """Kill the programs of a killed build, which go on without it: all that live in its folder.
+    """Kill the processes of a killed build that are still running in its folder.
 
-    A program lives there when its root or working folder, its arguments or its TMPDIR do.
+    A process belongs to the folder if its root or working directory, arguments or TMPDIR do.
     """
     needle = str(folder).encode()
     for process in Path("/proc").glob("[0-9]*"):
@@ -115,9 +115,9 @@ def _kill_users(folder: Path) -> None:
 
 
 def commit(images_dir: Path, workdir: Path, manifest: Manifest) -> Path:
-    """Turn a work folder into an image: all on disk, manifest last, then one rename.
+    """Turn a work folder into an image: sync all files, write the manifest last, then rename.
 
-    An image that was there before (a corrupt one, or one built anew on purpose) is replaced.
+    An existing image (corrupt, or rebuilt on purpose) is replaced.
     """
     for path in list_files(workdir):
         _sync(path)
@@ -140,17 +140,17 @@ def check_files(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
     """Compare the files of an image with its manifest.
 
     Args:
-        folder: of the image.
-        manifest: of the image.
-        thorough: read every byte; else only files whose size or time of change differs from the
-            last check that read them.
+        folder: folder of the image.
+        manifest: manifest of the image.
+        thorough: read every byte; else only files whose size or change time differs from the last
+            check that read them.
 
     Raises:
-        ImageCorruptError: a file is missing, too many, or differs.
+        ImageCorruptError: a file is missing, unexpected, or differs.
     """
     present = {str(path.relative_to(folder)) for path in list_files(folder)}
-    wrong = [f"{name}: is missing" for name in sorted(manifest.files.keys() - present)]
-    wrong += [f"{name}: does not belong to it" for name in sorted(present - manifest.files.keys())]
+    wrong = [f"{name}: missing" for name in sorted(manifest.files.keys() - present)]
+    wrong += [f"{name}: unexpected" for name in sorted(present - manifest.files.keys())]
     seen = {} if thorough else _read_checked(folder)
     reread = False
     for name, entry in manifest.files.items():
@@ -159,21 +159,21 @@ def check_files(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
             continue
         reread = True
         if path.stat().st_size != entry.size_bytes:
-            wrong.append(f"{name}: {path.stat().st_size} bytes, not {entry.size_bytes}")
+            wrong.append(f"{name}: {path.stat().st_size} bytes, expected {entry.size_bytes}")
         elif (digest := digest_file(path)) != entry.sha256:
-            wrong.append(f"{name}: SHA-256 is {digest}, not {entry.sha256}")
+            wrong.append(f"{name}: SHA-256 is {digest}, expected {entry.sha256}")
     if wrong:
         raise ImageCorruptError(
             f"The image {manifest.name}:{manifest.variant} is corrupt.",
             details=f"In {folder}:\n" + "\n".join(wrong),
-            resolution=f"Run `mesocosm image build {manifest.name}`, which builds it anew.",
+            resolution=f"Run `mesocosm image build {manifest.name}` to rebuild it.",
         )
     if reread:
         remember_checked(folder, manifest)
 
 
 def remember_checked(folder: Path, manifest: Manifest) -> None:
-    """Note size and time of change of files whose content was just found right."""
+    """Record size and change time of files whose content was just verified."""
     stamp = {name: _fingerprint(folder / name) for name in manifest.files}
     write_atomic(folder / _CHECKED, json.dumps(stamp))
 

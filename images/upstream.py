@@ -1,4 +1,4 @@
-"""Images that upstream publishes: pulled where a registry gives them, else the distribution's package."""
+"""Images that upstream publishes: pulled from a registry, else from the distribution's package."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ REGISTRY_DEADLINE_S = 5
 
 @dataclass(frozen=True, kw_only=True)
 class UpstreamRecipe(DockerRecipe):
-    """Upstream's image where a registry gives it, else base and the distribution's package.
+    """Upstream's image if a registry provides it, else base and the distribution's package.
 
-    Both take the same arguments: the Dockerfile's entry point is the program.
+    Both accept the same arguments: the Dockerfile's entry point is the program.
 
     Attributes:
         upstream: reference of upstream's image, with its version.
-        package: of the distribution, which the Dockerfile installs.
+        package: the distribution's package that the Dockerfile installs.
     """
 
     upstream: str
     package: str
 
     def inputs(self) -> Mapping[str, object]:
-        """Return the digests of its files and the upstream version."""
+        """Return the digests of the files, and the upstream version."""
         return {**super().inputs(), "upstream": self.upstream}
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
-        """Pull it or build it; `notes` say which."""
+        """Pull or build the image; `notes` record which."""
         with connect() as client:
             pulled = pull(client, self.upstream, deadline_s=REGISTRY_DEADLINE_S, report=report)
         if pulled:

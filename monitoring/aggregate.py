@@ -1,4 +1,4 @@
-"""Fold measures into counters and histograms."""
+"""Aggregate measures into counters and histograms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from appliance.base.measures import Name
 
 MAX_SERIES = 1000
-"""Label sets kept for one measure; what comes beyond is counted as dropped."""
+"""Maximum number of label sets per measure; further ones are counted as dropped."""
 
 
 @dataclass(slots=True)
@@ -24,7 +24,8 @@ class Series:
 
     Attributes:
         total: sum of all values; a counter's value.
-        counts: values a bucket, not cumulative, the last one above all bounds; empty for counters.
+        counts: values per bucket, not cumulative; the last bucket is above all bounds. Empty for
+            counters.
     """
 
     total: float = 0.0
@@ -32,12 +33,12 @@ class Series:
 
     @property
     def count(self) -> int:
-        """How many values a histogram holds."""
+        """The number of values in a histogram."""
         return sum(self.counts)
 
 
 class Aggregate:
-    """All series, and how many lines could not be used."""
+    """All series, and the number of lines that could not be used."""
 
     def __init__(self) -> None:
         self._series: dict[Name, dict[tuple[str, ...], Series]] = {name: {} for name in CATALOG}
@@ -45,7 +46,7 @@ class Aggregate:
         self.dropped = 0
 
     def add(self, name: str, value: float, labels: Mapping[str, str]) -> None:
-        """Count one measure; unknown names and bad values are damaged, too many label sets dropped."""
+        """Count one measure; bad names or values count as damaged, excess labels as dropped."""
         known = cast("Name", name)
         metric = CATALOG.get(known)
         if metric is None or not math.isfinite(value) or (metric.buckets is None and value < 0):
@@ -64,11 +65,11 @@ class Aggregate:
             series.counts[bisect.bisect_left(metric.buckets, value)] += 1
 
     def items(self, name: Name) -> Iterator[tuple[tuple[str, ...], Series]]:
-        """Return label values (in the catalog's order) and series of one measure."""
+        """Yield the label values (in catalog order) and series of one measure."""
         yield from list(self._series[name].items())  # a copy: another thread may be adding
 
     def sums(self, name: Name, label: str) -> dict[str, float]:
-        """Add a counter up over all labels but one."""
+        """Return the sums of a counter by the values of one label."""
         at = CATALOG[name].labels.index(label)
         totals: dict[str, float] = {}
         for key, series in self.items(name):
@@ -76,7 +77,7 @@ class Aggregate:
         return totals
 
     def to_json(self) -> dict[str, object]:
-        """Return everything as plain data."""
+        """Return all data as JSON-serializable objects."""
         rows = [
             [name, list(CATALOG[name].buckets or ()), list(key), series.total, series.counts]
             for name in CATALOG
@@ -86,10 +87,10 @@ class Aggregate:
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Aggregate:
-        """Read what `to_json` gave; series whose catalog entry has changed since are left out.
+        """Load the output of `to_json`; skip series whose catalog entry has changed since.
 
         Raises:
-            KeyError, TypeError, ValueError: the data have another shape.
+            KeyError, TypeError, ValueError: the data has another shape.
         """
         made = cls()
         made.damaged, made.dropped = _whole(data["damaged"]), _whole(data["dropped"])
@@ -101,7 +102,7 @@ class Aggregate:
             if metric is None or list(metric.buckets or ()) != buckets:
                 continue
             missing = len(metric.labels) - len(key)
-            if missing >= 0:  # labels that were added since read as empty, as in lines without them
+            if missing >= 0:  # labels added since are empty, as for lines without them
                 whole = (*key, *[""] * missing)
                 made._series[name][whole] = Series(float(total), [int(n) for n in counts])
         return made
@@ -112,11 +113,11 @@ def quantile(buckets: tuple[float, ...], counts: list[int], ratio: float) -> flo
 
     Args:
         buckets: upper bounds, ascending, the first bucket starting at 0.
-        counts: values a bucket, one more than `buckets`.
+        counts: values per bucket; one entry more than `buckets`.
         ratio: 0 to 1.
 
     Returns:
-        The estimate in the unit of the bounds; None without values.
+        The estimate in the unit of the bounds; None if there are no values.
 
     Source: Prometheus, querying/functions, histogram_quantile().
     """
@@ -140,5 +141,5 @@ def _empty(buckets: tuple[float, ...] | None) -> list[int]:
 
 def _whole(value: object) -> int:
     if not isinstance(value, int):
-        raise TypeError(f"{value!r} is not a whole number")
+        raise TypeError(f"{value!r} is not an integer")
     return value

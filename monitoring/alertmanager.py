@@ -1,4 +1,4 @@
-"""Write Alertmanager's configuration: who is told of alerts, and how often.
+"""Render Alertmanager's configuration: who is notified of alerts, and how often.
 
 Source: https://prometheus.io/docs/alerting/latest/configuration/
 """
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RECEIVER = "bench"
-"""The one receiver; without an address it gets alerts and tells nobody."""
+"""The only receiver; without an address it accepts alerts and notifies nobody."""
 
 _HEAD = "# Written by `mesocosm up` from MESOCOSM_ALERT_* and MESOCOSM_MAIL_*; changes are lost.\n"
 _GROUP_WAIT = {"page": "10s", "ticket": "1m"}
-"""How long alerts of one name are collected before the first message."""
+"""How long alerts with the same name are collected before the first notification."""
 _REPEAT_INTERVAL = {"page": "4h", "ticket": "24h"}
-"""After how long an alert that still fires is told again."""
+"""How long until an alert that still fires is notified again."""
 _IMPLIED = {"HostDown": "MachinesLost|PoolEmpty", "DiskFull": "DiskLow"}
-"""Which alerts are not told while another fires that explains them."""
+"""Alerts that are inhibited while another alert that explains them fires."""
 _SUBJECT = "[{{ .Status }}] {{ .GroupLabels.alertname }}: Mesocosm on "
 _TEXT = """\
 {{ range .Alerts }}{{ .Status }}: {{ .Labels.alertname }} ({{ .Labels.severity }}), since {{ .StartsAt.UTC.Format "2006-01-02 15:04:05" }} UTC
@@ -35,15 +35,15 @@ _TEXT = """\
 
 @dataclass(frozen=True, slots=True)
 class MailServer:
-    """The server that takes mail.
+    """The SMTP server that sends alert mail.
 
     Attributes:
-        host: its name.
-        port: where it listens.
-        sender: address that mail comes from.
-        user: name to log in with; empty does not log in.
-        password: of that user.
-        starttls: whether the connection is encrypted before anything else.
+        host: host name of the server.
+        port: port of the server.
+        sender: sender address of the mail.
+        user: login name; empty for no login.
+        password: password of that user.
+        starttls: whether STARTTLS is required.
     """
 
     host: str
@@ -56,12 +56,12 @@ class MailServer:
 
 @dataclass(frozen=True, slots=True)
 class Receivers:
-    """Who is told of alerts.
+    """Where alerts are sent.
 
     Attributes:
-        webhook: address that gets Alertmanager's JSON; empty for none.
-        mail_to: addresses with commas; empty for none.
-        server: that takes the mail; needed with `mail_to`.
+        webhook: URL that receives Alertmanager's JSON; empty for none.
+        mail_to: comma-separated addresses; empty for none.
+        server: the mail server; required with `mail_to`.
     """
 
     webhook: str = ""
@@ -70,11 +70,11 @@ class Receivers:
 
 
 def render_config(receivers: Receivers, place: str) -> str:
-    """Return the text of ``alertmanager.yml``; it holds passwords.
+    """Return the text of ``alertmanager.yml``, which contains passwords.
 
     Args:
-        receivers: who is told.
-        place: name of this host, for subjects of mail.
+        receivers: where alerts are sent.
+        place: name of this host, for mail subjects.
     """
     receiver: dict[str, Any] = {"name": RECEIVER}
     if receivers.webhook:
@@ -124,5 +124,5 @@ def _mail(to: str, server: MailServer, place: str) -> dict[str, Any]:
 
 
 def _literal(text: str) -> str:
-    """Return text that a Go template prints as it is."""
+    """Return text that a Go template prints verbatim."""
     return text.replace("{{", "")

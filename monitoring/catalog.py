@@ -14,7 +14,7 @@ PREFIX = "mesocosm_"
 
 # Dense around the targets: rewind p50 1.0 s and p99 1.5 s, libvirt's revert 2.5-8.9 s.
 _RESET_BUCKETS_S = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.8, 2.0, 3.0, 5.0, 10.0)
-# A machine that stands by takes 0.3 s, a boot minutes, a queue for memory half an hour.
+# A standby machine takes 0.3 s, a boot minutes, a wait for memory up to half an hour.
 _ACQUIRE_BUCKETS_S = (0.1, 0.25, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 1800.0)
 _BOOT_BUCKETS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 300.0)
 _STEP_BUCKETS_S = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
@@ -27,10 +27,10 @@ class Metric:
 
     Attributes:
         help: one sentence for ``# HELP``.
-        labels: names of the labels, all needed; one that a line lacks reads as empty.
+        labels: names of the labels, all required; a label missing from a line is empty.
         buckets: upper bounds of a histogram in the measure's unit, ascending; None for a counter.
-        zeros: values of the labels of series that are shown, at 0, before anything was counted: what
-            is born at 1 shows no increase.
+        zeros: label values of series that are exported as 0 before anything is counted: a series
+            that starts at 1 shows no increase.
     """
 
     help: str
@@ -59,35 +59,37 @@ REASONS = (
     "wall_limit",
     "cancelled",
 )
-"""Every reason for which a trial ends; a test compares it with `controller.episode.result`."""
+"""All reasons why a trial ends; a test compares them with `controller.episode.result`."""
 
 _KINDS = ("desktop", "phone")
 
 
 CATALOG: Mapping[Name, Metric] = {
     "acquire_seconds": Metric(
-        "From the request for machines to a lease with all of them, verified.",
+        "Time from the request for machines to a lease with all machines verified.",
         ("kinds",),
         _ACQUIRE_BUCKETS_S,
     ),
     "rewind_seconds": Metric(
-        "From the request to verified ready, for each successful reset.",
+        "Time from the request to verified ready, for each successful reset.",
         ("kind", "path"),
         _RESET_BUCKETS_S,
     ),
     "boot_seconds": Metric(
-        "From power on to the first reply of the probe.", ("kind",), _BOOT_BUCKETS_S
+        "Time from power-on to the probe's first reply.", ("kind",), _BOOT_BUCKETS_S
     ),
     "step_seconds": Metric(
-        "Parts of an agent's step: observe, agent, act, settle, evaluate.",
+        "Phases of an agent's step: observe, agent, act, settle, evaluate.",
         ("phase",),
         _STEP_BUCKETS_S,
     ),
-    "trial_seconds": Metric("Whole trials, setup included.", ("suite",), _TRIAL_BUCKETS_S),
+    "trial_seconds": Metric("Duration of trials, including setup.", ("suite",), _TRIAL_BUCKETS_S),
     "steps_total": Metric("Steps that agents took.", ("suite", "agent")),
-    "tokens_total": Metric("Tokens that models read and wrote.", ("agent", "direction", "model")),
+    "tokens_total": Metric(
+        "Prompt and completion tokens of models.", ("agent", "direction", "model")
+    ),
     "money_usd_total": Metric(
-        "What models cost, in US dollars, where their prices are known.", ("agent", "model")
+        "Cost of models in US dollars, where prices are known.", ("agent", "model")
     ),
     "verdicts_total": Metric("Attempts at trials by verdict.", ("suite", "verdict")),
     "trials_ended_total": Metric(
@@ -96,11 +98,11 @@ CATALOG: Mapping[Name, Metric] = {
         zeros=tuple((reason,) for reason in REASONS),
     ),
     "evaluator_errors_total": Metric(
-        "Checks at the end of trials that their evaluators left undecided, by evaluator.",
+        "Checks at the end of trials that evaluators left undecided, by evaluator.",
         ("suite", "evaluator"),
     ),
     "resets_total": Metric(
-        "Resets by way back and outcome.",
+        "Resets by path and result.",
         ("kind", "path", "result"),
         zeros=tuple((kind, "rewind", "reset_mismatch") for kind in _KINDS),
     ),

@@ -1,4 +1,4 @@
-"""Show the measures to Prometheus, read when it asks."""
+"""Export the measures to Prometheus; they are read at each scrape."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
     from monitoring.measures import MeasureReader
 
     CountMachines = Callable[[], Mapping[tuple[str, str], int]]
-    """Returns how many machines there are now by kind and state."""
+    """Returns the current number of machines by kind and state."""
     ReadGauges = Callable[[], Iterable[Gauge]]
-    """Returns further gauges."""
+    """Returns additional gauges."""
 
 
 _KINDS = ("desktop", "phone")
 _LOST_STATES = ("ended", "unreachable")
-"""States that an alert is about."""
+"""States that trigger an alert."""
 
 
 class ApplianceCollector(Collector):
-    """Everything the appliance tells Prometheus.
+    """All metrics that the appliance exports to Prometheus.
 
     Args:
-        reader: of the log of measures.
-        count_machines: asked at every scrape.
+        reader: reader of the log of measures.
+        count_machines: called at every scrape.
         accelerator: ``kvm``, ``tcg`` or ``unknown``, for the build info.
-        gauges: asked at every scrape, too.
+        gauges: also called at every scrape.
     """
 
     def __init__(
@@ -83,15 +83,15 @@ class ApplianceCollector(Collector):
             f"{PREFIX}machines", "Machines by kind and state.", labels=["kind", "state"]
         )
         counts = self._count_machines()
-        # A series that is not told of any more would keep its last value for a while where
-        # Prometheus was away meanwhile: an alert of a machine that is there again would fire.
+        # If a series vanished while Prometheus was away, Prometheus would keep its last value for a
+        # while, and an alert would fire for a machine that has recovered.
         none = dict.fromkeys(product(_KINDS, _LOST_STATES), 0)
         for key, count in sorted({**none, **counts}.items()):
             family.add_metric(list(key), count)
         return family
 
     def _build(self) -> Family:
-        family = InfoMetricFamily(f"{PREFIX}build", "Version and surroundings.")
+        family = InfoMetricFamily(f"{PREFIX}build", "Version and environment.")
         family.add_metric(
             [],
             {
@@ -104,7 +104,7 @@ class ApplianceCollector(Collector):
 
 
 def make_registry(collector: ApplianceCollector) -> CollectorRegistry:
-    """Put the collector in a registry of its own, beside this process' own CPU and memory."""
+    """Return a registry with the collector and this process's CPU and memory metrics."""
     registry = CollectorRegistry()
     registry.register(collector)
     ProcessCollector(registry=registry)

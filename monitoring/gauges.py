@@ -1,4 +1,4 @@
-"""Gauges that are read when somebody asks, in place of being counted in the log of measures."""
+"""Gauges that are read at each scrape instead of being counted in the log of measures."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """One gauge and its present values.
+    """One gauge and its current values.
 
     Attributes:
-        name: without the prefix of all names, with its unit.
+        name: name without the common prefix, with its unit.
         help: one sentence for ``# HELP``.
-        values: by the values of the labels; none where nothing is known.
+        values: values by label values; empty if nothing is known.
         labels: names of the labels.
     """
 
@@ -32,7 +32,7 @@ class Gauge:
     labels: tuple[str, ...] = ()
 
     def family(self) -> Family:
-        """Return it as Prometheus' client wants it."""
+        """Return the gauge as a metric family of the Prometheus client."""
         family = GaugeMetricFamily(f"{PREFIX}{self.name}", self.help, labels=list(self.labels))
         for key, value in sorted(self.values.items()):
             family.add_metric(list(key), value)

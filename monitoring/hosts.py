@@ -1,7 +1,7 @@
-"""Refuse requests that a browser sends here under a foreign name (DNS rebinding).
+"""Refuse requests that a browser sends under a foreign host name (DNS rebinding).
 
-A page of any site can have its own name resolve to a loopback address; the browser then lets it
-read what it gets there. The name stands in the request's ``Host``. Source: RFC 9110, 7.2.
+A page of any site can make its own name resolve to a loopback address; the browser then lets it
+read the responses. The request's ``Host`` contains that name. Source: RFC 9110, 7.2.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _HTTP_PORT = 80
 
 
 def allowed_hosts(address: str, ports: Iterable[int]) -> frozenset[str]:
-    """Return the values of ``Host`` under which a server is reached.
+    """Return the values of ``Host`` under which a server is reachable.
 
     Args:
-        address: that it listens on; a wildcard adds no name.
-        ports: that it is reached at.
+        address: listen address; a wildcard adds no name.
+        ports: ports at which it is reachable.
     """
     own = f"[{address}]" if ":" in address else address
     names = {*LOOPBACK, *(() if address in _WILDCARDS else (own.lower(),))}
@@ -34,11 +34,11 @@ def _host(name: str, port: int) -> str:
 
 
 class HostCheck:
-    """WSGI middleware that passes on requests under the server's own names only.
+    """WSGI middleware that forwards only requests with one of the server's own host names.
 
     Args:
-        app: gets the requests that are passed on.
-        hosts: allowed values of ``Host``, in lower case.
+        app: receives the forwarded requests.
+        hosts: allowed values of ``Host``, in lowercase.
     """
 
     def __init__(self, app: WSGIApplication, hosts: Collection[str]) -> None:
@@ -49,7 +49,7 @@ class HostCheck:
         """Answer one request."""
         if environ.get("HTTP_HOST", "").lower() in self._hosts:
             return self._app(environ, start)
-        body = b"This server has another name.\n"
+        body = b"The Host header does not match this server.\n"
         headers = [("Content-Type", "text/plain"), ("Content-Length", str(len(body)))]
         start("421 Misdirected Request", headers)
         return [body]

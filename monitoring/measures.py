@@ -1,9 +1,9 @@
-"""Read the log of measures a bit at a time, and keep it from growing without bound.
+"""Read the log of measures incrementally, and bound its size.
 
-Whoever measures appends to ``measures.jsonl`` (`appliance.base.measures`). The reader keeps its
-offset in memory. Once the file is large it is renamed to ``measures.<n>.jsonl``, read to its end,
-folded into ``folded.json`` and deleted. Totals are ``folded.json`` plus every file with a number
-above the folded one, so a crash between any two of those steps neither loses nor doubles a line.
+Writers append to ``measures.jsonl`` (`appliance.base.measures`). The reader keeps its offset in
+memory. A file that has become large is renamed to ``measures.<n>.jsonl``, read to its end, folded
+into ``folded.json`` and deleted. Totals are ``folded.json`` plus every file with a number above the
+folded one, so a crash between any two of those steps neither loses nor duplicates a line.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _log = logging.getLogger(__name__)
 
 
 class MeasureReader:
-    """The reading end of the log; only one process may have one for a folder.
+    """Reader of the log; only one process may have a reader for a folder.
 
     Args:
-        folder: where ``measures.jsonl`` is; it need not exist yet.
-        max_bytes: a log larger than this is folded away.
+        folder: folder of ``measures.jsonl``; it need not exist yet.
+        max_bytes: a log larger than this is folded.
     """
 
     def __init__(self, folder: Path, *, max_bytes: int = MAX_LOG_BYTES) -> None:
@@ -48,7 +48,7 @@ class MeasureReader:
         self._finish_folding()
 
     def update(self) -> Aggregate:
-        """Read what was appended since the last call and give the totals; safe among threads."""
+        """Read what was appended since the last call and return the totals; thread-safe."""
         with self._mutex:
             self._read_on()
             if self._offset > self._max_bytes:
@@ -62,7 +62,7 @@ class MeasureReader:
         except FileNotFoundError:
             return 0, Aggregate()
         except (ValueError, KeyError, TypeError, AttributeError) as exc:
-            _log.warning("%s is damaged and starts anew: %s", self._state, exc)
+            _log.warning("%s is damaged; totals restart from zero: %s", self._state, exc)
             return 0, Aggregate()
 
     def _save(self) -> None:
@@ -70,7 +70,7 @@ class MeasureReader:
         write_atomic(self._state, canonical_json(state))
 
     def _finish_folding(self) -> None:
-        """Do what an earlier process left: fold renamed logs, delete folded ones."""
+        """Finish the work of an earlier process: fold renamed logs, delete folded ones."""
         for number, path in sorted(
             (int(path.name.split(".")[1]), path)
             for path in self._folder.glob("measures.[0-9]*.jsonl")
@@ -96,7 +96,7 @@ class MeasureReader:
         self._offset += whole
 
     def _fold(self) -> None:
-        """Rename the log away while nobody writes, read its rest, keep the totals only."""
+        """Rename the log while nobody writes, read the rest of it, and keep only the totals."""
         moved = self._folder / f"measures.{self._folded + 1}.jsonl"
         with self._path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -114,7 +114,7 @@ class MeasureReader:
                 continue
             if not self._take_line(line):
                 self._totals.damaged += 1
-                # A torn line has no end: what follows it stands on the same line.
+                # A torn line has no newline: the next line follows on the same line.
                 self._take_line(line[line.rfind(_START) :])
 
     def _take_line(self, line: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Draw the appliance's page: verdicts, rewinds, machines, last runs. No script, all text escaped."""
+"""Render the page: verdicts, rewinds, machines, last runs. No script, all text escaped."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ VERDICTS = ("PASS", "FAIL", "INCONCLUSIVE")
 QUERIES = {
     "Rewind, p99": "histogram_quantile(0.99, sum by (le, kind) (rate(mesocosm_rewind_seconds_bucket[5m])))",
     "Trials by verdict": "sum by (suite, verdict) (mesocosm_verdicts_total)",
-    "Steps a minute": "sum by (agent) (rate(mesocosm_steps_total[5m])) * 60",
+    "Steps per minute": "sum by (agent) (rate(mesocosm_steps_total[5m])) * 60",
     "Machines": "sum by (kind, state) (mesocosm_machines)",
     "Link errors": "sum by (code) (increase(mesocosm_link_errors_total[1h]))",
 }
-"""What one wants to see over time, as PromQL by title."""
+"""Graphs over time that the page links to: PromQL by title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class RunRow:
     """One run for the table.
 
     Attributes:
-        run: its id.
+        run: ID of the run.
         suite: name of the suite.
         agent: name of the agent.
         started_s: seconds since the epoch.
@@ -51,7 +51,7 @@ class RunRow:
 
     @property
     def started(self) -> str:
-        """When it began, UTC."""
+        """The start time, in UTC."""
         return datetime.fromtimestamp(self.started_s, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
@@ -72,15 +72,15 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """A histogram in words and bars.
+    """A histogram as figures and bars.
 
     Attributes:
-        title: what was measured, of what.
+        title: the measure and its label values.
         count: number of values.
         p50_s: estimated median.
         p95_s: estimated 95th percentile.
         mean_s: exact mean.
-        bars: the buckets in use, and the one below.
+        bars: the used buckets, and the one below.
     """
 
     title: str
@@ -93,13 +93,13 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the page says that no measure holds.
+    """Data on the page that does not come from measures.
 
     Attributes:
-        version: of Mesocosm.
+        version: version of Mesocosm.
         accelerator: ``kvm``, ``tcg`` or ``unknown``.
-        prometheus_url: of this appliance's Prometheus, as a link of the page; empty for none.
-        silent: returns what does not answer now, such as ``hypervisor``.
+        prometheus_url: URL of this appliance's Prometheus for links on the page; empty for none.
+        silent: returns the names of what does not answer now, such as ``hypervisor``.
     """
 
     version: str
@@ -120,9 +120,9 @@ def render(
 
     Args:
         totals: all measures.
-        machines: how many there are by kind and state.
+        machines: number of machines by kind and state.
         runs: newest first.
-        around: version, accelerator, addresses.
+        around: version, accelerator, URLs.
         now_s: seconds since the epoch, shown as the page's time.
     """
     verdicts = totals.sums("verdicts_total", "verdict")
@@ -174,7 +174,7 @@ def _timing(title: str, name: Name, series: Series) -> Timing:
     shown = range(max(0, used[0] - 1), used[-1] + 1)
     top = max(series.counts)
     mean_s = series.total / series.count
-    # One value is known exactly; its bucket would say less.
+    # A single value is known exactly; its bucket is less precise.
     ratios = [
         quantile(bounds, series.counts, ratio) if series.count > 1 else mean_s
         for ratio in (0.5, 0.95)

@@ -1,4 +1,4 @@
-"""Pass read-only requests on to Prometheus, which cannot check their ``Host`` itself."""
+"""Forward read-only requests to Prometheus, which cannot check their ``Host`` itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
 
 PREFIX = "/prometheus"
-"""Path under which Prometheus is served, here as by itself."""
+"""Path under which Prometheus is served, both here and by itself."""
 
 _TIMEOUT_S = 30.0
 _CHUNK_BYTES = 65536
@@ -30,10 +30,10 @@ _log = logging.getLogger(__name__)
 
 
 class PrometheusProxy:
-    """WSGI application for the paths below `PREFIX`; its caller admits GET and HEAD only.
+    """WSGI application for the paths below `PREFIX`; its caller allows only GET and HEAD.
 
     Args:
-        upstream: address of Prometheus, such as ``http://prometheus:9090``.
+        upstream: URL of Prometheus, such as ``http://prometheus:9090``.
     """
 
     def __init__(self, upstream: str) -> None:
@@ -56,7 +56,8 @@ class PrometheusProxy:
 
 
 def _target(environ: WSGIEnvironment) -> str:
-    # WSGI's path is decoded, its characters are the bytes. Source: PEP 3333, Unicode Issues.
+    # WSGI's path is percent-decoded; each character stands for one byte. Source: PEP 3333, Unicode
+    # Issues.
     path = quote(environ["PATH_INFO"].encode("latin-1"))
     query = environ.get("QUERY_STRING", "")
     return f"{path}?{query}" if query else path

@@ -1,4 +1,4 @@
-"""Serve ``/metrics``, ``/healthz``, the page and, behind it, Prometheus; read-only."""
+"""Serve ``/metrics``, ``/healthz``, the page and the Prometheus proxy; read-only."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Pages:
     """The WSGI application.
 
     Args:
-        registry: what ``/metrics`` shows.
+        registry: metrics for ``/metrics``.
         reader: source of the page's figures.
         count_machines: machines by kind and state, called at every request.
-        last_runs: newest first, called at every request.
-        around: version, accelerator, addresses.
-        clock: dates the page.
-        prometheus: answers for the paths of Prometheus; None where there is none.
+        last_runs: last runs, newest first, called at every request.
+        around: version, accelerator, URLs.
+        clock: source of the page's time.
+        prometheus: application for the paths of Prometheus; None if there is no Prometheus.
     """
 
     def __init__(
@@ -98,13 +98,13 @@ class Pages:
 class PageServer:
     """A threaded HTTP server in the background, until the block ends.
 
-    Requests under other names than loopback's and the address' own are refused.
+    Requests with host names other than those of loopback and the address are refused.
 
     Args:
         app: answers the requests.
         host: address to listen on.
         port: 0 lets the kernel choose.
-        hosts: further allowed values of ``Host``.
+        hosts: additional allowed values of ``Host``.
 
     Raises:
         RequirementError: the port is taken.
@@ -124,7 +124,7 @@ class PageServer:
             )
         except OSError as exc:
             raise RequirementError(
-                f"Port {port} of {host} cannot be listened on.",
+                f"Cannot listen on port {port} of {host}.",
                 details=str(exc),
                 resolution="Stop what uses it, or choose another with MESOCOSM_CONTROLLER_PORT.",
             ) from exc
@@ -134,7 +134,7 @@ class PageServer:
 
     @property
     def port(self) -> int:
-        """The port that it listens on."""
+        """The listening port."""
         return self._server.server_port
 
     def __enter__(self) -> Self:

@@ -1,1 +1,1 @@
-"""Machines: desktops and phones, how to make, reach, observe, use and reset them."""
+"""Machines (desktops and phones): how to make, reach, observe, use and reset them."""

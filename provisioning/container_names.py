@@ -1,13 +1,13 @@
-"""How the appliance's containers are called and labelled, by which they are found again."""
+"""Names and labels of the appliance's containers, by which they are found again."""
 
 from __future__ import annotations
 
 LABEL = "mesocosm"
-"""On everything of any appliance of ours."""
+"""On all containers and volumes of any Mesocosm appliance."""
 LABEL_STATE = "mesocosm.state_dir"
-"""Distinguish one appliance's containers from another's."""
+"""Distinguishes one appliance's containers from another's."""
 
 
 def container_name(machine_id: str) -> str:
-    """Return the name of a machine's container, and of its volume."""
+    """Return the name of a machine's container and volume."""
     return f"mesocosm-{machine_id}"

@@ -1,11 +1,11 @@
-"""Keep a machine as it is at the end of a trial, and start a copy of it later.
+"""Keep a machine's state at the end of a trial, and start a copy of it later.
 
 ::
 
     <folder>/<role>/meta.json     the machine's record
     <folder>/<role>/...           what its backend needs to start it again
 
-The folder belongs to whoever keeps it, not to the fleet: no machine runs there.
+The folder belongs to the code that keeps the state, not to the fleet: no machine runs there.
 """
 
 from __future__ import annotations
@@ -24,42 +24,42 @@ if TYPE_CHECKING:
     from provisioning.protocols import Kind
 
 END = "end"
-"""Name of the snapshot that an end state is kept as."""
+"""Name of the snapshot that holds an end state."""
 
 
 @runtime_checkable
 class EndStateCapable(Protocol):
-    """A machine whose present state can be kept in a folder."""
+    """A machine whose current state can be kept in a folder."""
 
     def keep_state(self, folder: Path) -> None:
-        """Write all that a copy of the machine can be started from, and go on as before.
+        """Write everything needed to start a copy of the machine, which then continues to run.
 
         Args:
-            folder: an empty one.
+            folder: an empty folder.
 
         Raises:
-            MesocosmError: it cannot be kept; what the folder holds is useless.
+            MesocosmError: the state cannot be kept; the folder's content is unusable.
         """
         ...
 
 
 @runtime_checkable
 class EndStateBackend(Protocol):
-    """A backend that can start kept machines, if it says so."""
+    """A backend that can start kept machines, unless `why_unkept` returns a reason."""
 
     def why_unkept(self) -> str:
-        """Return why its machines cannot be kept, in one sentence; empty when they can."""
+        """Return why its machines cannot be kept, in one sentence; empty if they can."""
         ...
 
     def start_kept(self, folder: Path, record: MachineRecord) -> MachineHandle[HostMachine]:
-        """Start a copy of a kept machine, as it was; it ends with its lease.
+        """Start a copy of a kept machine in its kept state; the copy ends with its lease.
 
         Args:
-            folder: where it was kept.
-            record: of the machine that was kept.
+            folder: where the machine was kept.
+            record: record of the kept machine.
 
         Raises:
-            MesocosmError: it cannot be started; nothing is left of the copy.
+            MesocosmError: the copy cannot be started; nothing of it remains.
         """
         ...
 
@@ -69,21 +69,21 @@ class EndStateFleet(Protocol):
     """A fleet that can start kept machines."""
 
     def why_unkept(self, kind: Kind) -> str:
-        """Return why machines of a kind cannot be kept, in one sentence; empty when they can."""
+        """Return why machines of a kind cannot be kept, in one sentence; empty if they can."""
         ...
 
     def start_kept(self, folders: Mapping[str, Path]) -> Lease:
-        """Start copies of kept machines, not reset, and lend them.
+        """Start copies of kept machines without a reset, and lease them.
 
         Args:
             folders: where each role's machine was kept.
 
         Raises:
-            MesocosmError: one cannot be started, or there is no memory for it.
+            MesocosmError: a copy cannot be started, or there is not enough memory for it.
         """
         ...
 
 
 def read_kept(folder: Path) -> MachineRecord | None:
-    """Return the record of the machine that is kept in a folder; None where there is none."""
+    """Return the record of the machine kept in a folder; None if there is none."""
     return MachineFolder(folder).read()

@@ -1,8 +1,8 @@
-"""What a machine leaves on the host: one folder with its record, its lock and its backend's files.
+"""The folder of a machine on the host: its record, its lock and its backend's files.
 
-The record says what the machine is and outlives every process. Whoever uses the machine has a
-`MachineClaim`, which is a lock that the kernel frees when its holder dies: a machine that nobody
-has claimed is either idle or an orphan, and the next command may claim it.
+The record describes the machine and outlives every process. To use the machine, a process must
+hold its `MachineClaim`, a lock that the kernel frees when the process dies. A machine without a
+claim is either idle or orphaned, and the next command may claim it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from appliance.base.errors import MachineBusyError
 from appliance.base.files import FileLock, write_atomic
@@ -37,11 +37,17 @@ MachineRecord = Annotated[DesktopRecord | PhoneRecord | FakeRecord, Field(discri
 _RECORD: TypeAdapter[MachineRecord] = TypeAdapter(MachineRecord)
 
 
+class _Versioned(BaseModel):
+    """The part of a record that every version has."""
+
+    schema_version: int
+
+
 class MachineFolder:
     """The folder of one machine.
 
     Args:
-        path: ``<machines_dir>/<machine id>``.
+        path: ``<machines_dir>/<machine id>`` or ``<devices_dir>/<machine id>``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -49,11 +55,11 @@ class MachineFolder:
 
     @property
     def machine_id(self) -> str:
-        """The machine's id."""
+        """Return the machine's id."""
         return self.path.name
 
     def claim(self) -> MachineClaim | None:
-        """Claim the machine; returns None when somebody else has, or when its folder is gone."""
+        """Claim the machine; return None if it is claimed already or its folder is gone."""
         lock = FileLock(self.path / LOCK)
         if not lock.try_acquire(make_folder=False):
             return None
@@ -74,23 +80,33 @@ class MachineFolder:
         return claim
 
     def is_claimed(self) -> bool:
-        """Return whether somebody uses the machine."""
+        """Return whether a process has claimed the machine."""
         return FileLock(self.path / LOCK).is_taken()
 
     def read(self) -> MachineRecord | None:
-        """Read the record; None when there is none, or none of this version that makes sense."""
+        """Read the record; None if it is missing, invalid, or of another schema version."""
         try:
             record = _RECORD.validate_json((self.path / META).read_bytes())
         except (OSError, ValidationError):
             return None
         return record if record.schema_version == SCHEMA_VERSION else None
 
+    def describe_record(self) -> str:
+        """Return in a clause why `read` returns no record."""
+        try:
+            version = _Versioned.model_validate_json((self.path / META).read_bytes()).schema_version
+        except (OSError, ValidationError):
+            return "it has no readable record"
+        if version == SCHEMA_VERSION:
+            return "its record is damaged"
+        return f"its record has schema version {version}; this release reads {SCHEMA_VERSION}"
+
     def write(self, record: R, *, is_durable: bool = True) -> R:
-        """Write the record and return it; that of a fork, which ends with the host, is not synced.
+        """Write the record and return it; a fork's record is not synced, as a fork ends with the host.
 
         Args:
-            record: of the machine.
-            is_durable: False saves the sync of what need not outlive a crash of the host.
+            record: the machine's record.
+            is_durable: False skips the sync, for records that need not survive a host crash.
         """
         write_atomic(
             self.path / META,
@@ -100,33 +116,33 @@ class MachineFolder:
         return record
 
     def changed_s(self) -> float:
-        """Return when the record was last written, unix time; 0 where there is none."""
+        """Return when the record was last written, unix time; 0 if there is no record."""
         try:
             return (self.path / META).stat().st_mtime
         except OSError:
             return 0.0
 
     def mark(self, state: MachineState) -> None:
-        """Write another state into the record, if there is one.
+        """Write another state into the record, if there is a record.
 
         Raises:
-            MachineError: that state cannot follow the present one.
+            MachineError: that state cannot follow the current one.
         """
         record = self.read()
         if record is not None and record.state is not state:
-            # A crash of the host ends every lease: both states mean the same after it.
+            # A host crash ends every lease, so both states are equivalent after it.
             is_durable = MachineState.LEASED not in {record.state, state}
             self.write(record.moved_to(state), is_durable=is_durable)
 
     def remove(self) -> None:
-        """Remove the folder; harmless when there is none."""
+        """Remove the folder; does nothing if it does not exist."""
         shutil.rmtree(self.path, ignore_errors=True)
 
 
 class MachineClaim:
-    """The exclusive right to one machine, until `release` or the end of this process.
+    """The exclusive right to use one machine, until `release` or the end of this process.
 
-    Made by `MachineFolder.claim` and `create_folder` only.
+    Only `MachineFolder.claim` and `create_folder` create claims.
     """
 
     def __init__(self, folder: MachineFolder, lock: FileLock) -> None:
@@ -134,24 +150,38 @@ class MachineClaim:
         self._lock = lock
 
     def release(self) -> None:
-        """Let others use the machine; harmless twice."""
+        """Let other processes claim the machine; may be called more than once."""
         self._lock.release()
 
 
-def create_folder(settings: Settings, machine_id: str) -> MachineClaim:
-    """Make the folder of a new machine.
+def create_folder(root: Path, machine_id: str) -> MachineClaim:
+    """Create and claim the folder of a new machine.
+
+    Args:
+        root: `Settings.machines_dir` for VMs, `Settings.devices_dir` for everything else.
+        machine_id: id of the machine.
 
     Raises:
-        MachineBusyError: somebody else uses a machine of that id.
+        MachineBusyError: another process uses a machine with that id.
     """
-    folder = MachineFolder(settings.machines_dir / machine_id)
+    folder = MachineFolder(root / machine_id)
     folder.path.mkdir(parents=True, exist_ok=True)
     return folder.require_claim()
 
 
+def find_folder(settings: Settings, machine_id: str) -> MachineFolder:
+    """Return the folder of a machine, which need not exist."""
+    device = MachineFolder(settings.devices_dir / machine_id)
+    return device if device.path.is_dir() else MachineFolder(settings.machines_dir / machine_id)
+
+
 def iter_folders(settings: Settings) -> Iterator[MachineFolder]:
-    """Return the folders of all machines, records or not, sorted by id."""
-    if settings.machines_dir.is_dir():
-        for path in sorted(settings.machines_dir.iterdir()):
-            if path.is_dir() and not path.name.startswith("."):
-                yield MachineFolder(path)
+    """Yield the folders of all machines, with or without a record, sorted by id."""
+    paths = [
+        path
+        for root in (settings.machines_dir, settings.devices_dir)
+        if root.is_dir()
+        for path in root.iterdir()
+        if path.is_dir() and not path.name.startswith(".")
+    ]
+    yield from map(MachineFolder, sorted(paths, key=lambda path: path.name))

@@ -1,4 +1,4 @@
-"""What every machine's record says; each backend adds what it must know to find its machines again."""
+"""The base record of a machine; each backend adds the fields it needs to find its machines again."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 2
 
 META = "meta.json"
-"""Name of the file that a record is kept in."""
+"""Name of the record's file."""
 
 
 class BaseRecord(BaseModel):
-    """What a machine is.
+    """The description of a machine.
 
     Attributes:
-        schema_version: of records; one of another version is not read.
+        schema_version: version of the record format; records of other versions are not read.
         machine_id: unique in this appliance; the folder's name.
         kind: desktop or phone.
-        backend: who made it; tells the records of backends apart.
+        backend: the backend that made it; discriminates the record types.
         image: label of its image, such as ``desktop:debian-12``.
-        image_digest: of that image.
+        image_digest: digest of that image.
         accelerator: ``kvm``, ``tcg`` or ``none``.
         user: login name that agents act as.
         home: that user's home folder.
-        browser: name, version and origin of a desktop's browser; empty where none is known.
+        browser: name, version and origin of a desktop's browser; empty if unknown.
         state: as last written.
-        is_fork: whether it is a copy of a template, which ends with its lease.
-        stamp: digest of all that it was made from; tells whether it is what would be made today.
+        is_fork: whether it is a copy of a template that ends with its lease.
+        stamp: digest of all inputs it was made from; differs if a new machine would differ.
         created_s: unix time.
     """
 
@@ -59,17 +59,17 @@ class BaseRecord(BaseModel):
     created_s: float = 0.0
 
     def moved_to(self, state: MachineState) -> Self:
-        """Return the record of the machine in another state.
+        """Return a copy of the record with another state.
 
         Raises:
-            MachineError: that state cannot follow the present one.
+            MachineError: that state cannot follow the current one.
         """
         require_transition(self.machine_id, self.state, state)
         return self.model_copy(update={"state": state})
 
     @property
     def info(self) -> MachineInfo:
-        """What results say about it."""
+        """Return the description that results record."""
         return MachineInfo(
             machine_id=self.machine_id,
             kind=self.kind,

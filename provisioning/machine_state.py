@@ -1,4 +1,4 @@
-"""The states of a machine, and the table of what may follow what."""
+"""The states of a machine and their allowed transitions."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
 
 
 class MachineState(StrEnum):
-    """Where a machine is in its life, as its record says; metrics count machines by it."""
+    """The state in a machine's record; metrics count machines by it."""
 
     STARTING = "starting"
-    """It is being made, or woken; useless if whoever does that is gone."""
+    """Being made or woken; unusable if the process that does so is gone."""
     WAITING = "waiting"
-    """A fork that stands by."""
+    """A standby fork."""
     READY = "ready"
-    """Saved, idle, and rewound when it is next lent."""
+    """Saved and idle; rewound when it is next leased."""
     LEASED = "leased"
-    """Lent to somebody."""
+    """Held by a lease."""
     KEPT = "kept"
-    """A fork that was made by hand: neither lent nor swept."""
+    """A manually made fork: neither leased nor swept."""
     STOPPED = "stopped"
-    """Saved, and not running."""
+    """Saved and not running."""
 
 
 TRANSITIONS: Mapping[MachineState, frozenset[MachineState]] = {
@@ -44,14 +44,14 @@ TRANSITIONS: Mapping[MachineState, frozenset[MachineState]] = {
     MachineState.KEPT: frozenset({MachineState.STOPPED}),
     MachineState.STOPPED: frozenset({MachineState.READY, MachineState.LEASED}),
 }
-"""What each state may be followed by, beside itself. From every state a machine can be removed."""
+"""States that may follow each state, in addition to itself. A machine can be removed in any state."""
 
 
 def require_transition(machine_id: str, old: MachineState, new: MachineState) -> None:
-    """Check that one state may follow another; a state may always follow itself.
+    """Check that a machine may change from one state to another, or stay in the same state.
 
     Raises:
-        MachineError: it may not.
+        MachineError: the transition is not allowed.
     """
     if new is not old and new not in TRANSITIONS[old]:
         raise MachineError(

@@ -1,7 +1,8 @@
-"""What a machine can do, one capability a protocol.
+"""Capabilities of a machine, one protocol per capability.
 
-A backend offers a capability by carrying an object of that protocol; what it cannot do it does
-not carry. Every implementation passes the contract suite of its protocol in ``tests/contract``.
+A backend offers a capability by providing an object that implements its protocol, and omits
+capabilities it lacks. Every implementation passes its protocol's contract suite in
+``tests/contract``.
 """
 
 from __future__ import annotations
@@ -24,22 +25,22 @@ if TYPE_CHECKING:
 
 
 class Stream(Protocol):
-    """A connection of bytes: a socket, or an SSH channel."""
+    """A byte stream: a socket, or an SSH channel."""
 
     def recv(self, nbytes: int, /) -> bytes:
-        """Wait for bytes; empty at the end."""
+        """Wait for bytes; return an empty string at the end of the stream."""
         ...
 
     def sendall(self, data: bytes, /) -> object:
-        """Send all of it."""
+        """Send all the data."""
         ...
 
     def settimeout(self, seconds: float | None, /) -> object:
-        """Bound each wait."""
+        """Set the timeout of each operation; None means no timeout."""
         ...
 
     def close(self) -> object:
-        """Let it go."""
+        """Close the connection."""
         ...
 
 
@@ -47,14 +48,14 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 class Kind(StrEnum):
-    """What sort of device a machine is; also the role it plays in an environment by default."""
+    """The kind of device; also its default role in an environment."""
 
     DESKTOP = "desktop"
     PHONE = "phone"
 
 
 class Button(StrEnum):
-    """A pointer's button."""
+    """A pointer button."""
 
     LEFT = "left"
     MIDDLE = "middle"
@@ -63,10 +64,10 @@ class Button(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileStat:
-    """What is known of a file.
+    """Metadata of a file.
 
     Attributes:
-        size_bytes: of its content.
+        size_bytes: size of its content.
         mode: permission bits and type, as in ``st_mode``.
         mtime_s: seconds since the epoch.
     """
@@ -78,7 +79,7 @@ class FileStat:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A rectangle on a screen in px, origin top left, right and bottom not included."""
+    """A rectangle on a screen in px, origin top left; right and bottom are exclusive."""
 
     left: int
     top: int
@@ -87,7 +88,7 @@ class Bounds:
 
     @property
     def center(self) -> tuple[int, int]:
-        """The middle, x then y, in px."""
+        """Return the center as (x, y), in px."""
         return (self.left + self.right) // 2, (self.top + self.bottom) // 2
 
 
@@ -97,11 +98,11 @@ class Element:
 
     Attributes:
         role: AT-SPI role name (``push button``) or Android class (``android.widget.Button``).
-        name: what a user reads: accessible name, text, or content description.
-        bounds: where it is, screen px.
-        states: lower-case words such as ``focused``, ``checked``, ``clickable``, ``showing``.
-        resource_id: Android's resource id; empty elsewhere.
-        depth: 0 for the root; elements come in document order.
+        name: text a user reads: accessible name, text, or content description.
+        bounds: position and size, screen px.
+        states: lower-case names such as ``focused``, ``checked``, ``clickable``, ``showing``.
+        resource_id: Android resource id; empty elsewhere.
+        depth: 0 for the root; elements are in document order.
     """
 
     role: str
@@ -117,27 +118,27 @@ class Power(Protocol):
     """Start and stop a machine."""
 
     def start(self) -> None:
-        """Start it and return when its link answers.
+        """Start the machine and return when its link answers.
 
         Raises:
-            MachineStartError: it did not come up in time.
+            MachineStartError: the machine did not start in time.
         """
         ...
 
     def stop(self) -> None:
-        """Stop it; harmless when it does not run."""
+        """Stop the machine; does nothing if it is not running."""
         ...
 
     def is_running(self) -> bool:
-        """Return whether it runs."""
+        """Return whether the machine is running."""
         ...
 
 
 class EndCause(StrEnum):
-    """Who ended a machine."""
+    """What ended a machine."""
 
     GUEST = "guest"
-    """Something inside: it shut down, was reset, panicked, or ran out of its memory."""
+    """Something inside the guest: it shut down, was reset, panicked, or ran out of memory."""
     OUTSIDE = "outside"
     """Its process was killed, or its host failed."""
     UNKNOWN = "unknown"
@@ -148,8 +149,8 @@ class End:
     """How a machine ended.
 
     Attributes:
-        cause: who ended it.
-        detail: what says so, one line.
+        cause: what ended it.
+        detail: the evidence, one line.
     """
 
     cause: EndCause
@@ -158,48 +159,48 @@ class End:
 
 @runtime_checkable
 class EndReporting(Protocol):
-    """The power of a machine that knows how it ended."""
+    """Power control of a machine that can report how it ended."""
 
     def ended_by(self) -> End | None:
-        """Return how it ended since its last start or rewind; None when it still runs.
+        """Return how the machine ended since its last start or rewind; None if it still runs.
 
-        A guest that restarted itself has ended. One that is shutting down is waited for.
+        A guest that restarted itself counts as ended. If the guest is shutting down, this waits.
 
         Raises:
-            MesocosmError: whoever runs the machine does not answer.
+            MesocosmError: the hypervisor or engine that runs the machine does not answer.
         """
         ...
 
 
 @runtime_checkable
 class EndWatching(Protocol):
-    """The power of a machine whose end is reported to this process."""
+    """Power control of a machine whose end is reported to this process."""
 
     def reported_end(self) -> End | None:
-        """Return how it ended, if that was reported since its last start or rewind; asks nobody."""
+        """Return the end reported since the last start or rewind, if any; sends no request."""
         ...
 
 
 class StateKind(StrEnum):
-    """What sort of thing a trial may change."""
+    """The kind of state that a trial may change."""
 
     FILE = "file"
     SETTING = "setting"
     PROCESS = "process"
     RECORD = "record"
-    """A row of a phone's content providers."""
+    """A row of one of a phone's content providers."""
 
 
 StateSummary = Mapping[StateKind, Mapping[str, str]]
-"""A fingerprint of each thing by kind and name."""
+"""A fingerprint of each item by kind and name."""
 
 
 @runtime_checkable
 class StateReporting(Protocol):
-    """A machine whose state can be compared between two moments."""
+    """A machine whose state can be compared between two points in time."""
 
     def summarize(self) -> StateSummary:
-        """Return what programs have left in it, without content.
+        """Return fingerprints of what programs have left in the machine, without content.
 
         Raises:
             LinkError: the machine does not answer.
@@ -209,12 +210,12 @@ class StateReporting(Protocol):
 
 @runtime_checkable
 class HindranceReporting(Protocol):
-    """A machine that knows what its programs do to keep evaluators from answering."""
+    """A machine that can detect what its programs do to block evaluators."""
 
     def hindered_by(self) -> str:
-        """Return what stands in the way, one line; empty when nothing does.
+        """Return what blocks evaluators, in one line; empty if nothing does.
 
-        Examples: a full disk, a graphical session that ended, a user's mount, overload.
+        Examples: a full disk, an ended graphical session, a mount made by the user, overload.
 
         Raises:
             MesocosmError: the machine does not answer.
@@ -227,7 +228,7 @@ class ResetReport:
     """How a rewind went.
 
     Attributes:
-        path: ``rewind``, ``fork``, ``cold`` ...: the way back that was taken.
+        path: reset method that was used: ``rewind``, ``fork``, ``cold`` ...
         seconds: from the request to verified ready.
         differences: what differs from the snapshot, one line each; empty when exact.
         phases_s: seconds by phase name, for the histograms.
@@ -240,27 +241,27 @@ class ResetReport:
 
 
 READY = "ready"
-"""The snapshot that every lease begins from."""
+"""Name of the snapshot that every lease starts from."""
 
 
 @runtime_checkable
 class Snapshots(Protocol):
-    """Named saved states of one machine."""
+    """Named snapshots of one machine."""
 
     def save(self, name: str) -> None:
-        """Save the whole state, RAM included; an older snapshot of that name is replaced.
+        """Save the whole state, including RAM; replaces an older snapshot of the same name.
 
         Raises:
-            SnapshotError: it could not be saved.
+            SnapshotError: the state could not be saved.
         """
         ...
 
     def rewind(self, name: str) -> ResetReport:
-        """Go back, set the clock and verify.
+        """Restore a snapshot, set the clock and verify the machine.
 
         Raises:
-            SnapshotMissingError: there is no such snapshot.
-            SnapshotError: going back failed; the machine must not be used.
+            SnapshotMissingError: the snapshot does not exist.
+            SnapshotError: restoring failed; the machine must not be used.
             ResetMismatchError: the machine differs from the snapshot; it must not be used.
         """
         ...
@@ -270,33 +271,33 @@ class Snapshots(Protocol):
         ...
 
     def delete_snapshot(self, name: str) -> None:
-        """Delete one.
+        """Delete a snapshot.
 
         Raises:
-            SnapshotMissingError: there is no such snapshot.
+            SnapshotMissingError: the snapshot does not exist.
         """
         ...
 
 
 @runtime_checkable
 class Link(Protocol):
-    """Requests to the probe in a guest, many at a time, from any thread."""
+    """A channel for concurrent requests to the probe in a guest; thread-safe."""
 
     def call(
         self, op: str, params: Mapping[str, Json] | None = None, *, timeout_s: float = 10.0
     ) -> Json:
-        """Ask the probe for one operation and wait for its reply.
+        """Call one operation of the probe and wait for its reply.
 
         Raises:
-            LinkClosedError: the other end went away.
+            LinkClosedError: the other end closed the connection.
             LinkTimeoutError: no reply before the deadline; later calls still work.
-            LinkProtocolError: the other end sent garbage or more than the bound.
-            GuestCallError: the operation failed in the guest, with its words.
+            LinkProtocolError: the other end sent invalid data or more than the limit.
+            GuestCallError: the operation failed in the guest; carries the guest's message.
         """
         ...
 
     def close(self) -> None:
-        """Let the transport go; harmless twice."""
+        """Close the transport; may be called more than once."""
         ...
 
 
@@ -305,28 +306,28 @@ class Files(Protocol):
     """Whole files of a guest, byte-exact."""
 
     def put(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
-        """Write a file, its folders made, so that readers see the old or the new one."""
+        """Write a file atomically, creating its parent folders."""
         ...
 
     def get(self, path: str) -> bytes:
         """Read a file.
 
         Raises:
-            GuestCallError: there is none, or it cannot be read.
+            GuestCallError: the file does not exist or cannot be read.
         """
         ...
 
     def stat(self, path: str) -> FileStat | None:
-        """Return what is known of a file; None when there is none."""
+        """Return the metadata of a file; None if it does not exist."""
         ...
 
 
 @runtime_checkable
 class Screen(Protocol):
-    """What a machine shows."""
+    """The display of a machine."""
 
     def capture(self) -> Frame:
-        """Take a picture: uint8 array (H, W, 3), RGB, origin top left."""
+        """Take a screenshot: uint8 array (H, W, 3), RGB, origin top left."""
         ...
 
     def size(self) -> tuple[int, int]:
@@ -336,45 +337,45 @@ class Screen(Protocol):
 
 @runtime_checkable
 class OutsideScreen(Protocol):
-    """A screen whose pictures are taken outside the guest, so that nothing in it can forge them."""
+    """A screen captured outside the guest, so that programs in the guest cannot forge it."""
 
     @property
     def seen_by(self) -> str:
-        """What takes them."""
+        """Return the name of what captures the screen."""
         ...
 
 
 @runtime_checkable
 class Stillness(Protocol):
-    """A screen whose machine knows whether more is coming; others do not carry it."""
+    """A screen that can report whether it is still changing; other screens do not implement it."""
 
     def is_still(self) -> bool | None:
-        """Return whether all that input has begun is on the screen; None when nobody can tell."""
+        """Return whether the screen shows all effects of past input; None if that is unknown."""
         ...
 
 
 @runtime_checkable
 class Load(Protocol):
-    """How hard a machine works, seen from outside; machines that cannot tell do not carry it."""
+    """A machine's load, measured outside it; machines that cannot report it do not implement it."""
 
     def cpu_time_s(self) -> float:
-        """Return the seconds of processor time used so far, all processors together."""
+        """Return the CPU time used so far, in seconds, summed over all processors."""
         ...
 
 
 @runtime_checkable
 class EgressCapable(Protocol):
-    """A machine without a network whose programs can be given an HTTP proxy."""
+    """A machine without a network that can offer its programs an HTTP proxy."""
 
     def open_proxy(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
-        """Offer its programs an HTTP proxy for the length of a block.
+        """Offer the machine's programs an HTTP proxy for the duration of a block.
 
         Args:
-            serve: called with each connection, in a thread of its own; closes it.
+            serve: called with each connection, in a separate thread; closes the connection.
 
         Raises:
-            LinkError: the guest cannot be reached, or lets no port be forwarded.
-            MachineError: the guest does not take the proxy's settings.
+            LinkError: the guest cannot be reached, or refuses to forward a port.
+            MachineError: the guest does not accept the proxy settings.
         """
         ...
 
@@ -384,7 +385,7 @@ class Input(Protocol):
     """Pointer, keys and text. Coordinates are screen px, origin top left."""
 
     def move(self, x: int, y: int) -> None:
-        """Put the pointer at a place; on phones this does nothing."""
+        """Move the pointer to a position; does nothing on phones."""
         ...
 
     def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
@@ -398,29 +399,29 @@ class Input(Protocol):
         ...
 
     def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
-        """Turn the wheel at a place; positive `dy` shows what is further down."""
+        """Turn the wheel at a position; positive `dy` scrolls down."""
         ...
 
     def key(self, *names: str) -> None:
-        """Press keys together and release them.
+        """Press keys together, then release them.
 
         Args:
             names: X keysym names (``ctrl``, ``alt``, ``Return``, ``a``, ``F2``) on desktops,
                 Android key names (``HOME``, ``BACK``, ``ENTER``) on phones.
 
         Raises:
-            InvalidActionError: there is no such key.
+            InvalidActionError: a key does not exist.
         """
         ...
 
     def text(self, text: str) -> None:
-        """Type any Unicode text into what has the focus."""
+        """Type any Unicode text into the focused element."""
         ...
 
 
 @runtime_checkable
 class Tree(Protocol):
-    """What assistive technology sees."""
+    """The accessibility tree of a machine."""
 
     def elements(self) -> Sequence[Element]:
         """Return the visible elements in document order."""
@@ -429,20 +430,20 @@ class Tree(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MachineInfo:
-    """What a result must say about the machine it was got on.
+    """The description of a machine that results record.
 
-    Nothing else may assume who the agent's user is, or where that user's files are.
+    Other code must not make assumptions about the agent's user or that user's home folder.
 
     Attributes:
         machine_id: unique in this appliance.
         kind: desktop or phone.
         backend: ``libvirt``, ``reference-phone``, ``fake`` ...
         image: name of the image, such as ``desktop:debian-12``.
-        image_digest: of the image.
+        image_digest: digest of the image.
         accelerator: ``kvm``, ``tcg`` or ``none``.
         user: login name that agents act as.
-        home: that user's home folder, what ``~`` stands for.
-        browser: name, version and origin of a desktop's browser; empty where none is known.
+        home: that user's home folder, which ``~`` stands for.
+        browser: name, version and origin of a desktop's browser; empty if unknown.
     """
 
     machine_id: str
@@ -458,7 +459,7 @@ class MachineInfo:
 
 @runtime_checkable
 class Commands(Protocol):
-    """Programs of a machine, run to their end."""
+    """Runs programs in a machine to completion."""
 
     def run(
         self,
@@ -470,71 +471,71 @@ class Commands(Protocol):
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> CommandResult:
-        """Run a program; no shell sees its words, and a non-zero exit code is a result.
+        """Run a program without a shell; a non-zero exit code is a result, not an error.
 
         Args:
             argv: program and arguments.
-            user: whose program it is; the agent's by default, with the environment of the session.
-            timeout_s: after this it is killed.
-            input: what it reads on standard input.
-            cwd: where it starts; the user's home folder by default.
-            env: added to its environment.
+            user: user to run it as; by default the agent's, with the session's environment.
+            timeout_s: after this time, the program is killed.
+            input: its standard input.
+            cwd: its working directory; the user's home folder by default.
+            env: variables to add to its environment.
 
         Returns:
-            What it left behind; of standard output and standard error 1 MiB each at most.
+            Exit code and output; at most 1 MiB each of standard output and standard error.
 
         Raises:
-            GuestCallError: it cannot be started, or did not end in time.
+            GuestCallError: the program cannot be started, or did not end in time.
             LinkError: the machine does not answer.
-            UnsupportedError: this sort of machine cannot run it as that user, or give it input.
+            UnsupportedError: this kind of machine cannot run it as that user, or pass it input.
         """
         ...
 
 
 @runtime_checkable
 class Machine(Commands, Protocol):
-    """A device an agent acts on, with what every device must offer."""
+    """A device an agent acts on, with the capabilities that every device has."""
 
     @property
     def info(self) -> MachineInfo:
-        """What it is."""
+        """Return its description."""
         ...
 
     @property
     def power(self) -> Power:
-        """Start and stop it."""
+        """Return its power control."""
         ...
 
     @property
     def snapshots(self) -> Snapshots:
-        """Save and rewind it."""
+        """Return its snapshots."""
         ...
 
     @property
     def link(self) -> Link:
-        """Talk to the probe inside."""
+        """Return the link to its probe."""
         ...
 
     @property
     def files(self) -> Files:
-        """Read and write its files."""
+        """Return access to its files."""
         ...
 
     @property
     def screen(self) -> Screen:
-        """See it."""
+        """Return its screen."""
         ...
 
     @property
     def input(self) -> Input:
-        """Act on it."""
+        """Return its input devices."""
         ...
 
     @property
     def tree(self) -> Tree:
-        """Read its UI."""
+        """Return its accessibility tree."""
         ...
 
     def delete(self) -> None:
-        """Stop it and remove all that it left on the host; harmless twice."""
+        """Stop the machine and remove all its files on the host; may be called more than once."""
         ...

@@ -1,1 +1,1 @@
-"""What every layer may use: errors, ids, clock, processes, files, settings."""
+"""Foundations that every layer may use: errors, ids, clock, processes, files, settings."""

@@ -1,4 +1,4 @@
-"""Keep a process of many threads small."""
+"""Limit the memory of processes with many threads."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ _ARENAS = 2
 
 
 def limit_arenas() -> None:
-    """Let all threads share two arenas of glibc's allocator; call it before threads are started.
+    """Make all threads share two arenas of glibc's allocator; call this before starting threads.
 
-    By default there are eight a core, each of which keeps what was once freed in it: with 1,000
-    trials at once 254 and 446 MiB were held, and 248 and 255 MiB with two. Does nothing without glibc.
+    By default, glibc uses up to eight arenas per core, and each keeps the memory that was freed in
+    it: with 1,000 concurrent trials, the process held 254 and 446 MiB, and with two arenas 248 and
+    255 MiB. Does nothing without glibc.
     """
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)

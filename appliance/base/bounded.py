@@ -1,4 +1,4 @@
-"""Run calls in a thread of their own, so that waiting for them is bounded."""
+"""Run calls in a separate thread, so that waiting for them can time out."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ T = TypeVar("T")
 
 
 class NoAnswerError(MesocosmError):
-    """A call did not return in its time; its thread is abandoned."""
+    """A call did not return in time; its thread is abandoned."""
 
     code = "no_answer"
 
 
 class _Call(Generic[T]):
-    """One call, its result or its error."""
+    """One call with its result or its error."""
 
     def __init__(self, function: Callable[[], T]) -> None:
         self._function = function
@@ -52,10 +52,10 @@ class _Call(Generic[T]):
 
 
 class BackgroundCall(Generic[T]):
-    """A call that goes on in a daemon thread of its own while its caller does something else.
+    """A call that runs in its own daemon thread while its caller does something else.
 
     Args:
-        function: called at once.
+        function: called immediately.
     """
 
     def __init__(self, function: Callable[[], T]) -> None:
@@ -63,7 +63,7 @@ class BackgroundCall(Generic[T]):
         threading.Thread(target=self._call.run, name="background", daemon=True).start()
 
     def result(self) -> T:
-        """Wait for its end and return its result.
+        """Wait until the call ends and return its result.
 
         Raises:
             Exception: whatever the call raised.
@@ -73,9 +73,9 @@ class BackgroundCall(Generic[T]):
 
 
 class CallThread:
-    """A daemon thread that runs one call after the other; a context manager.
+    """A daemon thread that runs calls sequentially; a context manager.
 
-    A call that does not return keeps the thread; it is then of no further use.
+    A call that does not return blocks the thread, which then cannot be used any further.
     """
 
     def __init__(self) -> None:
@@ -102,10 +102,10 @@ class CallThread:
         Args:
             function: called in the thread.
             timeout_s: how long to wait for it.
-            cancel: ends the wait as well, if given.
+            cancel: also ends the wait, if given.
 
         Raises:
-            NoAnswerError: it did not return in its time.
+            NoAnswerError: it did not return in time.
             CancelledError: the wait was cancelled.
             Exception: whatever the call raised.
         """

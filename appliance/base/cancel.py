@@ -1,4 +1,4 @@
-"""Ask running work to end, from any thread."""
+"""Cancel running work from any thread."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class CancelToken:
-    """Shared by whoever works and whoever may cancel; safe among threads.
+    """A token shared by the worker and those who may cancel it; thread-safe.
 
     Attributes:
-        event: set once it is cancelled, for waits that can watch an event.
-        reason: why; empty before.
+        event: set once it is cancelled, for code that can wait for an event.
+        reason: why it was cancelled; empty before.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class CancelToken:
         return self.event.is_set()
 
     def cancel(self, reason: str = "Cancelled.") -> None:
-        """Ask the work to end; only the first call counts.
+        """Request that the work ends; only the first call has an effect.
 
         Args:
             reason: one sentence, kept in results.
@@ -49,19 +49,19 @@ class CancelToken:
             callback()
 
     def check(self) -> None:
-        """Return unless it is cancelled.
+        """Raise an error if the token is cancelled.
 
         Raises:
-            CancelledError: it is.
+            CancelledError: it is cancelled.
         """
         if self.event.is_set():
             raise CancelledError(self.reason)
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
-        """Call `callback` when it is cancelled, at once where it is already.
+        """Call `callback` when the token is cancelled, or immediately if it already is.
 
         Returns:
-            A function that withdraws the callback.
+            A function that removes the callback.
         """
         with self._lock:
             self._callbacks.append(callback)
@@ -90,7 +90,7 @@ class CancellableClock:
 
     @property
     def token(self) -> CancelToken:
-        """What ends its waits."""
+        """The token that ends its waits."""
         return self._token
 
     def now_s(self) -> float:
@@ -98,14 +98,14 @@ class CancellableClock:
         return self._clock.now_s()
 
     def monotonic_s(self) -> float:
-        """Return seconds from an arbitrary start that never go back."""
+        """Return seconds since an arbitrary start, which never decrease."""
         return self._clock.monotonic_s()
 
     def sleep(self, seconds: float) -> None:
         """Wait.
 
         Raises:
-            CancelledError: the token was cancelled, before or meanwhile.
+            CancelledError: the token was cancelled, before or during the wait.
         """
         self._clock.wait(self._token.event, seconds)
         self._token.check()
@@ -117,14 +117,14 @@ class CancellableClock:
 
 @contextlib.contextmanager
 def ended_by(token: CancelToken | None, end: Callable[[], object]) -> Iterator[None]:
-    """Run a block that `end` cuts short once a token is cancelled.
+    """Run a block that `end` interrupts when a token is cancelled.
 
     Args:
-        token: None never cuts it short.
-        end: called by whoever cancels, at once where it was cancelled before.
+        token: None never interrupts the block.
+        end: called in the thread that cancels, or immediately if the token is already cancelled.
 
     Raises:
-        CancelledError: it was cancelled, whatever the block raised because of that.
+        CancelledError: it was cancelled; replaces any error that the block raised because of that.
     """
     if token is None:
         yield

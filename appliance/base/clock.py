@@ -20,7 +20,7 @@ class Clock(Protocol):
         ...
 
     def monotonic_s(self) -> float:
-        """Return seconds from an arbitrary start that never go back."""
+        """Return seconds since an arbitrary start, which never decrease."""
         ...
 
     def sleep(self, seconds: float) -> None:
@@ -33,14 +33,14 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The host's own clock."""
+    """The host's clock."""
 
     def now_s(self) -> float:
         """Return seconds since the epoch (UTC)."""
         return time.time()
 
     def monotonic_s(self) -> float:
-        """Return seconds from an arbitrary start that never go back."""
+        """Return seconds since an arbitrary start, which never decrease."""
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
@@ -54,10 +54,10 @@ class SystemClock:
 
 
 class FakeClock:
-    """A clock that moves only when slept on or advanced; safe among threads.
+    """A clock that only moves when slept on or advanced; thread-safe.
 
     Args:
-        start_s: what both `now_s` and `monotonic_s` give at first.
+        start_s: initial value of both `now_s` and `monotonic_s`.
     """
 
     def __init__(self, start_s: float = 1_700_000_000.0) -> None:
@@ -99,16 +99,16 @@ def wait_until(
     every_s: float = 0.1,
     clock: Clock = SYSTEM_CLOCK,
 ) -> T | None:
-    """Call `probe` until it gives something truthy or time is up.
+    """Call `probe` until it returns something truthy or the timeout expires.
 
     Args:
-        probe: asked at once, then every `every_s`; its exceptions are not caught.
-        timeout_s: how long to keep asking.
+        probe: called immediately, then every `every_s`; its exceptions are not caught.
+        timeout_s: how long to keep calling.
         every_s: pause between two calls.
         clock: measures and waits.
 
     Returns:
-        The truthy value, or None when time ran out.
+        The truthy value, or None after the timeout.
     """
     deadline_s = clock.monotonic_s() + timeout_s
     while True:

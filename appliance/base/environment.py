@@ -1,4 +1,4 @@
-"""Settings that are read from the environment, and what is wrong with them."""
+"""Read settings from the environment, and report unknown and invalid ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PREFIX = "MESOCOSM_"
 TEST_PREFIX = "MESOCOSM_TEST_"
-"""Variables of the project's own tests; their commands do not refuse them."""
+"""Prefix of the variables of the project's tests, which commands accept."""
 _CREDENTIALS = re.compile(r"//[^/@\s]+@")
 
 
@@ -25,7 +25,7 @@ class EnvironmentSettings(BaseSettings):
     """Base of all settings: each field is set by the variable ``<env_prefix><FIELD>``.
 
     Raises:
-        SettingsError: a variable has a value that its field does not take.
+        SettingsError: a variable has a value that its field does not accept.
     """
 
     def __init__(self, **values: object) -> None:
@@ -41,19 +41,19 @@ def variable(settings: type[BaseSettings], field: str) -> str:
 
 
 def variables(settings: type[BaseSettings]) -> list[str]:
-    """Return the names of the variables of all fields, in the order of the class."""
+    """Return the variable names of all fields, in the order of the class."""
     return [variable(settings, field) for field in settings.model_fields]
 
 
 def require_known(known: Collection[str], environ: Mapping[str, str] | None = None) -> None:
-    """Make sure that the environment sets nothing that nobody reads.
+    """Check that the environment has no unknown MESOCOSM_* variables.
 
     Args:
         known: names of all variables, in capitals.
-        environ: what is looked at; this process' environment by default.
+        environ: environment to check; that of this process by default.
 
     Raises:
-        SettingsError: a variable is not known; with the nearest name of each.
+        SettingsError: a variable is unknown; suggests the nearest name for each.
     """
     names = os.environ if environ is None else environ
     unknown = [
@@ -71,17 +71,19 @@ def _unknown(names: list[str], known: Collection[str]) -> SettingsError:
     rests = sorted(name.removeprefix(PREFIX) for name in known)
     lines = []
     for name in names:
-        # Without the prefix, which would make every name look like every other.
+        # Without the common prefix, which would make all names similar.
         rest = name.upper().removeprefix(PREFIX)
         near = difflib.get_close_matches(rest, rests, n=1, cutoff=0.6)
-        hint = f"did you mean {PREFIX}{near[0]}?" if near else "no setting has a name like it."
+        hint = f"did you mean {PREFIX}{near[0]}?" if near else "no setting has a similar name."
         lines.append(f"{name}: {hint}")
-    is_one = len(names) == 1
+    is_single = len(names) == 1
     return SettingsError(
-        f"{names[0]} is not a setting." if is_one else f"{len(names)} variables are not settings.",
+        f"{names[0]} is not a setting."
+        if is_single
+        else f"{len(names)} variables are not settings.",
         details="\n".join(lines),
         resolution="Correct or unset it; docs/settings.md lists all settings."
-        if is_one
+        if is_single
         else "Correct or unset them; docs/settings.md lists all settings.",
     )
 
@@ -90,13 +92,13 @@ def _bad_values(settings: type[BaseSettings], error: ValidationError) -> Setting
     rows = error.errors(include_url=False)
     names = list(dict.fromkeys(variable(settings, str(row["loc"][0])) for row in rows))
     return SettingsError(
-        f"{names[0]} has a wrong value."
+        f"{names[0]} has an invalid value."
         if len(names) == 1
-        else f"{len(names)} settings have wrong values.",
+        else f"{len(names)} settings have invalid values.",
         details="\n".join(
             _describe(settings, str(row["loc"][0]), row["input"], row["msg"]) for row in rows
         ),
-        resolution="Correct or unset it; docs/settings.md says what each setting takes.",
+        resolution="Correct or unset it; docs/settings.md lists the values of each setting.",
     )
 
 
@@ -107,14 +109,14 @@ def _describe(settings: type[BaseSettings], field: str, value: object, message: 
 
 
 def shown(value: object) -> str:
-    """Return a setting's value as it may be printed: without the password of an address."""
+    """Return a setting's value for printing, without passwords in addresses."""
     return _CREDENTIALS.sub("//***@", "" if value is None else str(value))
 
 
 def known_variables(
     settings: Iterable[type[BaseSettings]], others: Iterable[str] = ()
 ) -> frozenset[str]:
-    """Return the names of all variables of some classes of settings, and some others."""
+    """Return the names of all variables of settings classes, and of `others`."""
     return frozenset(name for setting in settings for name in variables(setting)) | frozenset(
         others
     )

@@ -4,10 +4,10 @@
 
     MesocosmError                  brief, details, resolution; a class-level code
     ├── UsageError                 the caller asked for something that does not exist
-    │   ├── UnknownNameError       with the nearest match
-    │   ├── SettingsError          an environment variable is unknown or has a wrong value
-    │   └── EpisodeUseError        an episode's methods were called in a wrong order
-    ├── SpecError                  a file of the user's is wrong: file, line, what was expected
+    │   ├── UnknownNameError       names the nearest match
+    │   ├── SettingsError          an environment variable is unknown or has an invalid value
+    │   └── EpisodeUseError        an episode's methods were called in the wrong order
+    ├── SpecError                  a user's file is invalid: file, line, what was expected
     ├── RequirementError           the host lacks something; exit code 3
     ├── ToolError                  a host program failed, timed out or is missing
     │   ├── ToolMissingError
@@ -17,37 +17,37 @@
     │   ├── ImageMissingError
     │   ├── ImageBuildError
     │   └── ImageCorruptError
-    ├── MachineError               a machine could not be made or used
+    ├── MachineError               a machine could not be created or used
     │   ├── MachineStartError
     │   ├── EngineError            the Docker engine refused a request about a machine
     │   ├── MachineBusyError
     │   ├── LeaseExpiredError      a lease ended before its holder was done
     │   ├── MemoryOutgrownError    a machine was ended: it used more memory than is left
-    │   ├── UnsupportedError       this sort of machine cannot do it
+    │   ├── UnsupportedError       this type of machine does not support the request
     │   ├── SnapshotMissingError
     │   ├── SnapshotError          save, rewind or delete failed
-    │   │   └── DesktopFaultyError     what would be saved shows a dialog, lacks icons ...
+    │   │   └── DesktopFaultyError     the desktop to save shows a dialog, lacks icons ...
     │   └── ResetMismatchError     a rewound machine differs from its snapshot
     ├── LinkError                  communication with a guest failed
     │   ├── LinkClosedError
-    │   │   ├── PhoneOfflineError        adb knows the phone, which does not answer
-    │   │   └── PhoneUnauthorizedError   the phone refuses our key
+    │   │   ├── PhoneOfflineError        adb knows the phone, but it does not answer
+    │   │   └── PhoneUnauthorizedError   the phone rejects our key
     │   ├── LinkTimeoutError       no reply before the deadline
-    │   ├── LinkProtocolError      garbage, oversize, wrong shape
-    │   └── GuestCallError         the guest answered, with an error
-    ├── ActionError                an action could not be carried out
-    │   └── InvalidActionError     unknown action or wrong arguments: the agent's fault
+    │   ├── LinkProtocolError      malformed or oversized message
+    │   └── GuestCallError         the guest replied with an error
+    ├── ActionError                an action could not be executed
+    │   └── InvalidActionError     unknown action or invalid arguments: the agent's fault
     ├── EvaluationError            an evaluator could not decide
-    │   ├── ObstructedEvaluationError  what is on the machine keeps it from deciding
+    │   ├── ObstructedEvaluationError  something on the machine prevents a decision
     │   ├── CostlyAnswerError          the submitted answer takes too long to read: unmet
-    │   └── GraphError             the graph itself is wrong
+    │   └── GraphError             the graph is invalid
     ├── AgentError                 the agent failed
-    │   ├── ModelRefusalError      its model refuses, or the request is too large for it: FAIL
+    │   ├── ModelRefusalError      its model refused, or the request is too large for it: FAIL
     │   └── ModelUnavailableError  its model cannot be reached: infrastructure, never FAIL
     ├── EpisodeStartError          a trial ended before its agent could act
-    ├── CancelledError             somebody asked for it to end
+    ├── CancelledError             the operation was cancelled on request
     └── StoreError                 the event log or its index is damaged
-        └── StateError             the service's own state cannot be used
+        └── StateError             the service's state cannot be used
 
 Exit codes of the command line follow `exit_code`: 1 failed, 2 usage, 3 requirement unmet.
 """
@@ -65,8 +65,8 @@ class MesocosmError(Exception):
     """Base of all errors raised on purpose.
 
     Args:
-        brief: one line, what happened.
-        details: what is known about the cause; may hold several lines.
+        brief: one line on what happened.
+        details: what is known about the cause; may span several lines.
         resolution: what the user can do about it.
     """
 
@@ -84,7 +84,7 @@ class MesocosmError(Exception):
 
 
 class UsageError(MesocosmError):
-    """The caller asked for something impossible."""
+    """The caller requested something impossible."""
 
     code = "usage"
     exit_code = 2
@@ -95,59 +95,59 @@ _NEAR_RATIO = 0.7
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
-    """Return the names that a misspelt one may mean: the nearest, and two more that are near."""
+    """Return likely corrections of a misspelt name: the nearest, and up to two more."""
     known = list(names)
     best = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     others = difflib.get_close_matches(name, known, n=3, cutoff=_NEAR_RATIO)
     return list(dict.fromkeys([*best, *others]))
 
 
-def _one_of(names: list[str]) -> str:
+def _join_choices(names: list[str]) -> str:
     """Return names as a choice: ``'a', 'b' or 'c'``."""
     quoted = [repr(name) for name in names]
     return " or ".join(part for part in (", ".join(quoted[:-1]), quoted[-1]) if part)
 
 
 class UnknownNameError(UsageError):
-    """A name that nothing carries; suggests the nearest one."""
+    """A name does not exist; suggests the nearest one."""
 
     code = "unknown_name"
 
     @classmethod
     def of(cls, what: str, name: str, known: Iterable[str]) -> UnknownNameError:
-        """Build the error for `name`, which is none of `known`.
+        """Build the error for `name`, which is not in `known`.
 
         Args:
             what: the kind of thing, for example ``"suite"``.
             name: what the user wrote.
-            known: every name that would have been right.
+            known: all valid names.
         """
         names = sorted(str(candidate) for candidate in known)  # a StrEnum shows its value
         near = nearest(name, names)
         shown = ", ".join(names[:_NAMES_SHOWN]) or "none"
         if len(names) > _NAMES_SHOWN:
             shown = f"{shown} and {len(names) - _NAMES_SHOWN} more"
-        resolution = f"Did you mean {_one_of(near)}?" if near else f"Known: {shown}."
+        resolution = f"Did you mean {_join_choices(near)}?" if near else f"Known: {shown}."
         return cls(f"There is no {what} called {name!r}.", resolution=resolution)
 
 
 class SettingsError(UsageError):
-    """A variable MESOCOSM_* is unknown or has a wrong value."""
+    """A variable MESOCOSM_* is unknown or has an invalid value."""
 
     code = "settings"
 
 
 class EpisodeUseError(UsageError):
-    """The methods of an episode were called in a wrong order."""
+    """The methods of an episode were called in the wrong order."""
 
     code = "episode_use"
 
 
 class SpecError(MesocosmError):
-    """A file written by the user is wrong.
+    """A file written by the user is invalid.
 
     Attributes:
-        parts: one error for each mistake, where there are several.
+        parts: one error per mistake, if there are several.
     """
 
     code = "spec"
@@ -156,14 +156,14 @@ class SpecError(MesocosmError):
 
 
 class RequirementError(MesocosmError):
-    """The host lacks something that is needed."""
+    """The host lacks a requirement."""
 
     code = "requirement"
     exit_code = 3
 
 
 class ToolError(MesocosmError):
-    """A program on the host did not do its work."""
+    """A program on the host failed."""
 
     code = "tool"
 
@@ -200,7 +200,7 @@ class ImageMissingError(ImageError):
 
 
 class ImageBuildError(ImageError):
-    """Building an image failed; nothing half-made is left."""
+    """Building an image failed; no partial image is left behind."""
 
     code = "image_build"
 
@@ -212,7 +212,7 @@ class ImageCorruptError(ImageError):
 
 
 class MachineError(MesocosmError):
-    """A machine could not be made or used."""
+    """A machine could not be created or used."""
 
     code = "machine"
 
@@ -224,7 +224,7 @@ class MachineStartError(MachineError):
 
 
 class EngineError(MachineError):
-    """The Docker engine refused a request about a machine, other than to start it."""
+    """The Docker engine refused a request about a machine, other than starting it."""
 
     code = "engine"
 
@@ -236,19 +236,19 @@ class MachineBusyError(MachineError):
 
 
 class LeaseExpiredError(MachineError):
-    """A lease ended before its holder was done; its machines belong to somebody else, or are gone."""
+    """A lease ended before its holder was done; its machines are leased elsewhere, or gone."""
 
     code = "lease_expired"
 
 
 class MemoryOutgrownError(MachineError):
-    """A machine was ended because it used more memory than its share, and the host ran short."""
+    """A machine was ended because it used more memory than its share and the host ran out."""
 
     code = "memory_outgrown"
 
 
 class UnsupportedError(MachineError):
-    """A machine of this sort cannot do what was asked, and does not offer it."""
+    """This type of machine does not support the request."""
 
     code = "unsupported"
 
@@ -284,19 +284,19 @@ class LinkError(MesocosmError):
 
 
 class LinkClosedError(LinkError):
-    """The other end went away."""
+    """The other end closed the link."""
 
     code = "link_closed"
 
 
 class PhoneOfflineError(LinkClosedError):
-    """A phone accepts connections, or did, but does not speak ADB now."""
+    """A phone accepts connections, or did, but does not answer over ADB now."""
 
     code = "phone_offline"
 
 
 class PhoneUnauthorizedError(LinkClosedError):
-    """A phone refuses the ADB key that it was shown; trying again does not help."""
+    """A phone rejects the ADB key; retrying does not help."""
 
     code = "phone_unauthorized"
 
@@ -308,16 +308,16 @@ class LinkTimeoutError(LinkError):
 
 
 class LinkProtocolError(LinkError):
-    """The other end sent what no probe would send."""
+    """The other end sent data that no probe would send."""
 
     code = "link_protocol"
 
 
 class GuestCallError(LinkError):
-    """The guest carried the request out and reports an error of its own.
+    """The guest processed the request and reported an error.
 
     Attributes:
-        kind: the probe's own word for it, such as ``not_found``; set by the link.
+        kind: the probe's name for the error, such as ``not_found``; set by the link.
     """
 
     code = "guest_call"
@@ -325,13 +325,13 @@ class GuestCallError(LinkError):
 
 
 class ActionError(MesocosmError):
-    """An action could not be carried out."""
+    """An action could not be executed."""
 
     code = "action"
 
 
 class InvalidActionError(ActionError):
-    """The agent named an unknown action or gave wrong arguments."""
+    """The agent requested an unknown action or passed invalid arguments."""
 
     code = "invalid_action"
 
@@ -343,13 +343,13 @@ class EvaluationError(MesocosmError):
 
 
 class ObstructedEvaluationError(EvaluationError):
-    """What is on the machine keeps an evaluator from deciding: after the start, the agent's doing."""
+    """Something on the machine prevents a decision; after the start, the agent is responsible."""
 
     code = "evaluation_obstructed"
 
 
 class CostlyAnswerError(EvaluationError):
-    """Reading the submitted answer takes far longer than an answer can need; its author chose it."""
+    """Reading the submitted answer takes far longer than any answer needs; its author is at fault."""
 
     code = "answer_costly"
 
@@ -364,9 +364,9 @@ class AgentError(MesocosmError):
     """The agent failed.
 
     Attributes:
-        outage_s: seconds that it waited for a model which did not answer; not charged to it.
-        tokens: that its model used for this turn all the same: sent, received.
-        usd: their price.
+        outage_s: seconds that it waited for a model that did not answer; not charged to it.
+        tokens: tokens that its model used for this turn anyway: sent, received.
+        usd: price of the tokens.
     """
 
     code = "agent"
@@ -376,10 +376,10 @@ class AgentError(MesocosmError):
 
 
 class ModelRefusalError(AgentError):
-    """The model refuses, or the request is too large for it: a fault of the agent.
+    """The model refused, or the request is too large for it: a fault of the agent.
 
     Attributes:
-        status: of the server's answer, where the server refused the request; else None.
+        status: HTTP status if the server refused the request, else None.
     """
 
     code = "model_refusal"
@@ -393,13 +393,13 @@ class ModelUnavailableError(AgentError):
 
 
 class EpisodeStartError(MesocosmError):
-    """A trial ended before its agent could act; its result says why."""
+    """A trial ended before its agent could act; its result has the reason."""
 
     code = "episode_start"
 
 
 class CancelledError(MesocosmError):
-    """What was going on was cancelled on request."""
+    """The operation was cancelled on request."""
 
     code = "cancelled"
     exit_code = 130
@@ -412,6 +412,6 @@ class StoreError(MesocosmError):
 
 
 class StateError(StoreError):
-    """The service's own state cannot be read or written, or is damaged."""
+    """The service's state cannot be read or written, or is damaged."""
 
     code = "state"

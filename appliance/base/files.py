@@ -1,4 +1,4 @@
-"""Write files so that a crash leaves the old or the new one, never half; lock; digest."""
+"""Write files atomically, lock them and compute digests."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _FLOCK = struct.Struct("@hhqqi4x")
 def write_atomic(
     path: Path, data: bytes | str, *, mode: int = 0o644, is_durable: bool = True
 ) -> None:
-    """Replace `path` by `data`: after a crash the old or the new content stands, never a mix.
+    """Replace the content of `path` atomically: a crash leaves the old or the new content.
 
     Args:
         path: of the file.
         data: its new content.
         mode: permission bits.
-        is_durable: False saves the sync to the disk, for what is worthless once the host crashed;
-            a killed process still leaves the old or the new content.
+        is_durable: False skips the sync to the disk, for data that is worthless after a crash of
+            the host; a killed process still leaves the old or the new content.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     raw = data.encode() if isinstance(data, str) else data
@@ -51,7 +51,7 @@ def write_atomic(
 
 
 def canonical_json(value: object) -> str:
-    """Return the one JSON text of a value: sorted keys, no spaces, ASCII only."""
+    """Return the canonical JSON text of a value: sorted keys, no spaces, ASCII only."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
@@ -79,7 +79,7 @@ def digest_tree(root: Path, *, skip: tuple[str, ...] = ("__pycache__",)) -> str:
 
     Args:
         root: a folder, or a single file.
-        skip: names of folders and files that do not count.
+        skip: names of folders and files to ignore.
     """
     if root.is_file():
         return digest_file(root)
@@ -92,14 +92,14 @@ def digest_tree(root: Path, *, skip: tuple[str, ...] = ("__pycache__",)) -> str:
 
 
 class FileLock:
-    """A lock that the kernel gives back when its holder dies, however it dies.
+    """A lock that the kernel releases when its holder dies, for any reason.
 
-    Others ask the kernel whether it is taken, so that who only asks is never in the way of who wants it.
+    `is_taken` queries the kernel without taking the lock, so it never blocks those who want it.
 
     Source: fcntl(2), "Open file description locks".
 
     Args:
-        path: the lock file; it is made, and stays when the lock is let go.
+        path: the lock file; it is created, and remains after the lock is released.
     """
 
     def __init__(self, path: Path) -> None:
@@ -107,13 +107,13 @@ class FileLock:
         self._fd: int | None = None
 
     def try_acquire(self, *, make_folder: bool = True) -> bool:
-        """Take the lock if nobody has it; True when taken.
+        """Take the lock if it is free; return whether it was taken.
 
         Args:
-            make_folder: False takes no lock where its folder is gone.
+            make_folder: False takes no lock if its folder does not exist.
 
         Raises:
-            OSError: the file cannot be made.
+            OSError: the file cannot be created.
         """
         if make_folder:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,14 +132,14 @@ class FileLock:
         return True
 
     def acquire(self) -> None:
-        """Take the lock or wait for it."""
+        """Wait for the lock and take it."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         fcntl.fcntl(fd, fcntl.F_OFD_SETLKW, _whole_file(fcntl.F_WRLCK))
         self._keep(fd)
 
     def release(self) -> None:
-        """Let the lock go; harmless when not held."""
+        """Release the lock; does nothing if it is not held."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
@@ -150,7 +150,7 @@ class FileLock:
         return self._fd is not None
 
     def is_taken(self) -> bool:
-        """Return whether anybody holds the lock, this object included; takes nothing."""
+        """Return whether anybody holds the lock, including this object, without taking it."""
         try:
             fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -163,7 +163,7 @@ class FileLock:
         return lock_type != fcntl.F_UNLCK
 
     def _keep(self, fd: int) -> None:
-        """Hold the lock, with this process's id in its file for people; a full disk is no reason not to."""
+        """Keep the lock, and write this process's id to its file for people, if the disk allows."""
         with contextlib.suppress(OSError):
             os.ftruncate(fd, 0)
             os.write(fd, f"{os.getpid()}\n".encode())
@@ -176,11 +176,11 @@ def _whole_file(lock_type: int) -> bytes:
 
 @contextlib.contextmanager
 def locked(path: Path, *, what: str) -> Iterator[FileLock]:
-    """Hold a lock for a block.
+    """Hold a lock during a block.
 
     Args:
         path: the lock file.
-        what: named in the error.
+        what: the locked thing, for the error message.
 
     Raises:
         MachineBusyError: another process holds it.

@@ -1,6 +1,7 @@
-"""Hand settings and keys to the appliance's containers: a file that none but its user can read.
+"""Pass settings and keys to the appliance's containers, in a file that only its user can read.
 
-An environment that compose hands over can be seen by whoever may ask Docker, and lies in its configuration.
+An environment passed by compose would be visible to everyone who may query Docker, and would be
+stored in Docker's configuration.
 """
 
 from __future__ import annotations
@@ -18,24 +19,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
-# What the compose file sets, each container its own; and what a client of the service holds.
+# Set per container by the compose file; and the token of a client of the service.
 _OWN = frozenset(
     {f"{PREFIX}{name}" for name in ("STATE_DIR", "PLACE", "CODE", "ACCELERATOR", "TOKEN")}
 )
-# Of the project's own tests, and of Alertmanager, which has a file of its own.
+# Of the project's tests, and of Alertmanager, which has its own file.
 _NOT_THEIRS = (TEST_PREFIX, f"{PREFIX}ALERT_")
 _STAY = (f"{PREFIX}MODEL_", f"{PREFIX}MAIL_")
 
 
 def hand_over(path: Path, environ: Mapping[str, str] | None = None) -> None:
-    """Write the settings, keys and proxies of an environment into a file for containers.
+    """Write the settings, keys and proxies of an environment to a file for containers.
 
-    Of models and mail, what an earlier one set and this one does not stays, so that who brings the appliance up
-    again need not hold the keys; an empty value removes it. The file is as it was where nothing changed.
+    Variables for models and mail that an earlier environment set are kept if this one lacks them,
+    so that a later `mesocosm up` does not need the keys; an empty value removes one. The file is
+    not touched if nothing changed.
 
     Args:
         path: of the file.
-        environ: this process' own by default.
+        environ: the environment; that of this process by default.
 
     Raises:
         SettingsError: the file is damaged.
@@ -52,7 +54,7 @@ def hand_over(path: Path, environ: Mapping[str, str] | None = None) -> None:
 
 
 def take_over(path: Path, environ: MutableMapping[str, str] | None = None) -> None:
-    """Set what was handed over and is not set already.
+    """Set the variables of the file that are not already set.
 
     Raises:
         SettingsError: the file is damaged.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FILE = "mesocosm.jsonl"
 MAX_BYTES = 10 << 20
 KEPT = 4
-"""Renamed files beside the one that is written to."""
+"""Number of rotated files to keep, in addition to the current one."""
 
 _MESSAGE_CHARS = 8000
 _ERROR_CHARS = 16000
@@ -37,9 +37,9 @@ class LogLine:
         logger: dotted name of the module.
         message: what happened.
         program: command that logged it, such as ``run``.
-        pid: its process id, in its own container.
-        names: what it worked on: ``run``, ``trial``, ``machine``, ``episode``.
-        error: traceback; empty for none.
+        pid: its process id, within its container.
+        names: its context: ``run``, ``trial``, ``machine``, ``episode``.
+        error: traceback; empty if there is none.
     """
 
     time_s: float
@@ -52,11 +52,11 @@ class LogLine:
     error: str = ""
 
     def to_json(self) -> str:
-        """Return it as it stands in the file, without a line end."""
+        """Return the line in the format of the file, without a line end."""
         return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as plain data; what it worked on stands beside the other keys."""
+        """Return the line as plain data, with its context at the top level."""
         own = {
             "t": datetime.fromtimestamp(self.time_s, tz=UTC).isoformat(timespec="milliseconds"),
             "level": self.level,
@@ -70,7 +70,7 @@ class LogLine:
 
 
 def parse_line(text: bytes) -> LogLine | None:
-    """Return a line of the file; None for one that is torn or of another form."""
+    """Return a line of the file; None if it is incomplete or has another format."""
     try:
         data: dict[str, Any] = json.loads(text)
         return LogLine(
@@ -90,14 +90,14 @@ def parse_line(text: bytes) -> LogLine | None:
 class LogFileHandler(logging.Handler):
     """Appends records to the log of an appliance; secrets are masked.
 
-    Records should have passed a `appliance.base.logging.ContextFilter`. What cannot be written is
-    dropped: no log line is worth a failed trial.
+    Records should have passed an `appliance.base.logging.ContextFilter`. Records that cannot be
+    written are dropped, so that logging never makes a trial fail.
 
     Args:
-        folder: where the log is.
+        folder: of the log.
         program: name of the command that logs.
         max_bytes: a log larger than this is rotated.
-        makes_folder: False drops what is logged where the folder is not there, or no longer.
+        makes_folder: False drops records if the folder does not exist.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class LogFileHandler(logging.Handler):
             return
         try:
             line = self._line(record).to_json() + "\n"
-            # Guest texts may hold halves of surrogate pairs.
+            # Text from guests may contain lone surrogates.
             data = line.encode("utf-8", errors="replace")
             if append_line(self._path, data, mode=0o600) > self._max_bytes:
                 rotate(self._path, max_bytes=self._max_bytes, kept=KEPT)
@@ -139,20 +139,20 @@ class LogFileHandler(logging.Handler):
 
 
 def log_paths(folder: Path) -> list[Path]:
-    """Return the files of the log that there are, oldest first."""
+    """Return the existing files of the log, oldest first."""
     path = folder / FILE
     names = [*(numbered(path, number) for number in range(KEPT, 0, -1)), path]
     return [name for name in names if name.exists()]
 
 
 class LogReader:
-    """Reads the log from its oldest line, and goes on where it was when asked again.
+    """Reads the log from its oldest line; further reads continue where the last one ended.
 
-    A log that is rotated meanwhile is read to its end first.
+    A log that is rotated in between is first read to its end.
 
     Args:
-        folder: where the log is; it need not exist yet.
-        needed: texts that a line must hold all of, as JSON has them; others are not parsed.
+        folder: of the log; it need not exist yet.
+        needed: texts that a line must contain, in JSON encoding; other lines are not parsed.
     """
 
     def __init__(self, folder: Path, needed: Iterable[str] = ()) -> None:
@@ -165,7 +165,7 @@ class LogReader:
         for path in log_paths(self._folder):
             try:
                 file = path.open("rb")
-            except FileNotFoundError:  # rotated meanwhile: the next call finds its new name
+            except FileNotFoundError:  # just rotated: the next call finds its new name
                 continue
             with file:
                 yield from self._read(file)
@@ -173,7 +173,7 @@ class LogReader:
     def _read(self, file: BinaryIO) -> Iterator[LogLine]:
         status = os.fstat(file.fileno())
         offset = self._offsets.get(status.st_ino, 0)
-        if offset > status.st_size:  # another file has the inode of one that is gone
+        if offset > status.st_size:  # a new file reuses the inode of a deleted one
             offset = 0
         file.seek(offset)
         for data in file:

@@ -1,8 +1,8 @@
-"""Logs for people who look for a cause: context, redaction, and one place that configures them.
+"""Configure logging, with context and redaction of secrets.
 
-Modules log by ``logging.getLogger(__name__)``. Each line names the machine and the trial that it is
-about, which whoever works on them sets by `log_context`. What `appliance.base.masking` hides never
-reaches a line.
+Modules log with ``logging.getLogger(__name__)``. Each line names the machine and the trial that it
+concerns, which the code that works on them sets with `log_context`. Secrets that
+`appliance.base.masking` hides never appear in a line.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _context: ContextVar[Mapping[str, str] | None] = ContextVar("log_context", defau
 
 @contextlib.contextmanager
 def log_context(**names: str) -> Iterator[None]:
-    """Name what a block works on in every line that it logs.
+    """Add context to every line that a block logs.
 
     Args:
         names: such as ``machine="desktop-9c41be"`` or ``trial="dark-style.0"``; added to those of
-            the blocks around.
+            enclosing blocks.
     """
     token = _context.set({**(_context.get() or {}), **names})
     try:
@@ -41,10 +41,10 @@ def log_context(**names: str) -> Iterator[None]:
 
 
 class ContextFilter(logging.Filter):
-    """Adds `log_context` to records, as ``context`` and ``names``, and takes secrets out of messages."""
+    """Adds `log_context` to records, as ``context`` and ``names``, and masks secrets in messages."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Complete a record; never drop it."""
+        """Complete a record; return True to keep it."""
         names = _context.get() or {}
         text = " ".join(f"{name}={value}" for name, value in names.items())
         record.context = f" [{text}]" if text else ""
@@ -54,7 +54,7 @@ class ContextFilter(logging.Filter):
 
 
 class _Formatter(logging.Formatter):
-    """Formats records; tracebacks lose their secrets, too."""
+    """Formats records, with secrets masked in tracebacks too."""
 
     def formatException(  # noqa: N802 - logging's own name
         self,
@@ -64,10 +64,10 @@ class _Formatter(logging.Formatter):
 
 
 class _StderrHandler(logging.StreamHandler[TextIO]):
-    """Writes to whatever standard error is when a record comes.
+    """Writes to the current value of ``sys.stderr`` at the time of each record.
 
     Args:
-        level: of the records that it takes.
+        level: minimum level of the records that it accepts.
     """
 
     def __init__(self, level: int) -> None:
@@ -75,7 +75,7 @@ class _StderrHandler(logging.StreamHandler[TextIO]):
         self.setLevel(level)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one record, unless people were told in another form."""
+        """Write one record, unless it was already printed for people in another form."""
         if getattr(record, "is_printed", False):
             return
         self.stream = sys.stderr
@@ -83,7 +83,7 @@ class _StderrHandler(logging.StreamHandler[TextIO]):
 
 
 def configure_logging(*, verbose: bool = False) -> None:
-    """Send this program's logs to standard error, instead of what was configured before.
+    """Send this program's logs to standard error, replacing any previous configuration.
 
     Args:
         verbose: include every host command and QMP exchange; else warnings and errors only.
@@ -102,11 +102,11 @@ def configure_logging(*, verbose: bool = False) -> None:
 
 @contextlib.contextmanager
 def logging_to(handler: logging.Handler, *, level: str) -> Iterator[None]:
-    """Send this program's logs to a handler, too, for the length of a block.
+    """Also send this program's logs to a handler during a block.
 
     Args:
-        handler: takes records that have their context, and no secrets.
-        level: ``debug``, ``info`` or ``warning``; standard error gets what it gets without.
+        handler: receives records with their context and without secrets.
+        level: ``debug``, ``info`` or ``warning``; the output on standard error does not change.
     """
     handler.setLevel(level.upper())
     handler.addFilter(ContextFilter())

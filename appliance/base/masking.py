@@ -1,4 +1,4 @@
-"""Take secrets out of texts that people or files get: logs, errors, what servers replied."""
+"""Mask secrets in text that is shown or written: logs, errors, replies of servers."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import re
 from typing import Any
 
 HIDDEN = "***"
-"""What stands in the place of a secret."""
+"""Replacement text of a secret."""
 
 _CREDENTIALS = re.compile(r"""(\w://)[^\s/?#"'<>]+@""")
 _LONG = 16
 _SHORT = 8
 _LABEL = r"((?:bearer|basic|key|token|password|secret)(?:\s+(?:provided|is|was))?[\s\\\"'`=:]{1,6})"
 _BEGIN = r"(?:(?<![\w-])|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))"
-"""No word goes on here; the letters of an escape such as ``\\n`` in JSON are no word."""
+"""Start of a word; the letter of an escape such as ``\\n`` in JSON does not belong to a word."""
 
 _secrets: dict[str, re.Pattern[str]] = {}
 
 
 def redact(secret: str) -> None:
-    """Hide a secret in all texts that this process masks from now on; empty ones are ignored."""
+    """Hide a secret in all text that this process masks from now on; empty ones are ignored."""
     if secret:
         _secrets[secret] = _pattern(secret)
 
@@ -28,17 +28,17 @@ def redact(secret: str) -> None:
 def mask(text: str) -> str:
     """Return a text without the secrets given to `redact`, and without passwords in addresses.
 
-    A secret of 16 characters or more is hidden wherever it stands, a shorter one where it stands
-    alone, and one of fewer than 8, such as the ``none`` that local servers take for a key, only
-    where the text calls it a key: other words are never touched.
+    A secret of 16 characters or more is hidden everywhere, and a shorter one only as a separate
+    word. One of fewer than 8, such as the ``none`` that local servers accept as a key, is only
+    hidden where the text labels it as a key, so that ordinary words are never masked.
     """
     return _CREDENTIALS.sub(rf"\g<1>{HIDDEN}@", _hide(text))
 
 
 def hide_secrets(value: Any) -> Any:  # noqa: ANN401 - anything JSON has
-    """Return a value of JSON, all of whose texts are without the secrets given to `redact`.
+    """Return a JSON value with the secrets given to `redact` masked in all its strings.
 
-    Passwords in addresses stay: they may be what an agent was told to type.
+    Passwords in addresses are kept: a task may require an agent to type them.
     """
     if not _secrets:
         return value
@@ -60,7 +60,7 @@ def _hide(text: str) -> str:
 
 
 def _pattern(secret: str) -> re.Pattern[str]:
-    escaped = json.dumps(secret)[1:-1]  # as it stands in JSON, of which replies are made
+    escaped = json.dumps(secret)[1:-1]  # as it appears in JSON replies
     forms = dict.fromkeys((secret, escaped, escaped.replace("/", r"\/")))
     alternatives = f"(?:{'|'.join(map(re.escape, forms))})"
     if len(secret) >= _LONG:

@@ -1,7 +1,7 @@
 """Append measures to a log file, from any process and any layer; `monitoring` reads it.
 
-One JSON object a line: ``{"t": unix_s, "m": name, "v": value, "l": {label: value}}``. The log is
-the only coupling between those who measure and Prometheus, so nothing that measures needs a daemon.
+One JSON object per line: ``{"t": unix_s, "m": name, "v": value, "l": {label: value}}``. The log is
+the only coupling between code that measures and Prometheus, so that code needs no daemon.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ Name = Literal[
     "trials_ended_total",
     "verdicts_total",
 ]
-"""Every measure there is; `monitoring.catalog` says what each is and which labels it takes."""
+"""All measures; `monitoring.catalog` describes each and its labels."""
 
 LABEL_CHARS = 120
-"""A label's value is cut at this length, so that one line stays one write of less than 4 KiB."""
+"""Maximum length of a label's value, so that a line is a single write of less than 4 KiB."""
 
 _log = logging.getLogger(__name__)
 
 
 class MeasureLog:
-    """The writing end of the log in one folder.
+    """Writer of the log in one folder.
 
     Args:
-        folder: where ``measures.jsonl`` is; made when the first line is written.
-        clock: stamps the lines.
+        folder: of ``measures.jsonl``; created when the first line is written.
+        clock: gives the timestamps.
     """
 
     def __init__(self, folder: Path, *, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -55,20 +55,20 @@ class MeasureLog:
         self._clock = clock
 
     def record(self, name: Name, value: float = 1.0, **labels: str) -> bool:
-        """Append one measure; True when it was written.
+        """Append one measure; return whether it was written.
 
-        Never raises for a full disk or a missing right: no measure is worth a failed trial. Values
-        that are not finite are left out.
+        Never raises if the disk is full or access is denied, so that a measure never makes a trial
+        fail. Values that are not finite are dropped.
         """
         if not math.isfinite(value):
-            _log.warning("measure %s is not finite, left out", name)
+            _log.warning("measure %s is not finite and was dropped", name)
             return False
         cut = {key: str(text)[:LABEL_CHARS] for key, text in labels.items()}
         row = {"t": round(self._clock.now_s(), 3), "m": name, "v": value, "l": cut}
         try:
             append_line(self.path, (json.dumps(row, separators=(",", ":")) + "\n").encode())
         except OSError as exc:
-            _log.warning("measure %s could not be written: %s", name, exc)
+            _log.warning("cannot write measure %s: %s", name, exc)
             return False
         return True
 

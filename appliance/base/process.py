@@ -1,4 +1,4 @@
-"""Run programs on the host; the one module that may start them."""
+"""Run programs on the host; the only module that may start them."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _TAIL_CHARS = 4000
 _ENDS_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 _AND_ALL_ITS_CHILDREN = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--")
 _INIT = ("sh", "-c", '"$@"; exit "$?"', "init")
-"""The namespace's process 1, which the kernel spares signals of its own: it waits for its child, the
-program, which they reach, and reaps what that leaves behind."""
+"""Process 1 of the namespace, which ignores signals that it has no handler for: it waits for its
+child, the program, which does receive them, and reaps the program's orphans."""
 _ending_with_us: ContextVar[bool] = ContextVar("ending_with_us", default=False)
 _bound: set[subprocess.Popen[bytes]] = set()
-"""Programs that end with us."""
+"""Programs that end together with this process."""
 _bound_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What a program left behind; a non-zero exit code is a result, not an exception.
+    """Result of a program; a non-zero exit code is a result, not an exception.
 
     Attributes:
         argv: program and arguments.
-        exit_code: 0 to 255, or minus the signal's number.
+        exit_code: 0 to 255, or the negative signal number.
         stdout: raw bytes.
         stderr: raw bytes.
     """
@@ -53,7 +53,7 @@ class CommandResult:
 
     @property
     def text(self) -> str:
-        """Standard output as text, undecodable bytes replaced, outer white space gone."""
+        """Standard output as text, with undecodable bytes replaced and outer white space removed."""
         return self.stdout.decode(errors="replace").strip()
 
     def require(self, resolution: str = "") -> CommandResult:
@@ -73,7 +73,7 @@ class CommandResult:
 
 
 def find_tool(name: str) -> str | None:
-    """Return the absolute path of a program, /usr/sbin and /sbin included, or None."""
+    """Return the absolute path of a program, also from /usr/sbin and /sbin, or None."""
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/sbin")
 
 
@@ -85,14 +85,14 @@ def run(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> CommandResult:
-    """Run a program to its end.
+    """Run a program and wait until it ends.
 
     Args:
-        argv: program and arguments; no shell sees them.
+        argv: program and arguments, not interpreted by a shell.
         timeout_s: after this the program's whole process group is killed.
-        stdin: what it reads; nothing by default.
+        stdin: its standard input; empty by default.
         env: added to this process' environment.
-        cwd: where it starts.
+        cwd: its working directory.
 
     Raises:
         ToolMissingError: there is no such program.
@@ -124,14 +124,14 @@ def stream(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> CommandResult:
-    """Run a program and hand over each line of its merged output as it comes.
+    """Run a program and pass on each line of its merged output immediately.
 
     Args:
-        argv: program and arguments; no shell sees them.
-        on_line: called with each line, without its end.
+        argv: program and arguments, not interpreted by a shell.
+        on_line: called with each line, without its line end.
         timeout_s: after this the program's whole process group is killed.
         env: added to this process' environment.
-        cwd: where it starts.
+        cwd: its working directory.
 
     Raises:
         ToolMissingError: there is no such program.
@@ -170,12 +170,12 @@ def stream(
 
 @contextlib.contextmanager
 def ending_with_us() -> Iterator[None]:
-    """Let programs that this thread starts in a block end when it does, be it by SIGKILL.
+    """Make programs that this thread starts in a block end when the thread ends, even by SIGKILL.
 
-    The kernel kills them then. As root each runs in a process namespace of its own, so that all its
-    children go with it, also those in sessions of their own, and a mount namespace, so that its
-    mounts do; else only the program itself is killed. In a namespace the exit code of one that a
-    signal ended is 128 and the signal's number.
+    The kernel kills them. As root, each program runs in its own process namespace, so that all its
+    children end with it, even those in other sessions, and in its own mount namespace, so that its
+    mounts are removed. Otherwise only the program itself is killed. In a namespace, the exit code
+    of a program that a signal ended is 128 plus the signal number.
 
     Source: setpriv(1), unshare(1), pid_namespaces(7), PR_SET_PDEATHSIG(2const).
     """
@@ -194,7 +194,7 @@ def start(
     stdin: int | None = None,
     merge: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a process group of its own, its output piped.
+    """Start a program in its own process group, with its output piped.
 
     Raises:
         ToolMissingError: there is no such program.
@@ -217,7 +217,7 @@ def start(
         raise ToolMissingError(
             f"The program {argv[0]!r} is not installed.",
             details=f"$ {shlex.join(argv)}",
-            resolution="Run `make up`, which installs what is missing, or `mesocosm doctor`.",
+            resolution="Run `make up` to install missing programs, or check with `mesocosm doctor`.",
         ) from exc
     if is_bound:
         with _bound_lock:
@@ -227,7 +227,7 @@ def start(
 
 
 def kill_bound() -> None:
-    """Kill what runs of the programs, of all threads, that are to end with us; who started each reaps it."""
+    """Kill all running programs, of all threads, that end with us; their starters reap them."""
     with _bound_lock:
         running = [proc for proc in _bound if proc.returncode is None]
     for proc in running:
@@ -236,11 +236,11 @@ def kill_bound() -> None:
 
 
 def start_detached(argv: Sequence[str], *, log: Path) -> subprocess.Popen[bytes]:
-    """Start a program that outlives this one, in a session of its own.
+    """Start a program that outlives this one, in its own session.
 
     Args:
         argv: program and arguments.
-        log: file that its output is appended to; made, with its folder, readable by its user alone.
+        log: file that its output is appended to; created with its folder, readable only by its user.
 
     Raises:
         ToolMissingError: there is no such program.
@@ -259,7 +259,7 @@ def start_detached(argv: Sequence[str], *, log: Path) -> subprocess.Popen[bytes]
             )
     except FileNotFoundError as exc:
         raise ToolMissingError(f"The program {argv[0]!r} is not installed.") from exc
-    # Reaps it, should it end before this process does.
+    # Reaps it if it ends before this process.
     threading.Thread(target=process.wait, name=f"reap-{process.pid}", daemon=True).start()
     return process
 
@@ -277,7 +277,7 @@ def kill_group(proc: subprocess.Popen[bytes]) -> None:
 
 @cache
 def _prefix() -> tuple[str, ...]:
-    """Return what stands before a program that ends with us, where this host supports it."""
+    """Return the command prefix of a program that ends with us, if this host supports it."""
     tools = [find_tool(argv[0]) for argv in (_ENDS_WITH_US, _AND_ALL_ITS_CHILDREN)]
     if tools[0] is None:
         return ()

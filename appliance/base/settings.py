@@ -1,4 +1,4 @@
-"""Where things are on this host and how the appliance is set: environment MESOCOSM_*."""
+"""Settings and paths of the appliance, from the environment variables MESOCOSM_*."""
 
 from __future__ import annotations
 
@@ -19,50 +19,50 @@ class Settings(EnvironmentSettings):
     """Settings of one appliance; every field can be set by ``MESOCOSM_<NAME>``.
 
     Attributes:
-        state_dir: everything the appliance keeps; mounted at the same path in its containers.
-        distribution: what the desktop image is made of: ``ubuntu-22.04``, ``ubuntu-24.04``,
-            ``debian-12``, or ``auto``, which takes the first of them that can be had whole.
-        mirror_debian: address of a Debian archive; empty takes the host's own apt sources.
-        mirror_ubuntu: address of an Ubuntu archive; empty takes the host's own apt sources.
-        mirror_mozilla: address of Mozilla's apt archive, which Ubuntu desktops get Firefox from;
-            empty takes the host's own apt sources.
-        mirror_cloud: address of Ubuntu's cloud images, the folder that holds ``<suite>/current``.
-        desktop_source: what the desktop image is made of: the ``archive``, or a ``cloud-image``.
-        desktop: what desktops are made as: ``vm``, ``container``, or ``remote``, the machines
-            named in ``remotes.yaml`` of the state folder.
-        accelerator: ``auto`` boots something under KVM to find out; ``kvm`` or ``tcg`` say it.
-        desktop_memory_mib: RAM of a desktop VM; limit of a desktop container.
+        state_dir: folder of all the appliance's data; mounted at the same path in its containers.
+        distribution: distribution of the desktop image: ``ubuntu-22.04``, ``ubuntu-24.04``,
+            ``debian-12``, or ``auto``, which selects the first that is completely available.
+        mirror_debian: address of a Debian archive; empty uses the host's apt sources.
+        mirror_ubuntu: address of an Ubuntu archive; empty uses the host's apt sources.
+        mirror_mozilla: address of Mozilla's apt archive, from which Ubuntu desktops get Firefox;
+            empty uses the host's apt sources.
+        mirror_cloud: address of Ubuntu's cloud images, the folder that contains ``<suite>/current``.
+        desktop_source: source of the desktop image: the ``archive``, or a ``cloud-image``.
+        desktop: type of desktops: ``vm``, ``container``, or ``remote``, the machines listed in
+            ``remotes.yaml`` of the state folder.
+        accelerator: ``auto`` boots a test guest under KVM to detect it; ``kvm`` or ``tcg`` select one.
+        desktop_memory_mib: RAM of a desktop VM; memory limit of a desktop container.
         desktop_cpus: virtual CPUs of a desktop VM.
-        desktop_reset: ``rewind`` lends one desktop again and again and forks it only when more are
-            wanted at once; ``fork`` gives every lease a new fork, destroyed after use.
-        desktop_pool: how many forks stand by: a number, or ``auto`` (one a core, memory allowing).
-        fork_reserve_mib: memory that is reserved for a fork of a desktop VM; a guest may write to all
-            of its RAM, and one that outgrows this is ended when the host runs short.
-        end_states_mib: disk that the end states of trials (`mesocosm run --keep-end-state`) may take
-            together, MiB; what would exceed it is not kept.
+        desktop_reset: ``rewind`` leases one desktop repeatedly and forks it only if several are
+            needed at once; ``fork`` gives every lease a new fork, which is destroyed after use.
+        desktop_pool: number of standby forks: a number, or ``auto`` (one per core, if memory allows).
+        fork_reserve_mib: memory that is reserved for a fork of a desktop VM. A guest may write to all
+            of its RAM; one that exceeds its reserve is ended if the host runs out of memory.
+        end_states_mib: total disk space for end states of trials (`mesocosm run --keep-end-state`),
+            MiB; end states that would exceed it are not kept.
         controller_port: loopback port of the controller (``/metrics``).
-        controller_hosts: further values of ``Host`` under which the controller is reached, with
-            commas, such as ``localhost:8000`` for an SSH tunnel.
+        controller_hosts: additional allowed ``Host`` values of the controller, comma-separated, such
+            as ``localhost:8000`` for an SSH tunnel.
         service_port: port of the service's API and pages.
-        service_address: address that the service is reached at; another than the loopback needs TLS.
-        service_tls_cert: PEM file of the certificate that the service shows.
+        service_address: address of the service; any address except the loopback requires TLS.
+        service_tls_cert: PEM file of the service's certificate.
         service_tls_key: PEM file of its private key, without a password.
-        service_hosts: further values of ``Host`` under which the service is reached, with commas.
-        service_episodes: how many episodes programs may have open at the service at once.
-        service_rate: how many requests a second one token may make of the service; all callers of
-            one address together, four times as many.
-        publish_prometheus: whether Prometheus has a loopback port of its own. Any web site that its
+        service_hosts: additional allowed ``Host`` values of the service, comma-separated.
+        service_episodes: maximum number of episodes that programs may have open at the service.
+        service_rate: maximum requests per second to the service for one token; for all callers
+            from one address together, four times as many.
+        publish_prometheus: whether Prometheus has its own loopback port. Any web site that the
             user's browser visits could read it there; the controller serves it safely.
-        prometheus_port: loopback port of Prometheus, where it has one.
-        log_level: what the log of the state folder takes; ``mesocosm logs`` shows it.
-        phone: what phones are: the ``reference`` phone, or Google's ``emulator``, once its image is
+        prometheus_port: loopback port of Prometheus, if it has one.
+        log_level: minimum level of the log in the state folder; ``mesocosm logs`` shows the log.
+        phone: type of phones: the ``reference`` phone, or Google's ``emulator``, once its image is
             built.
-        accept_android_sdk_licence: whether who builds the emulator's image accepts its licence.
+        accept_android_sdk_licence: whether you accept the licence of the emulator's image to build it.
         android_apks_dir: folder of APKs to install on the emulator, with their SHA256SUMS.
-        place: where this process runs; the compose file sets it. In a ``container`` recipes of images
-            are what the host recorded, and folders of the host are not there.
-        code: commit of the source tree, with ``-modified`` after it where that differs; the compose
-            file sets it, as containers hold no repository.
+        place: where this process runs; set by the compose file. In a ``container``, image recipes
+            are those that the host recorded, and folders of the host are not available.
+        code: commit of the source tree, followed by ``-modified`` if the tree differs; set by the
+            compose file, as containers do not have the repository.
     """
 
     model_config = SettingsConfigDict(env_prefix="MESOCOSM_", frozen=True)
@@ -102,7 +102,7 @@ class Settings(EnvironmentSettings):
 
     @property
     def owner(self) -> str:
-        """What tells this appliance from others of the host; empty for one in the default place."""
+        """Suffix that distinguishes this appliance on the host; empty in the default location."""
         state_dir = self.state_dir.resolve()
         if state_dir == Path(Settings.model_fields["state_dir"].default):
             return ""
@@ -115,22 +115,27 @@ class Settings(EnvironmentSettings):
 
     @property
     def machines_dir(self) -> Path:
-        """One folder a machine: overlay, sockets, lock, snapshot digests."""
+        """One folder per VM: overlay, sockets, lock, snapshot digests; the hypervisor mounts it."""
         return self.state_dir / "machines"
 
     @property
+    def devices_dir(self) -> Path:
+        """One folder per phone, desktop container or remote desktop; the hypervisor cannot see it."""
+        return self.state_dir / "devices"
+
+    @property
     def refused_dir(self) -> Path:
-        """Pictures of desktops that were not fit to be saved."""
+        """Pictures of faulty desktops that were not saved."""
         return self.state_dir / "refused"
 
     @property
     def runs_dir(self) -> Path:
-        """One folder a run: event logs and pictures."""
+        """One folder per run: event logs and pictures."""
         return self.state_dir / "runs"
 
     @property
     def baselines_dir(self) -> Path:
-        """What no-op trials change, by task and image."""
+        """Changes that no-op trials make, by task and image."""
         return self.state_dir / "baselines"
 
     @property
@@ -140,22 +145,22 @@ class Settings(EnvironmentSettings):
 
     @property
     def run_dir(self) -> Path:
-        """Sockets, pid files and locks of what runs now."""
+        """Sockets, pid files and locks of running processes."""
         return self.state_dir / "run"
 
     @property
     def adb_socket(self) -> Path:
-        """Socket of the appliance's own adb server, in a folder for its user alone."""
+        """Socket of the appliance's adb server, in a folder that only its user can access."""
         return self.run_dir / "adb" / "server.sock"
 
     @property
     def agent_sockets_dir(self) -> Path:
-        """One folder a trial of a registered agent that asks a model: the socket that leads to it."""
+        """Folders with sockets to the model, one per trial of a registered agent that uses one."""
         return self.run_dir / "agents"
 
     @property
     def service_dir(self) -> Path:
-        """The service's own state: queue, schedules, tokens; not rebuildable."""
+        """State of the service: queue, schedules, tokens; cannot be rebuilt."""
         return self.state_dir / "service"
 
     @property
@@ -165,7 +170,7 @@ class Settings(EnvironmentSettings):
 
     @property
     def worker_socket(self) -> Path:
-        """Socket of the worker, for its user alone; see `controller.service.api.forwarding`."""
+        """Socket of the worker, only for its user; see `controller.service.api.forwarding`."""
         return self.run_dir / "worker.sock"
 
     @property
@@ -175,7 +180,7 @@ class Settings(EnvironmentSettings):
 
     @property
     def metrics_dir(self) -> Path:
-        """The log of measures and what was folded out of it."""
+        """The log of measures and the totals aggregated from it."""
         return self.state_dir / "metrics"
 
     @property
@@ -191,5 +196,5 @@ class Settings(EnvironmentSettings):
 
 @cache
 def get_settings() -> Settings:
-    """Read the settings once a process."""
+    """Read the settings, once per process."""
     return Settings()

@@ -1,4 +1,4 @@
-"""Files to which many processes append lines, and which are renamed away while they do."""
+"""Files to which many processes append lines, even while they are rotated."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def append_line(path: Path, line: bytes, *, mode: int = 0o644) -> int:
-    """Write a line to the file that has the name now; another process may rename it away meanwhile.
+    """Append a line to the current file of this name, which another process may rename meanwhile.
 
     Args:
-        path: of the file; made, with its folder, where it is missing.
-        line: with its line end.
-        mode: of a new file.
+        path: of the file; created with its folder if missing.
+        line: including its line end.
+        mode: permission bits of a new file.
 
     Returns:
         The size of the file afterwards, in bytes.
@@ -38,15 +38,15 @@ def append_line(path: Path, line: bytes, *, mode: int = 0o644) -> int:
 
 
 def rotate(path: Path, *, max_bytes: int, kept: int) -> bool:
-    """Rename a file to ``<name>.1``, and those that were renamed before one further.
+    """Rename a file to ``<name>.1``, and shift the files that were renamed before.
 
     Args:
         path: of the file.
-        max_bytes: a file of at most this size stays: another process was quicker, this is the next one.
-        kept: how many renamed files stay.
+        max_bytes: a file of at most this size is not rotated: another process already did that.
+        kept: number of renamed files to keep.
 
     Returns:
-        Whether it was done.
+        Whether the file was renamed.
 
     Raises:
         OSError: it cannot be renamed.

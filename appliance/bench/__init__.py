@@ -1,1 +1,1 @@
-"""Measure what the design promises; each figure beside the obvious alternative, in one run."""
+"""Benchmarks of the design's goals, each compared with the obvious alternative in one run."""

@@ -1,4 +1,4 @@
-"""How long the exact CS_max of a graph takes (logical consistency, OmniBench)."""
+"""Measure how long the exact CS_max of a graph takes (logical consistency, OmniBench)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NODES = 40
 TARGET_S = 0.1
 _KINDS = {
-    "random": "each node after up to three before it, in one of four applications",
+    "random": "each node after up to three earlier ones, in one of four applications",
     "ten chains": "ten chains of four nodes, in one of twelve applications",
     "loose": "no edges, in one of four applications",
 }
@@ -29,7 +29,7 @@ _CHAIN = 4
 
 
 def make_structure(kind: str, seed: int) -> Structure:
-    """Make a graph of 40 nodes: ``random``, ``ten chains`` or ``loose``, by a seed."""
+    """Create a graph of 40 nodes from a seed: ``random``, ``ten chains`` or ``loose``."""
     chance = random.Random(f"{kind} {seed}")  # noqa: S311 - no secret
     names = [f"n{number}" for number in range(NODES)]
     graph: nx.DiGraph[str] = nx.DiGraph()
@@ -51,8 +51,8 @@ def bench_consistency(count: int, *, clock: Clock = SYSTEM_CLOCK) -> Generator[R
     """Compute CS_max of `count` graphs of each kind.
 
     Args:
-        count: graphs a kind, each by a seed of its own.
-        clock: measures.
+        count: graphs per kind, each with its own seed.
+        clock: for measuring.
     """
     for kind, description in _KINDS.items():
         row = Row(f"CS_max, {NODES} nodes, {kind}", description)

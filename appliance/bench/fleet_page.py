@@ -1,4 +1,4 @@
-"""What the page Fleet costs with many machines: their records read, their locks asked, the page drawn."""
+"""Measure the cost of the Fleet page with many machines: reading records and locks, rendering."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _PAGES = 20
 
 
 def bench_fleet_page(machines: int, folder: Path) -> Generator[Row]:
-    """Measure the page Fleet of a host with many machines, every second one in use, in CPU seconds.
+    """Measure the Fleet page of a host with many machines, half of them in use, in CPU seconds.
 
-    Hypervisor and Docker engine of this host are asked which machines run, as for every page.
+    The hypervisor and Docker engine of this host are asked which machines run, as for every page.
 
     Args:
-        machines: recorded in `folder`.
-        folder: for the state; an empty one.
+        machines: number of machines to record in `folder`.
+        folder: an empty folder for the state.
     """
     settings = Settings(state_dir=folder)
-    row = Row("fleet page", f"CPU a page Fleet of {machines} recorded machines: read, asked, drawn")
+    row = Row("fleet page", f"CPU per page Fleet of {machines} machines: read, queried, drawn")
     yield row
     claims = [_record(settings, number) for number in range(machines)]
     for claim in claims[::2]:
@@ -55,7 +55,7 @@ def bench_fleet_page(machines: int, folder: Path) -> Generator[Row]:
 
 def _record(settings: Settings, number: int) -> MachineClaim:
     """Record a machine that is in use."""
-    claim = create_folder(settings, f"desktop-{number:06}")
+    claim = create_folder(settings.machines_dir, f"desktop-{number:06}")
     claim.folder.write(
         FakeRecord(
             machine_id=claim.folder.machine_id,

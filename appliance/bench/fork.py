@@ -1,4 +1,4 @@
-"""How long a lease takes: desktops that stand by, cold forks, boots and phones; how many fit."""
+"""Measure lease times of standby desktops, cold forks, boots and phones, and their density."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ _BOOT_SHARE = 50
 def bench_fork(
     warm: LocalFleet, cold: LocalFleet, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Row]:
-    """Acquire and release machines one after the other.
+    """Acquire and release machines sequentially.
 
     Args:
-        warm: a fleet that forks desktops and keeps one standing by.
-        cold: one that forks desktops and keeps none.
-        count: leases of each row; a fifth as many of cold forks, a fiftieth as many boots.
-        tick: told the name of each row after each sample.
-        clock: measures.
+        warm: a fleet that forks desktops and keeps one on standby.
+        cold: a fleet that forks desktops and keeps none on standby.
+        count: leases per row; a fifth as many cold forks, a fiftieth as many boots.
+        tick: called with the row's name after each sample.
+        clock: for measuring.
 
     Raises:
-        MesocosmError: there is no template and none can be made.
+        MesocosmError: there is no template and none can be created.
     """
     warm.prepare([Kind.DESKTOP, Kind.PHONE])
     yield from _leases(warm, Kind.DESKTOP, "fork", count=count, tick=tick, clock=clock)
     yield from _leases(warm, Kind.PHONE, "phone", count=count, tick=tick, clock=clock)
-    row = Row("cold fork", "Fleet.acquire with none standing by: overlay, QEMU, state; verified")
+    row = Row("cold fork", "Fleet.acquire with none on standby: overlay, QEMU, state; verified")
     yield row
     _sweep_pool(cold)
     for _ in range(max(1, count // _COLD_SHARE)):
@@ -58,7 +58,7 @@ def bench_fork(
             )  # called at once
         cold.settle()
         tick(row.name)
-    row = Row("cold boot", "overlay, QEMU, boot, probe; to saved as `ready`")
+    row = Row("cold boot", "overlay, QEMU, boot, probe; until saved as `ready`")
     yield row
     for _ in range(max(1, count // _BOOT_SHARE)):
         with contextlib.ExitStack() as stack:
@@ -74,9 +74,9 @@ def bench_fork(
 def _leases(
     fleet: LocalFleet, kind: Kind, name: str, *, count: int, tick: Tick, clock: Clock
 ) -> Generator[Row]:
-    """Acquire and release one machine again and again, always one standing by."""
-    lease = Row(f"{name} lease", "Fleet.acquire of one that stands by; to verified ready")
-    release = Row(f"{name} release", "what the holder waits for when it gives it back")
+    """Repeatedly acquire and release one machine, always with one on standby."""
+    lease = Row(f"{name} lease", "Fleet.acquire with one on standby, until verified ready")
+    release = Row(f"{name} release", "what the holder waits for on release")
     reports: list[ResetReport] = []
     yield from (lease, release)
     try:
@@ -96,20 +96,20 @@ def _leases(
 def bench_density(
     fleet: LocalFleet, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Row]:
-    """Lease desktops at once; their proportional memory, and how quickly each then answers.
+    """Lease desktops at once; measure their proportional memory and how quickly each answers.
 
     Args:
-        fleet: one that forks desktops and keeps none standing by.
-        count: how many are leased at once.
-        tick: told the name of the row after each sample.
-        clock: measures.
+        fleet: a fleet that forks desktops and keeps none on standby.
+        count: number of concurrent leases.
+        tick: called with the row's name after each sample.
+        clock: for measuring.
 
     Raises:
-        MesocosmError: there is no template and none can be made, or no memory for so many.
+        MesocosmError: there is no template and none can be created, or not enough memory.
     """
     fleet.prepare([Kind.DESKTOP])
     _sweep_pool(fleet)
-    row = Row("density", f"{count} desktops at once; seconds of a ping to each")
+    row = Row("density", f"{count} desktops at once; seconds per ping to each")
     yield row
     with contextlib.ExitStack() as stack:
         machines = []
@@ -130,19 +130,19 @@ def bench_density(
 def bench_leases(
     fleet: LocalFleet, duration_s: float, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Row]:
-    """Acquire a desktop, act on it once, and release it, again and again.
+    """Repeatedly acquire a desktop, execute one action on it, and release it.
 
     Args:
-        fleet: as the appliance's settings have it.
-        duration_s: for how long.
-        tick: told the name of the row after each sample.
-        clock: measures.
+        fleet: configured by the appliance's settings.
+        duration_s: how long to repeat.
+        tick: called with the row's name after each sample.
+        clock: for measuring.
 
     Raises:
-        MesocosmError: no desktop can be made.
+        MesocosmError: no desktop can be created.
     """
     fleet.prepare([Kind.DESKTOP])
-    row = Row("lease and action", "Fleet.acquire, the pointer moved, release")
+    row = Row("lease and action", "Fleet.acquire, one pointer move, release")
     yield row
     start_s = clock.monotonic_s()
 
@@ -158,7 +158,7 @@ def bench_leases(
 
 
 def proportional_mib(machine_id: str, proc: Path = PROC) -> float:
-    """Return the memory of a domain's QEMU, shared pages divided by their users, MiB.
+    """Return the memory of a domain's QEMU in MiB, with shared pages divided by their users.
 
     Source: proc(5), ``smaps_rollup``, ``Pss``.
 
@@ -172,7 +172,7 @@ def proportional_mib(machine_id: str, proc: Path = PROC) -> float:
             if match:
                 return int(match[1]) / 1024
     raise MachineError(
-        f"The memory of {machine_id} cannot be read.",
+        f"Cannot read the memory of {machine_id}.",
         resolution="Run this as root, on the host of the hypervisor container.",
     )
 
@@ -182,7 +182,7 @@ def _acquire(fleet: LocalFleet, kind: Kind) -> Lease:
 
 
 def _sweep_pool(fleet: LocalFleet) -> None:
-    """Use up the forks that stand by."""
+    """Use up the standby forks."""
     while fleet.count_standing_by(Kind.DESKTOP):
         fleet.acquire({ROLE: Kind.DESKTOP}).release()
         fleet.settle()

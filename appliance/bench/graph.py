@@ -1,8 +1,8 @@
-"""Cost of the graph itself in a step of a trial, without evaluators and round trips.
+"""Measure the overhead of the graph in a step of a trial, without evaluators and round trips.
 
-Evaluators that answer at once from memory stand for two machines, so that all time is the graph's
-own: choosing the active nodes, the threads that ask two machines side by side, taking the
-outcomes, and serialising the state for the event log, as each step of a trial does.
+Evaluators that answer immediately from memory replace two machines, so that all time is spent in
+the graph: choosing the active nodes, the threads that query two machines in parallel, processing
+the outcomes, and serialising the state for the event log, as in each step of a trial.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SIZES = (10, 50, 100, 200, 1000)
 SHAPES = ("chain", "wide", "random")
 ROLES = ("desktop", "phone")
 TARGET_MS = 1.0
-"""Median cost of a step at `TARGET_NODES` nodes, at most."""
+"""Maximum median cost of a step at `TARGET_NODES` nodes."""
 TARGET_NODES = 200
 
 _STEPS = 20
@@ -45,15 +45,15 @@ class GraphRow:
     """Costs of one graph.
 
     Attributes:
-        shape: of `SHAPES`.
-        nodes: how many.
-        edges: how many.
-        steps_ms: cost of each step of trials that meet a twentieth of the nodes a step.
-        idle_ms: cost of each step in which nothing is met although every source is asked.
-        whole_ms: cost of single steps in which every node is met, wave after wave.
-        waves: how many such a step takes.
-        round_trips: how many such a step took, both machines together.
-        expected_round_trips: one for each machine that a wave concerns, counted on the graph.
+        shape: one of `SHAPES`.
+        nodes: number of nodes.
+        edges: number of edges.
+        steps_ms: cost of each step of trials that meet a twentieth of the nodes per step.
+        idle_ms: cost of each step in which nothing is met although every source is evaluated.
+        whole_ms: cost of single steps in which every node is met, wave by wave.
+        waves: number of waves in such a step.
+        round_trips: number of round trips in such a step, for both machines together.
+        expected_round_trips: one per wave and machine that it involves, counted on the graph.
     """
 
     shape: str
@@ -91,7 +91,7 @@ class GraphRow:
 
 
 class _Memory:
-    """A runner for all roles: what is among `true` is met."""
+    """A runner for all roles; the nodes in `true` are met."""
 
     def __init__(self) -> None:
         self.true: set[str] = set()
@@ -101,11 +101,11 @@ class _Memory:
 
 
 def make_nodes(shape: str, size: int) -> list[Node]:
-    """Make a graph; its nodes stand on two machines in turn.
+    """Create a graph whose nodes alternate between two machines.
 
     Args:
-        shape: ``chain`` (each after the one before), ``wide`` (one source, one sink, all others
-            between) or ``random`` (each after up to three of those before, the same at every call).
+        shape: ``chain`` (each node after the previous one), ``wide`` (one source, one sink, all
+            others between) or ``random`` (each after up to three earlier ones, deterministic).
         size: number of nodes, at least 3.
 
     Raises:
@@ -130,13 +130,13 @@ def make_nodes(shape: str, size: int) -> list[Node]:
 
 
 def bench_graph(shape: str, size: int, count: int, *, clock: Clock = SYSTEM_CLOCK) -> GraphRow:
-    """Play trials on one graph until there are `count` steps of each kind.
+    """Run trials on one graph until there are `count` steps of each kind.
 
     Args:
         shape: see `make_nodes`.
         size: see `make_nodes`.
         count: samples of each kind.
-        clock: measures.
+        clock: for measuring.
 
     Raises:
         AssertionError: a trial in which everything was met did not pass.
@@ -159,7 +159,7 @@ def bench_graph(shape: str, size: int, count: int, *, clock: Clock = SYSTEM_CLOC
         evaluator.to_dict()
         is_complete = evaluator.is_complete
         samples.append((clock.monotonic_s() - start_s) * 1e3)
-        assert is_complete == (len(memory.true) == size)  # noqa: S101 - keeps the figure honest
+        assert is_complete == (len(memory.true) == size)  # noqa: S101 - guards the measurement
 
     while len(row.steps_ms) < count:
         memory.true = set()
@@ -179,9 +179,9 @@ def bench_graph(shape: str, size: int, count: int, *, clock: Clock = SYSTEM_CLOC
 def bench_graphs(
     shapes: Sequence[str], sizes: Sequence[int], count: int, tick: Callable[[str], None]
 ) -> Generator[GraphRow]:
-    """Measure every shape in every size; `tick` is told the name of each when it is done.
+    """Measure every shape in every size; call `tick` with the name of each when it is done.
 
-    A graph takes a second or so: it is given when it is measured, not before as other rows are.
+    A graph takes about a second, so a row is yielded after its measurement, unlike other rows.
     """
     for shape in shapes:
         for size in sizes:
@@ -192,8 +192,8 @@ def bench_graphs(
 def growth(rows: Sequence[GraphRow], shape: str) -> float | None:
     """Return the exponent of the median step's cost in the number of nodes, by least squares.
 
-    1 is linear. Graphs below 50 nodes are left out: their cost is all threads. None without at
-    least two sizes.
+    1 is linear. Graphs below 50 nodes are ignored: threads dominate their cost. Returns None for
+    fewer than two sizes.
     """
     smallest = 50
     points = [

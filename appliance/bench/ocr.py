@@ -1,4 +1,4 @@
-"""How fast and how well engines read a desktop: seconds and share of expected strings."""
+"""Measure how fast and how accurately OCR engines and feature matchers work on a desktop."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 PICTURE = REPOSITORY / "docs/images/desktop.png"
 """A Debian 12 desktop of 1280 by 800 px: spreadsheet, editor, terminal, panels."""
 EXPECTED = REPOSITORY / "docs/images/desktop.json"
-"""The strings that a person reads in it."""
-_UNMEASURED = "Ended before it was measured."
+"""The strings that a person can read in it."""
+_UNMEASURED = "The benchmark ended before this was measured."
 
 
 @dataclass(slots=True)
 class Reading:
-    """How one engine did.
+    """Results of one engine.
 
     Attributes:
         engine: its name.
-        version: of it and what it runs on; empty when it cannot run.
-        made_s: seconds to make it, once a process.
+        version: of the engine and its runtime; empty if it cannot run.
+        made_s: seconds to load it, once per process.
         samples_s: seconds of each reading after the first.
         first_s: seconds of the first reading.
         missed: expected strings that it did not read.
-        expected: how many there were.
-        trouble: why it cannot run; empty when it can.
+        expected: number of expected strings.
+        trouble: why it cannot run; empty if it can.
     """
 
     engine: EngineName
@@ -66,7 +66,7 @@ class Reading:
         return float(np.median(self.samples_s or [self.first_s]))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the row as machines read it."""
+        """Return the row as JSON."""
         if self.trouble:
             return {"engine": self.engine, "trouble": self.trouble}
         return {
@@ -85,14 +85,14 @@ class Reading:
 def bench_ocr(
     pixels: Pixels, expected: Sequence[str], count: int, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Reading]:
-    """Let every engine read a picture `count` times; one that cannot run says why.
+    """Let every engine read a picture `count` times; record why an engine cannot run.
 
     Args:
         pixels: uint8 array (H, W, 3), RGB.
-        expected: strings that stand on one line each; read means found as words of their own,
-            blanks apart.
-        count: how often.
-        clock: measures.
+        expected: strings on one line each; a string counts as read if it is found as separate
+            words, ignoring spaces.
+        count: readings per engine.
+        clock: for measuring.
     """
     for engine in ENGINES:
         row = Reading(engine, expected=len(expected), trouble=_UNMEASURED)
@@ -124,14 +124,14 @@ def _read(row: Reading, pixels: Pixels, expected: Sequence[str], count: int, clo
 
 @dataclass(slots=True)
 class Finding:
-    """How one matcher of features did.
+    """Results of one feature matcher.
 
     Attributes:
         matcher: its name.
-        version: of it and what it runs on; empty when it cannot run.
+        version: of the matcher and its runtime; empty if it cannot run.
         samples_s: seconds of each search.
-        error_px: how far from its place the part was found; None when it was not.
-        trouble: why it cannot run; empty when it can.
+        error_px: distance of the found part from its true position; None if not found.
+        trouble: why it cannot run; empty if it can.
     """
 
     matcher: MatcherName
@@ -141,7 +141,7 @@ class Finding:
     trouble: str = ""
 
     def to_dict(self) -> dict[str, object]:
-        """Return the row as machines read it."""
+        """Return the row as JSON."""
         if self.trouble:
             return {"matcher": self.matcher, "trouble": self.trouble}
         return {
@@ -156,12 +156,12 @@ class Finding:
 def bench_matchers(
     pixels: Pixels, count: int, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Finding]:
-    """Let every matcher find the middle ninth of a picture in it; one that cannot run says why.
+    """Let every matcher find the middle ninth of a picture; record why a matcher cannot run.
 
     Args:
         pixels: uint8 array (H, W, 3), RGB.
-        count: how often.
-        clock: measures.
+        count: searches per matcher.
+        clock: for measuring.
     """
     height, width = pixels.shape[:2]
     left, top = width // 3, height // 3
@@ -186,8 +186,8 @@ def bench_matchers(
 
 
 def matcher_table(rows: Sequence[Finding]) -> Table:
-    """Draw the rows of matchers."""
-    drawn = Table(title="a ninth of the picture found in it; seconds")
+    """Return a table of the matchers' rows."""
+    drawn = Table(title="finding a ninth of the picture in it; seconds")
     for column in ("matcher", "p50", "n", "px off", "version"):
         drawn.add_column(column, justify="left" if column in {"matcher", "version"} else "right")
     for row in rows:
@@ -201,7 +201,7 @@ def matcher_table(rows: Sequence[Finding]) -> Table:
 
 
 def load_picture(picture: Path, expected: Path) -> tuple[Pixels, list[str]]:
-    """Read a picture and the JSON list of strings that stand in it.
+    """Read a picture and the JSON list of strings that it contains.
 
     Raises:
         SpecError: one of them cannot be read.
@@ -211,16 +211,16 @@ def load_picture(picture: Path, expected: Path) -> tuple[Pixels, list[str]]:
             pixels = np.array(image.convert("RGB"))
         strings = json.loads(expected.read_text(encoding="utf-8"))
     except (OSError, ValueError) as exc:
-        raise SpecError("The picture or its strings cannot be read.", details=str(exc)) from exc
+        raise SpecError("Cannot read the picture or its strings.", details=str(exc)) from exc
     if not isinstance(strings, list) or not all(
         isinstance(string, str) and string for string in strings
     ):
-        raise SpecError(f"{expected} must hold a JSON list of texts.")
+        raise SpecError(f"{expected} must contain a JSON list of strings.")
     return pixels, strings
 
 
 def table(rows: Sequence[Reading], pixels: Pixels) -> Table:
-    """Draw the rows."""
+    """Return a table of the engines' rows."""
     height, width = pixels.shape[:2]
     drawn = Table(title=f"text in a picture of {width}x{height} px; seconds")
     for column in ("engine", "made", "first", "p50", "n", "read", "version"):

@@ -1,4 +1,4 @@
-"""Keep the tables of benchmarks in a Markdown page: one section a benchmark, replaced when rerun."""
+"""Write benchmark tables to a Markdown page, with one section per benchmark that reruns replace."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
     from appliance.bench.rows import Row
 
-EARLY = "ended early: n is how many samples there were"
+EARLY = "ended early: n is the number of samples taken"
 _TITLE = """# Benchmarks
 
-Each section was written by the command in its title, with `--page docs/benchmarks.md`. Seconds
-unless said. Failures have no sample. Absolute figures depend on the host: compare within a section.
+Each section was written by the command in its title, with `--page docs/benchmarks.md`. Values are
+seconds unless stated otherwise. Failures have no sample. Absolute figures depend on the host:
+compare within a section.
 """
 
 
@@ -34,14 +35,14 @@ def section(
     cores: int,
     is_whole: bool = True,
 ) -> str:
-    """Write one section of rows: title, circumstances, table.
+    """Return a section for rows: title, environment, table.
 
     Args:
         command: such as ``mesocosm bench reset -n 100``.
-        rows: measured.
-        versions: of what takes part, accelerator included.
+        rows: the measurements.
+        versions: of the components involved, including the accelerator.
         now_s: unix time.
-        cores: of the host.
+        cores: CPU cores of the host.
         is_whole: False marks it as ended early.
     """
     lines = [
@@ -74,7 +75,7 @@ def told(
     cores: int,
     is_whole: bool = True,
 ) -> str:
-    """Write one section of any body; the arguments are those of `section`."""
+    """Return a section with any body; the arguments are those of `section`."""
     day = datetime.fromtimestamp(now_s, tz=UTC).strftime("%Y-%m-%d")
     facts = [day, f"{cores} cores", *(f"{name} {value}" for name, value in versions.items())]
     facts.append(f"Python {platform.python_version()}")
@@ -85,7 +86,7 @@ def told(
 
 
 def markdown(table: Table) -> str:
-    """Write a table of rich's as one of Markdown."""
+    """Return a rich table as Markdown."""
     rule = ["--:" if column.justify == "right" else "---" for column in table.columns]
     heads = [str(column.header) for column in table.columns]
     rows = zip(*(map(str, column.cells) for column in table.columns), strict=True)
@@ -93,7 +94,7 @@ def markdown(table: Table) -> str:
 
 
 def put_section(page: Path, text: str) -> None:
-    """Replace the section with the same command, options aside, or add it at the end."""
+    """Replace the section of the same command, ignoring options, or add a new section."""
     old = page.read_text(encoding="utf-8") if page.is_file() else _TITLE
     head, *parts = re.split(r"(?m)^(?=## )", old)
     sections = {_key(part): part.rstrip() + "\n" for part in parts}

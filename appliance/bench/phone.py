@@ -1,4 +1,4 @@
-"""What a reference phone costs, each figure beside an obvious other way to the same thing."""
+"""Measure the cost of a reference phone, with obvious alternatives for comparison."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def bench_phone_figures(
 
     Args:
         backend: of reference phones.
-        count: samples of each row; a tenth, 5 at least, of those that start containers.
-        tick: told the name of each row after each sample.
-        clock: measures.
+        count: samples per row; a tenth, but at least 5, for rows that start containers.
+        tick: called with the row's name after each sample.
+        clock: for measuring.
 
     Raises:
-        MesocosmError: the phone cannot be made, or does not answer between two samples.
+        MesocosmError: the phone cannot be created, or does not answer between two samples.
     """
     few = max(_LEAST, count // _SHARE)
-    phone_handle = backend.make(lambda _words: None)
+    phone_handle = backend.make(lambda _message: None)
     phone = phone_handle.machine
     bench = _Bench(backend, phone, tick, clock)
     try:
@@ -73,16 +73,16 @@ class _Bench:
         self._turn = 0
 
     def cold_starts(self, count: int) -> Generator[Row]:
-        """Start the stopped container, until commands are taken."""
-        row = Row("cold start", "container started, until console and ADB take commands")
+        """Start the stopped container and wait until it accepts commands."""
+        row = Row("cold start", "container started, until console and ADB accept commands")
         yield row
         for _ in range(count):
             self._phone.stop()
             self._measure(row, self._phone.start)
 
     def rewinds(self, count: int) -> Generator[Row]:
-        """Rewind what was used."""
-        row = Row("rewind", "console load and the whole state compared, after use")
+        """Rewind the phone after use."""
+        row = Row("rewind", "console load and comparison of the whole state, after use")
         yield row
         self._phone.snapshots.rewind(READY)
         for _ in range(count):
@@ -90,16 +90,18 @@ class _Bench:
             self._measure(row, lambda: self._phone.snapshots.rewind(READY))
 
     def recreates(self, count: int) -> Generator[Row]:
-        """Throw a container away and make another one instead."""
-        row = Row("container recreate", "instead of a rewind: old container gone, new one ready")
+        """Replace a container with a new one."""
+        row = Row(
+            "container recreate", "instead of a rewind: remove the container, start a new one"
+        )
         yield row
-        spare_handle = self._backend.make(lambda _words: None)
+        spare_handle = self._backend.make(lambda _message: None)
         spare = spare_handle.machine
 
         def recreate() -> None:
             nonlocal spare, spare_handle
             spare_handle.delete()
-            spare_handle = self._backend.make(lambda _words: None)
+            spare_handle = self._backend.make(lambda _message: None)
             spare = spare_handle.machine
 
         try:
@@ -109,11 +111,11 @@ class _Bench:
             spare_handle.delete()
 
     def taps(self, count: int) -> Generator[Row]:
-        """Tap, until the screen stands still; beside it one picture by the adb program.
+        """Tap and wait until the screen settles; compare with a tap and picture by the adb program.
 
-        Settling is what a trial does between two steps.
+        A trial waits for the screen to settle between two steps.
         """
-        row = Row("tap to settled frame", "tap, then the picture after which nothing is coming")
+        row = Row("tap to settled frame", "tap, then the picture after which nothing changes")
         other = Row("adb program: tap, screencap", "the same tap and one picture, no settling")
         yield from (row, other)
         for _ in range(count):
@@ -122,7 +124,7 @@ class _Bench:
             def tap(place: tuple[int, int] = place) -> None:
                 self._phone.input.click(*place)
                 if not settle_machine(self._phone, DEFAULT_RULE, self._clock).is_still:
-                    raise MachineError("The screen did not come to rest.")
+                    raise MachineError("The screen did not settle.")
 
             self._measure(row, tap)
             x, y = self._next_place()
@@ -134,9 +136,9 @@ class _Bench:
             self._measure(other, by_program)
 
     def pictures(self, count: int) -> Generator[Row]:
-        """Take pictures of screens that have just changed, and one again."""
+        """Take pictures of screens that have just changed, and of an unchanged screen."""
         row = Row("screencap", "a picture of a changed screen as an array, by the fastest way")
-        again = Row("screencap, same frame", "the same picture asked for again")
+        again = Row("screencap, same frame", "the same picture requested again")
         other = Row("adb program: screencap", "adb exec-out screencap -p, decoded")
         yield from (row, again, other)
         for _ in range(count):
@@ -165,9 +167,9 @@ class _Bench:
             self._measure(other, by_program)
 
     def memory(self) -> Row:
-        """Return what the phone holds in memory after all this."""
+        """Return the memory of the phone after all measurements."""
         used_mib = self._backend.memory_bytes(self._phone.info.machine_id) / _MIB
-        what = f"{used_mib:.0f} MiB held by the container after all of the above, no page cache"
+        what = f"{used_mib:.0f} MiB used by the container after all of the above, no page cache"
         return Row("memory", what, extra={"memory_mib": used_mib})
 
     def _measure(self, row: Row, act: Callable[[], object]) -> None:
@@ -175,15 +177,15 @@ class _Bench:
         self._tick(row.name)
 
     def _change(self) -> None:
-        """Let another screen come to the front.
+        """Bring another screen to the front.
 
-        Two rows that take turns see the same screens: their number is odd.
+        Two alternating rows see the same screens, as the number of screens is odd.
         """
         self._turn += 1
         self._phone.shell(_SCREENS[self._turn % len(_SCREENS)]).require()
 
     def _next_place(self) -> tuple[int, int]:
-        """Return where to tap so that another screen comes: an entry of a list."""
+        """Return a position to tap that opens another screen: an entry of a list."""
         self._phone.shell(f"input keyevent HOME; {_SETTINGS}").require()
         entries = [
             element.bounds.center
@@ -193,10 +195,10 @@ class _Bench:
             > element.bounds.bottom - element.bounds.top
         ]
         if not entries:
-            raise MachineError("The phone's settings show nothing to tap on.")
+            raise MachineError("The phone's settings show no entry to tap.")
         self._turn += 1
         return entries[self._turn % len(entries)]
 
     def _adb(self, *args: str) -> bytes:
-        """Run the adb program against the appliance's own server, as most tools do."""
+        """Run the adb program against the appliance's adb server, as most tools do."""
         return self._phone.device.adb(*args).require().stdout

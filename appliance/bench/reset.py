@@ -1,4 +1,4 @@
-"""How long until a used machine is fresh again: our rewind beside libvirt's own revert."""
+"""Measure how long resetting a used machine takes: our rewind compared with libvirt's revert."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ _CHECKPOINT = "compared"
 def bench_desktop(
     backend: Backend, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Row]:
-    """Dirty and rewind one desktop `count` times, then revert it by libvirt a tenth as often.
+    """Dirty and rewind one desktop `count` times, then revert it with libvirt a tenth as often.
 
-    Between the two its state is taken, as at the end of a trial. For the revert it is started anew
-    with the host's memory as its RAM, as libvirt's own machines have it.
+    After dirtying, the state is captured, as at the end of a trial. For the revert, the machine is
+    restarted with anonymous host memory as its RAM, as libvirt's machines have it.
 
-    The machine is made for this and thrown away; what dirties it is not timed.
+    The machine is created for this and then deleted; dirtying it is not timed.
 
     Args:
         backend: of desktops.
-        count: how many rewinds.
-        tick: told the name of each row after each sample.
-        clock: measures.
+        count: number of rewinds.
+        tick: called with the row's name after each sample.
+        clock: for measuring.
 
     Raises:
-        MesocosmError: the machine cannot be made, or does not answer between two samples.
+        MesocosmError: the machine cannot be created, or does not answer between two samples.
     """
-    machine_handle = backend.make(lambda _words: None)
+    machine_handle = backend.make(lambda _message: None)
     machine = machine_handle.machine
     try:
-        rewind = Row("rewind", "RAM and devices in the running QEMU, clock, seed, state compared")
+        rewind = Row("rewind", "RAM and devices in the running QEMU, clock, seed, state comparison")
         yield rewind
         effects = Row(
             "state taken", "files, settings and processes, for the side effects of a trial"
@@ -67,7 +67,7 @@ def bench_desktop(
 
         _rewinds(machine, rewind, dirty, count=count, tick=tick, clock=clock)
         growth.look()
-        revert = Row("libvirt revert + SSH", "libvirt's revert (a new QEMU), then an SSH login")
+        revert = Row("libvirt revert + SSH", "libvirt's revert (in a new QEMU), then an SSH login")
         yield revert
         _reverts(machine, revert, max(_COMPARED_LEAST, count // _COMPARED_SHARE), tick, clock)
     finally:
@@ -80,12 +80,12 @@ def bench_phone(
     """Dirty and rewind one reference phone `count` times.
 
     Raises:
-        MesocosmError: the phone cannot be made.
+        MesocosmError: the phone cannot be created.
     """
-    machine_handle = backend.make(lambda _words: None)
+    machine_handle = backend.make(lambda _message: None)
     machine: ReferencePhone = machine_handle.machine  # type: ignore[assignment]
     try:
-        row = Row("phone rewind", "reference phone: console load, state compared")
+        row = Row("phone rewind", "reference phone: console load, state comparison")
         yield row
 
         def dirty() -> None:
@@ -116,7 +116,7 @@ def _rewinds(
 
 
 def _dirty(machine: HostMachine) -> None:
-    """Write to the disk, change a setting and leave a process behind, as a task would."""
+    """Write to the disk, change a setting and leave a process running, as a task would."""
     script = (
         f"head -c {_DIRT_MIB}M /dev/urandom > ~/dirt; sync; "
         "gsettings set org.gnome.desktop.interface color-scheme prefer-dark; "
@@ -130,15 +130,15 @@ def _dirty(machine: HostMachine) -> None:
 
 
 class _Growth:
-    """Watch what many rewinds do to the memory of QEMU and to its disk.
+    """Tracks how QEMU's memory and disk grow over many rewinds.
 
-    The first looks are left out: QEMU takes memory until it has seen all that its guest does.
+    The first measurements are skipped: QEMU's memory grows until it has seen all guest activity.
 
     Args:
         machine: a desktop VM.
-        row: told ``qemu_first_mib`` and ``qemu_last_mib``, proportional memory, and the growth
-            between them in percent; and the same of the space that the disk takes.
-        after: looks before the first that counts.
+        row: receives ``qemu_first_mib`` and ``qemu_last_mib``, proportional memory, and the growth
+            between them in percent, and the same for the disk's size.
+        after: number of measurements to skip.
     """
 
     def __init__(self, machine: HostMachine, row: Row, *, after: int) -> None:
@@ -147,7 +147,7 @@ class _Growth:
         self._left = after
 
     def look(self) -> None:
-        """Look once."""
+        """Measure once."""
         self._left -= 1
         if self._left >= 0:
             return

@@ -1,7 +1,7 @@
-"""Rows of a benchmark: samples in, percentiles out.
+"""Rows of a benchmark, which turn samples into percentiles.
 
-A benchmark is a generator that gives each row *before* its first sample and fills it when the next
-row is asked for. Who takes them has all that was measured, also when it ends early.
+A benchmark is a generator that yields each row *before* its first sample and fills it when the next
+row is requested, so that the caller has all measurements even if it ends early.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Row:
-    """One figure.
+    """One measured quantity.
 
     Attributes:
         name: such as ``rewind``.
         what: one line on what a sample covers.
-        samples_s: seconds of each success.
-        failures: how many tries failed; they have no sample.
-        errors: the first words of each failure.
+        samples_s: seconds of each successful attempt.
+        failures: number of failed attempts; they have no sample.
+        errors: brief message of each failure.
         extra: further facts, such as means by phase in seconds.
     """
 
@@ -46,7 +46,7 @@ class Row:
     extra: dict[str, float] = field(default_factory=dict)
 
     def measure(self, act: Callable[[], object], clock: Clock) -> bool:
-        """Time one try; True when it succeeded."""
+        """Time one attempt; return whether it succeeded."""
         start_s = clock.monotonic_s()
         try:
             act()
@@ -58,11 +58,11 @@ class Row:
         return True
 
     def percentile_s(self, percent: float) -> float | None:
-        """Return a percentile of the successes, linearly interpolated; None without any."""
+        """Return a percentile of the samples, linearly interpolated; None without samples."""
         return float(np.percentile(self.samples_s, percent)) if self.samples_s else None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the row as machines read it."""
+        """Return the row as JSON."""
         return {
             "name": self.name,
             "n": len(self.samples_s) + self.failures,
@@ -86,14 +86,14 @@ def phase_means(reports: Sequence[ResetReport]) -> dict[str, float]:
 
 
 def collect(source: Generator[T], rows: list[T]) -> None:
-    """Take all rows of a benchmark; those begun are in `rows` whatever it raises."""
+    """Collect all rows of a benchmark; those begun are in `rows` even if it raises."""
     with closing(source):
         for row in source:
-            rows.append(row)  # noqa: PERF402 - extend() promises nothing when it is cut short
+            rows.append(row)  # noqa: PERF402 - extend() guarantees nothing if interrupted
 
 
 def table(rows: list[Row], accelerator: str) -> Table:
-    """Draw the rows."""
+    """Return a table of rows."""
     drawn = Table(title=f"accelerator {accelerator}; seconds")
     for column in ("name", "n", "failures", "p50", "p95", "p99"):
         drawn.add_column(column, justify="left" if column == "name" else "right")

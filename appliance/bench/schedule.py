@@ -1,4 +1,4 @@
-"""What a trial costs beside its machines: the queue, threads, logs and results, its lease; and the page Fleet."""
+"""Measure the overhead of a trial without its machines, of a lease, and of the Fleet page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TARGET_S = 0.005
 TARGET_MIB = 600
 RUNS = 10
-"""Queued runs that are worked on at a time; trials and machines are shared out among them."""
+"""Number of concurrent queued runs, which share the trials and machines."""
 
 _SUITE, _TASK, _AGENT = "smoke", "phone-tick-off", "noop"
 _WINDOW = 50
@@ -44,17 +44,17 @@ _KIB = 1024
 
 
 class Meter:
-    """Plays trials and knows how much of the process' time is not theirs.
+    """Runs trials and measures the process' CPU time outside of them.
 
     Args:
-        machines: the first trials go on once so many hold their machines at once.
-        tick: called with each trial that ended.
+        machines: the first trials wait until this many hold their machines at once.
+        tick: called after each trial.
 
     Attributes:
-        samples_s: CPU seconds a trial beside the trial, one sample for every 50 trials.
+        samples_s: CPU seconds of overhead per trial, one sample for every 50 trials.
         ended: trials so far.
         trials_s: CPU seconds of the trials themselves.
-        most_held: machines that were held at once.
+        most_held: maximum number of machines held at once.
     """
 
     def __init__(self, machines: int, tick: Callable[[str], None]) -> None:
@@ -70,7 +70,7 @@ class Meter:
         self.most_held = 0
 
     def play(self, episode: Episode, task: Task, driver: Driver, *, seed: int) -> TrialResult:
-        """Run a trial whose agent says at once that it is done, and count what it takes."""
+        """Run a trial whose agent immediately reports completion, and measure its cost."""
         start_s = time.thread_time()
         del driver
         result = run_trial(episode, task, _Holding(self), seed=seed)
@@ -86,7 +86,7 @@ class Meter:
         return result
 
     def hold(self) -> None:
-        """Note that machines are held; wait until as many are as shall be at once."""
+        """Record that machines are held, and wait until the target number is held at once."""
         with self._changed:
             self._held += 1
             self.most_held = max(self.most_held, self._held)
@@ -97,13 +97,13 @@ class Meter:
                 self._has_met = True
 
     def let_go(self) -> None:
-        """Note that machines go back."""
+        """Record that machines are released."""
         with self._changed:
             self._held -= 1
 
 
 class _Holding:
-    """Drives a trial while its machines are counted as held."""
+    """A driver that counts its trial's machines as held."""
 
     def __init__(self, meter: Meter) -> None:
         self._meter = meter
@@ -119,29 +119,29 @@ class _Holding:
 
 
 def _peak_mib() -> float:
-    """Return the most memory that this program held; `ru_maxrss` counts what its parent held at the start, too."""
+    """Return the peak memory of this program; `ru_maxrss` would include its parent's at the start."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) / _KIB
-    raise MesocosmError("The kernel does not tell how much memory a process held.")
+    raise MesocosmError("The kernel does not report the peak memory of a process.")
 
 
 def bench_schedule(
     machines: int, trials: int, folder: Path, tick: Callable[[str], None], *, runs: int = RUNS
 ) -> Generator[Row]:
-    """Measure what a trial costs beside itself, and what the page Fleet costs, in CPU seconds.
+    """Measure the overhead of a trial, and the cost of a lease and the Fleet page, in CPU seconds.
 
     Args:
         machines: in memory, held at once; a multiple of `runs`, and no more than `trials`.
         trials: in the queue, a multiple of `runs`.
-        folder: for the state; an empty one.
-        tick: called with each trial that ended.
-        runs: that are queued and worked on at a time.
+        folder: an empty folder for the state.
+        tick: called after each trial.
+        runs: number of concurrent queued runs.
 
     Raises:
         MesocosmError: a run did not end, or trials could not be judged.
     """
-    row = Row("schedule", f"CPU a trial: queue, threads, logs, results; {machines} machines held")
+    row = Row("schedule", f"CPU per trial: queue, threads, logs, results; {machines} machines held")
     yield row
     meter = Meter(machines, tick)
     settings = Settings(state_dir=folder)
@@ -155,14 +155,14 @@ def bench_schedule(
         "trial_itself_mean_s": meter.trials_s / max(1, meter.ended),
         "rss_peak_mib": _peak_mib(),
     }
-    lease = Row("lease", f"CPU a lease of a machine in memory while {machines - 1} others are lent")
+    lease = Row("lease", f"CPU per lease of a fake machine while {machines - 1} others are leased")
     yield lease
     lease.samples_s = _lease(machines, min(trials, 1000))
     yield from bench_fleet_page(machines, folder / "page")
 
 
 def _work_through(settings: Settings, shares: Sequence[tuple[int, int]], meter: Meter) -> int:
-    """Queue a run for each share of machines and trials; return how many trials were not judged."""
+    """Run each share of machines and trials; return how many trials were not judged."""
     database = Database(state_path(settings))
     queue, stop = RunQueue(database, SYSTEM_CLOCK), threading.Event()
     runs = [
@@ -210,7 +210,7 @@ def _request(machines: int, trials: int) -> RunRequest:
 
 
 def _lease(machines: int, count: int) -> list[float]:
-    """Return the CPU seconds of leases of one machine while all others are lent."""
+    """Return the CPU seconds of leases of one machine while all others are leased."""
     fleet, roles = FakeFleet(), {"phone": Kind.PHONE}
     others = [fleet.acquire(roles) for _ in range(machines - 1)]
     samples = []

@@ -1,4 +1,4 @@
-"""How fast a desktop is seen: QEMU's screendump beside libvirt's screenshot and the guest's own."""
+"""Compare screen capture by QEMU's screendump, libvirt's screenshot and the guest's own."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ _ALTERNATIVE_SHARE = 5
 def bench_screen(
     backend: Backend, uri: str, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Row]:
-    """Look at one desktop in every way there is.
+    """Capture the screen of one desktop with every available method.
 
-    The machine is made for this and thrown away. Between two looks the pointer moves, so that
-    the frames differ; the move is not timed.
+    The machine is created for this and then deleted. The pointer moves between two captures, so
+    that the frames differ; the move is not timed.
 
     Args:
         backend: of desktops.
         uri: of libvirtd.
-        count: samples of each row; a fifth of it for the slow alternatives.
-        tick: told the name of each row after each sample.
-        clock: measures.
+        count: samples per row; a fifth as many for the slow alternatives.
+        tick: called with the row's name after each sample.
+        clock: for measuring.
 
     Raises:
-        MesocosmError: the machine cannot be made, or takes no input.
+        MesocosmError: the machine cannot be created, or does not accept input.
     """
-    machine_handle = backend.make(lambda _words: None)
+    machine_handle = backend.make(lambda _message: None)
     machine: DesktopVm = machine_handle.machine  # type: ignore[assignment]
     libvirt_screen = LibvirtScreen(uri, machine.info.machine_id)
     try:
@@ -53,7 +53,7 @@ def bench_screen(
         few = max(1, count // _ALTERNATIVE_SHARE)
         frames = _SeenFrames(machine, tick, clock)
         yield from frames.row(
-            "capture", "screendump by QMP, as an array", machine.screen.capture, count
+            "capture", "screendump over QMP, as an array", machine.screen.capture, count
         )
         yield from frames.work(count)
         yield from frames.row(
@@ -75,7 +75,7 @@ class _SeenFrames:
         self._moves = 0
 
     def row(self, name: str, what: str, capture: Callable[[], Frame], count: int) -> Generator[Row]:
-        """Capture again and again."""
+        """Capture repeatedly."""
         row = Row(name, what)
         yield row
         for _ in range(count):
@@ -84,9 +84,9 @@ class _SeenFrames:
             self._tick(name)
 
     def work(self, count: int) -> Generator[Row]:
-        """Compare and encode what the screen shows, each frame with the one before."""
+        """Compare each frame of the screen with the previous one, and encode it."""
         region = Row("changed region", "rectangle around the pixels that differ")
-        encode = Row("encode", "a frame into the video, flushed")
+        encode = Row("encode", "a frame added to the video, flushed")
         yield from (region, encode)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "screen.mp4"

@@ -1,1 +1,1 @@
-"""Bring the whole appliance up on a bare host, tell how it is, and take it down again."""
+"""Bring the appliance up on a bare host, report its status, and take it down again."""

@@ -1,4 +1,4 @@
-"""Where the service is reached, by which certificate, and whether it answers there."""
+"""Address and certificate of the service, and whether it answers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _ASK_TIMEOUT_S = 5.0
 
 
 def fetch(url: str, *, trust: ssl.SSLContext | None = None) -> bytes | None:
-    """Get a page of this host; None when there is no successful reply.
+    """Fetch a page from this host; None if there is no successful reply.
 
     Args:
         url: of the page.
-        trust: which certificates are; that of Python by default.
+        trust: context that defines the trusted certificates; Python's by default.
     """
-    # Never through the proxy that the environment may name: these are addresses of this host.
+    # Never use a proxy from the environment: these are addresses of this host.
     opener = urllib.request.build_opener(
         urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trust)
     )
@@ -40,7 +40,7 @@ def fetch(url: str, *, trust: ssl.SSLContext | None = None) -> bytes | None:
 
 
 def service_url(settings: Settings) -> str:
-    """Return the address of the service's API and pages, as people type it."""
+    """Return the address of the service's API and pages, for people to open."""
     named = settings.service_hosts.partition(",")[0].strip()
     scheme = "https" if settings.service_tls_cert else "http"
     if named and not _is_loopback(settings.service_address):
@@ -49,15 +49,17 @@ def service_url(settings: Settings) -> str:
 
 
 def service_certificate(settings: Settings) -> Certificate | None:
-    """Return the certificate that the service shows; None where it speaks HTTP.
+    """Return the certificate of the service; None if it uses plain HTTP.
 
     Raises:
         SettingsError: there is a certificate without a key, or a key without a certificate.
-        UsageError: it cannot be used, or the address needs one.
+        UsageError: it cannot be used, or the address requires one.
     """
     cert, key = settings.service_tls_cert, settings.service_tls_key
     if (cert is None) != (key is None):
-        raise SettingsError("MESOCOSM_SERVICE_TLS_CERT and MESOCOSM_SERVICE_TLS_KEY go together.")
+        raise SettingsError(
+            "MESOCOSM_SERVICE_TLS_CERT and MESOCOSM_SERVICE_TLS_KEY must be set together."
+        )
     require_protected(
         settings.service_address,
         has_tls=cert is not None,
@@ -69,7 +71,7 @@ def service_certificate(settings: Settings) -> Certificate | None:
 
 
 def running_code(settings: Settings) -> str:
-    """Return which Mesocosm the running service is of; empty when it does not answer."""
+    """Return the Mesocosm version of the running service; empty if it does not answer."""
     scheme = "https" if settings.service_tls_cert else "http"
     address = f"{scheme}://{_host(settings, wildcard='')}:{settings.service_port}"
     reply = fetch(f"{address}/healthz", trust=trust_in(settings.service_tls_cert))
@@ -80,7 +82,7 @@ def running_code(settings: Settings) -> str:
 
 
 def trust_in(certificate: Path | None) -> ssl.SSLContext | None:
-    """Return what trusts the service's own certificate alone, whatever name stands in it."""
+    """Return a context that only trusts the service's certificate, with any host name."""
     if certificate is None:
         return None
     context = ssl.create_default_context(cafile=certificate)
@@ -94,7 +96,7 @@ def _host(settings: Settings, *, wildcard: str) -> str:
 
     Args:
         settings: of the appliance.
-        wildcard: what stands for a service that listens at all addresses; empty for the loopback.
+        wildcard: host to use if the service listens on all addresses; empty for the loopback.
     """
     address = settings.service_address
     if address in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not listened on

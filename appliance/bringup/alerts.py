@@ -1,4 +1,4 @@
-"""Who is told of alerts: read from the settings, written for Alertmanager's container."""
+"""Receivers of alerts: read from the settings, written for Alertmanager's container."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ _NOBODY = 65534
 
 
 class AlertSettings(EnvironmentSettings):
-    """Who is told of alerts: environment MESOCOSM_ALERT_*; without any, alerts are shown alone.
+    """Receivers of alerts, from environment MESOCOSM_ALERT_*; without any, alerts are only shown.
 
     Attributes:
-        webhook: address that gets Alertmanager's JSON by POST, http or https; may hold a secret, and is
-            never shown whole. Containers must reach it: the loopback is not this host's.
-        mail_to: addresses that get mail, with commas, by the server of ``MESOCOSM_MAIL_HOST``.
+        webhook: http or https address that receives Alertmanager's JSON by POST; may contain a
+            secret, and is never shown in full. Containers must be able to reach it, so it cannot
+            be a loopback address.
+        mail_to: comma-separated mail addresses, reached through the server ``MESOCOSM_MAIL_HOST``.
     """
 
     model_config = SettingsConfigDict(env_prefix="MESOCOSM_ALERT_", frozen=True)
@@ -54,15 +55,16 @@ class AlertSettings(EnvironmentSettings):
     def _require_mail(cls, value: str) -> str:
         wrong = [part for part in _addresses(value) if not _is_mail(part)]
         if wrong:
-            raise ValueError(f"{wrong[0]!r} is no mail address")
+            raise ValueError(f"{wrong[0]!r} is not a mail address")
         return ", ".join(_addresses(value))
 
 
 def read_receivers() -> Receivers:
-    """Return who is told of alerts, from the environment.
+    """Return the receivers of alerts, from the environment.
 
     Raises:
-        SettingsError: a value is wrong, mail has no server, or a container cannot reach it.
+        SettingsError: a value is invalid, mail has no server, or a container cannot reach a
+            receiver.
     """
     chosen, mail = AlertSettings(), MailSettings()
     webhook = chosen.webhook.get_secret_value()
@@ -72,7 +74,7 @@ def read_receivers() -> Receivers:
         return Receivers(webhook)
     if not mail.host:
         raise SettingsError(
-            "MESOCOSM_ALERT_MAIL_TO is set, and there is no server for mail.",
+            "MESOCOSM_ALERT_MAIL_TO is set, but there is no mail server.",
             resolution="Set MESOCOSM_MAIL_HOST, or unset MESOCOSM_ALERT_MAIL_TO.",
         )
     _require_reachable("MESOCOSM_MAIL_HOST", mail.host)
@@ -93,20 +95,20 @@ def config_dir(settings: Settings) -> Path:
 
 
 def data_dir(settings: Settings) -> Path:
-    """Return the folder that Alertmanager keeps silences in, and what it has told."""
+    """Return the folder of Alertmanager's silences and sent notifications."""
     return settings.state_dir / "alertmanager" / "data"
 
 
 def container_user() -> tuple[int, int]:
-    """Return user and group that Alertmanager's container runs as: nobody, or us where we are not root."""
+    """Return user and group of Alertmanager's container: nobody, or ours if we are not root."""
     return (_NOBODY, _NOBODY) if os.geteuid() == 0 else (os.getuid(), os.getgid())
 
 
 def write_config(settings: Settings) -> str:
-    """Write Alertmanager's configuration, readable by its container alone; return its text.
+    """Write Alertmanager's configuration, readable only by its container; return its text.
 
     Raises:
-        SettingsError: as `read_receivers` has it.
+        SettingsError: as for `read_receivers`.
     """
     text = expected_config()
     user, group = container_user()
@@ -123,13 +125,13 @@ def expected_config() -> str:
     """Return the configuration that `mesocosm up` would write in this environment.
 
     Raises:
-        SettingsError: as `read_receivers` has it.
+        SettingsError: as for `read_receivers`.
     """
     return render_config(read_receivers(), socket.gethostname())
 
 
 def written_config(settings: Settings) -> str:
-    """Return the configuration that the last `mesocosm up` wrote; empty where there is none to read."""
+    """Return the configuration that the last `mesocosm up` wrote; empty if it cannot be read."""
     try:
         return _path(settings).read_text(encoding="utf-8")
     except OSError:
@@ -137,7 +139,7 @@ def written_config(settings: Settings) -> str:
 
 
 def describe_receivers(config: str) -> list[str]:
-    """Return where a configuration sends alerts, a few words each, without secrets."""
+    """Return short descriptions of where a configuration sends alerts, without secrets."""
     loaded: dict[str, Any] = yaml.safe_load(config) or {}
     described = []
     for receiver in loaded.get("receivers", []):
@@ -152,16 +154,17 @@ def _path(settings: Settings) -> Path:
 
 
 def _require_reachable(variable: str, host: str) -> None:
-    """Refuse an address of the loopback, which in a container is the container's own."""
+    """Raise for a loopback address, which in a container is the container itself."""
     try:
         is_loopback = ipaddress.ip_address(host).is_loopback
     except ValueError:
         is_loopback = host.lower() == "localhost"
     if is_loopback:
         raise SettingsError(
-            f"{variable} names {host}, where Alertmanager's container finds itself only.",
-            resolution="Name an address of this host that containers reach, such as that of "
-            "`host.docker.internal`, and let the server listen there too.",
+            f"{variable} is {host}, which Alertmanager's container cannot use: there, that is the "
+            "container itself.",
+            resolution="Use an address of this host that containers can reach, such as that of "
+            "`host.docker.internal`, and let the server listen on it too.",
         )
 
 

@@ -1,10 +1,9 @@
-"""Drive docker-compose 1.29 or compose v2, whichever there is."""
+"""Run docker-compose 1.29 or compose v2, whichever is installed."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -20,6 +19,7 @@ from appliance.bringup.alerts import container_user, write_config
 from appliance.bringup.engine import docker_client
 from controller.planning import code_version
 from provisioning.desktop.qemu.template import templates_dir
+from provisioning.fleet.allocation import hypervisor_limit_mib, memory_mib
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -29,31 +29,28 @@ if TYPE_CHECKING:
 SERVICES = ("hypervisor", "controller", "worker", "prometheus", "alertmanager")
 """The services of docker-compose.yml that always run."""
 IMAGE_OF = {"worker": "controller"}
-"""The image of a service that has none of its own name."""
+"""Images of services that have no image of their own name."""
 
 _PROMETHEUS_CONFIG = REPOSITORY / "monitoring" / "prometheus"
 _PROJECT_LABEL = "com.docker.compose.project"
 _SERVICE_LABEL = "com.docker.compose.service"
-# A worker that is made anew may take `_WORKER_STOP_S` to end its trials.
+# A worker that is recreated may take `_WORKER_STOP_S` to end its trials.
 _UP_TIMEOUT_S = 240.0
 _WORKER_STOP_S = 90
 _REMOVAL_S = 30
 _GOING = "is already in progress"
 _DOCKER_SOCKET = Path("/var/run/docker.sock")
-# The host itself, docker, the controller, Prometheus and who runs the trials.
-_HOST_MIB = 2048
-_MIN_HYPERVISOR_MIB = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceState:
-    """How one container of the appliance is.
+    """State of one container of the appliance.
 
     Attributes:
         name: of the service.
-        state: docker's word: ``running``, ``restarting``, ``exited`` ...
-        health: docker's word, or empty without a health check.
-        image: tag it was made from.
+        state: docker's state: ``running``, ``restarting``, ``exited`` ...
+        health: docker's health status; empty without a health check.
+        image: tag of its image.
         container: its id.
     """
 
@@ -66,7 +63,7 @@ class ServiceState:
 
 @contextlib.contextmanager
 def _suppress_gone() -> Iterator[None]:
-    """Let what is to be removed be gone already, or be removed by somebody else just now."""
+    """Ignore errors because the object to remove is already gone or being removed."""
     from docker.errors import APIError  # noqa: PLC0415
 
     try:
@@ -77,35 +74,33 @@ def _suppress_gone() -> Iterator[None]:
 
 
 def project_name(settings: Settings) -> str:
-    """Name the compose project: ``mesocosm``, with a suffix where the state is not in its default place."""
+    """Return the compose project: ``mesocosm``, with a suffix unless the state folder is the default."""
     return f"mesocosm-{settings.owner}" if settings.owner else "mesocosm"
 
 
 def hypervisor_folders(settings: Settings) -> tuple[Path, ...]:
-    """Return the folders that the hypervisor container mounts, each at its own path."""
+    """Return the folders that the hypervisor container mounts, each at the same path."""
     own = (settings.machines_dir, templates_dir(settings), settings.run_dir / "libvirt")
     return (*own, settings.images_dir)
 
 
 def hypervisor_memory_mib(meminfo: Path = Path("/proc/meminfo")) -> int:
-    """Return the memory limit of all desktop VMs together: the host's less what it needs itself."""
-    match = re.search(r"^MemTotal:\s+(\d+) kB$", meminfo.read_text(), flags=re.MULTILINE)
-    total_mib = int(match[1]) >> 10 if match else 0
-    return max(total_mib - _HOST_MIB, total_mib // 2, _MIN_HYPERVISOR_MIB)
+    """Return the memory limit of all desktop VMs together, MiB."""
+    return hypervisor_limit_mib(memory_mib(meminfo)[0])
 
 
 def _code() -> str:
-    """Return the commit of this source tree as `Settings.code` takes it; empty where it is not known."""
+    """Return the commit of this source tree in the format of `Settings.code`; empty if unknown."""
     code = code_version()
     return code.commit + ("-modified" if code.commit and code.is_modified else "")
 
 
 def _hand_over(settings: Settings) -> str:
-    """Hand settings, keys and the service's certificate to containers; return what changes when they do."""
+    """Pass settings, keys and the service's certificate to containers; return a version of them."""
     certificate = service_certificate(settings)
     environ, written = dict(os.environ), ""
     if certificate is not None:
-        # Containers see the state folder alone.
+        # Containers can only see the state folder.
         for name, path in (("CERT", certificate.path), ("KEY", certificate.key_path)):
             copy = settings.service_dir / "tls" / f"{name.lower()}.pem"
             write_atomic(copy, path.read_bytes(), mode=0o600)
@@ -116,22 +111,22 @@ def _hand_over(settings: Settings) -> str:
 
 
 def _published_address(address: str) -> str:
-    """Return an address as docker publishes ports at it."""
+    """Return an address in docker's format for published ports."""
     if address == "localhost":
         return "127.0.0.1"
     return f"[{address}]" if ":" in address else address
 
 
 def _docker_group() -> int:
-    """Return the group that may use the engine's socket; this process' own where there is none."""
+    """Return the group that may use the engine's socket; this process' group if there is none."""
     return _DOCKER_SOCKET.stat().st_gid if _DOCKER_SOCKET.exists() else os.getegid()
 
 
 def find_compose() -> list[str]:
-    """Return the words that call compose.
+    """Return the command of compose.
 
     Raises:
-        RequirementError: there is neither form of it.
+        RequirementError: neither form of it is installed.
     """
     try:
         if run(["docker", "compose", "version"], timeout_s=20).exit_code == 0:
@@ -141,7 +136,7 @@ def find_compose() -> list[str]:
     if find_tool("docker-compose"):
         return ["docker-compose"]
     raise RequirementError(
-        "There is no docker-compose and no compose plugin of docker.",
+        "Neither docker-compose nor docker's compose plugin is installed.",
         resolution="Run `make up`, which installs one, or `apt-get install docker-compose`.",
     )
 
@@ -161,17 +156,17 @@ class Compose:
         self._kvm = kvm
 
     def write_env(self, images: Mapping[str, str]) -> None:
-        """Write the variables of docker-compose.yml, and make the folders that it mounts.
+        """Write the variables of docker-compose.yml, and create the folders that it mounts.
 
-        Docker would make them, too, but as root's. Settings and keys of this environment go into a file of
-        their own; see `appliance.base.handed_environment`.
+        Docker would create them too, but owned by root. Settings and keys of this environment are
+        written to a separate file; see `appliance.base.handed_environment`.
 
         Args:
-            images: tag of the image by its name.
+            images: tags of images by name.
 
         Raises:
-            SettingsError: that file is damaged, or alerts cannot be sent as the settings ask for.
-            UsageError: the service cannot be reached as the settings ask for: TLS lacks or is wrong.
+            SettingsError: that file is damaged, or the alert settings cannot work.
+            UsageError: the service's address settings cannot work: TLS is missing or invalid.
         """
         settings = self.settings
         written = _hand_over(settings)
@@ -200,21 +195,21 @@ class Compose:
 
     @property
     def accelerator(self) -> str:
-        """What desktop VMs run on, ``kvm`` or ``tcg``."""
+        """Accelerator of desktop VMs, ``kvm`` or ``tcg``."""
         return "kvm" if self._kvm else "tcg"
 
     def argv(self, *args: str) -> list[str]:
-        """Return the whole command line for some arguments of compose.
+        """Return the full command line for arguments of compose.
 
         Raises:
-            RequirementError: there is no compose.
+            RequirementError: compose is not installed.
         """
         files = ["docker-compose.yml"]
         if self._kvm:
             files.append("docker-compose.kvm.yml")
         if self.settings.publish_prometheus:
             files.append("docker-compose.prometheus.yml")
-        chosen = [word for name in files for word in ("-f", str(REPOSITORY / name))]
+        chosen = [part for name in files for part in ("-f", str(REPOSITORY / name))]
         return [
             *find_compose(),
             *("--env-file", str(self.env_file), "-p", self.project),
@@ -223,30 +218,30 @@ class Compose:
         ]
 
     def up(self, *services: str) -> None:
-        """Start what does not run, start anew what changed.
+        """Start services that do not run, and recreate those that changed.
 
         Args:
-            services: those alone; all where none is named.
+            services: only these; all if empty.
 
         Raises:
-            ToolFailedError: compose failed; with its words.
+            ToolFailedError: compose failed; includes its output.
         """
         argv = self.argv("up", "-d", *(services or ("--remove-orphans",)))
         result = stream(argv, on_line=lambda _line: None, timeout_s=_UP_TIMEOUT_S, env=self._env())
         if result.exit_code:
             raise ToolFailedError(
-                "The appliance's containers could not be started.",
+                "Cannot start the appliance's containers.",
                 details=result.text[-2000:],
                 resolution="Run `mesocosm down`, then `mesocosm up` again.",
             )
 
     def _env(self) -> dict[str, str]:
-        """Shadow this process' own MESOCOSM_*: they would win over the file."""
+        """Return overrides for this process' MESOCOSM_*, which would take precedence over the file."""
         rows = (line.partition("=") for line in self.env_file.read_text().splitlines())
         return {key: value for key, _, value in rows if key in os.environ}
 
     def services(self) -> list[ServiceState]:
-        """Return how each container is; asks the engine, needs no compose and no env file.
+        """Return the state of each container from the engine, without compose or the env file.
 
         Raises:
             RequirementError: the engine does not answer.
@@ -270,7 +265,7 @@ class Compose:
         return sorted(states, key=lambda state: state.name)
 
     def stop(self, services: Collection[str]) -> list[str]:
-        """Stop services that run, running trials first, until `start` or `up`; return which."""
+        """Stop running services, letting running trials end, until `start` or `up`; return which."""
         stopped = []
         with docker_client(timeout_s=_WORKER_STOP_S + 30) as client:
             for state in self.services():
@@ -280,7 +275,7 @@ class Compose:
         return stopped
 
     def start(self, services: Collection[str]) -> list[str]:
-        """Start services that have a container that does not run; return which."""
+        """Start services whose container exists but does not run; return which."""
         started = []
         with docker_client(timeout_s=60) as client:
             for state in self.services():
@@ -290,7 +285,7 @@ class Compose:
         return started
 
     def tail(self, service: str, lines: int = 15) -> str:
-        """Return the last lines of a service's log; empty when it has no container."""
+        """Return the last lines of a service's log; empty if it has no container."""
         for state in self.services():
             if state.name == service:
                 with docker_client() as client:
@@ -299,12 +294,12 @@ class Compose:
         return ""
 
     def remove(self, *, volumes: bool) -> list[str]:
-        """Stop and remove the containers and networks, by label; gives what was removed.
+        """Stop and remove the containers and networks; return what was removed.
 
-        By label, so that it works after the checkout, the images or the env file have changed.
+        Finds them by label, so that this works even if the checkout, images or env file changed.
 
         Args:
-            volumes: also remove what Prometheus stored.
+            volumes: also remove Prometheus's data.
         """
         label: dict[str, str | list[str] | bool] = {"label": f"{_PROJECT_LABEL}={self.project}"}
         removed = []

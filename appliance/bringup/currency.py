@@ -1,7 +1,7 @@
-"""Judge all images that an appliance needs, and keep what was found for the controller.
+"""Check whether an appliance's images are current, and save the result for the controller.
 
-The controller's container has other files than the host, so it cannot judge recipes itself: it reads
-what the last command on the host found.
+The controller's container has different files than the host, so it cannot check recipes itself: it
+reads the result of the last command on the host.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Kept(BaseModel):
-    """What was found, and when, unix time."""
+    """Currency of images, and when it was checked, unix time."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,7 +41,7 @@ class _Kept(BaseModel):
 
 
 def read_currency(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> list[ImageState]:
-    """Judge every image that the appliance needs, and keep what was found; on a host, recipes too.
+    """Check every image that the appliance needs and save the result; on a host, recipes too.
 
     Raises:
         RequirementError: the Docker engine does not answer.
@@ -49,7 +49,7 @@ def read_currency(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> list[Im
     try:
         states = judge_images(needed_names(settings), Builder(settings))
     except ImageError as exc:
-        _log.warning("images could not be judged: %s", exc)
+        _log.warning("cannot check whether images are current: %s", exc)
         return []
     kept = _Kept(judged_s=clock.now_s(), images={state.name: state.currency for state in states})
     try:
@@ -58,23 +58,23 @@ def read_currency(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> list[Im
         if settings.place == "host":
             record_recipes(recorded_names(settings), settings)
     except OSError as exc:
-        _log.warning("what was found of images could not be kept: %s", exc)
+        _log.warning("cannot save whether images are current: %s", exc)
     return states
 
 
 def needed_names(settings: Settings) -> tuple[str, ...]:
-    """Return the images that an appliance of these settings needs."""
+    """Return the images that an appliance with these settings needs."""
     return tuple(dict.fromkeys((*NAMES, *DESKTOPS[settings.desktop].images)))
 
 
 def recorded_names(settings: Settings) -> list[str]:
-    """Return the images that processes in containers may ask about: needed ones, those of machines, noVNC."""
+    """Return the images that containers may ask about: needed ones, machines' images, noVNC."""
     of_machines = (*DESKTOPS[settings.desktop].images, PROFILES[settings.phone].image)
     return list(dict.fromkeys((*needed_names(settings), *of_machines, "novnc")))
 
 
 def kept_currency(settings: Settings) -> dict[str, Currency]:
-    """Return what a command on the host found last, by image; empty when none looked."""
+    """Return the currency that a command on the host saved last, by image; empty if there is none."""
     try:
         return dict(_Kept.model_validate_json(_path(settings).read_bytes()).images)
     except (OSError, ValidationError):
@@ -82,7 +82,7 @@ def kept_currency(settings: Settings) -> dict[str, Currency]:
 
 
 def with_currency(rows: list[dict[str, Any]], states: list[ImageState]) -> list[dict[str, Any]]:
-    """Add to the rows of built images how they stand to today's recipes, and missing images."""
+    """Add currency to the rows of built images, and rows for missing images."""
     judged = {(image.name, image.variant): image for image in states}
     newest: dict[tuple[str, str], str] = {}
     for row in rows:
@@ -91,7 +91,7 @@ def with_currency(rows: list[dict[str, Any]], states: list[ImageState]) -> list[
     shown = []
     for row in rows:
         key = (row["name"], row.get("variant", ""))
-        if "state" in row or key not in judged:  # damaged, or of other settings
+        if "state" in row or key not in judged:  # damaged, or for other settings
             shown.append(row)
         elif row["built_at"] != newest[key]:
             shown.append(row | {"currency": "old", "reason": "A newer one was built."})

@@ -1,4 +1,4 @@
-"""Take the appliance down: leave nothing running and, if asked, nothing on disk."""
+"""Stop the appliance and, with a purge, remove everything from the disk."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 
 
 def take_down(settings: Settings, steps: Steps, *, purge: bool) -> None:
-    """Stop runs and schedules, machines, services, the adb server, and the docker engine if we started it.
+    """Stop runs, schedules, machines, services, the adb server, and the docker engine if we started it.
 
-    Works from any half-made state; what is not there is skipped. Goes on after a failed step and
+    Works from any partial state and skips what does not exist. Continues after a failed step and
     raises its error at the end.
 
     Args:
         settings: of the appliance.
-        steps: shown as they go.
-        purge: also remove images, results and everything else the appliance keeps.
+        steps: shows the progress.
+        purge: also remove images, results and all other state of the appliance.
 
     Raises:
-        UsageError: `purge` of a folder that no bring-up marked as its own.
-        RequirementError: the appliance is another user's; nothing was stopped.
-        MesocosmError: the first step that failed.
+        UsageError: the folder to purge is not marked by a bring-up.
+        RequirementError: the appliance belongs to another user; nothing was stopped.
+        MesocosmError: the error of the first step that failed.
     """
     if purge:
         require_own(settings.state_dir)
@@ -74,10 +74,10 @@ def take_down(settings: Settings, steps: Steps, *, purge: bool) -> None:
 
 
 def require_own(state_dir: Path) -> None:
-    """Make sure that a folder is an appliance's state before anything of it is removed.
+    """Check that a folder is an appliance's state before anything in it is removed.
 
     Raises:
-        UsageError: it is not, or it is one of the system's folders.
+        UsageError: it is not, or it is a system folder.
     """
     resolved = state_dir.resolve()
     if not resolved.exists():
@@ -85,19 +85,20 @@ def require_own(state_dir: Path) -> None:
     is_ours = (resolved / STATE_MARK).is_file()
     if not is_ours or len(resolved.parts) <= 2 or resolved == Path.home():  # noqa: PLR2004
         raise UsageError(
-            f"{state_dir} is not purged: it does not look like an appliance's state.",
-            details=f"There is no {STATE_MARK} in it, or it is a folder of the system.",
+            f"{state_dir} was not purged: it does not look like an appliance's state.",
+            details=f"It has no file {STATE_MARK}, or it is a system folder.",
             resolution="Set MESOCOSM_STATE_DIR to the appliance's folder.",
         )
 
 
 def require_rights(state_dir: Path) -> None:
-    """Make sure that an appliance is this user's before anything of it is stopped.
+    """Check that an appliance belongs to this user before anything of it is stopped.
 
-    A user of the group docker could stop the containers of everybody's appliance.
+    A user in the group docker could stop the containers of any user's appliance.
 
     Raises:
-        RequirementError: the state folder is another user's, or is not there and the user is not root.
+        RequirementError: the state folder belongs to another user, or does not exist and the user
+            is not root.
     """
     resolution = "Run this as the user who brought the appliance up, or set MESOCOSM_STATE_DIR."
     if not state_dir.exists():
@@ -109,13 +110,13 @@ def require_rights(state_dir: Path) -> None:
             )
     elif not os.access(state_dir, os.R_OK | os.W_OK | os.X_OK):
         raise RequirementError(
-            f"The appliance in {state_dir} is another user's: nothing was stopped.",
+            f"The appliance in {state_dir} belongs to another user: nothing was stopped.",
             resolution=resolution,
         )
 
 
 def describe_purge(settings: Settings) -> str:
-    """Return what a purge would remove, in one sentence."""
+    """Return a sentence on what a purge would remove."""
     runs = [path for path in settings.runs_dir.glob("[!.]*") if path.is_dir()]
     counts = {
         "runs": len(runs),
@@ -144,11 +145,11 @@ def _purge_services(settings: Settings) -> str:
 
 
 def _remove_images(settings: Settings) -> str:
-    """Remove from the engine what this state folder's manifests name, and what it stands on.
+    """Remove from the engine the images that this state folder's manifests name, and their stages.
 
-    Manifests that were copied here with their images name tags of another appliance: they stay.
-    An image that a container is made from, running or not, is another appliance's, too: ours are
-    gone by now. It stays.
+    Manifests that were copied here with their images name tags of another appliance: those images
+    are kept. So are images that any container, running or not, was created from: that container
+    belongs to another appliance, as ours are already gone.
     """
     rows = [row for _, row in list_manifests(settings) if isinstance(row, Manifest)]
     named = {row.docker_tag for row in rows if row.docker_tag}
@@ -162,22 +163,22 @@ def _remove_images(settings: Settings) -> str:
         stages = [
             parent
             for parent in parents
-            if parent not in tagged and _stands_on(parent, tags, parents)
+            if parent not in tagged and _is_built_on(parent, tags, parents)
         ]
         used = {str(container["ImageID"]) for container in client.api.containers(all=True)}
         going = [tag for tag, image in tags.items() if image not in used]
         for tag in going:
             client.images.remove(tag, force=True)
-        # What is left of build stages; most went with the tags that stood on them.
+        # Remaining build stages; most were removed together with the tags built on them.
         for stage in stages:
             with suppress(ImageNotFound, APIError):
                 client.images.remove(stage)
     kept = [tag for tag in present if tag not in going]
-    note = f"; of others or in use by them, and kept: {', '.join(kept)}" if kept else ""
+    note = f"; kept, as others own or use them: {', '.join(kept)}" if kept else ""
     return (", ".join(going) or "none") + note
 
 
-def _stands_on(image: str, tags: dict[str, str], parents: dict[str, str]) -> bool:
+def _is_built_on(image: str, tags: dict[str, str], parents: dict[str, str]) -> bool:
     """Return whether an image was built on one of ours."""
     while image := parents.get(image, ""):
         if image in tags.values():
@@ -194,9 +195,9 @@ def _stop_adb(settings: Settings) -> str:
 
 
 def _remove_state(settings: Settings) -> str:
-    """Remove what the folder holds; the folder itself stays where it is a mount of its own."""
+    """Remove the content of the folder, and the folder itself unless it is a mount point."""
     if not settings.state_dir.exists():
-        return "was not there"
+        return "does not exist"
     for path in sorted(settings.state_dir.iterdir(), key=lambda path: path.name == STATE_MARK):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

@@ -1,4 +1,4 @@
-"""Start the docker engine where it does not run, and stop it again if it was us."""
+"""Start the docker engine if it does not run, and stop it again if we started it."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _RULE_CHAINS = "iptables"
 
 @contextmanager
 def docker_client(timeout_s: float = 60.0) -> Iterator[DockerClient]:
-    """Talk to the docker engine; what it refuses becomes our error.
+    """Connect to the docker engine, mapping its errors to ours.
 
     Raises:
         RequirementError: it does not answer.
-        ToolFailedError: it refused something.
+        ToolFailedError: it refused a request.
     """
     with connect(timeout_s, doing="do what bring-up asked for", refusal=ToolFailedError) as client:
         yield client
@@ -67,7 +67,7 @@ def find_engine() -> bool:
             raise
         if os.geteuid() != 0:
             raise RequirementError(
-                "The Docker engine does not run, and this user may not start it.",
+                "The Docker engine is not running, and this user may not start it.",
                 details=exc.details,
                 resolution="Run this as root, or start Docker and join the group docker.",
             ) from exc
@@ -76,13 +76,13 @@ def find_engine() -> bool:
 
 
 def ensure_engine(settings: Settings) -> str:
-    """Make sure that the docker engine runs; gives a few words on what was done.
+    """Ensure that the docker engine runs; return a short note on what was done.
 
     Raises:
-        RequirementError: it is not installed or does not start; with the tail of its log.
+        RequirementError: it is not installed or does not start; includes the tail of its log.
     """
     if engine_answers():
-        return "was running"
+        return "already running"
     if find_tool("dockerd") is None:
         raise RequirementError(
             "The docker engine is not installed.",
@@ -103,12 +103,12 @@ def ensure_engine(settings: Settings) -> str:
 
 
 def stop_engine(settings: Settings) -> str:
-    """Stop the docker engine if `ensure_engine` started it; gives a few words on what was done."""
+    """Stop the docker engine if `ensure_engine` started it; return a short note on what was done."""
     mark = _mark(settings)
     if not mark.is_file():
-        return "left running, it was not started by us" if engine_answers() else "was not running"
+        return "left running: not started by us" if engine_answers() else "was not running"
     if others := _foreign_containers(settings):
-        return f"left running for containers of others: {', '.join(others)}"
+        return f"left running for other containers: {', '.join(others)}"
     if mark.read_text() == "systemd":
         run(["systemctl", "stop", *_UNITS], timeout_s=60).require()
     else:
@@ -153,20 +153,20 @@ def _start_daemon(settings: Settings) -> None:
 
 
 def _runs(settings: Settings) -> bool:
-    # Not by name: right after the fork it still has start-stop-daemon's.
+    # Not by name: right after the fork it still has the name of start-stop-daemon.
     argv = ["start-stop-daemon", "--status", "--pidfile", str(_pid_file(settings))]
     return run(argv, timeout_s=10).exit_code == 0
 
 
 def _not_started(log: str) -> RequirementError:
-    resolution = "Start it by hand (`dockerd`), read what it says, then run this again."
+    resolution = "Start it manually (`dockerd`), read its output, then run this command again."
     if _RULE_CHAINS in log:
-        resolution = "It could not set its network rules: is iptables installed, and are you root?"
+        resolution = "It could not set its network rules: install iptables, and run this as root."
     return RequirementError("The docker engine did not start.", log[-3000:], resolution)
 
 
 def _foreign_containers(settings: Settings) -> list[str]:
-    """Name the running containers that are not this appliance's, such as those of another one."""
+    """Return the names of running containers that do not belong to this appliance."""
     try:
         with docker_client() as client:
             return [

@@ -1,4 +1,4 @@
-"""Wait until the appliance's services answer, and say which one does not, and why."""
+"""Wait until the appliance's services answer, and report which one does not, and why."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def prometheus_url(settings: Settings) -> str:
 
 
 def query(settings: Settings, expression: str) -> list[dict[str, Any]]:
-    """Query Prometheus for an instant vector; empty when it does not answer or has none."""
+    """Query Prometheus for an instant vector; empty if it does not answer or has none."""
     url = f"{prometheus_url(settings)}/api/v1/query?{urlencode({'query': expression})}"
     reply = fetch(url)
     if reply is None:
@@ -46,7 +46,7 @@ def query(settings: Settings, expression: str) -> list[dict[str, Any]]:
 
 
 def hypervisor_answers(settings: Settings) -> bool:
-    """Return whether libvirtd in the hypervisor container takes connections, and in time."""
+    """Return whether libvirtd in the hypervisor container accepts connections in time."""
     import libvirt  # noqa: PLC0415
 
     if not (settings.run_dir / "libvirt" / "libvirt-sock").exists():
@@ -76,7 +76,7 @@ def service_answers(settings: Settings) -> bool:
 
 
 def worker_answers(settings: Settings) -> bool:
-    """Return whether a worker takes requests for machines, in its container or on the host."""
+    """Return whether a worker accepts requests for machines, in its container or on the host."""
     return ask_worker(settings) is not None
 
 
@@ -103,14 +103,14 @@ QUESTIONS: dict[str, Callable[[Settings], bool]] = {
 
 
 ASKED_THROUGH = {"prometheus": "controller", "alertmanager": "prometheus"}
-"""Services that nobody reaches but through another one."""
+"""Services that can only be reached through another one."""
 
 
 def ask(settings: Settings, names: Sequence[str]) -> dict[str, bool | None]:
-    """Ask services, all at once, whether they answer.
+    """Check in parallel whether services answer.
 
     Returns:
-        By name; None for one that was not asked, since the one in between does not answer.
+        Whether each answers, by name; None if unknown, as the service in between does not answer.
     """
     with ThreadPoolExecutor(max(1, len(names))) as pool:
         asked = {name: pool.submit(QUESTIONS[name], settings) for name in names}
@@ -134,12 +134,12 @@ def wait_ready(
 
     Args:
         compose: the services.
-        names: of those that are waited for.
+        names: of the services to wait for.
         timeout_s: for all of them together.
-        clock: measures it.
+        clock: measures the timeout.
 
     Raises:
-        MachineStartError: one does not answer in time; with the tail of its log.
+        MachineStartError: a service does not answer in time; includes the tail of its log.
     """
     deadline_s = clock.monotonic_s() + timeout_s
     for name in names:
@@ -156,6 +156,6 @@ def wait_ready(
         state = f"is {states[name].state}" if name in states else "does not exist"
         raise MachineStartError(
             f"The {name} did not answer within {timeout_s:g} s.",
-            details=f"Its container {state}. The end of its log:\n{compose.tail(name)}",
+            details=f"Its container {state}. Last lines of its log:\n{compose.tail(name)}",
             resolution="Run `mesocosm doctor`; then `mesocosm down` and `mesocosm up` again.",
         )

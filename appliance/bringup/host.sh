@@ -1,10 +1,10 @@
 #!/bin/sh
-# Install the packages of packages.txt that this Debian or Ubuntu lacks; quick and silent when none.
+# Install the packages of packages.txt that this Debian or Ubuntu lacks; fast and silent if none.
 #   host.sh [--test] [--yes] [--list]
-#     --test  the packages for tests too
-#     --yes   do not ask
-#     --list  print what is missing, install nothing
-# Exit codes: 0 all there, 1 installing failed, 2 usage, 3 cannot be installed here, 130 refused.
+#     --test  also the packages for tests
+#     --yes   do not ask for confirmation
+#     --list  print missing packages, install nothing
+# Exit codes: 0 all installed, 1 installing failed, 2 usage, 3 cannot install here, 130 declined.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 stages=run yes=no list=no
@@ -24,13 +24,13 @@ has() { command -v "$1" >/dev/null 2>&1; }
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 available() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
 
-# Print each row that is not met as "when alternatives".
+# Print each unmet row as "when alternatives".
 missing_rows() {
 	sed -e '/^#/d' -e '/^$/d' "$here/packages.txt" | while read -r when names _why; do
 		case " $stages " in *" $when "*) ;; *) continue ;; esac
 		for name in $(echo "$names" | tr '|' ' '); do
 			installed "$name" && continue 2
-			# What no archive of this host has cannot be missing.
+			# Optional packages that no archive of this host has are not missing.
 			[ "$when" != 'test?' ] || available "$name" || continue 2
 		done
 		echo "$when $names"
@@ -38,8 +38,8 @@ missing_rows() {
 }
 
 if ! has dpkg-query || ! has apt-get; then
-	fail 3 "This host has no apt: only Debian 12, Ubuntu 24.04 and their like are set up by themselves." \
-		"→ Install by hand what $here/packages.txt names, then run \`mesocosm up\`."
+	fail 3 "This host has no apt: automatic setup only supports Debian 12, Ubuntu 24.04 and similar." \
+		"→ Install the packages in $here/packages.txt manually, then run \`mesocosm up\`."
 fi
 rows=$(missing_rows)
 [ -n "$rows" ] || exit 0
@@ -62,7 +62,7 @@ if [ "$yes" = no ] && [ -t 0 ]; then
 fi
 
 log=$(mktemp "${TMPDIR:-/tmp}/mesocosm-apt.XXXXXX")
-# Show a figure that grows instead of a thousand lines; the log keeps the lines.
+# Show counters instead of a thousand lines; the log keeps the lines.
 follow() {
 	if [ -t 2 ]; then
 		tee -a "$log" | awk '/^Get:/{g++} /^Unpacking/{u++} /^Setting up/{s++}
@@ -72,13 +72,13 @@ follow() {
 		cat >>"$log"
 	fi
 }
-# Run apt; its exit code survives the pipe in a file.
+# Run apt; a file keeps its exit code across the pipe.
 apt() {
 	{ $root env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" 2>&1 || echo "$?" >"$log.failed"; } | follow
 	[ ! -e "$log.failed" ]
 }
 
-# No service may start itself while it is being installed: bring-up starts what is needed.
+# Services must not start during their installation: bring-up starts the required ones.
 policy=/usr/sbin/policy-rc.d
 made_policy=no
 clean_up() {
@@ -95,7 +95,7 @@ fi
 
 say "Reading package lists ..."
 if ! apt update; then
-	say "warning: apt-get update had trouble; trying with the lists there are."
+	say "warning: apt-get update failed; continuing with the existing package lists."
 	rm -f "$log.failed"
 fi
 wanted=
@@ -113,14 +113,14 @@ for row in $(echo "$rows" | tr ' ' '='); do
 	fi
 done
 [ -z "$absent" ] || fail 1 "No archive of this host has:$absent" "$(tail -n 3 "$log")" \
-	"→ Enable the archive that has it (on Ubuntu: universe), or look at $log."
+	"→ Enable the archive that has it (on Ubuntu: universe), or see $log."
 if [ -n "$wanted" ]; then
 	say "Installing$wanted ..."
-	# shellcheck disable=SC2086 # a list of words
+	# shellcheck disable=SC2086 # a list
 	apt install --no-install-recommends $wanted || fail 1 "apt could not install the packages." \
-		"$(grep -E '^(E:|dpkg: error|Err:)' "$log" | head -n 8)" "→ The whole log: $log"
+		"$(grep -E '^(E:|dpkg: error|Err:)' "$log" | head -n 8)" "→ Full log: $log"
 fi
-# Tests start their own Prometheus and Alertmanager; the packaged services must not come up with the next boot.
+# Tests start their own Prometheus and Alertmanager; the packaged services must not start at boot.
 for name in $wanted; do
 	case $name in prometheus*)
 		has systemctl && $root systemctl disable --quiet "$name.service" >/dev/null 2>&1 || true ;;

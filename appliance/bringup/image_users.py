@@ -1,4 +1,4 @@
-"""Who still needs an image: machines, templates, processes that have it open, containers."""
+"""Find the users of an image: machines, templates, processes that have it open, containers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """What was found in use at one moment.
+    """Users of images at one point in time.
 
     Attributes:
-        by_digest: who was made from the image of that digest.
-        by_path: who needs that file, links resolved.
-        by_docker_id: name of the container, running or not, that was made from that docker image.
+        by_digest: user that was created from the image with that digest.
+        by_path: user of that file, with links resolved.
+        by_docker_id: container, running or not, that was created from that docker image.
     """
 
     by_digest: dict[str, str]
@@ -38,7 +38,7 @@ class Users:
     by_docker_id: dict[str, str]
 
     def of(self, folder: Path, manifest: Manifest) -> str:
-        """Name one that needs an image; empty when nobody does."""
+        """Return one user of an image; empty if there is none."""
         if who := self.by_digest.get(manifest.image_digest):
             return who
         if manifest.docker_id and (who := self.by_docker_id.get(manifest.docker_id)):
@@ -48,21 +48,21 @@ class Users:
 
 
 def find_users(settings: Settings, client: DockerClient | None = None) -> Users:
-    """Look who uses images now.
+    """Find the current users of images.
 
     Args:
         settings: of the appliance.
-        client: the docker engine; without it containers are not looked at.
+        client: the docker engine; None skips containers.
     """
     by_digest = {}
     for folder in iter_folders(settings):
         if record := folder.read():
             by_digest[record.image_digest] = f"machine {folder.machine_id}"
     by_path = _open_files(settings.images_dir.resolve())
-    for root, word in ((templates_dir(settings), "template"), (settings.machines_dir, "machine")):
+    for root, kind in ((templates_dir(settings), "template"), (settings.machines_dir, "machine")):
         for path in root.rglob("*") if root.is_dir() else ():
             if backing := backing_file(path):
-                by_path[backing] = f"{word} {path.relative_to(root).parts[0]}"
+                by_path[backing] = f"{kind} {path.relative_to(root).parts[0]}"
     containers = client.api.containers(all=True) if client else []
     by_docker_id = {
         str(container["ImageID"]): f"container {str(container['Names'][0]).lstrip('/')}"
@@ -72,7 +72,7 @@ def find_users(settings: Settings, client: DockerClient | None = None) -> Users:
 
 
 def backing_file(path: Path) -> Path | None:
-    """Return the file that a qcow2 image stands on, links resolved; None when it stands alone.
+    """Return the backing file of a qcow2 image, with links resolved; None if it has none.
 
     Source: QEMU's docs/interop/qcow2.txt, header: magic, version, offset and size of the name.
     """

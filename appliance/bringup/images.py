@@ -1,4 +1,4 @@
-"""Ensure every image of the appliance, built where it is missing, two at a time."""
+"""Ensure that all images of the appliance exist, building missing ones two at a time."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 AT_ONCE = 2
-"""Builds side by side: one waits for the network or the disk while another computes."""
+"""Number of parallel builds: one waits for the network or the disk while another computes."""
 _ABANDON_S = 8.0
 
 
 @contextmanager
 def images_being_built(settings: Settings, steps: Steps) -> Iterator[Builds]:
-    """Build what is missing or corrupt beside what the caller does, one step an image.
+    """Build missing or corrupt images while the caller's block runs, with one step per image.
 
-    Builds are finished and kept where the caller fails, but not where it is interrupted.
+    Running builds are finished and kept if the caller fails, but not if it is interrupted.
 
     Raises:
-        ImageBuildError: one could not be built; nothing half-made is left, and a build that ran
-            beside it was finished and kept.
-        RequirementError: the host lacks what a build needs.
+        ImageBuildError: an image could not be built; no partial image is left behind, and a build
+            that ran in parallel was finished and kept.
+        RequirementError: the host lacks a requirement of a build.
     """
     builder = Builder(settings)
     with steps.step("distribution") as step:
@@ -49,7 +49,7 @@ def images_being_built(settings: Settings, steps: Steps) -> Iterator[Builds]:
 
         def ensure(name: str) -> Image:
             image = ensure_image(name, builder, steps, report_of(name))
-            if name == "desktop":  # machines are made of it before all images are there
+            if name == "desktop":  # machines are created from it before all images are built
                 keep_choice(settings, choice)
             return image
 
@@ -62,17 +62,17 @@ def images_being_built(settings: Settings, steps: Steps) -> Iterator[Builds]:
             builds.settle()
             raise
         except KeyboardInterrupt:
-            steps.console.print("Interrupted: ending the builds and removing what they left.")
+            steps.console.print("Stopping the builds and removing partial images.")
             builds.abandon()
             raise
     keep_choice(settings, choice)
 
 
 def finish_images(settings: Settings, builds: Builds) -> dict[str, str]:
-    """Wait for all images, and keep for containers what they cannot judge; gives the docker tags by name.
+    """Wait for all images, record for containers whether they are current; return tags by name.
 
     Raises:
-        MesocosmError: as `images_being_built`.
+        MesocosmError: as for `images_being_built`.
     """
     images = builds.wait()
     read_currency(settings)
@@ -80,30 +80,30 @@ def finish_images(settings: Settings, builds: Builds) -> dict[str, str]:
 
 
 def tags_of(images: Mapping[str, Image]) -> dict[str, str]:
-    """Return the docker tags of those images that have one, by name."""
+    """Return the docker tags of images that have one, by name."""
     return {name: image.tag for name, image in images.items() if image.tag}
 
 
 def ensure_viewer(settings: Settings) -> str:
-    """Fetch noVNC where it is missing; the pages work without it.
+    """Fetch noVNC if it is missing; the pages also work without it.
 
     Returns:
-        What they show, a few words.
+        Short note on how the pages show screens.
     """
     try:
         image = Builder(settings).ensure("novnc", repair=True)
     except MesocosmError as exc:
-        _log.warning("noVNC could not be fetched: %s", exc)
-        return f"by pictures: {exc.brief}"
-    return f"by noVNC ({image.label})"
+        _log.warning("cannot fetch noVNC: %s", exc)
+        return f"with pictures: {exc.brief}"
+    return f"with noVNC ({image.label})"
 
 
 def ensure_image(name: str, builder: Builder, steps: Steps, report: Report) -> Image:
-    """Build one image where it is missing or corrupt; its step's note says which.
+    """Build one image if it is missing or corrupt, and note in its step whether it was built.
 
     Raises:
         ImageBuildError: it could not be built.
-        RequirementError: the host lacks what the build needs.
+        RequirementError: the host lacks a requirement of the build.
     """
     with steps.step(f"image {name}", spin=False) as step:
         phases: list[str] = []
@@ -115,23 +115,23 @@ def ensure_image(name: str, builder: Builder, steps: Steps, report: Report) -> I
         image = builder.ensure(name, keep, repair=True)
         report("done", 1.0)
         step.note = f"{image.label} {image.digest.removeprefix('sha256:')[:12]}"
-        step.note += " (built)" if phases else " (there)"
+        step.note += " (built)" if phases else " (present)"
     return image
 
 
 class Builds:
-    """Builds of images side by side, each after those that it needs.
+    """Parallel builds of images, each after those that it needs.
 
     An interrupt ends them with this process: their threads are daemons, and the kernel ends their
     tools.
 
     Args:
-        needs: names of needed images by name; the order in which builds that are ready begin.
+        needs: names of required images by name, in the order in which ready builds start.
         ensure: builds one image; called from several threads.
-        at_once: most builds at a time.
+        at_once: maximum number of parallel builds.
 
     Raises:
-        CycleError: needs form a circle.
+        CycleError: the requirements form a cycle.
     """
 
     def __init__(
@@ -153,16 +153,16 @@ class Builds:
         self._error: BaseException | None = None
 
     def start(self) -> None:
-        """Begin; returns at once."""
+        """Start the builds, without waiting for them."""
         with self._changed:
             self._begin()
 
     def wait(self, names: Collection[str] = ()) -> dict[str, Image]:
-        """Wait for images, all where none is named; gives those there are by name.
+        """Wait for images, or all if none is named; return the finished images by name.
 
         Raises:
-            BaseException: the first error of a build; builds that ran then were finished, and no
-                further one was begun.
+            BaseException: the first error of a build; builds that were running were finished, and
+                no further one was started.
         """
         wanted = set(names or self.names)
         with self._changed:
@@ -172,15 +172,15 @@ class Builds:
             return dict(self._images)
 
     def settle(self) -> None:
-        """Wait until no build runs, whatever became of them; none is begun any more."""
+        """Wait until no build runs, whether they succeed or fail, and start no more."""
         with self._changed:
             self._at_once = 0
             self._changed.wait_for(lambda: not self._running)
 
     def abandon(self) -> None:
-        """End the builds that run; what they have half made goes, as far as that takes a few seconds.
+        """Stop running builds, waiting a few seconds for the removal of partial images.
 
-        Those in the Docker engine end with this process.
+        Builds in the Docker engine end with this process.
         """
         with self._changed:
             self._at_once = 0
@@ -196,7 +196,7 @@ class Builds:
         return self._error is not None and not self._running
 
     def _begin(self) -> None:
-        """Begin what is ready, as far as there is room; under the lock."""
+        """Start ready builds up to the limit; requires the lock."""
         if self._error is not None:
             return
         if self._order.is_active():
@@ -213,7 +213,7 @@ class Builds:
         error: BaseException | None = None
         try:
             image = self._ensure(name)
-        except BaseException as exc:  # noqa: BLE001 - raised again by who waits
+        except BaseException as exc:  # noqa: BLE001 - raised again by `wait`
             error = exc
         with self._changed:
             self._running -= 1

@@ -1,4 +1,4 @@
-"""The appliance's machines as bring-up sees them: make them ready, count them, remove them."""
+"""Prepare, count and remove the appliance's machines for bring-up."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def prepare_machines(settings: Settings, say: Callable[[str], None]) -> str:
-    """Make sure that a desktop and a phone with a verified snapshot wait; says so in a few words.
+    """Ensure that a desktop and a phone with a verified snapshot are ready; return a summary.
 
     Args:
         settings: of the appliance.
-        say: told in one line what takes long.
+        say: called with a one-line message about anything that takes long.
 
     Raises:
-        MachineError: one did not come up.
+        MachineError: a machine did not start.
     """
     from provisioning.fleet.local import LocalFleet  # noqa: PLC0415 - imports libvirt and Docker
     from provisioning.protocols import Kind  # noqa: PLC0415
@@ -39,7 +39,7 @@ def prepare_machines(settings: Settings, say: Callable[[str], None]) -> str:
 
 
 def count_machines(settings: Settings) -> dict[tuple[str, str], int]:
-    """Count machines by kind and state, as their records say."""
+    """Count machines by kind and state, according to their records."""
     records = [folder.read() for folder in iter_folders(settings)]
     return dict(
         Counter((str(record.kind), str(record.state)) for record in records if record is not None)
@@ -47,9 +47,9 @@ def count_machines(settings: Settings) -> dict[tuple[str, str], int]:
 
 
 def sweep_orphans(settings: Settings) -> list[str]:
-    """Remove what killed processes left half-made or broken; whole machines stay.
+    """Remove incomplete or broken machines that killed processes left; intact ones are kept.
 
-    Works in the controller's container too, where the host's recipes cannot be judged.
+    Also works in the controller's container, where the host's recipes cannot be checked.
 
     Raises:
         MesocosmError: the hypervisor or docker does not answer.
@@ -60,24 +60,24 @@ def sweep_orphans(settings: Settings) -> list[str]:
 
 
 def try_sweep(settings: Settings) -> str:
-    """Remove what killed processes left, and return what was done, a line; machines' hosts may be silent."""
+    """Sweep orphans and return a line on the result; never raises if a backend does not answer."""
     try:
         return f"Orphans removed: {'; '.join(sweep_orphans(settings)) or 'none'}"
     except MesocosmError as exc:
-        return f"Orphans were not swept: {exc.brief}"
+        return f"Orphans were not removed: {exc.brief}"
 
 
 def remove_machines(settings: Settings) -> list[str]:
-    """Stop and remove every machine, also those in use; gives their ids.
+    """Stop and remove every machine, including those in use; return their ids.
 
-    Where the hypervisor does not answer no VM can be asked to end: its folder goes here, and it
-    ends with the hypervisor's container.
+    If the hypervisor does not answer, VMs cannot be stopped: their folders are removed, and they
+    end with the hypervisor's container.
     """
     return _reachable_fleet(settings).remove_all()
 
 
 def stop_machines(settings: Settings) -> list[str]:
-    """Stop every machine, also those in use, and keep what was saved; gives their ids.
+    """Stop every machine, including those in use, but keep their snapshots; return their ids.
 
     The next bring-up starts them from their snapshots, without a boot.
     """

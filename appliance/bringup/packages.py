@@ -1,9 +1,9 @@
 """Install lock files into the Python environment that runs this: ``python packages.py LOCK...``.
 
-uv does it in a third of pip's time. It does not read pip's configuration, so it is told what that
-says of indexes. Where uv cannot be had or fails, pip does the same. Either checks the hash of each
-package, so it does not matter where one is from. What has no wheel is built with one setuptools
-instead of one a package. Nothing but pip is needed: there is no other package yet.
+uv takes a third of pip's time. It does not read pip's configuration, so pip's index settings are
+translated for it. If uv cannot be installed or fails, pip is used instead. Both check the hash of
+each package, so its origin does not matter. Packages without a wheel are built with one shared
+setuptools instead of one per package. This only requires pip: no other package is installed yet.
 """
 
 from __future__ import annotations
@@ -20,47 +20,46 @@ from pathlib import Path
 INSTALLER_LOCK = Path(__file__).with_name("installer.lock")
 SETUPTOOLS = "setuptools>=77"
 _FILES_OF_OTHER_PYTHONS = 2
-"""As `compileall` counts: it says nothing, not even of files that this Python cannot read."""
+"""Value of `quiet` for `compileall`: print nothing, not even about files for other Pythons."""
 
 
 def main(locks: list[str]) -> int:
-    """Install them; the exit code is pip's."""
+    """Install lock files; return the exit code."""
     if not locks:
         sys.stderr.write("usage: python packages.py LOCK...\n")
         return 2
-    wanted = [word for lock in locks for word in ("-r", lock)]
+    wanted = [part for lock in locks for part in ("-r", lock)]
     return 0 if _install_by_uv(wanted) else _install_by_pip(wanted)
 
 
 def pip_settings(listed: str) -> dict[str, str]:
-    """Read what ``pip config list`` prints; of several places the one that pip heeds most.
+    """Parse the output of ``pip config list``, keeping the value with the highest precedence.
 
     Args:
         listed: lines such as ``global.index-url='https://...'`` or ``:env:.cert='/etc/...'``.
 
     Returns:
-        By name without its place, such as ``index-url``.
+        Values by name without its section, such as ``index-url``.
     """
-    heeded: dict[str, tuple[int, str]] = {}
+    ranked: dict[str, tuple[int, str]] = {}
     for line in listed.splitlines():
         key, equals, value = line.partition("=")
         place, _, name = key.rpartition(".")
         if not equals or not name:
             continue
         rank = 2 if place == ":env:" else 1 if place == "install" else 0
-        if rank >= heeded.get(name, (0, ""))[0]:
-            heeded[name] = (rank, str(ast.literal_eval(value)))
-    return {name: value for name, (_, value) in heeded.items()}
+        if rank >= ranked.get(name, (0, ""))[0]:
+            ranked[name] = (rank, str(ast.literal_eval(value)))
+    return {name: value for name, (_, value) in ranked.items()}
 
 
 def uv_environment(settings: dict[str, str]) -> dict[str, str]:
-    """Translate settings of pip for uv. Source: uv's reference, *Environment variables*.
+    """Translate pip's settings to environment variables of uv.
 
-    Returns:
-        Variables of uv.
+    Source: uv's reference, *Environment variables*.
     """
     environment = {
-        # As pip does. The hashes say which package is meant, whichever index has it.
+        # As pip does. The hashes identify each package, regardless of the index.
         "UV_INDEX_STRATEGY": "unsafe-best-match",
         "UV_PYTHON": sys.executable,
     }
@@ -73,8 +72,8 @@ def uv_environment(settings: dict[str, str]) -> dict[str, str]:
         "timeout": "UV_HTTP_TIMEOUT",
     }
     for name, variable in names.items():
-        if words := settings.get(name, "").split():
-            environment[variable] = " ".join(words)
+        if values := settings.get(name, "").split():
+            environment[variable] = " ".join(values)
     if links := settings.get("find-links", "").split():
         environment["UV_FIND_LINKS"] = ",".join(links)
     if proxy := settings.get("proxy", ""):
@@ -97,8 +96,8 @@ def _install_by_uv(wanted: list[str]) -> bool:
         environment = {**os.environ, **uv_environment(pip_settings(listed))}
         packages = ("--no-build-isolation", "--compile-bytecode", "--require-hashes", *wanted)
         return all(
-            subprocess.run([*uv, *words], env=environment, check=False).returncode == 0
-            for words in ((SETUPTOOLS,), packages)
+            subprocess.run([*uv, *arguments], env=environment, check=False).returncode == 0
+            for arguments in ((SETUPTOOLS,), packages)
         )
 
 
@@ -113,9 +112,9 @@ def _install_by_pip(wanted: list[str]) -> int:
     return failed
 
 
-def _pip(*words: str) -> int:
+def _pip(*arguments: str) -> int:
     options = ("--disable-pip-version-check", "--no-input")
-    argv = [sys.executable, "-m", "pip", words[0], *options, *words[1:]]
+    argv = [sys.executable, "-m", "pip", arguments[0], *options, *arguments[1:]]
     return subprocess.run(argv, check=False).returncode
 
 

@@ -1,4 +1,4 @@
-"""Return whether a loopback port is free, and who holds it when it is not."""
+"""Check whether a loopback port is free, and find the processes that use it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TABLES = ("tcp", "tcp6")
 
 
 def is_free(port: int) -> bool:
-    """Return whether a server could listen on this port of 127.0.0.1 now."""
+    """Return whether a server could now listen on this port of 127.0.0.1."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -24,14 +24,14 @@ def is_free(port: int) -> bool:
 
 
 def find_holders(port: int, *, proc: Path = Path("/proc")) -> list[str]:
-    """Name the processes that listen on a TCP port, such as ``nginx (pid 812)``.
+    """Return the processes that listen on a TCP port, such as ``nginx (pid 812)``.
 
     Args:
-        port: TCP port, any local address.
+        port: TCP port, at any local address.
         proc: the process file system.
 
     Returns:
-        The names, sorted; empty when nobody listens or other users' processes may not be read.
+        The names, sorted; empty if no process listens, or other users' processes cannot be read.
     """
     inodes = {f"socket:[{inode}]" for inode in _listening_inodes(port, proc)}
     if not inodes:
@@ -46,23 +46,25 @@ def find_holders(port: int, *, proc: Path = Path("/proc")) -> list[str]:
 
 
 def require_free(port: int, what: str, variable: str) -> None:
-    """Make sure that a port is free.
+    """Check that a port is free.
 
     Args:
         port: on 127.0.0.1.
-        what: wants it, for the error.
-        variable: environment variable that chooses another.
+        what: the program that needs it, for the error.
+        variable: environment variable that sets another port.
 
     Raises:
-        RequirementError: it is taken; says by whom where that can be seen.
+        RequirementError: it is in use; names the process if that can be found.
     """
     if is_free(port):
         return
     holders = find_holders(port)
     raise RequirementError(
-        f"Port {port}, which {what} wants, is taken.",
-        details=f"Held by {', '.join(holders)}." if holders else "Who holds it cannot be seen.",
-        resolution=f"Stop that process, or choose another port: {variable}={port + 1000} mesocosm up",
+        f"Port {port}, which {what} needs, is in use.",
+        details=f"Used by {', '.join(holders)}."
+        if holders
+        else "The process that uses it cannot be identified.",
+        resolution=f"Stop that process, or set another port: {variable}={port + 1000} mesocosm up",
     )
 
 

@@ -1,4 +1,4 @@
-"""Refuse a run whose machines could not be had: before its first trial, and with the reason."""
+"""Check that a run's machines are available before its first trial."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def machine_images(settings: Settings, kinds: Collection[Kind]) -> list[str]:
-    """Return the images that machines of some kinds are made from; remote desktops have none."""
+    """Return the images that machines of some kinds are created from; remote desktops have none."""
     names = {
         Kind.DESKTOP: DESKTOPS[settings.desktop].images,
         Kind.PHONE: (PROFILES[settings.phone].image,),
@@ -32,10 +32,10 @@ def machine_images(settings: Settings, kinds: Collection[Kind]) -> list[str]:
 
 
 def require_images(builder: Builder, names: Collection[str]) -> None:
-    """Make sure that images are what today's recipes would give.
+    """Check that images match the current recipes.
 
     Raises:
-        RequirementError: one is stale, missing or corrupt; says which and why.
+        RequirementError: images are stale, missing or corrupt; lists them with reasons.
     """
     bad = [
         image for image in judge_images(names, builder) if image.currency is not Currency.CURRENT
@@ -45,10 +45,10 @@ def require_images(builder: Builder, names: Collection[str]) -> None:
 
 
 def build_images(builder: Builder, names: Collection[str], console: Console) -> None:
-    """Build what is stale, missing or corrupt.
+    """Build stale, missing or corrupt images.
 
     Raises:
-        ImageBuildError: one could not be built.
+        ImageBuildError: an image could not be built.
     """
     for name in names:
         with show_progress(name, console) as report:
@@ -63,14 +63,14 @@ def require_ready(
     build: bool,
     console: Console,
 ) -> None:
-    """Make sure that machines of some kinds can be made and asked.
+    """Check that machines of some kinds can be created and used.
 
     Args:
         settings: of the appliance.
         kinds: of the machines that tasks need.
-        backends: who runs them.
+        backends: backends of the machines.
         build: build images that are not current.
-        console: shows progress of builds.
+        console: shows the progress of builds.
 
     Raises:
         RequirementError: an image is not current, or the hypervisor or engine does not answer.
@@ -87,8 +87,8 @@ def require_ready(
 def _not_current(bad: list[ImageState]) -> RequirementError:
     names = " ".join(image.name for image in bad)
     return RequirementError(
-        "Images that this run's machines are made from are not current.",
+        "Images of this run's machines are not current.",
         details="\n".join(f"{image.label} is {image.currency}. {image.reason}" for image in bad),
-        resolution=f"Build them first: give --build, or run `mesocosm image build {names}`; "
-        "`mesocosm up` builds all.",
+        resolution=f"Build them first: use --build, or run `mesocosm image build {names}`; "
+        "`mesocosm up` builds all images.",
     )

@@ -1,4 +1,4 @@
-"""Remove images that the recipes of today would not give and that nobody uses."""
+"""Remove unused images that the current recipes would not produce."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
     from images.builder import MakeRecipe
 
 _ORDER = (*ON_REQUEST, *reversed(NAMES))
-"""What stands on others goes first."""
+"""Names of images; those built on others are removed first."""
 
 
 @dataclass(frozen=True, slots=True)
 class OldImage:
-    """An image that is not of today.
+    """An image that is not current.
 
     Attributes:
         name: of its recipe.
         variant: such as ``debian-12``.
-        digest: of the image, in hex; empty for what a killed build left.
-        size_bytes: on disk; of a docker image at most that, as it shares layers with others.
-        folder: where its manifest and files are; None for a docker image without.
-        manifest: None for what a killed build left and for a docker image without.
-        docker_tag: None when it is no docker image, or when its tag is not this image's alone.
-        kept: why it stays; empty when it goes.
+        digest: of the image, in hex; empty for a leftover of a killed build.
+        size_bytes: on disk; an upper bound for a docker image, which shares layers with others.
+        folder: of its manifest and files; None for a docker image without them.
+        manifest: None for a leftover of a killed build and for a docker image without one.
+        docker_tag: None if it is not a docker image, or if other images use the tag too.
+        kept: why it is kept; empty if it is to be removed.
     """
 
     name: str
@@ -61,7 +61,7 @@ class OldImage:
         return f"{self.name}:{self.variant} {self.digest[:12]}".rstrip()
 
     def to_dict(self) -> dict[str, object]:
-        """Return the row as machines read it."""
+        """Return the row as JSON."""
         return {
             "name": self.name,
             "variant": self.variant,
@@ -79,10 +79,10 @@ class Pruner:
 
     Args:
         settings: of the appliance.
-        names: only images of these names; all by default.
-        untracked: also docker images of the appliance's names that no manifest here tells of:
-            of state folders that are gone, or of others that share the docker engine.
-        make: gives the recipe of a name.
+        names: only images with these names; all by default.
+        untracked: also docker images with the appliance's names that no manifest here lists: of
+            state folders that are gone, or of others that share the docker engine.
+        make: returns the recipe of a name.
     """
 
     settings: Settings
@@ -99,7 +99,7 @@ class Pruner:
         self._stack.close()
 
     def find(self) -> list[OldImage]:
-        """Return all images that are not of today, with the reason of those that stay.
+        """Return all images that are not current, with reasons for those to keep.
 
         Raises:
             RequirementError: the docker engine does not answer, and there are docker images.
@@ -135,24 +135,24 @@ class Pruner:
         return sorted(old_images, key=lambda image: (_ORDER.index(image.name), image.label))
 
     def remove(self, images: Sequence[OldImage], say: Callable[[str], None]) -> list[OldImage]:
-        """Remove images of `find` that did not come into use meanwhile.
+        """Remove images of `find` that are still unused.
 
-        Each goes whole, the docker image before its manifest, so that who ends this in the middle
-        can do it again.
+        Each image is removed completely, the docker image before its manifest, so that an
+        interrupted prune can be repeated.
 
         Args:
-            images: what to remove; those that are kept stay.
-            say: told each that went, in one line.
+            images: to remove, except those with `kept`.
+            say: called with one line per removed image.
 
         Returns:
-            The same images; those that stayed after all say why.
+            The same images; `kept` is set on those that could not be removed.
         """
         return [image if image.kept else self._remove(image, say) for image in images]
 
     def _remove(self, image: OldImage, say: Callable[[str], None]) -> OldImage:
         lock = FileLock(lock_path(self.settings.images_dir, image.name))
         if not lock.try_acquire():
-            return replace(image, kept="another process builds that image")
+            return replace(image, kept="another process is building that image")
         try:
             if image.folder and image.manifest:
                 users = find_users(self.settings, self._client)
@@ -168,7 +168,7 @@ class Pruner:
         return image
 
     def _untag(self, tag: str) -> str:
-        """Remove a docker image by tag; gives why it stays."""
+        """Remove a docker image by tag; return why it could not be removed, or an empty string."""
         from docker.errors import APIError, ImageNotFound  # noqa: PLC0415
 
         assert self._client is not None  # noqa: S101 - find() connected
@@ -185,9 +185,9 @@ class Pruner:
         return name in _ORDER and (not self.names or name in self.names)
 
     def _current(self, whole: Sequence[tuple[Path, Manifest]]) -> set[Path]:
-        """Return the folders of today's images.
+        """Return the folders of current images.
 
-        Where nobody can tell, since what an image stands on is not built, it is the newest.
+        If that cannot be determined, as an image's base is not built, its newest build is current.
         """
         folders = set()
         for name, variant in {(manifest.name, manifest.variant) for _, manifest in whole}:
@@ -205,7 +205,7 @@ class Pruner:
         return folders
 
     def _wanted(self, name: str, variant: str) -> str:
-        """Return the recipe digest that an image of that name has today."""
+        """Return the digest of an image's current recipe."""
         settings = self.settings
         if variant in DISTRIBUTIONS:
             settings = settings.model_copy(update={"distribution": variant})
@@ -213,7 +213,7 @@ class Pruner:
         return builder.recipe_digest(name)
 
     def _own_tags(self, whole: Sequence[tuple[Path, Manifest]]) -> set[str]:
-        """Return the tags that manifests name, without those of another state folder's images."""
+        """Return the tags that manifests name, except those of other state folders' images."""
         tags = {manifest.docker_tag for _, manifest in whole if manifest.docker_tag}
         return {tag for tag in tags if is_own_tag(tag, self.settings.owner)}
 
@@ -228,7 +228,7 @@ class Pruner:
             return 0
 
     def _leftovers(self) -> Iterator[OldImage]:
-        """Return what killed builds left, and a prune that was ended in the middle."""
+        """Yield leftovers of killed builds and of interrupted prunes."""
         for folder in sorted(self.settings.images_dir.glob(f"*/{LEFTOVER}*")):
             if self._is_asked(folder):
                 yield OldImage(folder.parent.name, "left over", "", _disk_bytes(folder), folder)
@@ -247,13 +247,13 @@ class Pruner:
 
 
 def _remove_folder(folder: Path) -> None:
-    """Take a folder out of sight at once, then remove it; what is left is swept like a build's."""
+    """Rename a folder to a leftover, then remove it, so that a later prune can finish the removal."""
     if folder.name.startswith(LEFTOVER):
         remove_folder(folder)
         return
-    grave = Path(tempfile.mkdtemp(prefix=LEFTOVER, dir=folder.parent))
-    folder.rename(grave / "old")
-    remove_folder(grave)
+    leftover = Path(tempfile.mkdtemp(prefix=LEFTOVER, dir=folder.parent))
+    folder.rename(leftover / "old")
+    remove_folder(leftover)
 
 
 def _disk_bytes(folder: Path) -> int:

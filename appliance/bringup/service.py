@@ -1,6 +1,6 @@
-"""Start and stop the service: in its containers where `mesocosm up` made them, else as a process of this host.
+"""Start and stop the service, in the containers of `mesocosm up` or as a process on this host.
 
-The process of the host works in the background; its log is in the state folder.
+The process on the host runs in the background, with its log in the state folder.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from controller.service.process import Part
 
 CONTAINERS = ("controller", "worker")
-"""The containers that do what a service of the host does in one process."""
+"""The containers that together do the work of the service process on the host."""
 
 _START_TIMEOUT_S = 120.0
 _STOP_TIMEOUT_S = 120.0
@@ -45,12 +45,12 @@ def service_lock(settings: Settings) -> FileLock:
 
 
 def log_path(settings: Settings) -> Path:
-    """Return the file that a service in the background writes its log to."""
+    """Return the log file of a service in the background."""
     return settings.service_dir / "service.log"
 
 
 def keep_log_small(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> Part:
-    """Return the part of the service that cuts the log of its standard error when it has grown."""
+    """Return the part of the service that truncates the log of its standard error if too large."""
 
     def work(stop: threading.Event) -> None:
         while not stop.is_set():
@@ -61,7 +61,7 @@ def keep_log_small(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> Part:
 
 
 def find_service(settings: Settings) -> int | None:
-    """Return the process id of the running service; None when there is none."""
+    """Return the process id of the running service; None if there is none."""
     lock = service_lock(settings)
     if not lock.is_taken():
         return None
@@ -70,26 +70,27 @@ def find_service(settings: Settings) -> int | None:
 
 
 def is_carried_out(settings: Settings) -> bool:
-    """Return whether runs and schedules are carried out: by a service of this host, or a worker."""
+    """Return whether a service on this host or a worker executes runs and schedules."""
     return find_service(settings) is not None or QUESTIONS["worker"](settings)
 
 
 def start_service(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
-    """Start the service unless it runs: its containers where there are some, else a process of this host.
+    """Start the service unless it runs: its containers if they exist, else a process on this host.
 
-    A process of another code is stopped first, and its runs go on; containers are made anew by `mesocosm up`.
+    A process with different code is stopped first, and the new one continues its runs;
+    `mesocosm up` recreates containers.
 
     Args:
         settings: of the appliance.
-        clock: measures how long it takes.
+        clock: measures timeouts.
 
     Returns:
-        What was done, a few words.
+        Short note on what was done.
 
     Raises:
-        RequirementError: its port is taken by another program.
-        MachineStartError: it does not answer in time; with the end of its log.
-        ToolTimeoutError: the old one does not stop.
+        RequirementError: another program uses its port.
+        MachineStartError: it does not answer in time; includes the end of its log.
+        ToolTimeoutError: the old process does not stop.
     """
     containers = _containers(settings)
     if not containers:
@@ -100,15 +101,15 @@ def start_service(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
         if not wait_until(is_up, timeout_s=_START_TIMEOUT_S, every_s=0.2, clock=clock):
             raise MachineStartError(
                 f"The {name} did not answer within {_START_TIMEOUT_S:g} s.",
-                details=f"The end of its log:\n{Compose(settings).tail(name)}",
-                resolution="Run `mesocosm up`, which makes its container anew.",
+                details=f"Last lines of its log:\n{Compose(settings).tail(name)}",
+                resolution="Run `mesocosm up`, which recreates its container.",
             )
-    done = f"started ({', '.join(started)})" if started else "ran already"
+    done = f"started ({', '.join(started)})" if started else "was already running"
     return f"{done}, {service_url(settings)}"
 
 
 def _containers(settings: Settings) -> list[str]:
-    """Return which containers of the service there are, running or not."""
+    """Return which containers of the service exist, running or not."""
     try:
         return [
             service.name for service in Compose(settings).services() if service.name in CONTAINERS
@@ -118,25 +119,25 @@ def _containers(settings: Settings) -> list[str]:
 
 
 def _start_process(settings: Settings, clock: Clock) -> str:
-    """Start the service on this host unless it runs; one of another code is stopped first.
+    """Start the service on this host unless it runs, after stopping one with different code.
 
     Args:
         settings: of the appliance.
-        clock: measures how long it takes.
+        clock: measures timeouts.
 
     Returns:
-        What was done, a few words.
+        Short note on what was done.
 
     Raises:
-        UsageError: it cannot be reached as the settings ask for: TLS lacks or is wrong.
-        RequirementError: its port is taken by another program.
-        MachineStartError: it does not answer in time; with the end of its log.
-        ToolTimeoutError: the old one does not stop.
+        UsageError: the service's address settings cannot work: TLS is missing or invalid.
+        RequirementError: another program uses its port.
+        MachineStartError: it does not answer in time; includes the end of its log.
+        ToolTimeoutError: the old process does not stop.
     """
     service_certificate(settings)
     if find_service(settings) is not None:
         if running_code(settings) == str(code_version()):
-            return f"ran already, {service_url(settings)}"
+            return f"was already running, {service_url(settings)}"
         stop_service(settings, clock=clock)
     require_free(settings.service_port, "the service", "MESOCOSM_SERVICE_PORT")
     log = log_path(settings)
@@ -151,41 +152,41 @@ def _start_process(settings: Settings, clock: Clock) -> str:
     if not answers or process.poll() is not None:
         raise MachineStartError(
             "The service did not start.",
-            details=f"The end of {log}:\n{log.read_text(errors='replace')[-_TAIL_CHARS:]}",
-            resolution="Run `mesocosm service run` to see what it says.",
+            details=f"Last lines of {log}:\n{log.read_text(errors='replace')[-_TAIL_CHARS:]}",
+            resolution="Run `mesocosm service run` to see its output.",
         )
     return f"started, {service_url(settings)}"
 
 
 def stop_service(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
-    """Stop who carries out runs: trials that run may finish for a minute, the rest is done by the next one.
+    """Stop executing runs: running trials may finish within a minute; the next service continues.
 
-    Of the containers the worker is stopped; the controller goes on, and what it queues waits.
+    If the service runs in containers, only the worker is stopped; the controller keeps queueing.
 
     Returns:
-        What was done, a few words.
+        Short note on what was done.
 
     Raises:
         ToolTimeoutError: it does not stop.
     """
     done = stop_process(settings, clock=clock)
     if "worker" in _containers(settings) and Compose(settings).stop(["worker"]):
-        return "stopped (its worker; what is queued waits)"
+        return "stopped (only its worker; queued runs wait)"
     return done
 
 
 def stop_process(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
-    """Stop the service where it is a process of this host; see `stop_service`.
+    """Stop the service if it is a process on this host; see `stop_service`.
 
     Returns:
-        What was done, a few words.
+        Short note on what was done.
 
     Raises:
         ToolTimeoutError: it does not stop.
     """
     process = find_service(settings)
     if process is None:
-        return "did not run"
+        return "was not running"
     os.kill(process, signal.SIGTERM)
     if not wait_until(
         lambda: find_service(settings) != process,
@@ -195,7 +196,8 @@ def stop_process(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
     ):
         raise ToolTimeoutError(
             f"The service (process {process}) does not stop.",
-            details=f"It was asked to {_STOP_TIMEOUT_S:g} s ago; its log is {log_path(settings)}.",
-            resolution=f"`kill -9 {process}` ends it; the next service goes on with its runs.",
+            details=f"It was told to stop {_STOP_TIMEOUT_S:g} s ago; its log is "
+            f"{log_path(settings)}.",
+            resolution=f"Kill it with `kill -9 {process}`; the next service continues its runs.",
         )
     return "stopped"

@@ -1,4 +1,4 @@
-"""Return how the appliance is now."""
+"""Read the current status of the appliance."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How the appliance is.
+    """Status of the appliance.
 
     Attributes:
         engine: whether the docker engine answers.
-        services: docker's word for each service, or ``absent``; then whether it answers, None where
-            it was not asked since the one that it is asked through does not.
-        machines: number by kind and state, as they really are; see `provisioning.fleet.liveness`.
-        lost: ids of machines that ended, or that nobody can be asked about.
-        images: those that are needed and not current, with the reason.
+        services: docker's state of each service, or ``absent``; and whether it answers, or None if
+            unknown because the service in between does not answer.
+        machines: number by kind and observed state; see `provisioning.fleet.liveness`.
+        lost: ids of machines that ended, or whose backend does not answer.
+        images: required images that are not current, with the reason.
         accelerator: ``kvm`` or ``tcg``.
         addresses: of the page and of Prometheus.
-        service: whether the service that carries out runs and schedules is running.
-        waiting: kinds of the machines that somebody waits for until there is memory.
-        alerts_to: where alerts are sent, a few words each; empty where they are shown alone.
+        service: whether the service that executes runs and schedules is running.
+        waiting: kinds of machines that leases wait for until there is memory.
+        alerts_to: short descriptions of where alerts are sent; empty if they are only shown.
     """
 
     engine: bool
@@ -55,7 +55,7 @@ class Status:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Status:
-        """Return what `to_dict` described, here or elsewhere."""
+        """Return the status that `to_dict` described, on this host or another one."""
         return cls(
             engine=values["engine"],
             services={row["name"]: (row["state"], row["answers"]) for row in values["services"]},
@@ -74,12 +74,12 @@ class Status:
 
     @property
     def is_healthy(self) -> bool:
-        """Return whether every service answers and every machine that should run does."""
+        """Whether every service answers and every machine that should run does."""
         return self.is_up and not self.lost
 
     @property
     def is_up(self) -> bool:
-        """Return whether every service answers."""
+        """Whether every service answers."""
         return self.engine and all(answers for _, answers in self.services.values())
 
     def to_dict(self) -> dict[str, object]:
@@ -107,7 +107,7 @@ class Status:
 
 
 def read_status(settings: Settings) -> Status:
-    """Ask everything; takes seconds at most, changes nothing."""
+    """Query the status of everything; takes seconds at most and changes nothing."""
     try:
         states = {service.name: service.state for service in Compose(settings).services()}
         engine = True

@@ -1,4 +1,4 @@
-"""Show the steps of a long command as they go, and keep them for ``--json``."""
+"""Show the steps of a long command as they happen, and record them for ``--json``."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ class Step:
 
     Attributes:
         name: what is done.
-        note: how it went, a few words; set it while the step runs.
+        note: short result; set it while the step runs.
         seconds: how long it took.
         ok: whether it ended without an error.
-        say: shows in one line what takes long, until the step ends.
+        say: shows a one-line progress message until the step ends.
     """
 
     name: str
     note: str = ""
     seconds: float = 0.0
     ok: bool = False
-    say: Callable[[str], None] = field(default=lambda _words: None, repr=False)
+    say: Callable[[str], None] = field(default=lambda _message: None, repr=False)
 
 
 @dataclass
 class Steps:
-    """The steps of one command, printed one a line.
+    """The steps of one command, printed one per line.
 
     Attributes:
         console: where to print; standard error.
         clock: times the steps.
-        done: all steps begun so far.
+        done: all steps started so far.
     """
 
     console: Console
@@ -60,7 +60,7 @@ class Steps:
 
         Args:
             name: what is done.
-            spin: show a spinner meanwhile; off where the step draws progress of its own.
+            spin: show a spinner meanwhile; False if the step shows its own progress.
         """
         step = Step(name)
         self.done.append(step)

@@ -1,4 +1,4 @@
-"""Run one scored trial across a desktop and a phone: the proof that everything works together."""
+"""Run one scored trial across a desktop and a phone, to verify that everything works together."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ AGENT = "oracle"
 
 
 def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
-    """Let the oracle do the suite's cross-device task, and return the scored run.
+    """Run the oracle on the suite's cross-device task, and return the report of the scored run.
 
     Args:
-        settings: whose machines and runs.
-        say: receives one line about each thing that happens.
+        settings: of the appliance.
+        say: called with one line per event.
 
     Raises:
-        MesocosmError: the run could not be made; trouble in the trial is in its result.
+        MesocosmError: the run could not be created; problems in the trial are in its result.
     """
     request = RunRequest(suite=SUITE, agent=AGENT, tasks=(TASK,), retries=0)
     plan = make_plan(request, settings)
@@ -44,10 +44,10 @@ def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
 def _report(event: TrialEvent, say: Callable[[str], None]) -> None:
     match event:
         case TrialStarted(trial):
-            say(f"{trial.task}: getting machines ready")
+            say(f"{trial.task}: preparing machines")
         case StepDone(trial, _, steps):
             say(f"{trial.task}: step {steps}")
         case AttemptLost(trial, _, result):
-            say(f"{trial.task}: {result.reason}, trying again")
+            say(f"{trial.task}: {result.reason}, retrying")
         case TrialEnded(trial, _, result):
             say(f"{trial.task}: {result.verdict}")

@@ -1,4 +1,4 @@
-"""Bring the appliance up: each step does what is missing and nothing else."""
+"""Bring the appliance up; each step only does what is missing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from controller.store.report import Report
 
 STATE_MARK = ".mesocosm"
-"""A file that says: this folder is an appliance's state, made by us, and may be purged by us."""
+"""Name of the file that marks a folder as an appliance's state, which we may purge."""
 
 _OF_SERVICES_ALONE = {"controller", "prometheus", "alertmanager"}
 """Images that no machine needs."""
@@ -45,7 +45,7 @@ _OF_SERVICES_ALONE = {"controller", "prometheus", "alertmanager"}
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a bring-up ended with.
+    """Result of a bring-up.
 
     Attributes:
         controller: address of the page.
@@ -61,7 +61,7 @@ class Outcome:
 
     @property
     def is_proven(self) -> bool:
-        """Return whether no trial was asked for, or it passed."""
+        """Whether no trial was requested, or it passed."""
         return self.report is None or self.report.verdicts["PASS"] == len(self.report.trials) > 0
 
 
@@ -72,15 +72,15 @@ def bring_up(
 
     Args:
         settings: of the appliance.
-        steps: shown as they go.
+        steps: shows the progress.
         trial: end with a scored trial.
-        ask: asked before something is started that did not run; False ends the bring-up.
+        ask: asks the user before the docker engine is started; False ends the bring-up.
 
     Raises:
-        UsageError: alerts cannot be sent, or the service cannot be reached, as the settings ask for;
-            nothing was begun.
-        RequirementError: the host lacks something, or the user said no.
-        MesocosmError: a step failed; what was up before is still up.
+        UsageError: the settings of alerts or of the service's address cannot work; nothing was
+            started.
+        RequirementError: the host lacks a requirement, or the user declined.
+        MesocosmError: a step failed; whatever was running before is still running.
     """
     read_receivers()
     service_certificate(settings)
@@ -89,8 +89,11 @@ def bring_up(
     with locked(settings.run_dir / "up.lock", what="The bring-up"):
         with steps.step("host") as step:
             step.note = _check_host(settings)
-        if not is_engine_up and not ask("The docker engine does not run. Start it?"):
-            raise RequirementError("The docker engine is needed, and was not to be started.")
+        if not is_engine_up and not ask("The docker engine is not running. Start it?"):
+            raise RequirementError(
+                "The docker engine is required, but is not running.",
+                resolution="Start it and run this again, or confirm that it may be started (--yes).",
+            )
         with steps.step("docker engine") as step:
             step.note = ensure_engine(settings)
         is_first = not Compose(settings).services()
@@ -109,7 +112,7 @@ def bring_up(
 
 
 def _claim(settings: Settings) -> None:
-    """Make the state folder, private, and mark it as ours."""
+    """Create the state folder, private to this user, and mark it as ours."""
     try:
         settings.state_dir.mkdir(parents=True, exist_ok=True)
         if not (settings.state_dir / STATE_MARK).exists():
@@ -118,9 +121,9 @@ def _claim(settings: Settings) -> None:
         settings.run_dir.mkdir(exist_ok=True)
     except OSError as exc:
         raise RequirementError(
-            f"The state folder {settings.state_dir} cannot be written.",
+            f"Cannot write the state folder {settings.state_dir}.",
             details=str(exc),
-            resolution="Run as root, or set MESOCOSM_STATE_DIR to a folder of yours.",
+            resolution="Run as root, or set MESOCOSM_STATE_DIR to a folder that you own.",
         ) from exc
 
 
@@ -145,7 +148,7 @@ def _prepare_machines(settings: Settings, steps: Steps) -> None:
 
 
 def _bring_all(settings: Settings, steps: Steps, builds: Builds) -> Compose:
-    """Bring up what does not run at all: machines boot while the services' images are being built."""
+    """Bring up an appliance from nothing; machines boot while the services' images are built."""
     images = tags_of(builds.wait(set(builds.names) - _OF_SERVICES_ALONE))
     compose = _compose(settings, steps)
     with steps.step("hypervisor") as step:
@@ -185,9 +188,9 @@ def _start_services(compose: Compose, images: dict[str, str]) -> None:
 
 
 def _clear_ports(compose: Compose) -> None:
-    """End a service of this state folder that runs on the host, and find the other ports free."""
+    """Stop this state folder's service process on the host, and check that other ports are free."""
     settings = compose.settings
-    stop_process(settings)  # its runs go on in the worker
+    stop_process(settings)  # the worker continues its runs
     running = {state.name for state in compose.services() if state.state == "running"}
     ports = [
         ("controller", settings.controller_port, "CONTROLLER"),

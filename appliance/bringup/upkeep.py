@@ -1,4 +1,4 @@
-"""What the worker does from time to time: surplus machines, forks that ended and agents that were left go, logs stay small."""
+"""Periodic upkeep by the worker: remove surplus machines, ended forks, leftover agents, old logs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EVERY_S = 60.0
 IDLE_S = 600.0
-"""How long a machine beyond the pool may be idle."""
+"""How long a machine beyond the pool size may be idle."""
 MAX_LOG_BYTES = 10 << 20
 KEPT_LOG_BYTES = 1 << 20
 
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class Upkeep:
-    """Works in the background until the block ends.
+    """Runs upkeep in the background until the block ends.
 
     Args:
         settings: of the appliance.
@@ -53,7 +53,7 @@ class Upkeep:
         self._ended.set()
 
     def work(self) -> None:
-        """Do all of it once; what fails is logged and tried again the next time."""
+        """Run all jobs once; failures are logged, and retried the next time."""
         log = self._settings.run_dir / "dockerd.log"
         for job in (partial(cut_log, log), self._tend_machines, remove_leftovers):
             try:
@@ -74,12 +74,12 @@ class Upkeep:
 def cut_log(
     path: Path, *, max_bytes: int = MAX_LOG_BYTES, kept_bytes: int = KEPT_LOG_BYTES
 ) -> bool:
-    """Cut a log that another process appends to, keeping its end beside it; whether it was cut.
+    """Truncate a log that another process appends to, and keep its end; return whether it was cut.
 
     Args:
         path: of the log; it need not exist.
-        max_bytes: a log of this size is cut.
-        kept_bytes: how much of its end goes to ``<name>.1``.
+        max_bytes: a log larger than this is truncated.
+        kept_bytes: how much of its end is copied to ``<name>.1``.
     """
     try:
         size = path.stat().st_size
@@ -90,6 +90,6 @@ def cut_log(
     with path.open("rb") as file:
         file.seek(size - kept_bytes)
         path.with_name(f"{path.name}.1").write_bytes(file.read())
-    # Its writer appends, so that it goes on at the new end.
+    # Its writer appends, so it continues at the new end.
     os.truncate(path, 0)
     return True

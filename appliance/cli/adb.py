@@ -1,4 +1,4 @@
-"""``mesocosm machine adb``: let the user's own adb tools use a phone."""
+"""``mesocosm machine adb``: connect the user's own adb tools to a phone."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def adb(
     ],
     port: Annotated[
         int | None,
-        typer.Option(help="Also listen on this loopback port until Ctrl-C; 0 chooses a free one."),
+        typer.Option(help="Also listen on this loopback port until Ctrl-C; 0: any free port."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Print the environment in which adb and its like use a phone that runs.
+    """Print the environment variables that let adb and similar tools use a running phone.
 
-    Use it as: eval "$(mesocosm machine adb phone)"; adb shell
+    Usage: eval "$(mesocosm machine adb phone)"; adb shell
 
-    The appliance's adb server listens on a Unix socket that no other user can reach. With --port it
-    can be reached over TCP too, which programs without Unix sockets need (adbutils, Appium): by the
-    programs of the user who runs this command, and until it ends.
+    The appliance's adb server listens on a Unix socket that no other user can reach. With --port,
+    it can also be reached over TCP, for programs that do not support Unix sockets (adbutils,
+    Appium). Only programs of the user who runs this command can connect, and only until it ends.
     """
     phone = _find_phone(machine)
     serial, endpoint = phone.device.serial, phone.adb_server.endpoint
@@ -47,7 +47,7 @@ def _find_phone(machine: str) -> ReferencePhone:
 
     Raises:
         UnknownNameError: there is no such machine.
-        UsageError: it is no phone.
+        UsageError: the machine is not a phone.
     """
     from appliance.base.errors import UsageError
     from appliance.base.settings import get_settings
@@ -80,7 +80,7 @@ def _forward(endpoint: Endpoint, port: int, serial: str, *, json: bool) -> None:
             "ANDROID_SERIAL": serial,
         }
         _print(variables, json=json)
-        console_err().print("Your programs are let in until Ctrl-C.")
+        console_err().print("Your programs can connect until you press Ctrl-C.")
         ended.wait()
 
 

@@ -1,4 +1,4 @@
-"""``mesocosm agent``: agents of one's own that queue, schedules and API can name."""
+"""``mesocosm agent``: register your own agents for use in the queue, schedules and API."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Name = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = make_group(no_args_is_help=True, help="Register agents of your own.")
+    group = make_group(no_args_is_help=True, help="Register your own agents.")
     group.command("add")(add)
     group.command("list")(list_agents)
     group.command("remove")(remove)
@@ -36,7 +36,10 @@ def register(app: typer.Typer) -> None:
 
 
 def add(folder: Folder, json: JsonOption = False) -> None:
-    """Register a copy of an agent; the same one twice changes nothing, another one is its next version."""
+    """Register a copy of an agent.
+
+    Registering an identical agent again has no effect; a changed one becomes the next version.
+    """
     from appliance.base.settings import get_settings
     from controller.registered.agents import add_agent
 
@@ -48,7 +51,7 @@ def add(folder: Folder, json: JsonOption = False) -> None:
 
 
 def list_agents(json: JsonOption = False) -> None:
-    """List the agents that can be named, and each version of registered ones."""
+    """List the available agents, and every version of registered ones."""
     from rich.table import Table
 
     from appliance.base.settings import get_settings
@@ -71,7 +74,7 @@ def list_agents(json: JsonOption = False) -> None:
 
 
 def remove(name: Name, json: JsonOption = False) -> None:
-    """Remove all versions of a registered agent, unless a queued run or a schedule names it."""
+    """Remove all versions of a registered agent, unless a queued run or a schedule uses it."""
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.base.settings import get_settings
     from appliance.cli.service_database import open_database

@@ -1,4 +1,4 @@
-"""``mesocosm bench``: measure what the design promises."""
+"""``mesocosm bench``: measure the performance of the appliance on this host."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 KindOption = Annotated[
     str, typer.Option("--kind", help="desktop, phone, or both.", show_default=True)
 ]
-CountOption = Annotated[int, typer.Option("-n", "--count", min=1, help="Samples of each row.")]
+CountOption = Annotated[int, typer.Option("-n", "--count", min=1, help="Samples per row.")]
 PageOption = Annotated[
-    Path | None, typer.Option("--page", help="Markdown file to keep the table in.")
+    Path | None, typer.Option("--page", help="Markdown file to write the table to.")
 ]
 
 
@@ -61,7 +61,7 @@ def reset(
     page: PageOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure how long a used machine takes until it is verified fresh again."""
+    """Measure how long a used machine takes to become verified fresh again."""
     from appliance.base.errors import UnknownNameError
     from appliance.base.settings import get_settings
     from appliance.bench.reset import KINDS
@@ -78,7 +78,7 @@ def reset(
     with kept(partial(show, rows, f"mesocosm bench reset -n {count}", page, json=json)):
         for machine_kind in wanted:
             with progress() as bar:
-                task = bar.add_task(f"{machine_kind.value}: making one", total=None)
+                task = bar.add_task(f"{machine_kind.value}: starting", total=None)
                 collect(
                     KINDS[machine_kind](backends[machine_kind], count, partial(_tick, bar, task)),
                     rows,
@@ -86,7 +86,7 @@ def reset(
 
 
 def fork(count: CountOption = 100, page: PageOption = None, json: JsonOption = False) -> None:
-    """Measure how long a lease takes: desktops that stand by, phones, cold forks, boots."""
+    """Measure how long a lease takes: standby desktops, phones, cold forks, boots."""
     from appliance.bench.fork import bench_fork
 
     warm, cold = _forking_fleet(standing_by=1), _forking_fleet(standing_by=0)
@@ -94,7 +94,7 @@ def fork(count: CountOption = 100, page: PageOption = None, json: JsonOption = F
 
 
 def density(count: CountOption = 8, page: PageOption = None, json: JsonOption = False) -> None:
-    """Measure memory and answers of desktops that are leased at once."""
+    """Measure memory and response times of desktops that are leased at the same time."""
     from appliance.bench.fork import bench_density
 
     fleet = _forking_fleet(standing_by=0)
@@ -102,11 +102,11 @@ def density(count: CountOption = 8, page: PageOption = None, json: JsonOption = 
 
 
 def leases(
-    seconds: Annotated[float, typer.Option(min=1.0, help="For how long.")] = 600.0,
+    seconds: Annotated[float, typer.Option(min=1.0, help="Duration of the measurement.")] = 600.0,
     page: PageOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure how many leases an hour one host gives: acquire, one action, release."""
+    """Measure how many leases per hour one host handles: acquire, one action, release."""
     from appliance.base.settings import get_settings
     from appliance.bench.fork import bench_leases
     from provisioning.fleet.local import LocalFleet
@@ -118,13 +118,13 @@ def leases(
 
 def schedule(
     count: Annotated[int, typer.Option("-n", "--count", min=50, help="Queued trials.")] = 10_000,
-    machines: Annotated[int, typer.Option(min=10, help="In memory, held at once.")] = 1000,
+    machines: Annotated[int, typer.Option(min=10, help="Machines in memory, held at once.")] = 1000,
     page: PageOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure what a trial costs beside itself in CPU time, with many machines in memory.
+    """Measure the CPU time that the framework adds to a trial, with many machines in memory.
 
-    Ten queued runs share trials and machines, so both must be multiples of ten.
+    Ten queued runs share the trials and machines, so both must be multiples of ten.
     """
     from tempfile import TemporaryDirectory
 
@@ -134,8 +134,8 @@ def schedule(
 
     if count % RUNS or machines % RUNS or machines > count:
         raise UsageError(
-            f"{count} trials cannot be shared out among {RUNS} runs on {machines} machines.",
-            resolution=f"Give multiples of {RUNS}, and no more machines than trials.",
+            f"{count} trials on {machines} machines cannot be split evenly among {RUNS} runs.",
+            resolution=f"Use multiples of {RUNS}, and no more machines than trials.",
         )
     limit_arenas()  # as the worker does
     name = f"schedule -n {count} --machines {machines}"
@@ -150,7 +150,7 @@ def schedule(
 
 
 def _forking_fleet(*, standing_by: int) -> LocalFleet:
-    """Return a fleet that gives every lease a fork of its own."""
+    """Return a fleet that gives every lease its own fork."""
     from appliance.base.settings import get_settings
     from provisioning.fleet.local import LocalFleet
 
@@ -166,7 +166,7 @@ def _measure(
     *,
     json: bool,
 ) -> None:
-    """Take the rows of a benchmark with a bar beside them, then show and keep them."""
+    """Collect the rows of a benchmark while showing progress, then print and save them."""
     from appliance.bench.rows import collect
 
     command = f"mesocosm bench {name}" + ("" if count is None else f" -n {count}")
@@ -181,7 +181,7 @@ def _measure(
 
 @contextmanager
 def kept(show: Callable[..., None]) -> Iterator[None]:
-    """Show what a block measured, also when Ctrl-C, SIGTERM or an error ends it early.
+    """Show what a block measured, even if Ctrl-C, SIGTERM or an error ends it early.
 
     Args:
         show: called at the end with ``is_whole``.
@@ -197,7 +197,7 @@ def kept(show: Callable[..., None]) -> Iterator[None]:
 def show(
     rows: list[Row], command: str, page: Path | None, *, json: bool, is_whole: bool = True
 ) -> None:
-    """Print rows, as JSON or as a table, and keep them in a page where one is named."""
+    """Print rows as JSON or as a table, and write them to a page if one is given."""
     import os
 
     from appliance.base.clock import SYSTEM_CLOCK
@@ -237,7 +237,7 @@ def _warn(is_whole: bool) -> None:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions of libvirt and QEMU where a hypervisor answers."""
+    """Return the versions of libvirt and QEMU; empty if no hypervisor answers."""
     from appliance.base.errors import MesocosmError
     from appliance.base.settings import get_settings
     from provisioning.desktop.qemu.connection import Hypervisor
@@ -249,7 +249,7 @@ def _versions() -> dict[str, str]:
 
 
 def screen(count: CountOption = 100, page: PageOption = None, json: JsonOption = False) -> None:
-    """Measure how long it takes to see a desktop, beside libvirt's and the guest's own way."""
+    """Measure how long a desktop screenshot takes, compared with libvirt's and the guest's own."""
     from appliance.base.settings import get_settings
     from appliance.bench.screen import bench_screen
     from provisioning.desktop.qemu.backend import QemuBackend
@@ -260,9 +260,9 @@ def screen(count: CountOption = 100, page: PageOption = None, json: JsonOption =
 
 
 def graph(count: CountOption = 200, page: PageOption = None, json: JsonOption = False) -> None:
-    """Measure what the graph of evaluators costs a step, without evaluators; in milliseconds.
+    """Measure the overhead of the evaluator graph per step, without evaluators, in milliseconds.
 
-    And how long the exact CS_max of a graph of 40 nodes takes.
+    Also measure how long the exact CS_max of a graph of 40 nodes takes.
     """
     from appliance.bench.consistency import bench_consistency
     from appliance.bench.graph import SHAPES, SIZES, bench_graphs
@@ -313,7 +313,7 @@ def _show_graphs(
 
 
 def _keep(page: Path | None, command: str, body: str, *, is_whole: bool) -> None:
-    """Put a section into a page where one is named."""
+    """Write a section to a page if one is given."""
     import os
 
     from appliance.base.clock import SYSTEM_CLOCK
@@ -345,7 +345,7 @@ def _graph_table(rows: list[GraphRow]) -> Table:
 
     drawn = Table(title="framework cost, ms")
     keys = ("step_p50_ms", "step_p99_ms", "idle_step_p50_ms", "whole_step_p50_ms")
-    for name in ("shape", "nodes", "edges", *keys, "waves", "round trips", "one a wave"):
+    for name in ("shape", "nodes", "edges", *keys, "waves", "round trips", "one per wave"):
         title = name.removesuffix("_ms").replace("_", " ")
         drawn.add_column(title, justify="left" if name == "shape" else "right")
     for row in rows:
@@ -363,15 +363,15 @@ def _graph_table(rows: list[GraphRow]) -> Table:
 
 
 def ocr(
-    count: Annotated[int, typer.Option("-n", "--count", min=1, help="Readings an engine.")] = 3,
-    picture: Annotated[Path | None, typer.Option(help="Read this instead.")] = None,
-    expected: Annotated[Path | None, typer.Option(help="JSON list of its strings.")] = None,
+    count: Annotated[int, typer.Option("-n", "--count", min=1, help="Readings per engine.")] = 3,
+    picture: Annotated[Path | None, typer.Option(help="Read this picture instead.")] = None,
+    expected: Annotated[Path | None, typer.Option(help="JSON list of its text strings.")] = None,
     page: PageOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure how engines read the text of a desktop screenshot, all in one table.
+    """Measure how OCR engines read the text of a desktop screenshot, in one table.
 
-    And how matchers of features find a part of it.
+    Also measure how feature matchers find a part of it.
     """
     from appliance.base.errors import UsageError
     from appliance.bench import ocr as bench
@@ -379,7 +379,7 @@ def ocr(
     from appliance.bench.rows import collect
 
     if (picture is None) != (expected is None):
-        raise UsageError("--picture and --expected go together.")
+        raise UsageError("--picture and --expected must be used together.")
     pixels, strings = bench.load_picture(picture or bench.PICTURE, expected or bench.EXPECTED)
     rows: list[Reading] = []
     finds: list[Finding] = []
@@ -404,7 +404,7 @@ def ocr(
 
 
 def phone(count: CountOption = 50, page: PageOption = None, json: JsonOption = False) -> None:
-    """Measure a reference phone: cold start, rewind, tap, picture, hierarchy, memory."""
+    """Measure a reference phone: cold start, rewind, tap, screenshot, hierarchy, memory."""
     from appliance.base.settings import get_settings
     from appliance.bench.phone import bench_phone_figures
     from provisioning.phone.reference.backend import PhoneBackend

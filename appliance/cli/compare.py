@@ -24,14 +24,17 @@ First = Annotated[
 Second = Annotated[str, typer.Argument(help="Another run of the suite.", autocompletion=runs)]
 StrictOption = Annotated[
     bool,
-    typer.Option("--strict", help="Refuse runs of different recipes, accelerators or code."),
+    typer.Option("--strict", help="Refuse runs with different recipes, accelerators or code."),
 ]
 FormatOption = Annotated[
     Literal["table", "md", "csv", "json", "html"],
-    typer.Option("--format", help="html is one file with charts, for a browser."),
+    typer.Option("--format", help="html: a single file with charts."),
 ]
 OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", dir_okay=False, help="File to write instead.")
+    Path | None,
+    typer.Option(
+        "--output", "-o", dir_okay=False, help="File to write to; standard output by default."
+    ),
 ]
 
 
@@ -53,9 +56,10 @@ def compare(
     output: OutputOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare two runs on the tasks that are the same in both; figures are second less first.
+    """Compare two runs on the tasks that they share; differences are second minus first.
 
-    Over all of them, and by task, application, complexity, capability, reason and cost.
+    Compares all shared tasks together, and by task, application, complexity, capability, reason
+    and cost.
     """
     from appliance.base.errors import UsageError
     from appliance.base.settings import get_settings
@@ -65,7 +69,9 @@ def compare(
 
     chosen = "json" if json else format
     if output is not None and chosen == "table":
-        raise UsageError("A table is for terminals.", resolution="Give --format with --output.")
+        raise UsageError(
+            "A table cannot be written to a file.", resolution="Use --format with --output."
+        )
     store = Store(get_settings().runs_dir)
     ours, theirs = store.open(first), store.open(second)
     comparison = compare_runs(ours, theirs, strict=strict)
@@ -81,7 +87,7 @@ def compare(
 
 
 def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
-    """Return the suite of a run; None where none was named and it is nowhere to be found."""
+    """Return the suite of a run; None if no suite was given and the run's own is not found."""
     from appliance.base.errors import UnknownNameError
     from controller.wiring import open_suite_of
 
@@ -117,8 +123,8 @@ def _write(path: Path, text: str) -> None:
     try:
         write_atomic(path, text)
     except OSError as exc:
-        raise UsageError(f"{path} cannot be written.", details=str(exc)) from exc
-    say(f"{path} is written.")
+        raise UsageError(f"Cannot write {path}.", details=str(exc)) from exc
+    say(f"Wrote {path}.")
 
 
 def _print(comparison: RunComparison, breakdown: Breakdown) -> None:
@@ -149,7 +155,7 @@ def _print(comparison: RunComparison, breakdown: Breakdown) -> None:
 
 
 def _shown(value: object) -> str:
-    """Return a value as text; of a digest, what tells it from others (--json has all of it)."""
+    """Return a value as text, with digests shortened (--json prints them in full)."""
     text = "-" if value is None or value == "" else str(value)
     return _DIGEST.sub(lambda match: match[0][:_DIGEST_CHARS], text)
 

@@ -20,12 +20,12 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(json: JsonOption = False) -> None:
-    """Check this host: for each requirement its state, cause and cure."""
+    """Check this host's requirements; show the state and fix of each."""
     from appliance.base.settings import get_settings
     from appliance.doctor.checks import CHECKS, examine
 
     with progress() as bar:
-        task = bar.add_task("examining this host", total=len(CHECKS))
+        task = bar.add_task("checking this host", total=len(CHECKS))
         answers = examine(get_settings(), lambda _answer: bar.advance(task))
     ok = all(answer.is_met for answer in answers)
     if json:
@@ -56,4 +56,4 @@ def _print_table(answers: list[Answer]) -> None:
     if lacking:
         console_out().print(f"Not ready: {', '.join(lacking)}.", style="bold red")
     else:
-        console_out().print("This host has all that is needed.", style="bold green")
+        console_out().print("This host meets all requirements.", style="bold green")

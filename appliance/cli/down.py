@@ -1,4 +1,4 @@
-"""``mesocosm down``: leave nothing running; with ``--purge`` nothing on disk."""
+"""``mesocosm down``: stop everything; with ``--purge``, also remove everything from the disk."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def register(app: typer.Typer) -> None:
 
 
 def down(purge: PurgeOption = False, yes: YesOption = False) -> None:
-    """Stop all machines and services, also those in use.
+    """Stop all machines and services, including those in use.
 
-    A purge asks first; where nobody can be asked it needs --yes.
+    --purge asks for confirmation; without a terminal, it requires --yes.
     """
     import sys
 
@@ -37,9 +37,10 @@ def down(purge: PurgeOption = False, yes: YesOption = False) -> None:
         require_rights(settings.state_dir)
         if not yes and not sys.stdin.isatty():
             raise UsageError(
-                "Nothing was stopped or removed: nobody can be asked whether to purge.",
+                "Nothing was stopped or removed: --purge needs confirmation, and there is no "
+                "terminal to ask on.",
                 details=describe_purge(settings),
-                resolution="Give --yes to purge without being asked.",
+                resolution="Use --yes to purge without confirmation.",
             )
         if not yes:
             text = f"Remove {settings.state_dir} with all images and results?"

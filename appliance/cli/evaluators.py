@@ -31,9 +31,9 @@ NameArgument = Annotated[
     str,
     typer.Argument(metavar="NAME", help="Name of an evaluator.", autocompletion=_complete),
 ]
-OnOption = Annotated[str, typer.Option("--on", help="What it is for, such as desktop or phone.")]
+OnOption = Annotated[str, typer.Option("--on", help="What it evaluates, such as desktop or phone.")]
 SuiteOption = Annotated[
-    str, typer.Option("--suite", help="A suite that brings evaluators: its name or path.")
+    str, typer.Option("--suite", help="Name or path of a suite that defines evaluators.")
 ]
 KindsOption = Annotated[bool, typer.Option("--kinds", help="Count test cases by kind.")]
 
@@ -51,7 +51,7 @@ def register(app: typer.Typer) -> None:
 def list_(
     on: OnOption = "", suite: SuiteOption = "", kinds: KindsOption = False, json: JsonOption = False
 ) -> None:
-    """List the shipped evaluators, or those that a suite brings."""
+    """List the built-in evaluators, or those that a suite defines."""
     from evaluators.testing.index import kind_counts
 
     tools = [tool for tool in _listed(suite) if on in {"", tool.on}]
@@ -83,7 +83,7 @@ def _print_list(tools: list[Tool], index: Cases, *, kinds: bool) -> None:
         table.add_row(tool.on, tool.name, *(cells if kinds else [summary_of(tool), proven]))
     print_table(table)
     if not kinds:
-        console_out().print("state: proves the state, not who made it.", markup=False)
+        console_out().print("state: proves the state, not who caused it.", markup=False)
 
 
 def show(
@@ -107,7 +107,7 @@ def show(
     out.print(f"{tool.name}  (on {tool.on}{needs})\n", markup=False)
     out.print(inspect.getdoc(tool.mark.function) or "", markup=False)
     if cases:
-        out.print("\nTest cases, each with the verdict that it expects:", markup=False)
+        out.print("\nTest cases, each with its expected verdict:", markup=False)
     for case in cases:
         out.print(f"  {case['expected']:<13} {case['kind']}: {case['case']}", markup=False)
 
@@ -127,11 +127,11 @@ def try_(
     seconds: Annotated[float, typer.Option(min=0.1, help="Timeout.")] = 20.0,
     json: JsonOption = False,
 ) -> None:
-    """Run an evaluator on a machine as it is now; exit with 0 when it is met, else with 1.
+    """Run an evaluator on a machine in its current state; exit with 0 if it is met, else with 1.
 
-    INCONCLUSIVE says that it could not decide. In a trial such a check is unmet where something of
-    the agent's kept it from deciding, such as content that takes too long, on a machine that answers
-    promptly otherwise; a trial also gives a check another time limit.
+    INCONCLUSIVE means that the evaluator could not decide. In a trial, such a check is unmet if
+    something that the agent made prevented a decision, such as content that takes too long, while
+    the machine otherwise answers promptly. A trial also uses a different time limit for a check.
     """
     from appliance.base.errors import SpecError
     from evaluators.graph.outcome import Call
@@ -144,7 +144,7 @@ def try_(
     tool = _find(known, name, on)
     args = _read_arguments(tool, arguments or [])
     if (tool.on != SESSION) != bool(machine):
-        hint = "Give --machine." if tool.on != SESSION else "Leave --machine out."
+        hint = "Add --machine." if tool.on != SESSION else "Omit --machine."
         raise SpecError(f"{tool.name} is for {tool.on}.", resolution=hint)
     outcome = _evaluate(known, Call("try", tool.name, args), machine, answer, seconds)
     if json:
@@ -152,7 +152,7 @@ def try_(
     else:
         out = console_out()
         out.print(
-            f"{_word(outcome.met)}{': ' * bool(outcome.reason)}{outcome.reason}", markup=False
+            f"{_verdict(outcome.met)}{': ' * bool(outcome.reason)}{outcome.reason}", markup=False
         )
     if outcome.met is not True:
         raise typer.Exit(1)
@@ -161,7 +161,7 @@ def try_(
 def docs(
     file: Annotated[Path, typer.Argument(help="Markdown file to write.")], suite: SuiteOption = ""
 ) -> None:
-    """Write the reference page of the shipped evaluators, or of those that a suite brings."""
+    """Write the reference page of the built-in evaluators, or of those that a suite defines."""
     from appliance.base.files import write_atomic
     from evaluators.reference import render_reference
 
@@ -169,7 +169,7 @@ def docs(
 
 
 def _known(suite: str) -> Vocabulary:
-    """Return what the tasks of a suite may name, or those of any suite."""
+    """Return the vocabulary that is available to the tasks of a suite, or to any suite."""
     from controller.actions.vocabulary import vocabulary
     from controller.wiring import open_suite
 
@@ -177,18 +177,18 @@ def _known(suite: str) -> Vocabulary:
 
 
 def _cases(known: Vocabulary) -> Cases:
-    """Return the cases of the shipped evaluators and of those that a suite brings."""
+    """Return the cases of the built-in evaluators and of those that a suite defines."""
     from evaluators.testing.index import case_index
     from evaluators.testing.suite_cases import read_suite_cases
 
     own = read_suite_cases(known.folder)
     for file, why in own.unread.items():
-        say(f"The cases in {file} cannot be read: {why}")
+        say(f"Cannot read the cases in {file}: {why}")
     return {**own.groups, **case_index()}
 
 
 def _listed(suite: str) -> list[Tool]:
-    """Return the evaluators that a suite brings, or the shipped ones."""
+    """Return the evaluators that a suite defines, or the built-in ones."""
     from evaluators.catalogue import distinct_tools
 
     known = _known(suite)
@@ -218,19 +218,19 @@ def _shown(tool: Tool) -> dict[str, Any]:
     }
 
 
-def _word(met: bool | None) -> str:
+def _verdict(met: bool | None) -> str:
     from evaluators.testing.runner import EXPECTED
 
     return EXPECTED[met]
 
 
 def _read_arguments(tool: Tool, pairs: list[str]) -> dict[str, Any]:
-    """Read ``name=value``; a value is text where only text is taken, else JSON if that fits.
+    """Parse ``name=value`` pairs; a value is text if only text is accepted, else JSON if it parses.
 
-    Where both are taken, ``12`` is the number and ``'"12"'`` the text.
+    If both are accepted, ``12`` is the number and ``'"12"'`` the text.
 
     Raises:
-        SpecError: there is no ``=``, or the arguments are wrong.
+        SpecError: a pair has no ``=``, or the arguments are invalid.
     """
     from appliance.base.errors import SpecError
 
@@ -245,7 +245,7 @@ def _read_arguments(tool: Tool, pairs: list[str]) -> dict[str, Any]:
 
 
 def _read_value(tool: Tool, name: str, text: str) -> Any:  # noqa: ANN401
-    """Return the value of an argument in its declared type; the text when none fits."""
+    """Return the value of an argument in its declared type; the text if no type fits."""
     schema = tool.parameters()["properties"].get(name, {})
     options = (text, _json_or(text))
     if schema.get("type") != "string":
@@ -277,7 +277,7 @@ def _runners(
 def _evaluate(
     known: Vocabulary, call: Call, machine: str, answer: str | None, timeout_s: float
 ) -> Outcome:
-    """Run one evaluator on a machine, or on the session when none is named."""
+    """Run one evaluator on a machine, or on the session if no machine is given."""
     from appliance.cli.machine_lookup import attached
     from evaluators.model.base import SESSION
 

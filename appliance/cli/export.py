@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 RunNames = Annotated[list[str], typer.Argument(help="Ids of runs, latest, or latest:SUITE,AGENT.")]
 RowsOption = Annotated[
     Literal["trials", "steps", "events"],
-    typer.Option("--rows", help="A row for each attempt, action, or line of the logs."),
+    typer.Option("--rows", help="One row per attempt, per action, or per log line."),
 ]
 FormatOption = Annotated[
     Literal["jsonl", "csv"] | None,
-    typer.Option("--format", help="jsonl by default, csv where --output ends so."),
+    typer.Option("--format", help="jsonl by default; csv if --output ends in .csv."),
 ]
 OutputOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="File to be replaced; standard output by default."),
+    typer.Option("--output", "-o", help="File to write or replace; standard output by default."),
 ]
 
 
@@ -34,7 +34,7 @@ def export(
     format_: FormatOption = None,
     output: OutputOption = None,
 ) -> None:
-    """Export runs as JSONL or CSV, all attempts included."""
+    """Export runs as JSONL or CSV, including all attempts."""
     from appliance.base.errors import UsageError
     from appliance.base.files import write_atomic
     from appliance.base.settings import get_settings
@@ -44,14 +44,17 @@ def export(
         format_ is None and output is not None and output.suffix == ".csv"
     )
     if is_csv and rows == "events":
-        raise UsageError("Events have no columns in common.", resolution="Export them as jsonl.")
+        raise UsageError(
+            "Events cannot be exported as CSV: their fields differ.",
+            resolution="Export them as jsonl.",
+        )
     store = Store(get_settings().runs_dir)
     lines = _lines([store.open(name) for name in runs], rows, is_csv=is_csv)
     if output is not None:
         try:
             write_atomic(output, "".join(lines))
         except OSError as exc:
-            raise UsageError(f"{output} cannot be written.", details=str(exc)) from exc
+            raise UsageError(f"Cannot write {output}.", details=str(exc)) from exc
         return
     for line in lines:
         sys.stdout.write(line)

@@ -1,4 +1,4 @@
-"""Groups of commands, whose help is plain text that loses no word in 80 columns."""
+"""Command groups whose help is plain text that is not truncated in 80 columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WHOLE_SENTENCE_CHARS = 500
 
 
 class WholeSentences(TyperGroup):
-    """Lists each command with the whole first sentence of its help."""
+    """A group that lists each command with the full first sentence of its help."""
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401 - Typer's own click is private
         """Write the list of commands."""
@@ -27,10 +27,10 @@ class WholeSentences(TyperGroup):
 
 
 def make_group(cls: type[WholeSentences] = WholeSentences, **settings: Any) -> typer.Typer:  # noqa: ANN401 - as Typer takes them
-    """Make a group of commands.
+    """Create a command group.
 
     Args:
-        cls: of the group.
-        settings: further ones of `typer.Typer`.
+        cls: class of the group.
+        settings: further arguments of `typer.Typer`.
     """
     return typer.Typer(cls=cls, rich_markup_mode=None, **settings)

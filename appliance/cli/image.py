@@ -33,21 +33,26 @@ NamesArgument = Annotated[
 ]
 DistributionOption = Annotated[
     str | None,
-    typer.Option("--distribution", help="Of the desktop: auto, debian-12, ubuntu-22.04, ..."),
+    typer.Option(
+        "--distribution",
+        help="Distribution of the desktop: auto, debian-12, ubuntu-22.04, ...",
+    ),
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Build anew what is there already.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Rebuild images that already exist.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing.")]
 UntrackedOption = Annotated[
     bool,
     typer.Option(
         "--untracked",
-        help="Also docker images of ours that the state folder does not know: of others that use "
-        "this docker engine, or of none.",
+        help="Also remove Mesocosm docker images that this state folder does not list: they belong "
+        "to other users of this docker engine, or to nobody.",
     ),
 ]
 LicenceOption = Annotated[
     bool,
-    typer.Option("--accept-android-sdk-licence", help="Needed for `android`; read it first."),
+    typer.Option(
+        "--accept-android-sdk-licence", help="Required for `android`; read the licence first."
+    ),
 ]
 
 
@@ -71,7 +76,7 @@ def build(
     accept_android_sdk_licence: LicenceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Build images, and what they stand on, where they are missing or corrupt."""
+    """Build images and their base images, if missing or corrupt."""
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.base.settings import get_settings
     from images.builder import Builder
@@ -110,14 +115,14 @@ def build(
 
 
 def list_images(json: JsonOption = False) -> None:
-    """List what is built: current, stale (and why), or old; and what is needed and missing."""
+    """List built images as current, stale (and why) or old, and required images that are missing."""
     from appliance.base.settings import get_settings
     from appliance.bringup.currency import read_currency, with_currency
     from images.builder import list_manifests
 
     settings = get_settings()
     built = [_describe(folder, manifest) for folder, manifest in list_manifests(settings)]
-    with progress() as bar:  # the first time every file that goes into an image is read
+    with progress() as bar:  # the first time, every input file of an image is read
         bar.add_task("comparing images with today's recipes", total=None)
         rows = with_currency(built, read_currency(settings))
     if json:
@@ -128,13 +133,13 @@ def list_images(json: JsonOption = False) -> None:
 
 def show(
     kind: Annotated[Literal["desktop", "phone"], typer.Argument(help="Kind of machine.")],
-    page: Annotated[bool, typer.Option("--page", help="Print a page of Markdown.")] = False,
+    page: Annotated[bool, typer.Option("--page", help="Print a Markdown page.")] = False,
     fleet: FleetOption = "real",
     json: JsonOption = False,
 ) -> None:
-    """Show what is on a machine: programs, fonts, commands, packages, a phone's first content.
+    """Show what is on a machine: programs, fonts, commands, packages, a phone's initial content.
 
-    A machine is lent for it, as a trial would get it.
+    Leases a machine for this, in the state in which a trial would get it.
     """
     from appliance.base.settings import get_settings
     from appliance.verify.contents import read_contents
@@ -168,13 +173,13 @@ def _print_contents(contents: Contents) -> None:
 
 
 def verify(
-    name: Annotated[str | None, typer.Argument(help="One image; all by default.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of an image; all by default.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare each built image with its manifest, every byte of it.
+    """Compare each built image with its manifest, byte for byte.
 
-    Where the appliance is up, a desktop of today's image is looked at too: dialogs, icons, fonts,
-    and the picture beside the reviewed one.
+    If the appliance is up, also inspect a desktop of the current image: dialogs, icons, fonts, and
+    its screen compared with the reviewed screenshot.
     """
     from appliance.base.errors import ImageMissingError, MesocosmError, UnknownNameError
     from appliance.base.settings import get_settings
@@ -202,7 +207,7 @@ def verify(
         else:
             error = manifest
         row = _describe(folder, manifest) | _judge(error)
-        if error is None and _is_lendable(row, settings):
+        if error is None and _can_lease(row, settings):
             row |= describe_review(row["name"], settings, say)
         rows.append(row)
     if json:
@@ -213,8 +218,8 @@ def verify(
         raise typer.Exit(1)
 
 
-def _is_lendable(row: dict[str, Any], settings: Settings) -> bool:
-    """Return whether a machine of a verified image could be lent now."""
+def _can_lease(row: dict[str, Any], settings: Settings) -> bool:
+    """Return whether a machine of a verified image could be leased now."""
     from appliance.base.errors import ImageError
     from appliance.bringup.health import hypervisor_answers
     from appliance.verify.desktop import IMAGES
@@ -226,7 +231,7 @@ def _is_lendable(row: dict[str, Any], settings: Settings) -> bool:
         return False
     try:
         return bool(row["recipe_digest"] == Builder(settings).recipe_digest(row["name"]))
-    except ImageError:  # what it stands on is gone
+    except ImageError:  # its base image is gone
         return False
 
 
@@ -236,10 +241,10 @@ def prune(
     untracked: UntrackedOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Remove images that today's recipes would not give, unless something uses them.
+    """Remove images that the current recipes would not produce, unless something uses them.
 
-    What a machine, a template, a container or a process needs stays. Without --yes it asks, or
-    only lists where nobody can be asked.
+    Keeps images that a machine, a template, a container or a process needs. Without --yes, asks
+    for confirmation, or only lists the images if there is no terminal.
     """
     import sys
 
@@ -264,7 +269,7 @@ def prune(
         rows = [image.to_dict() | {"removed": removes and not image.kept} for image in images]
         print_json({"images": rows})
     elif going and not removes:
-        say("Nothing was removed; --yes removes it.")
+        say("Nothing was removed. To remove these images, use --yes.")
 
 
 def _confirm(count: int) -> bool:
@@ -278,10 +283,10 @@ def _print_old(images: list[OldImage]) -> None:
     from rich.text import Text
 
     if not images:
-        say("There is no old image.")
+        say("There are no old images.")
         return
     table = Table(box=None, pad_edge=False)
-    for title in ("image", "variant", "digest", "size", "stays for"):
+    for title in ("image", "variant", "digest", "size", "kept for"):
         table.add_column(title)
     for image in images:
         cells = (
@@ -326,7 +331,7 @@ def _describe(folder: Path, manifest: Manifest | MesocosmError) -> dict[str, Any
 
 
 def _sentences(notes: Iterable[str], variant: str) -> str:
-    """Return the notes of a manifest as one text, without what its column of variants says."""
+    """Return the notes of a manifest as one text, without the variant, which has its own column."""
     parts = [part for note in notes for part in note.split("; ") if part and part != variant]
     return " ".join(part if part.endswith(".") else f"{part}." for part in parts)
 

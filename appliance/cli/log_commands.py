@@ -1,4 +1,4 @@
-"""Write down in the log which commands were run, how they ended, and their errors."""
+"""Log the commands that were run, how they ended, and their errors."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
 
 HELP = frozenset({"--help", "-h", "--version"})
-"""Arguments with which a command only says what it is."""
+"""Arguments that make a command only describe itself."""
 
 _REMOVER = "down"
-"""Command after which no log may be left."""
+"""Command that must not leave a log behind."""
 
 _log = logging.getLogger(__name__)
 
 
 @contextlib.contextmanager
 def logged(arguments: Sequence[str], *, verbose: bool) -> Iterator[Callable[[int], None]]:
-    """Send what a command logs to the log of the appliance; gives what is told its exit code.
+    """Write a command's log records to the appliance's log; yield a callback for its exit code.
 
-    Nothing is written where there is no appliance yet, nor by the command that shows the log. The
-    command that may remove the appliance begins no log.
+    Nothing is written if there is no appliance yet, nor by the command that shows the log. The
+    command that may remove the appliance does not create a log.
 
     Args:
         arguments: of the program.
-        verbose: whether every host command and QMP exchange goes to the log, whatever the settings.
+        verbose: log every host command and QMP exchange, regardless of the settings.
     """
     settings = _settings(arguments)
     if settings is None:
         yield lambda _code: None
         return
-    command = _words(arguments)
+    command = _command_path(arguments)
     handler = LogFileHandler(settings.logs_dir, command[0], makes_folder=command[0] != _REMOVER)
     start_s = SYSTEM_CLOCK.monotonic_s()
 
@@ -59,11 +59,11 @@ def logged(arguments: Sequence[str], *, verbose: bool) -> Iterator[Callable[[int
 
 
 def log_error(error: MesocosmError, *, with_traceback: bool) -> None:
-    """Write down an error that was printed; wrong usage is no error of the appliance's.
+    """Log an error that was printed; wrong usage is not logged as an error of the appliance.
 
     Args:
         error: of the command.
-        with_traceback: of the exception that is handled now.
+        with_traceback: include the traceback of the exception that is being handled.
     """
     level = logging.INFO if error.exit_code == UsageError.exit_code else logging.ERROR
     if level == logging.INFO and not _has_log():
@@ -73,7 +73,7 @@ def log_error(error: MesocosmError, *, with_traceback: bool) -> None:
 
 
 def _has_log() -> bool:
-    """Return whether the log was begun: what says nothing about the appliance does not begin it."""
+    """Return whether the log exists: records unrelated to the appliance do not create it."""
     from appliance.base.settings import get_settings
 
     try:
@@ -83,7 +83,7 @@ def _has_log() -> bool:
 
 
 def _settings(arguments: Sequence[str]) -> Settings | None:
-    """Return the settings of the appliance whose log is written; None where none is to be."""
+    """Return the settings of the appliance to log to; None if nothing is to be logged."""
     is_help = "_MESOCOSM_COMPLETE" in os.environ or HELP.intersection(arguments)
     if is_help or not arguments or arguments[0].startswith("-") or arguments[0] == "logs":
         return None
@@ -91,13 +91,13 @@ def _settings(arguments: Sequence[str]) -> Settings | None:
 
     try:
         settings = get_settings()
-    except SettingsError:  # the command says what is wrong with the environment
+    except SettingsError:  # the command reports what is wrong with the environment
         return None
     is_writable = os.access(settings.state_dir, os.W_OK | os.X_OK)
     return settings if is_writable else None
 
 
-def _words(arguments: Sequence[str]) -> list[str]:
-    """Return the words before the first option: options may hold secrets."""
-    first = next((at for at, word in enumerate(arguments) if word.startswith("-")), None)
+def _command_path(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments before the first option: options may hold secrets."""
+    first = next((at for at, text in enumerate(arguments) if text.startswith("-")), None)
     return list(arguments[:first])

@@ -1,4 +1,4 @@
-"""``mesocosm logs``: what the appliance's processes logged, by run, trial and machine."""
+"""``mesocosm logs``: show the appliance's log, filtered by run, trial and machine."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from appliance.base.log_file import LogLine, LogReader
 
 RunOption = Annotated[
-    str, typer.Option("--run", help="Lines of this run: its id, or `latest` and the like.")
+    str, typer.Option("--run", help="Only lines of this run: its id, or `latest` as elsewhere.")
 ]
-TrialOption = Annotated[str, typer.Option("--trial", help="Lines of this trial: TASK.REPEAT.")]
-MachineOption = Annotated[str, typer.Option("--machine", help="Lines about this machine.")]
+TrialOption = Annotated[str, typer.Option("--trial", help="Only lines of this trial: TASK.REPEAT.")]
+MachineOption = Annotated[str, typer.Option("--machine", help="Only lines about this machine.")]
 LevelOption = Annotated[
     Literal["debug", "info", "warning", "error"],
-    typer.Option("--level", help="Lines of this level and above."),
+    typer.Option("--level", help="Only lines of this level and above."),
 ]
 LinesOption = Annotated[
-    int, typer.Option("--lines", "-n", min=0, help="The last lines that are shown first; 0: all.")
+    int, typer.Option("--lines", "-n", min=0, help="Show this many of the last lines; 0: all.")
 ]
 FollowOption = Annotated[
-    bool, typer.Option("--follow", "-f", help="Go on with what is logged from now, until Ctrl-C.")
+    bool, typer.Option("--follow", "-f", help="Continue with new lines until Ctrl-C.")
 ]
 
 _LEVELS = ("debug", "info", "warning", "error", "critical")
@@ -47,9 +47,10 @@ def logs(
     follow: FollowOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Show what commands, service and controller logged, oldest first; `--json`: one object a line.
+    """Show the log of commands, service and controller, oldest lines first.
 
-    Secrets are masked. The log is `logs/mesocosm.jsonl` of the state folder, rotated at 10 MiB.
+    With `--json`, print one JSON object per line. Secrets are masked. The log is the file
+    `logs/mesocosm.jsonl` in the state folder, rotated at 10 MiB.
     """
     from collections import deque
 
@@ -70,7 +71,7 @@ def logs(
     for line in recent_lines:
         show(line)
     if not recent_lines and not follow:
-        say(f"Nothing is logged of that in {settings.logs_dir}.")
+        say(f"There are no matching log lines in {settings.logs_dir}.")
     while follow:
         SYSTEM_CLOCK.sleep(_POLL_S)
         for line in wanted():
@@ -78,10 +79,10 @@ def logs(
 
 
 def _run_id(name: str) -> str:
-    """Return the id that a name of a run stands for; ids of runs that are gone are kept.
+    """Return the id that a run's name stands for; an id is returned even if the run is gone.
 
     Raises:
-        UnknownNameError: `latest`, or what it shall fit, finds no run.
+        UnknownNameError: no run matches `latest` and its filter.
     """
     if not name.startswith("latest"):
         return name
@@ -107,7 +108,7 @@ def _print_json(line: LogLine) -> None:
 
 
 def _print_line(line: LogLine) -> None:
-    """Print a line for people; no character of it controls their terminal."""
+    """Print a line for people, with terminal control characters escaped."""
     from datetime import UTC, datetime
 
     time = datetime.fromtimestamp(line.time_s, tz=UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
@@ -118,7 +119,7 @@ def _print_line(line: LogLine) -> None:
 
 
 def _printable(text: str) -> str:
-    """Return a text with its control characters, but for line ends and tabs, as escapes."""
+    """Return a text with its control characters escaped, except line ends and tabs."""
     return "".join(
         char if char.isprintable() or char in "\n\t" else char.encode("unicode_escape").decode()
         for char in text

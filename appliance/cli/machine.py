@@ -1,4 +1,4 @@
-"""``mesocosm machine``: the machines of this host, one by one."""
+"""``mesocosm machine``: list and control the machines of this host."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN = {
 
 def register(app: typer.Typer) -> None:
     """Add the command group."""
-    group = make_group(no_args_is_help=True, help="List, see, rewind and remove machines.")
+    group = make_group(no_args_is_help=True, help="List, view, rewind and remove machines.")
     group.command("list")(list_machines)
     group.command("screenshot")(screenshot)
     group.command("rewind")(rewind)
@@ -39,9 +39,10 @@ def register(app: typer.Typer) -> None:
 
 
 def list_machines(json: JsonOption = False) -> None:
-    """List machines: what they are, their state now, and whether somebody uses them.
+    """List machines with their kind, current state, and whether they are in use.
 
-    One whose process or container is gone is *ended*; *unreachable* means that nobody can be asked.
+    A machine whose process or container is gone is *ended*; *unreachable* means that the hypervisor
+    or Docker engine does not answer.
     """
     from rich.table import Table
 
@@ -72,7 +73,7 @@ def list_machines(json: JsonOption = False) -> None:
 
 
 def _not_taken_yet(known: set[str]) -> list[dict[str, object]]:
-    """Return rows of the remote desktops that are named and not in the fleet yet."""
+    """Return rows of the remote desktops that are configured but not in the fleet yet."""
     from appliance.base.settings import get_settings
     from provisioning.desktop.remote.backend import machine_id
     from provisioning.desktop.remote.config import read_remotes
@@ -90,7 +91,7 @@ def screenshot(
     machine: MachineArgument,
     file: Annotated[Path, typer.Argument(help="PNG file to write.")] = Path("screenshot.png"),
 ) -> None:
-    """Save what a machine shows as a PNG."""
+    """Save a screenshot of a machine as a PNG file."""
     from PIL import Image
 
     from appliance.base.settings import get_settings
@@ -105,16 +106,15 @@ def screenshot(
 
 
 def rewind(machine: MachineArgument, json: JsonOption = False) -> None:
-    """Bring a machine that nobody uses back to its snapshot ``ready``, and verify it."""
+    """Rewind a machine that is not in use to its snapshot ``ready``, and verify it."""
     from appliance.base.settings import get_settings
     from provisioning.fleet.host_backends import host_backends
-    from provisioning.protocols import READY
+    from provisioning.fleet.sources import rewind_ready
 
     folder, record = find_machine(machine)
     with held(folder):
         attached = host_backends(get_settings())[record.kind].attach(folder, record)
-        attached.power.start()
-        report = attached.snapshots.rewind(READY)
+        report = rewind_ready(attached)
         attached.release()
     phases = {name: round(seconds, 4) for name, seconds in report.phases_s.items()}
     if json:
@@ -125,7 +125,7 @@ def rewind(machine: MachineArgument, json: JsonOption = False) -> None:
 
 
 def fork(json: JsonOption = False) -> None:
-    """Start a fork of the desktop's template, to be used by hand; it stays until it is deleted."""
+    """Start a fork of the desktop's template for manual use; it stays until you delete it."""
     from appliance.base.errors import RequirementError
     from appliance.base.settings import get_settings
     from provisioning.desktop.qemu.backend import QemuBackend
@@ -135,27 +135,27 @@ def fork(json: JsonOption = False) -> None:
     handle = backend.stand_by()
     if handle is None:
         raise RequirementError(
-            "There is no template to fork from.", resolution="`mesocosm up` makes it."
+            "There is no template to fork from.", resolution="Run `mesocosm up` to create it."
         )
-    made = handle.machine
+    machine = handle.machine
     try:
-        report = backend.wake(made)
+        report = backend.wake(machine)
         handle.folder.mark(MachineState.KEPT)
     except BaseException:
         handle.delete()
         raise
     handle.release()
     if json:
-        print_json({"machine": made.info.machine_id, "seconds": round(report.seconds, 4)})
+        print_json({"machine": machine.info.machine_id, "seconds": round(report.seconds, 4)})
     else:
-        console_out().print(f"{made.info.machine_id} verified after {report.seconds:.3f} s")
+        console_out().print(f"{machine.info.machine_id} verified after {report.seconds:.3f} s")
 
 
 def snapshot(
     machine: MachineArgument,
     name: Annotated[str, typer.Argument(help="Name of the snapshot.")],
 ) -> None:
-    """Save a machine that nobody uses as it is now, RAM included."""
+    """Save the current state of a machine that is not in use, including its RAM."""
     from appliance.base.settings import get_settings
     from provisioning.fleet.host_backends import host_backends
 
@@ -183,19 +183,19 @@ def shell(machine: MachineArgument) -> None:
     if not isinstance(attached, DesktopVm):
         raise UsageError(
             f"{folder.machine_id} has no SSH server.",
-            resolution="Phones: `mesocosm machine adb`.",
+            resolution="For a phone, use `mesocosm machine adb`.",
         )
     if record.state is MachineState.WAITING:
         raise MachineError(
-            f"{folder.machine_id} waits for its lease and runs nothing yet.",
-            resolution="`mesocosm machine fork` starts one that does.",
+            f"{folder.machine_id} is waiting for a lease and is not running yet.",
+            resolution="To start a running machine, use `mesocosm machine fork`.",
         )
     attached.power.start()  # an idle desktop is paused
     attached.release()
     target = attached.ssh_target()
     ssh = find_tool("ssh")
     if ssh is None:
-        raise RequirementError("There is no ssh here.", resolution="Install openssh-client.")
+        raise RequirementError("ssh is not installed.", resolution="Install openssh-client.")
     known = folder.path / "known_hosts"
     known.write_text(f"[{target.host}]:{target.port} {target.host_key}\n")
     options = ("-o", f"UserKnownHostsFile={known}", "-o", "StrictHostKeyChecking=yes")
@@ -204,7 +204,7 @@ def shell(machine: MachineArgument) -> None:
 
 
 def start(machine: MachineArgument) -> None:
-    """Start a machine that nobody uses, from its snapshot where it has one."""
+    """Start a machine that is not in use, from its snapshot if it has one."""
     from appliance.base.settings import get_settings
     from provisioning.fleet.host_backends import host_backends
     from provisioning.machine_state import MachineState
@@ -219,7 +219,7 @@ def start(machine: MachineArgument) -> None:
 
 
 def stop(machine: MachineArgument) -> None:
-    """Stop a machine that nobody uses; its snapshot stays."""
+    """Stop a machine that is not in use, and keep its snapshot."""
     from appliance.base.settings import get_settings
     from provisioning.fleet.host_backends import host_backends
 
@@ -229,7 +229,7 @@ def stop(machine: MachineArgument) -> None:
 
 
 def delete(machine: MachineArgument) -> None:
-    """Remove a machine that nobody uses, and all that it left."""
+    """Remove a machine that is not in use, and everything that belongs to it."""
     from appliance.base.settings import get_settings
     from provisioning.fleet.host_backends import host_backends
 
@@ -239,7 +239,7 @@ def delete(machine: MachineArgument) -> None:
 
 
 def sweep(json: JsonOption = False) -> None:
-    """Remove what killed commands left behind."""
+    """Remove leftovers of commands that were killed."""
     from appliance.base.settings import get_settings
     from provisioning.fleet.local import LocalFleet
 
@@ -255,24 +255,26 @@ def verify(
         str, typer.Argument(metavar="[MACHINE]", help="Id of a machine.", autocompletion=complete)
     ] = "",
     phone: Annotated[
-        str, typer.Option(metavar="SERIAL", help="HOST:PORT, or as `adb devices` names it.")
+        str, typer.Option(metavar="SERIAL", help="HOST:PORT, or a serial from `adb devices`.")
     ] = "",
     adb_port: Annotated[
-        int | None, typer.Option(help="Port of an adb server that knows it; else our own.")
+        int | None, typer.Option(help="Port of an adb server that knows it; Mesocosm's by default.")
     ] = None,
-    console: Annotated[str, typer.Option(metavar="HOST:PORT", help="Its console, if any.")] = "",
+    console: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Emulator console, if any.")
+    ] = "",
     token_file: Annotated[Path | None, typer.Option(help="The console's token.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Rewind and check a machine that nobody uses; or check any phone that speaks ADB.
+    """Rewind and check a machine that is not in use, or check any phone that supports ADB.
 
-    With --phone it opens Settings and the home screen of that phone, and removes the setting and
-    the folder that it makes.
+    With --phone, opens Settings and the home screen of that phone, creates a setting and a folder,
+    and removes both.
     """
     from appliance.base.errors import UsageError
 
     if bool(machine) == bool(phone):
-        raise UsageError("Name a machine, or a phone with --phone SERIAL.")
+        raise UsageError("Specify either a machine, or a phone with --phone SERIAL.")
     if phone:
         _verify_phone(phone, adb_port, console, token_file, json=json)
     else:
@@ -283,14 +285,15 @@ def _verify_machine(machine: str, *, json: bool) -> None:
     from appliance.base.settings import get_settings
     from provisioning.fleet.health import check
     from provisioning.fleet.host_backends import host_backends
-    from provisioning.protocols import READY
+    from provisioning.fleet.sources import rewind_ready
 
     folder, record = find_machine(machine)
     with held(folder):
         attached = host_backends(get_settings())[record.kind].attach(folder, record)
-        attached.power.start()
-        if not record.is_fork:
-            attached.snapshots.rewind(READY)
+        if record.is_fork:
+            attached.power.start()
+        else:
+            rewind_ready(attached)
         findings = check(attached)
         attached.release()
     ok = all(finding.ok for finding in findings)
@@ -328,7 +331,7 @@ def _verify_phone(
     if json:
         print_json({"ok": is_ok, "checks": [asdict(finding) for finding in findings]})
     else:
-        table = Table("check", "state", "seconds", "what must hold", "what was said")
+        table = Table("check", "state", "seconds", "requirement", "message")
         for finding in findings:
             table.add_row(
                 finding.name, finding.state, f"{finding.seconds:.2f}", finding.what, finding.said

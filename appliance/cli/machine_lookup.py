@@ -1,4 +1,4 @@
-"""Find the machine that a command line names, and hold it while a command works on it."""
+"""Find the machine that the command line names, and claim it while a command uses it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from provisioning.machine_folder import MachineFolder, MachineRecord
 
 _USABLE = ("ready", "kept")
-"""States of machines that run and wait for whoever asks."""
+"""States of machines that run and can be used."""
 
 
 def complete(incomplete: str) -> list[str]:
-    """Return the ids of machines that begin with what was typed."""
+    """Return the ids of machines that begin with the typed text."""
     from appliance.base.settings import get_settings
     from provisioning.machine_folder import iter_folders
 
@@ -33,11 +33,12 @@ MachineArgument = Annotated[
 
 
 def find_machine(machine: str) -> tuple[MachineFolder, MachineRecord]:
-    """Return the machine of an id, or the only one of a kind.
+    """Return the machine with an id, or the only one of a kind.
 
     Raises:
-        UnknownNameError: there is none, with the nearest match; or there are several of the kind.
-        MachineError: there is none of the kind.
+        UnknownNameError: there is no such machine (names the nearest match), or there are several
+            of the kind.
+        MachineError: there is no machine of the kind.
     """
     from appliance.base.errors import UnknownNameError
 
@@ -55,16 +56,16 @@ def find_machine(machine: str) -> tuple[MachineFolder, MachineRecord]:
     raise UnknownNameError(
         f"There are {len(of_kind)} machines of the kind {machine}.",
         details=_listed(of_kind),
-        resolution="Give the id of one.",
+        resolution="Specify the id of one of them.",
     )
 
 
 def find_free_machine(machine: str) -> tuple[MachineFolder, MachineRecord]:
-    """Return the machine of an id, or one of a kind that nobody uses.
+    """Return the machine with an id, or one of a kind that is not in use.
 
     Raises:
-        UnknownNameError: there is no such machine, with the nearest match.
-        MachineError: none of the kind is free, or there is none of it.
+        UnknownNameError: there is no such machine; names the nearest match.
+        MachineError: no machine of the kind is free, or there is none.
     """
     from appliance.base.errors import MachineBusyError
 
@@ -102,7 +103,7 @@ def _none_of(kind: str, known: Sequence[tuple[MachineFolder, MachineRecord]]) ->
     return MachineError(
         f"There is no {kind} on this host.",
         details=_listed(known),
-        resolution="`mesocosm up` makes the machines that the settings ask for.",
+        resolution="Run `mesocosm up` to create the configured machines.",
     )
 
 
@@ -116,7 +117,7 @@ def held(folder: MachineFolder) -> Iterator[None]:
     """Claim a machine for a block.
 
     Raises:
-        MachineBusyError: somebody uses it.
+        MachineBusyError: it is in use.
     """
     claim = folder.require_claim()
     try:
@@ -127,12 +128,12 @@ def held(folder: MachineFolder) -> Iterator[None]:
 
 @contextlib.contextmanager
 def attached(machine: str) -> Iterator[HostMachine]:
-    """Hold a machine that nobody uses, started and as it is, for the length of a block.
+    """Claim and start a machine that is not in use, in its current state, for a block.
 
     Raises:
         UnknownNameError: there is no such machine.
-        MachineError: there is none of that kind.
-        MachineBusyError: somebody uses it, or all of that kind.
+        MachineError: there is no machine of that kind.
+        MachineBusyError: the machine, or every machine of that kind, is in use.
     """
     from appliance.base.settings import get_settings
     from provisioning.fleet.host_backends import host_backends

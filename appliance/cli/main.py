@@ -16,7 +16,7 @@ from appliance.base.errors import MesocosmError, RequirementError, UsageError
 from appliance.base.logging import configure_logging
 from appliance.cli.groups import make_group
 from appliance.cli.log_commands import HELP, log_error, logged
-from appliance.cli.output import print_error
+from appliance.cli.output import print_error, say
 from appliance.cli.signals import INTERRUPTED, interruptible
 
 if TYPE_CHECKING:
@@ -47,15 +47,14 @@ _COMMANDS = (
     "work",
     "down",
 )
-
-"""Exit code after Ctrl-C."""
+"""Command modules, in the order of the help."""
 
 _ANYWHERE = ("--debug", "--verbose")
-"""Options that may stand anywhere on the command line."""
+"""Options that are accepted anywhere on the command line."""
 
 _SERVER = "--server"
 _REMOTE = ("queue", "schedule", "results", "status")
-"""Commands that can ask the service of another host, and those of them that cannot."""
+"""Commands that support ``--server``, except the subcommands in `_NOT_REMOTE`."""
 _NOT_REMOTE = (["results", "export"], ["results", "prune"])
 
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
@@ -71,8 +70,8 @@ ServerOption = Annotated[
     typer.Option(
         _SERVER,
         metavar="URL",
-        help="Ask the service at this address instead of this host: queue, schedule, results, "
-        "status. Its token is in MESOCOSM_TOKEN.",
+        help="Use the service at this address instead of this host. For queue, schedule, results "
+        "and status; MESOCOSM_TOKEN holds the token.",
     ),
 ]
 
@@ -101,7 +100,7 @@ def _root(
 
 
 def build_app() -> typer.Typer:
-    """Make the command line of every command module, in the order of their use."""
+    """Build the command line from all command modules."""
     app = make_group(
         name="mesocosm",
         no_args_is_help=True,
@@ -115,10 +114,10 @@ def build_app() -> typer.Typer:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; SIGINT and SIGTERM interrupt it.
+    """Run one command, which SIGINT and SIGTERM interrupt.
 
     Args:
-        argv: the arguments after the program's name; the process's own by default.
+        argv: the arguments after the program's name; those of the process by default.
 
     Returns:
         The exit code: 0 done, 1 failed, 2 wrong usage, 3 requirement unmet, 130 interrupted.
@@ -147,8 +146,12 @@ def _run(arguments: Sequence[str], *, debug: bool, ends_process: bool) -> int:
             args = _choose_server(list(arguments))
             build_app()(args=args, prog_name="mesocosm")
     except SystemExit as exc:
-        return exc.code if isinstance(exc.code, int) else int(exc.code is not None)
+        code = exc.code if isinstance(exc.code, int) else int(exc.code is not None)
+        if code == INTERRUPTED:  # typer turns an interrupt into this exit code
+            say("Interrupted.")
+        return code
     except KeyboardInterrupt:
+        say("Interrupted.")
         return INTERRUPTED
     except MesocosmError as exc:
         if debug:
@@ -169,10 +172,10 @@ def _run(arguments: Sequence[str], *, debug: bool, ends_process: bool) -> int:
 
 
 def _choose_server(arguments: list[str]) -> list[str]:
-    """Take the option ``--server`` from wherever it stands, and return the other arguments.
+    """Remove the option ``--server`` from anywhere in the arguments, and return the others.
 
     Raises:
-        UsageError: it has no value, or the command works on this host alone.
+        UsageError: it has no value, or the command only works on this host.
     """
     from appliance.cli.remote.client import choose_server
 
@@ -188,8 +191,8 @@ def _choose_server(arguments: list[str]) -> list[str]:
     command = [word for word in rest if not word.startswith("-")][:2]
     if not command or command[0] not in _REMOTE or command in _NOT_REMOTE:
         raise UsageError(
-            f"`mesocosm {' '.join(command)}` works on this host alone.",
-            details=f"{_SERVER} goes with {', '.join(_REMOTE)}.",
+            f"`mesocosm {' '.join(command)}` only works on this host.",
+            details=f"{_SERVER} is supported by {', '.join(_REMOTE)}.",
         )
     if not address or address.startswith("-"):
         raise UsageError(f"{_SERVER} needs the address of a service.")
@@ -198,7 +201,7 @@ def _choose_server(arguments: list[str]) -> list[str]:
 
 
 def _take_environment() -> None:
-    """In a container, take the settings and keys that the host handed over."""
+    """Load the settings and keys that the host passed, if this is a container."""
     state_dir = os.environ.get("MESOCOSM_STATE_DIR", "")
     if os.environ.get("MESOCOSM_PLACE") == "container" and state_dir:
         from appliance.base.handed_environment import take_over
@@ -208,10 +211,10 @@ def _take_environment() -> None:
 
 
 def _check_environment(arguments: Sequence[str]) -> None:
-    """Refuse unknown and wrong settings, unless help or the completion of a word is asked for.
+    """Check for unknown and invalid settings, except for help and shell completion.
 
     Raises:
-        SettingsError: the environment holds one.
+        SettingsError: the environment has an unknown or invalid setting.
     """
     is_completing = "_MESOCOSM_COMPLETE" in os.environ
     if is_completing or HELP.intersection(arguments):
@@ -230,15 +233,15 @@ def _count(exc: MesocosmError) -> None:
 
 
 def _as_refusal(exc: Exception) -> MesocosmError | None:
-    """Return the error for a file that this user has no right to; None for any other exception."""
+    """Return the error for a file that this user may not access; None for other exceptions."""
     if not isinstance(exc, PermissionError):
         return None
-    name = f" {exc.filename}" if exc.filename else " a file that this needs"
+    name = exc.filename or "a file that this command needs"
     return RequirementError(
-        f"This user may not use{name}.",
+        f"This user may not access {name}.",
         details=str(exc),
         resolution="Run this as the user who brought the appliance up (often root), or set "
-        "MESOCOSM_STATE_DIR to a folder of yours.",
+        "MESOCOSM_STATE_DIR to a folder that you own.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Show moments to people."""
+"""Format points in time for people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 
 def moment(seconds: float | None) -> str:
-    """Return a moment as UTC to the second; ``-`` for none."""
+    """Return a point in time as UTC to the second; ``-`` for None."""
     if seconds is None:
         return "-"
     return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from appliance.base.errors import MesocosmError
     from controller.store.report import Report
 
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON alone on standard output, for machines.")
-]
-"""Type of the ``--json`` parameter of every command a machine may read."""
+JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
+"""Type of the ``--json`` parameter of every command with machine-readable output."""
 
 
 @cache
@@ -46,12 +44,12 @@ def print_json(value: object) -> None:
 
 
 def say(message: str) -> None:
-    """Print one line on standard error; nothing in it is read as markup."""
+    """Print one line on standard error, without interpreting markup."""
     console_err().print(message, markup=False)
 
 
 def print_error(error: MesocosmError) -> None:
-    """Print an error as brief, details and resolution; its text is never read as markup."""
+    """Print an error as brief, details and resolution, without interpreting markup."""
     from rich.text import Text
 
     console = console_err()
@@ -63,10 +61,9 @@ def print_error(error: MesocosmError) -> None:
 
 
 def print_table(table: Table) -> None:
-    """Print a table on standard output and never cut a word of it.
+    """Print a table on standard output without truncating words or identifiers.
 
-    Its width is that of the terminal, or COLUMNS where there is none; see `table_layout.lay_out`.
-    Identifiers stay whole.
+    Its width is that of the terminal, or COLUMNS if there is none; see `table_layout.lay_out`.
     """
     from rich.console import Console
 
@@ -81,16 +78,16 @@ def print_table(table: Table) -> None:
 
 
 def print_report(report: Report) -> None:
-    """Print the trials of a run and what follows from them on standard output."""
+    """Print the trials of a run and their summary on standard output."""
     print_table(report.table())
     console_out().print(report.summary(), markup=False)
 
 
 def progress() -> Progress:
-    """Make a progress display on standard error; where that is no terminal it stays silent.
+    """Create a progress display on standard error, silent if that is not a terminal.
 
-    Use it as a context manager; ``add_task(description, total=None)`` gives a spinner,
-    a total gives a bar.
+    Use it as a context manager; ``add_task(description, total=None)`` shows a spinner,
+    a total shows a bar.
     """
     from rich.progress import (
         BarColumn,

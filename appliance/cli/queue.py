@@ -1,4 +1,4 @@
-"""``mesocosm queue``: runs that wait for the service, and what is asked of them."""
+"""``mesocosm queue``: queue runs for the service and control them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,24 @@ if TYPE_CHECKING:
 
 Run = Annotated[str, typer.Argument(help="Id of a queued run.")]
 PriorityOption = Annotated[
-    int, typer.Option("--priority", min=-1000, max=1000, help="A higher one runs first.")
+    int,
+    typer.Option("--priority", min=-1000, max=1000, help="Runs with a higher priority run first."),
 ]
-Priority = Annotated[int, typer.Argument(min=-1000, max=1000, help="A higher one runs first.")]
+Priority = Annotated[
+    int, typer.Argument(min=-1000, max=1000, help="Runs with a higher priority run first.")
+]
 KeyOption = Annotated[
-    str | None, typer.Option("--key", help="A second request with the same key changes nothing.")
+    str | None,
+    typer.Option(
+        "--key", help="Idempotency key: a second request with the same key has no effect."
+    ),
 ]
 StateOption = Annotated[
     list[str] | None, typer.Option("--state", help="Only runs in this state; repeatable.")
 ]
-LimitOption = Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many at most.")]
+LimitOption = Annotated[
+    int, typer.Option("--limit", min=1, max=10_000, help="Maximum number of runs to list.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -48,7 +56,7 @@ def register(app: typer.Typer) -> None:
 
 
 def to_dict(queued: QueuedRun) -> dict[str, Json]:
-    """Return a queued run as JSON; keys are only added."""
+    """Return a queued run as JSON; keys may be added but never removed."""
     counts = queued.counts
     return {
         "run": queued.run,
@@ -77,7 +85,7 @@ def add(
     key: KeyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Queue a run; the service carries it out. Suite and agent are checked now."""
+    """Queue a run for the service; suite and agent are checked now."""
     queue = _open()
     from appliance.base.settings import get_settings
     from appliance.cli.remote.client import chosen_server
@@ -93,7 +101,7 @@ def add(
 def list_runs(
     state: StateOption = None, limit: LimitOption = 100, json: JsonOption = False
 ) -> None:
-    """List queued runs, those asked for last first."""
+    """List queued runs, the most recently requested first."""
     from rich.table import Table
 
     queue = _open()
@@ -108,11 +116,11 @@ def list_runs(
         print_json({"runs": [to_dict(row) for row in rows]})
         return
     table = Table()
-    for name in ("run", "state", "priority", "asked for (UTC)", "suite", "agent", "by", "trials"):
+    for name in ("run", "state", "priority", "requested (UTC)", "suite", "agent", "by", "trials"):
         table.add_column(name, no_wrap=name == "run")
     for row in rows:
         trials = f"{row.counts.ended} of {row.counts.planned}" if row.counts.planned else "-"
-        state_text = f"{row.state}, {row.wish} asked" if row.wish else row.state.value
+        state_text = f"{row.state}, {row.wish} requested" if row.wish else row.state.value
         names = (row.request.suite, row.request.agent_label, row.schedule or row.origin, trials)
         table.add_row(row.run, state_text, str(row.priority), moment(row.requested_s), *names)
     print_table(table)
@@ -125,7 +133,7 @@ def show(run: Run, json: JsonOption = False) -> None:
 
 
 def pause(run: Run, json: JsonOption = False) -> None:
-    """Pause a run: trials that run finish, no others begin."""
+    """Pause a run: running trials finish, and no others start."""
     _print(_open().pause(run), json=json)
 
 
@@ -136,7 +144,10 @@ def resume(
     budget_seconds: BudgetSeconds = None,
     json: JsonOption = False,
 ) -> None:
-    """Let a paused run go on, or try a failed or cancelled one again; a spent budget needs a larger one."""
+    """Resume a paused run, or retry a failed or cancelled one.
+
+    If the budget is spent, specify a larger one.
+    """
     from controller.store.spec import BudgetSpec
 
     more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
@@ -144,7 +155,7 @@ def resume(
 
 
 def cancel(run: Run, json: JsonOption = False) -> None:
-    """Cancel a run: trials that run end at their next step."""
+    """Cancel a run: running trials end at their next step."""
     _print(_open().cancel(run), json=json)
 
 
@@ -172,7 +183,7 @@ def _print(queued: QueuedRun, *, json: bool) -> None:
         print_json(to_dict(queued))
         return
     counts = queued.counts
-    wish = f", {queued.wish} asked" if queued.wish else ""
+    wish = f", {queued.wish} requested" if queued.wish else ""
     ended = f", {counts.ended} of {counts.planned} trials ended" if counts.planned else ""
     say(f"run {queued.run}: {queued.state}{wish}{ended}")
     for line in (queued.brief, queued.details, queued.resolution):
@@ -182,7 +193,7 @@ def _print(queued: QueuedRun, *, json: bool) -> None:
 
 
 def _say_if_idle(rows: list[QueuedRun]) -> None:
-    """Say that nobody carries out runs that wait or seem to run, where that is so."""
+    """Warn about unfinished runs if no service is running to execute them."""
     from appliance.base.settings import get_settings
     from appliance.bringup.service import is_carried_out
     from appliance.cli.remote.client import chosen_server
@@ -190,6 +201,6 @@ def _say_if_idle(rows: list[QueuedRun]) -> None:
     if chosen_server() or all(row.state.is_over for row in rows) or is_carried_out(get_settings()):
         return
     say(
-        "No service is running, so nothing happens to queued and running runs until one is: "
-        "`mesocosm up`, or `mesocosm service start` on this host."
+        "No service is running, so queued and running runs make no progress. Start it with "
+        "`mesocosm up`, or with `mesocosm service start` on this host."
     )

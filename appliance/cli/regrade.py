@@ -1,4 +1,4 @@
-"""``mesocosm regrade``: judge kept end states again, with a corrected suite."""
+"""``mesocosm regrade``: grade kept end states again, with a corrected suite."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ def regrade(
     fleet: FleetOption = "real",
     json: JsonOption = False,
 ) -> None:
-    """Judge the kept end states of a run again, and show which verdicts flip.
+    """Grade the kept end states of a run again, and show which verdicts flip.
 
-    Each kept machine is started as it was at its trial's end, judged by the suite as it is now, and
-    ended. Nodes that latch (`once`) have the credit that the log proves; all others are judged anew.
-    Both verdicts are kept. The exit code is 0 when everything that was kept was judged, else 1.
+    Each kept machine is started in the state at the end of its trial, graded by the current suite,
+    and ended. Nodes that latch (`once`) keep the credit that the log proves; all others are
+    evaluated again. Both verdicts are kept. The exit code is 0 if every kept end state was graded,
+    else 1.
     """
     from appliance.base.settings import get_settings
     from controller.regrade.regrading import Regrading
@@ -52,7 +53,7 @@ def regrade(
     for name in task or ():
         corrected.task(name)
     regrading = Regrading(folder, corrected, open_fleet(fleet, settings, say))
-    rows = regrading.run(task or (), on_trial=_tell)
+    rows = regrading.run(task or (), on_trial=_report_failure)
     if json:
         print_json(_to_dict(folder.spec.run, rows))
     else:
@@ -61,9 +62,9 @@ def regrade(
         raise typer.Exit(1)
 
 
-def _tell(row: Regraded) -> None:
+def _report_failure(row: Regraded) -> None:
     if row.regrade is None:
-        say(f"{row.task}.{row.repeat} is not judged: {row.why}")
+        say(f"{row.task}.{row.repeat} was not graded: {row.why}")
 
 
 def _to_dict(run: str, rows: list[Regraded]) -> dict[str, Json]:

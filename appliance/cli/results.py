@@ -1,4 +1,4 @@
-"""``mesocosm results``: look at runs again."""
+"""``mesocosm results``: show the results of recorded runs."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ def runs() -> list[str]:
 Run = Annotated[
     str | None,
     typer.Argument(
-        help="Id of a run, latest, or latest:SUITE,AGENT; without it all runs.", autocompletion=runs
+        help="Id of a run, latest, or latest:SUITE,AGENT; all runs by default.", autocompletion=runs
     ),
 ]
 MetricsOption = Annotated[
     str,
     typer.Option(
         "--metrics",
-        help="Groups joined by commas: rates, repeats, coverage, consistency, complexity, "
+        help="Comma-separated groups: rates, repeats, coverage, consistency, complexity, "
         "capabilities; or all.",
     ),
 ]
 CompareOption = Annotated[
     str,
-    typer.Option("--compare", help="Another run of the same suite, compared task by task."),
+    typer.Option("--compare", help="Compare with another run of the same suite, task by task."),
 ]
 SuiteOption = Annotated[
     str,
-    typer.Option("--suite", help="Folder of the run's suite, when it is no built-in one."),
+    typer.Option("--suite", help="Folder of the run's suite, if it is not built in."),
 ]
 
 
 class _Results(WholeSentences):
-    """The commands about results; without the name of one, results are shown."""
+    """The group of results commands; ``show`` is the default."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         """Parse the arguments; ``results RUN`` means ``results show RUN``."""
@@ -88,7 +88,9 @@ def results(
     from controller.store.report import read_report
 
     if run is None and (metrics or compare):
-        raise UsageError("Metrics are of one run.", resolution="Name its id, or latest.")
+        raise UsageError(
+            "--metrics and --compare need a run.", resolution="Specify its id, or latest."
+        )
     with _opened() as store:
         if run is None:
             _show_runs(store.rows(), json=json)
@@ -106,7 +108,7 @@ def results(
 
 @contextlib.contextmanager
 def _opened() -> Iterator[RecordedRuns]:
-    """Return the runs of this host, or those of the service that the command line names."""
+    """Yield the runs of this host, or those of the service given by ``--server``."""
     from appliance.base.settings import get_settings
     from appliance.cli.remote.client import chosen_server
     from controller.store.runs import Store
@@ -121,7 +123,7 @@ def _opened() -> Iterator[RecordedRuns]:
 
 
 class RecordedRuns(Protocol):
-    """Runs, here or elsewhere."""
+    """Recorded runs of this host or of a remote service."""
 
     def rows(self) -> list[RunRow]:
         """Return all runs, the latest last."""
@@ -157,7 +159,7 @@ def _show_runs(rows: list[RunRow], *, json: bool) -> None:
 
 
 def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
-    """Open the suite of a run where trials are unfinished, so that their nodes can be reported."""
+    """Open the suite of a run with unfinished trials, so that their nodes can be reported."""
     from appliance.base.errors import MesocosmError
     from controller.wiring import open_suite_of
 
@@ -172,7 +174,7 @@ def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
 def _compute(
     store: RecordedRuns, run: str, metrics: str, against: str, reference: str
 ) -> dict[str, dict[str, Json]]:
-    """Compute what was asked for beyond the report: ``measured`` and ``comparison``."""
+    """Compute the requested sections besides the report: ``measured`` and ``comparison``."""
     from controller.comparison.comparison import compare_runs
     from controller.store.run_metrics import NEED_SUITE, RunMetrics, parse_groups
     from controller.wiring import open_suite_of
@@ -192,7 +194,7 @@ def _compute(
 
 
 def _print_section(title: str, groups: dict[str, Json]) -> None:
-    """Print figures as an indented list: they are of many shapes, and few."""
+    """Print figures as an indented list: they are few, with different shapes."""
     from rich.text import Text
 
     console_out().print(Text(f"\n{title}", style="bold"))

@@ -14,17 +14,18 @@ if TYPE_CHECKING:
     from controller.store.runs import Store
 
 DaysOption = Annotated[
-    float, typer.Option("--older-than", min=0, help="Only runs that began so many days ago.")
+    float,
+    typer.Option("--older-than", min=0, help="Only runs that began more than this many days ago."),
 ]
 KeepOption = Annotated[
-    int, typer.Option("--keep", min=0, help="The newest runs that stay, however old they are.")
+    int, typer.Option("--keep", min=0, help="Number of newest runs to keep, regardless of age.")
 ]
 UnfinishedOption = Annotated[
-    bool, typer.Option("--unfinished", help="Also runs that could be resumed, and damaged ones.")
+    bool, typer.Option("--unfinished", help="Also remove resumable and damaged runs.")
 ]
 EndStatesOption = Annotated[
     bool,
-    typer.Option("--end-states", help="Remove only what is kept of their machines; results stay."),
+    typer.Option("--end-states", help="Remove only the runs' kept machines; keep the results."),
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing.")]
 
@@ -39,11 +40,12 @@ def prune(
     yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Remove runs with all their logs, pictures, recordings and kept machines.
+    """Remove old runs with all their logs, pictures, recordings and kept machines.
 
-    By default those that began more than 30 days ago, but for the newest ten and those that are
-    unfinished; one that runs always stays. Without --yes it asks, or only lists where nobody can be
-    asked. Back up first what you may want again: docs/operations.md.
+    By default, removes runs that began more than 30 days ago, except the newest ten and unfinished
+    ones. Never removes a run that is in progress. Without --yes, asks for confirmation, or only
+    lists the runs if there is no terminal. Back up first what you may need again:
+    docs/operations.md.
     """
     import sys
 
@@ -66,7 +68,7 @@ def prune(
     if json:
         print_json({"runs": [run.to_dict() | {"removed": run.run in removed} for run in runs]})
     elif going and not removes:
-        say("Nothing was removed; --yes removes it.")
+        say("Nothing was removed. To remove these runs, use --yes.")
 
 
 def _remove(store: Store, runs: list[OldRun], *, only_end_states: bool) -> set[str]:
@@ -80,7 +82,7 @@ def _remove(store: Store, runs: list[OldRun], *, only_end_states: bool) -> set[s
             removed.add(run.run)
             say(f"removed {what}{run.run}")
         else:
-            say(f"{run.run} stays: somebody works on it")
+            say(f"{run.run} was not removed: it is in use")
     return removed
 
 
@@ -95,10 +97,10 @@ def _print(runs: list[OldRun]) -> None:
     from rich.text import Text
 
     if not runs:
-        say("No run is that old.")
+        say("No runs are old enough to remove.")
         return
     table = Table(box=None, pad_edge=False)
-    for title in ("run", "started", "suite", "agent", "state", "size", "stays"):
+    for title in ("run", "started", "suite", "agent", "state", "size", "kept because"):
         table.add_column(title)
     for run in runs:
         day = datetime.fromtimestamp(run.started_s, tz=UTC).strftime("%Y-%m-%d %H:%M")

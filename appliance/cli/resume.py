@@ -22,7 +22,8 @@ from appliance.cli.run_options import (
 RetryOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--retry", help="Also try these again: inconclusive, or a reason such as environment_error."
+        "--retry",
+        help="Also retry trials that are inconclusive, or have a reason such as environment_error.",
     ),
 ]
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from controller.store.spec import RunSpec
 
 ResumedFleetOption = Annotated[
-    str, typer.Option("--fleet", help="real or fake; that of the run by default.")
+    str, typer.Option("--fleet", help="real or fake; the run's fleet by default.")
 ]
 RunName = Annotated[
     str, typer.Argument(help="Id of a run, latest, or latest:SUITE,AGENT.", autocompletion=runs)
@@ -44,18 +45,18 @@ def register(app: typer.Typer) -> None:
 
 
 def warn_of_other_code(spec: RunSpec) -> None:
-    """Say that a run was begun by another version of this code."""
+    """Warn if another version of this code began the run."""
     from controller.planning import code_version
 
     if spec.code != code_version():
-        say(f"warning: {spec.run} was begun by {spec.code}; this is {code_version()}")
+        say(f"warning: {spec.run} was started by {spec.code}; this is {code_version()}")
 
 
 def choose_fleet(folder: RunFolder, asked: str) -> str:
-    """Return whose machines a run goes on with: those that it began on.
+    """Return the fleet that a run continues on: the one that it began on.
 
     Raises:
-        UsageError: other ones were asked for.
+        UsageError: another fleet was requested.
     """
     from appliance.base.errors import UsageError
     from controller.store.run_fleet import fleet_of
@@ -63,9 +64,9 @@ def choose_fleet(folder: RunFolder, asked: str) -> str:
     known = fleet_of(folder.spec, folder.results())
     if asked and known and asked != known:
         raise UsageError(
-            f"{folder.spec.run} was begun on {known} machines and goes on with them.",
-            details="Trials on others could not be compared with those that are done.",
-            resolution=f"Leave --fleet {asked} out, or begin a new run.",
+            f"{folder.spec.run} began on {known} machines and can only continue on them.",
+            details="Trials on other machines would not be comparable with the finished ones.",
+            resolution=f"Omit --fleet {asked}, or start a new run.",
         )
     return asked or known or "real"
 
@@ -85,12 +86,12 @@ def resume(
     fleet: ResumedFleetOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Continue a run: trials without a final result get another attempt, on fresh machines.
+    """Continue a run: give trials without a final result another attempt, on fresh machines.
 
-    What was judged stays, and so do the logs of earlier attempts. A trial that was cancelled gets
-    another attempt, too, and with ``--retry inconclusive`` every one that says nothing about the
-    agent. The agent is the one that the run began with: a model, an endpoint or
-    settings named now that differ from it are refused, and so is another fleet. A budget that is spent needs a larger one. The exit code is that of ``mesocosm run``.
+    Verdicts and the logs of earlier attempts are kept. Cancelled trials also get another attempt,
+    and so do all inconclusive ones with ``--retry inconclusive``. The agent and the fleet stay
+    those of the run: a different model, endpoint, setting or fleet is refused. If the budget is
+    spent, specify a larger one. The exit code is that of ``mesocosm run``.
     """
     from appliance.base.errors import UsageError
     from appliance.base.settings import get_settings
@@ -106,18 +107,18 @@ def resume(
     reasons = reasons_to_retry(retry or ())
     settings = get_settings()
     folder = Store(settings.runs_dir).open(run)
-    lender = choose_fleet(folder, fleet)
+    fleet_name = choose_fleet(folder, fleet)
     chosen = open_suite_of(folder.spec, suite)
     options = AgentOptions(model=model, base_url=base_url)
     if (model or base_url) and not model_name(folder.spec.agent):
         raise UsageError(
-            f"The agent of this run is of the kind {folder.spec.agent.kind}, which names no model.",
-            resolution="Leave --model and --base-url away.",
+            f"The agent of this run is of the kind {folder.spec.agent.kind}, which has no model.",
+            resolution="Omit --model and --base-url.",
         )
     plan = resume_plan(folder.spec, chosen, lambda spec: make_driver(spec, options))
     warn_of_other_code(folder.spec)
-    check_ready(plan, options, is_real=lender == "real", is_whole=preflight, build=build)
+    check_ready(plan, options, is_real=fleet_name == "real", is_whole=preflight, build=build)
     more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
     change_budget(folder, read_budget(folder).replaced_by(more))
-    job = make_job(plan, lender, settings, say, retry=reasons)
+    job = make_job(plan, fleet_name, settings, say, retry=reasons)
     carry_out(job, folder, parallel=parallel, json=json)

@@ -1,4 +1,4 @@
-"""``mesocosm run``: let an agent try the tasks of a suite."""
+"""``mesocosm run``: run an agent on the tasks of a suite."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Say what would be run, and what it may take; begin nothing."),
+    typer.Option("--dry-run", help="Show what would run and its estimated cost; start nothing."),
 ]
 BuildOption = Annotated[
-    bool, typer.Option("--build", help="Build the machines' images where they are not current.")
+    bool, typer.Option("--build", help="Build the machines' images if they are not current.")
 ]
 
 
@@ -43,12 +43,12 @@ def run(
 ) -> None:
     """Run an agent on a suite and report its results.
 
-    Before any machine is leased, the model is asked for one call of a tool about one picture, the
-    agent's command started, and images, hypervisor, disk and memory are looked at.
+    Before leasing a machine, the preflight asks the model for one tool call about one picture,
+    starts the agent's command, and checks images, hypervisor, disk and memory.
 
-    The exit code is 0 when every trial was judged, whatever the verdicts, 1 when trials were
-    inconclusive because machines failed or were not begun because the budget is spent, and 3 when images are not current or the hypervisor does
-    not answer: nothing was begun then.
+    The exit code is 0 if every trial got a verdict, whether PASS or FAIL; 1 if trials were
+    inconclusive because machines failed, or did not start because the budget is spent; and 3 if
+    images are not current or the hypervisor does not answer, in which case nothing was started.
     """
     from appliance.base.settings import get_settings
     from controller.planning import create_run
@@ -59,7 +59,7 @@ def run(
     settings = get_settings()
     plan = make_plan(request, settings)
     for name, why in plan.suite.left_out.items():
-        say(f"{name} is left out: {why}")
+        say(f"{name} is skipped: {why}")
     for line in misspelt_packages(plan.suite):
         say(f"note: {line}")
     if dry_run:
@@ -74,7 +74,7 @@ def run(
 
 
 def show_estimate(plan: Plan, request: RunRequest, settings: Settings, *, json: bool) -> None:
-    """Print what a run would do, what it may take, and whether it could begin."""
+    """Print what a run would do, its estimated cost, and whether it could start."""
     from controller.planning import specify_run
     from controller.preflight import examine
     from controller.service.requests import agent_options
@@ -94,7 +94,7 @@ def show_estimate(plan: Plan, request: RunRequest, settings: Settings, *, json: 
 
 
 def check_machines(settings: Settings, kinds: set[Kind], *, build: bool) -> None:
-    """Refuse to begin where machines of some kinds could not be had; see `require_ready`."""
+    """Raise if machines of some kinds are not available; see `require_ready`."""
     from appliance.bringup.preflight import require_ready
     from provisioning.fleet.host_backends import host_backends
 
@@ -105,13 +105,13 @@ def check_machines(settings: Settings, kinds: set[Kind], *, build: bool) -> None
 def check_ready(
     plan: Plan, options: AgentOptions, *, is_real: bool, is_whole: bool, build: bool
 ) -> None:
-    """Refuse to begin or continue a run that could not go on.
+    """Raise if a run could not start or continue.
 
     Args:
         plan: of the run.
         options: that its agent was specified with.
         is_real: it needs machines of this appliance.
-        is_whole: check not only machines.
+        is_whole: check everything, not only machines.
         build: build images that are not current.
     """
     from appliance.base.settings import get_settings
@@ -130,10 +130,10 @@ def _machines_of(plan: Plan, settings: Settings, *, build: bool) -> Callable[[],
 
 
 def carry_out(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None:
-    """Run what is left of a run, and print its report whatever happens.
+    """Execute the remaining trials of a run, and always print its report.
 
     Raises:
-        typer.Exit: with 1, when trials were inconclusive or the budget is spent.
+        typer.Exit: with 1, if trials were inconclusive or the budget is spent.
     """
     from dataclasses import replace
 
@@ -149,7 +149,7 @@ def carry_out(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None
             job = replace(job, budget=open_budget(folder))
             LocalExecutor(parallel).run(job, folder, on_event=display)
     except KeyboardInterrupt:
-        say(f"interrupted; go on with: mesocosm resume {folder.spec.run}")
+        say(f"To continue: mesocosm resume {folder.spec.run}")
         raise
     finally:
         report = read_report(folder, job.suite)
@@ -158,13 +158,15 @@ def carry_out(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None
         else:
             print_report(report)
     if report.ended == BUDGET_SPENT:
-        say(f"go on with a larger one: mesocosm resume {folder.spec.run} --budget-tokens N")
+        say(
+            f"To continue with a larger budget: mesocosm resume {folder.spec.run} --budget-tokens N"
+        )
         raise typer.Exit(1)
     if left := report.verdicts["INCONCLUSIVE"]:
         wrong = sum(trial.reason is Reason.TASK_ERROR for trial in report.trials)
         if wrong:
-            say(f"{wrong} ended by a task_error: mend the task and run it anew")
+            say(f"{wrong} ended with a task_error: fix the task and start a new run")
         if left > wrong:
-            again = f"mesocosm resume {folder.spec.run} --retry inconclusive"
-            say(f"{left - wrong} inconclusive; again: {again}")
+            retry = f"mesocosm resume {folder.spec.run} --retry inconclusive"
+            say(f"{left - wrong} inconclusive; to retry: {retry}")
         raise typer.Exit(1)

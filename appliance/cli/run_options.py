@@ -1,4 +1,4 @@
-"""Options of runs, of every command that asks for one."""
+"""Options of the commands that request a run."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ def _agents() -> list[str]:
 
 
 def _suites() -> list[str]:
-    """Return the names of all suites, for completion: those that ship, and those that are registered."""
+    """Return the names of all built-in and registered suites, for completion."""
     from appliance.base.settings import get_settings
     from controller.registered.suites import known_suites
 
     return known_suites(get_settings())
 
 
-Suite = Annotated[
-    str, typer.Argument(help="Name of a suite, or its folder.", autocompletion=_suites)
-]
+Suite = Annotated[str, typer.Argument(help="Name or folder of a suite.", autocompletion=_suites)]
 Agent = Annotated[
     str,
     typer.Option(
@@ -38,85 +36,104 @@ Agent = Annotated[
 ]
 AgentCommand = Annotated[
     str | None,
-    typer.Option("--agent-command", help="A command that acts, by JSON lines; docs/agents.md."),
+    typer.Option(
+        "--agent-command", help="Command of an agent that speaks JSON lines; see docs/agents.md."
+    ),
 ]
-Repeats = Annotated[int, typer.Option("--repeats", "-k", min=1, help="Trials of each task.")]
+Repeats = Annotated[int, typer.Option("--repeats", "-k", min=1, help="Trials per task.")]
 Tasks = Annotated[
     list[str] | None,
-    typer.Option("--task", "-t", help="Only this task, or those of a pattern; repeatable."),
+    typer.Option("--task", "-t", help="Only this task, or tasks that match; repeatable."),
 ]
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Only tasks with this tag; repeatable.")
 ]
 MaxSteps = Annotated[
-    int | None, typer.Option("--max-steps", min=1, help="Actions a trial, not the task's limit.")
+    int | None,
+    typer.Option("--max-steps", min=1, help="Actions per trial; overrides the task's limit."),
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option("--time-limit", min=0.001, help="The agent's seconds, not the task's limit."),
+    typer.Option(
+        "--time-limit", min=0.001, help="Seconds per trial for the agent; overrides the task's."
+    ),
 ]
 MaxTokens = Annotated[
     int | None,
-    typer.Option("--max-tokens-per-trial", min=1, help="The model's tokens, not the task's limit."),
+    typer.Option(
+        "--max-tokens-per-trial", min=1, help="Model tokens per trial; overrides the task's limit."
+    ),
 ]
 MaxUsd = Annotated[
     float | None,
-    typer.Option("--max-usd-per-trial", min=0.000001, help="Their price, not the task's limit."),
+    typer.Option(
+        "--max-usd-per-trial",
+        min=0.000001,
+        help="Model cost per trial; overrides the task's limit.",
+    ),
 ]
 BudgetTokens = Annotated[
     int | None,
-    typer.Option("--budget-tokens", min=1, help="Tokens of all attempts of the run together."),
+    typer.Option(
+        "--budget-tokens", min=1, help="Model tokens of the whole run, all attempts included."
+    ),
 ]
 BudgetUsd = Annotated[
     float | None,
-    typer.Option("--budget-usd", min=0.000001, help="Price of all attempts of the run together."),
+    typer.Option(
+        "--budget-usd", min=0.000001, help="Model cost of the whole run, all attempts included."
+    ),
 ]
 BudgetSeconds = Annotated[
     float | None,
-    typer.Option("--budget-seconds", min=0.001, help="Wall time of all attempts, added up."),
+    typer.Option("--budget-seconds", min=0.001, help="Total wall time of all attempts."),
 ]
 ModelExtra = Annotated[
     str | None,
-    typer.Option("--model-extra", help="Further fields of each request, as a JSON object."),
+    typer.Option(
+        "--model-extra", help="Additional fields of each model request, as a JSON object."
+    ),
 ]
 ImageScale = Annotated[
     float | None,
-    typer.Option("--image-scale", min=0.1, max=1.0, help="Make screenshots smaller for the model."),
+    typer.Option(
+        "--image-scale", min=0.1, max=1.0, help="Scale factor of the model's screenshots."
+    ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Everything random follows from it.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of all random choices.")]
 Order = Annotated[
     Literal["suite", "shuffled"],
-    typer.Option(help="Order in which trials are begun: the suite's, or shuffled by --seed."),
+    typer.Option(help="Order in which trials start: the suite's, or shuffled by --seed."),
 ]
 Script = Annotated[
     Path | None,
     typer.Option("--script", help="File of actions for --agent script.", dir_okay=False),
 ]
 Solution = Annotated[
-    str, typer.Option("--solution", help="Which of a task's `oracles` --agent oracle plays.")
+    str, typer.Option("--solution", help="Which of a task's `oracles` --agent oracle runs.")
 ]
-Model = Annotated[str | None, typer.Option("--model", help="Model's name for --agent model.")]
-BaseUrl = Annotated[str | None, typer.Option("--base-url", help="Endpoint for --agent model.")]
-Trees = Annotated[bool, typer.Option("--trees", help="Show agents accessibility trees too.")]
+Model = Annotated[str | None, typer.Option("--model", help="Name of the model for --agent model.")]
+BaseUrl = Annotated[str | None, typer.Option("--base-url", help="API base URL for --agent model.")]
+Trees = Annotated[bool, typer.Option("--trees", help="Also give agents the accessibility trees.")]
 Feedback = Annotated[
     Literal["none", "hints", "nodes"],
-    typer.Option(help="What agents are told of how far they are: nothing, hints, or all nodes."),
+    typer.Option(help="Progress feedback for agents: none, hints, or all nodes."),
 ]
 Record = Annotated[
-    bool, typer.Option("--record", help="Record every machine's screen beside the trial's log.")
+    bool, typer.Option("--record", help="Record every machine's screen next to the trial's log.")
 ]
-RecordRate = Annotated[float, typer.Option("--record-rate", help="Frames a second of --record.")]
+RecordRate = Annotated[float, typer.Option("--record-rate", help="Frames per second of --record.")]
 KeepEndState = Annotated[
     Literal["none", "failed", "all"],
-    typer.Option(help="Keep the machines as they were at the end of these trials; see regrade."),
+    typer.Option(help="Keep the end states of these trials' machines; see `mesocosm regrade`."),
 ]
 Parallel = Annotated[
-    int, typer.Option("--parallel", "-p", min=1, help="Trials at a time, as memory allows.")
+    int, typer.Option("--parallel", "-p", min=1, help="Trials at a time, if memory allows.")
 ]
 Retries = Annotated[
     int,
     typer.Option(
-        "--retries", min=0, help="More attempts at a trial whose machines or model failed."
+        "--retries", min=0, help="Additional attempts if a trial's machines or model fail."
     ),
 ]
 PreflightOption = Annotated[
@@ -127,5 +144,8 @@ PreflightOption = Annotated[
     ),
 ]
 FleetOption = Annotated[
-    str, typer.Option("--fleet", help="real, or fake: machines in memory, for first tries.")
+    str,
+    typer.Option(
+        "--fleet", help="real, or fake: simulated machines in memory, for trying things out."
+    ),
 ]

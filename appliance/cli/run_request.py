@@ -1,4 +1,4 @@
-"""Make the request of a run from what stands on the command line, for every command that takes one."""
+"""Build a run request from the command line, for every command that takes one."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ _REQUEST = "request"
 
 
 def takes_request(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a run; it receives them as its parameter ``request``.
+    """Add the options of a run to a command, which receives them as its parameter ``request``.
 
     Args:
-        command: its parameter ``request`` may stand anywhere; the options take its place.
+        command: a function with the parameter ``request``, at any position; the options replace it.
     """
     options = inspect.signature(make_request).parameters
     own = inspect.signature(command).parameters
@@ -72,7 +72,7 @@ def takes_request(command: Callable[..., None]) -> Callable[..., None]:
     placed = [parameter.replace(annotation=hints[parameter.name]) for parameter in every]
     run.__signature__ = inspect.Signature(placed)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in placed}
-    del run.__wrapped__  # its own annotations are names that typer cannot resolve
+    del run.__wrapped__  # typer cannot resolve the names in its annotations
     return run
 
 
@@ -108,10 +108,10 @@ def make_request(
     preflight: PreflightOption = True,
     fleet: FleetOption = "real",
 ) -> RunRequest:
-    """Return a request; folders and files are named from the root, as the service has a folder of its own.
+    """Return a request with absolute paths, as the service has its own working directory.
 
     Raises:
-        UsageError: a value is wrong.
+        UsageError: a value is invalid.
         RequirementError: recording needs a package that is not installed.
     """
     from appliance.base.errors import UnknownNameError
@@ -165,12 +165,12 @@ def make_request(
 
 
 def check_queued(request: RunRequest) -> None:
-    """Check a run before it is queued on this host, also that the worker that runs now could take it.
+    """Check a run before it is queued on this host, including that the current worker can run it.
 
     Raises:
-        UsageError: something that it names does not exist, or the worker's container lacks it.
-        SpecError: the suite or the script is wrong.
-        RequirementError: the model is not known, or a package is missing.
+        UsageError: something that it names does not exist, or not in the worker's container.
+        SpecError: the suite or the script is invalid.
+        RequirementError: the model is unknown, or a package is missing.
     """
     from appliance.base.settings import get_settings
     from controller.service.requests import check_request, require_present
@@ -184,10 +184,10 @@ def check_queued(request: RunRequest) -> None:
 
 
 def json_object(text: str | None) -> dict[str, Any] | None:
-    """Return the JSON object of an option; None where it was not given.
+    """Return the JSON object of an option; None if the option is absent.
 
     Raises:
-        UsageError: it is none.
+        UsageError: the value is not a JSON object.
     """
     from json import loads
 
@@ -205,7 +205,7 @@ def json_object(text: str | None) -> dict[str, Any] | None:
 
 
 def _absolute_suite(suite: str) -> str:
-    """Return the path of a suite's folder from the root; names of shipped suites as they are."""
+    """Return the absolute path of a suite's folder; names of built-in suites stay unchanged."""
     from evaluators.model.suite import list_suites
 
     is_folder = suite not in list_suites() and Path(suite).exists()

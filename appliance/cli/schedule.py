@@ -1,4 +1,4 @@
-"""``mesocosm schedule``: runs that the service queues at set times."""
+"""``mesocosm schedule``: schedule runs that the service queues at set times."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def _names() -> list[str]:
 Name = Annotated[str, typer.Argument(help="Name of a schedule.", autocompletion=_names)]
 NewName = Annotated[str, typer.Argument(help="Name of the schedule, such as nightly-smoke.")]
 CronOption = Annotated[
-    str | None, typer.Option("--cron", help="Cron line, such as '0 2 * * *' for two at night.")
+    str | None, typer.Option("--cron", help="Cron expression, such as '0 2 * * *' for 02:00.")
 ]
 EveryOption = Annotated[
-    str | None, typer.Option("--every", help="Time from slot to slot, such as 90s, 30m, 6h, 1d.")
+    str | None, typer.Option("--every", help="Interval between slots, such as 90s, 30m, 6h, 1d.")
 ]
 ZoneOption = Annotated[
-    str, typer.Option("--timezone", help="Zone of --cron, such as Europe/Berlin.")
+    str, typer.Option("--timezone", help="Time zone of --cron, such as Europe/Berlin.")
 ]
 MissedOption = Annotated[
     str,
     typer.Option(
-        "--missed", help="Slots while the service was down: make up for the last (once), or skip."
+        "--missed", help="Slots missed while the service was down: run the last (once), or skip."
     ),
 ]
 BaselineOption = Annotated[
@@ -48,19 +48,23 @@ BaselineOption = Annotated[
 ]
 ToleranceOption = Annotated[
     float,
-    typer.Option("--tolerance", min=0, max=1, help="Fall of the success rate that is no regress."),
+    typer.Option(
+        "--tolerance", min=0, max=1, help="Drop in success rate that is not a regression."
+    ),
 ]
 WebhookOption = Annotated[
-    list[str] | None, typer.Option("--webhook", help="Address that gets a POST; repeatable.")
+    list[str] | None, typer.Option("--webhook", help="URL to notify with a POST; repeatable.")
 ]
 MailOption = Annotated[
-    list[str] | None, typer.Option("--mail", help="Mail address that is told; repeatable.")
+    list[str] | None, typer.Option("--mail", help="Mail address to notify; repeatable.")
 ]
 OnOption = Annotated[
     list[str] | None,
-    typer.Option("--on", help="What is told: end, failure, regress; repeatable."),
+    typer.Option("--on", help="Events to notify about: end, failure, regress; repeatable."),
 ]
-LimitOption = Annotated[int, typer.Option("--limit", min=1, max=100_000, help="Slots at most.")]
+LimitOption = Annotated[
+    int, typer.Option("--limit", min=1, max=100_000, help="Maximum number of slots to show.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -91,9 +95,9 @@ def add(
     priority: PriorityOption = 0,
     json: JsonOption = False,
 ) -> None:
-    """Add a schedule. Adding the same one again changes nothing.
+    """Add a schedule; adding an identical one again has no effect.
 
-    A slot that comes while the schedule's last run is not over is recorded, and fires nothing.
+    A slot that is due while the schedule's last run is unfinished is recorded but starts no run.
     """
     from appliance.cli.remote.client import chosen_server
     from controller.service.schedules.definition import PREVIOUS, parse_schedule
@@ -137,17 +141,17 @@ def list_schedules(json: JsonOption = False) -> None:
 
 
 def pause(name: Name, json: JsonOption = False) -> None:
-    """Let a schedule fire nothing until it is resumed."""
+    """Stop a schedule from firing until it is resumed."""
     _print(_open().pause(name), json=json)
 
 
 def resume(name: Name, json: JsonOption = False) -> None:
-    """Let a paused schedule fire again, from its next slot on."""
+    """Resume a paused schedule from its next slot."""
     _print(_open().resume(name), json=json)
 
 
 def run_now(name: Name, json: JsonOption = False) -> None:
-    """Queue a run of a schedule at once, beside its slots."""
+    """Queue a run of a schedule now, in addition to its slots."""
     queued = _open().run_now(name)
     if json:
         print_json({"run": queued.run})
@@ -156,7 +160,7 @@ def run_now(name: Name, json: JsonOption = False) -> None:
 
 
 def remove(name: Name, json: JsonOption = False) -> None:
-    """Remove a schedule; its runs and its history stay."""
+    """Remove a schedule, but keep its runs and its history."""
     _open().remove(name)
     if json:
         print_json({"removed": name})
@@ -165,7 +169,7 @@ def remove(name: Name, json: JsonOption = False) -> None:
 
 
 def history(name: Name, limit: LimitOption = 100, json: JsonOption = False) -> None:
-    """Show what became of a schedule's slots, the latest first."""
+    """Show the outcomes of a schedule's slots, the latest first."""
     from rich.table import Table
 
     slots = _open().history(name, limit=limit)
@@ -181,7 +185,7 @@ def history(name: Name, limit: LimitOption = 100, json: JsonOption = False) -> N
 
 
 def to_dict(registered: Registered) -> dict[str, Json]:
-    """Return a schedule as JSON; keys are only added."""
+    """Return a schedule as JSON; keys may be added but never removed."""
     return {
         **registered.schedule.model_dump(mode="json"),
         "origin": registered.origin,
@@ -192,7 +196,7 @@ def to_dict(registered: Registered) -> dict[str, Json]:
 
 
 def when(registered: Registered) -> str:
-    """Return in words when a schedule fires."""
+    """Return a description of when a schedule fires."""
     trigger = registered.schedule.trigger
     if trigger.kind == "cron":
         return f"{trigger.line} ({trigger.timezone})"
@@ -231,7 +235,7 @@ def _targets(
 
     events: dict[str, object] = {"on": on} if on else {}
     if on and not (webhooks or mails):
-        raise UsageError("--on needs somebody to tell.", resolution="Add --webhook or --mail.")
+        raise UsageError("--on needs a recipient.", resolution="Add --webhook or --mail.")
     receivers = [
         *(("webhook", "url", url) for url in webhooks or []),
         *(("mail", "to", address) for address in mails or []),

@@ -1,4 +1,4 @@
-"""``mesocosm serve``: the controller's process; API, pages, schedules, metrics."""
+"""``mesocosm serve``: run the controller process: API, pages, schedules, metrics."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
 PortOption = Annotated[int | None, typer.Option(help="Port; MESOCOSM_CONTROLLER_PORT by default.")]
 ServicePortOption = Annotated[
-    int | None, typer.Option(help="Port of API and pages; MESOCOSM_SERVICE_PORT by default.")
+    int | None, typer.Option(help="Port of the API and pages; MESOCOSM_SERVICE_PORT by default.")
 ]
 PrometheusOption = Annotated[
-    str, typer.Option(help="Address of the Prometheus that is served below /prometheus.")
+    str, typer.Option(help="Address of the Prometheus server to serve under /prometheus.")
 ]
 
 _SHOWN_RUNS = 20
@@ -40,9 +40,10 @@ def serve(
     service_port: ServicePortOption = None,
     prometheus: PrometheusOption = "",
 ) -> None:
-    """Serve API, pages and metrics, and fire schedules, until SIGTERM or Ctrl-C; the containers' controller runs this.
+    """Serve API, pages and metrics, and fire schedules, until SIGTERM or Ctrl-C.
 
-    It reaches no machines: what needs them is asked of the worker (`mesocosm work`).
+    The controller container runs this command. It does not access machines: it forwards requests
+    that need them to the worker (`mesocosm work`).
     """
     import signal
     import threading
@@ -91,7 +92,7 @@ def serve(
 
 
 def _hosts(settings: Settings) -> set[str]:
-    """Return the values of ``Host`` at the published port, and those that the user allows."""
+    """Return the allowed values of the ``Host`` header: the published port's, and the user's."""
     from monitoring.hosts import LOOPBACK, allowed_hosts
 
     set_by_user = {part.strip() for part in settings.controller_hosts.split(",")} - {""}

@@ -1,4 +1,4 @@
-"""``mesocosm service``: queue, schedules and messages in one process; copies of its state."""
+"""``mesocosm service``: run queue, schedules and messages in one process; back up its state."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
 GraceOption = Annotated[
     float,
-    typer.Option(min=0, help="Seconds that running trials may go on once the service stops."),
+    typer.Option(min=0, help="Seconds that running trials may continue after a stop request."),
 ]
-RunsOption = Annotated[int, typer.Option("--runs", min=1, help="Runs that are worked on at once.")]
+RunsOption = Annotated[
+    int, typer.Option("--runs", min=1, help="Maximum number of concurrent runs.")
+]
 WorkerOption = Annotated[
-    bool, typer.Option("--worker/--no-worker", help="Whether this process works on the queue.")
+    bool, typer.Option("--worker/--no-worker", help="Whether this process executes queued runs.")
 ]
 SchedulesOption = Annotated[
     bool, typer.Option("--schedules/--no-schedules", help="Whether this process fires schedules.")
@@ -38,7 +40,7 @@ CertOption = Annotated[
     Path | None,
     typer.Option(
         "--tls-cert",
-        help="PEM file of the certificate that the API shows; MESOCOSM_SERVICE_TLS_CERT by default.",
+        help="PEM file of the API's certificate; MESOCOSM_SERVICE_TLS_CERT by default.",
     ),
 ]
 KeyFileOption = Annotated[
@@ -49,10 +51,12 @@ KeyFileOption = Annotated[
     ),
 ]
 InsecureOption = Annotated[
-    bool, typer.Option("--insecure", help="Let --host be reached over a network without TLS.")
+    bool, typer.Option("--insecure", help="Allow network access to --host without TLS.")
 ]
-PortOption = Annotated[int | None, typer.Option(help="Its port; MESOCOSM_SERVICE_PORT by default.")]
-Source = Annotated[Path, typer.Argument(help="File that `service backup` wrote.")]
+PortOption = Annotated[
+    int | None, typer.Option(help="Port of the API; MESOCOSM_SERVICE_PORT by default.")
+]
+Source = Annotated[Path, typer.Argument(help="File written by `service backup`.")]
 Target = Annotated[Path, typer.Argument(help="File to write; it must not exist.")]
 
 
@@ -80,9 +84,10 @@ def run(
     runs: RunsOption = 1,
     grace: GraceOption = 60.0,
 ) -> None:
-    """Serve the API, fire schedules and work on the queue until SIGTERM or Ctrl-C.
+    """Serve the API, fire schedules and execute queued runs until SIGTERM or Ctrl-C.
 
-    Then no more trials begin; those that run may end, and what is left is done by the next service.
+    When stopped, it starts no more trials and lets running ones finish; the next service continues
+    with the rest.
     """
     import signal
     import threading
@@ -119,14 +124,14 @@ def run(
         say(
             f"The API listens at {address}; the token of this host is in {own_token_path(settings)}."
         )
-    # Whoever stops the whole service finds it by this lock.
+    # `service stop` finds the whole service by this lock.
     is_whole = api and worker and schedules
     with (
         locked(service_lock(settings).path, what="The service")
         if is_whole
         else contextlib.nullcontext()
     ):
-        say(f"The service runs: {', '.join(parts)}.")
+        say(f"The service is running: {', '.join(parts)}.")
         run_parts(parts, stop)
     say("The service has stopped.")
 
@@ -134,22 +139,22 @@ def run(
 def _certificate(
     cert: Path | None, key: Path | None, host: str, *, is_insecure: bool
 ) -> Certificate | None:
-    """Return the certificate that the API shows.
+    """Return the certificate of the API; None if it uses no TLS.
 
     Raises:
-        UsageError: it is none, or one is needed.
+        UsageError: only one of certificate and key is given, or a certificate is required.
     """
     from appliance.base.errors import UsageError
     from controller.service.api.server import Certificate, require_protected
 
     if (cert is None) != (key is None):
-        raise UsageError("--tls-cert and --tls-key go together.")
+        raise UsageError("--tls-cert and --tls-key must be used together.")
     require_protected(host, has_tls=cert is not None, is_insecure=is_insecure)
     return None if cert is None or key is None else Certificate(cert, key)
 
 
 def start(json: JsonOption = False) -> None:
-    """Start the service in the background, as ``mesocosm up`` does; its log is in the state folder."""
+    """Start the service in the background, as ``mesocosm up`` does, with its log in the state folder."""
     from appliance.base.settings import get_settings
     from appliance.bringup.address import service_url
     from appliance.bringup.service import log_path, start_service
@@ -163,7 +168,7 @@ def start(json: JsonOption = False) -> None:
 
 
 def stop(json: JsonOption = False) -> None:
-    """Stop the service: running trials may finish, what is left is done by the next one."""
+    """Stop the service; running trials may finish, and the next service continues with the rest."""
     from appliance.base.settings import get_settings
     from appliance.bringup.service import stop_service
 
@@ -175,14 +180,14 @@ def stop(json: JsonOption = False) -> None:
 
 
 def backup(target: Target, json: JsonOption = False) -> None:
-    """Copy queue, schedules and tokens to a file, while the service runs.
+    """Back up queue, schedules and tokens to a file, even while the service runs.
 
-    `mesocosm service restore` puts it back.
+    `mesocosm service restore` restores it.
     """
     from appliance.base.errors import UsageError
 
     if target.exists():
-        raise UsageError(f"{target} exists.", resolution="Name a new file.")
+        raise UsageError(f"{target} already exists.", resolution="Specify a new file.")
     open_database().back_up(target)
     if json:
         print_json({"path": str(target.absolute())})
@@ -191,9 +196,10 @@ def backup(target: Target, json: JsonOption = False) -> None:
 
 
 def restore(file: Source, json: JsonOption = False) -> None:
-    """Put a copy of queue, schedules and tokens in the place of those of now.
+    """Replace queue, schedules and tokens with a backup.
 
-    Controller and worker must be stopped (`mesocosm down`). What is replaced is kept beside it.
+    Controller and worker must be stopped (`mesocosm down`). The replaced state is kept next to the
+    new one.
     """
     from appliance.base.settings import get_settings
     from controller.service.state.restoring import restore as restore_state
@@ -202,4 +208,5 @@ def restore(file: Source, json: JsonOption = False) -> None:
     if json:
         print_json({"restored": str(file), "replaced": str(replaced) if replaced else None})
     else:
-        say(f"{file} is restored." + (f" What was replaced is {replaced}." if replaced else ""))
+        kept = f" The replaced state is in {replaced}." if replaced else ""
+        say(f"Restored {file}.{kept}")

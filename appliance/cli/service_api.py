@@ -1,4 +1,4 @@
-"""Put the API of the service together from parts of all layers."""
+"""Assemble the API of the service from parts of all layers."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 _UNBOUNDED_RATE = 1e9
-"""Of requests a second that the controller has counted already."""
+"""Rate limit, in requests per second, of requests that the controller has already counted."""
 
 
 def make_sessions(settings: Settings) -> EpisodeSessions:
-    """Return the part that tends episodes which programs drive over the API."""
+    """Return the part that manages episodes which programs drive over the API."""
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.cli.run import check_machines
     from controller.service.episodes.factory import EpisodeFactory
@@ -47,10 +47,10 @@ def make_server(
     """Return the part that serves API and pages, and its address.
 
     Args:
-        around: what they are about.
+        around: their dependencies.
         host: address to listen on.
-        port: 0 lets the kernel choose; the settings' by default.
-        certificate: of TLS, if it is used.
+        port: 0 lets the kernel choose; that of the settings by default.
+        certificate: for TLS; None serves plain HTTP.
 
     Raises:
         RequirementError: the port is taken.
@@ -65,7 +65,7 @@ def make_server(
     listener = listen(host, settings.service_port if port is None else port)
     chosen = int(listener.getsockname()[1])
     by_user = {part.strip().lower() for part in settings.service_hosts.split(",")} - {""}
-    # A container listens everywhere, and is reached where the host publishes its port.
+    # A container listens on all addresses, and is reached at the port that the host publishes.
     hosts = by_user.union(
         *(
             allowed_hosts(address, [chosen, settings.service_port])
@@ -79,14 +79,14 @@ def make_server(
 
 
 def make_worker_server(around: Surroundings, look: Callable[[], Sight]) -> Part:
-    """Return the part that serves requests for machines on a Unix socket, to the controller.
+    """Return the part that serves the controller's requests for machines on a Unix socket.
 
     Args:
-        around: what they are about.
-        look: returns what is seen of machines.
+        around: its dependencies.
+        look: returns the observed states of machines.
 
     Raises:
-        RequirementError: the socket cannot be made.
+        RequirementError: the socket cannot be created.
     """
     from controller.service.api.forwarding import NAME
     from controller.service.api.server import Server, listen_privately
@@ -108,15 +108,15 @@ def make_surroundings(
     worker: Path | None = None,
     prometheus: str = "",
 ) -> Surroundings:
-    """Return what API and pages of this appliance are about.
+    """Return the dependencies of this appliance's API and pages.
 
     Args:
         database: the service's state.
         settings: of the appliance.
         stop: set when the service ends.
         sessions: of the episodes that programs drive.
-        worker: socket of the process that reaches machines; None where this one does.
-        prometheus: host and port of Prometheus, where the controller's page does not pass it on.
+        worker: socket of the process that accesses machines; None if this process does.
+        prometheus: host and port of Prometheus, if the controller's page does not proxy it.
     """
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.bringup.status import read_status
@@ -148,7 +148,7 @@ def make_surroundings(
 
 
 def _find_viewer(settings: Settings) -> Path | None:
-    """Return the folder of noVNC; None where it could not be had."""
+    """Return the folder of noVNC; None if it is not available."""
     from appliance.base.errors import MesocosmError
     from images.builder import Builder
 
@@ -159,12 +159,12 @@ def _find_viewer(settings: Settings) -> Path | None:
 
 
 def _machines(desk: HostMachineDesk) -> list[dict[str, Json]]:
-    """List machines as they are."""
+    """List machines with their current states."""
     return [asdict(row) for row in desk.rows()]
 
 
 def _machines_seen(settings: Settings, watch: Watch) -> list[dict[str, Json]]:
-    """List machines in a process that reaches none: their states are what somebody else sees."""
+    """List machines in a process that cannot access them: the worker observes their states."""
     from provisioning.machine_folder import iter_folders
 
     states = {machine.machine_id: machine.state for machine in watch.sight().machines}

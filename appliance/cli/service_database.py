@@ -16,7 +16,7 @@ def open_database() -> Database:
 
     Raises:
         StateError: it cannot be opened.
-        RequirementError: a package that it needs is not installed.
+        RequirementError: a required package is not installed.
     """
     from appliance.base.errors import RequirementError
     from appliance.base.settings import get_settings
@@ -26,11 +26,11 @@ def open_database() -> Database:
     except ModuleNotFoundError as exc:
         raise RequirementError(
             f"The service needs the Python package {exc.name}.",
-            resolution="Run `make up`, or install mesocosm with its extra: pip install -e .[service]",
+            resolution="Run `make up`, or install the extra `service`: pip install -e .[service]",
         ) from exc
     return Database(state_path(get_settings()))
 
 
 def own_token_path(settings: Settings) -> Path:
-    """Return the file of the token that commands of this host use."""
+    """Return the file of the token that commands on this host use."""
     return settings.service_dir / "token"

@@ -1,4 +1,4 @@
-"""``mesocosm service token``: who may use the API."""
+"""``mesocosm service token``: manage the API's access tokens."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from appliance.cli.service_database import open_database
 if TYPE_CHECKING:
     from controller.service.state.tokens import Tokens
 
-Name = Annotated[str, typer.Argument(help="What the token is called, such as dashboard.")]
+Name = Annotated[str, typer.Argument(help="Name of the token, such as dashboard.")]
 RoleOption = Annotated[
-    str, typer.Option("--role", help="read, or operate: queue and schedule runs.")
+    str, typer.Option("--role", help="read, or operate (also queue and schedule runs).")
 ]
 
 
 def token_app() -> typer.Typer:
     """Return the commands."""
-    app = make_group(no_args_is_help=True, help="Tokens of the API.")
+    app = make_group(no_args_is_help=True, help="Manage access tokens of the API.")
     app.command("add")(add)
     app.command("list")(list_tokens)
     app.command("remove")(remove)
@@ -31,7 +31,7 @@ def token_app() -> typer.Typer:
 
 
 def add(name: Name, role: RoleOption = "read", json: JsonOption = False) -> None:
-    """Make a token and print it; it cannot be shown again."""
+    """Create a token and print it; it cannot be shown again."""
     tokens = _open()
     from appliance.base.errors import UnknownNameError
     from controller.service.state.tokens import Role
@@ -54,7 +54,7 @@ def list_tokens(json: JsonOption = False) -> None:
         print_json({"tokens": [asdict(entry) for entry in entries]})
         return
     table = Table()
-    for title in ("name", "role", "made (UTC)"):
+    for title in ("name", "role", "created (UTC)"):
         table.add_column(title, no_wrap=True)
     for entry in entries:
         table.add_row(entry.name, entry.role, moment(entry.created_s))
@@ -62,7 +62,7 @@ def list_tokens(json: JsonOption = False) -> None:
 
 
 def remove(name: Name, json: JsonOption = False) -> None:
-    """Make a token worthless."""
+    """Revoke a token."""
     _open().remove(name)
     if json:
         print_json({"removed": name})

@@ -1,4 +1,4 @@
-"""``mesocosm settings``: what the appliance is set to, and by which variables."""
+"""``mesocosm settings``: show the settings of the appliance and their variables."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ PageOption = Annotated[
 
 OTHERS = {
     "Grafana": {
-        "MESOCOSM_GRAFANA_IMAGE": "Image of the compose file's profile `grafana`, for who starts it by hand.",
+        "MESOCOSM_GRAFANA_IMAGE": "Image of the compose profile `grafana`, which you start manually.",
         "MESOCOSM_GRAFANA_PORT": "Loopback port of that Grafana; 9491 by default.",
     },
     "Services on other hosts": {
-        "MESOCOSM_TOKEN": "Token that `mesocosm --server URL` shows to the service at that address.",
+        "MESOCOSM_TOKEN": "Token that `mesocosm --server URL` sends to the service at that address.",
     },
     "Set by Mesocosm itself": {
-        "MESOCOSM_REMOTE_NAME": "For the reset command of a remote desktop: its name.",
-        "MESOCOSM_REMOTE_HOST": "For the same: its host.",
-        "MESOCOSM_REMOTE_PORT": "For the same: its SSH port.",
+        "MESOCOSM_REMOTE_NAME": "Name of a remote desktop, for its reset command.",
+        "MESOCOSM_REMOTE_HOST": "Host of a remote desktop, for its reset command.",
+        "MESOCOSM_REMOTE_PORT": "SSH port of a remote desktop, for its reset command.",
     },
 }
-"""Variables that no class of settings holds, by heading of the page."""
+"""Variables that do not belong to a settings class, by heading of the page."""
 
 
 def sections() -> dict[str, type[BaseSettings]]:
-    """Return all classes of settings by heading of the page."""
+    """Return all settings classes, by heading of the page."""
     from appliance.base.settings import Settings
     from appliance.bringup.alerts import AlertSettings
     from controller.models.settings import ModelSettings
@@ -50,10 +50,10 @@ def sections() -> dict[str, type[BaseSettings]]:
 
 
 def check_environment() -> None:
-    """Make sure that the environment holds no unknown setting and no wrong value.
+    """Check that the environment has no unknown setting and no invalid value.
 
     Raises:
-        SettingsError: it does.
+        SettingsError: it has one.
     """
     from appliance.base.environment import known_variables, require_known
 
@@ -69,7 +69,7 @@ def register(app: typer.Typer) -> None:
 
 
 def settings(page: PageOption = False, json: JsonOption = False) -> None:
-    """Show every setting with its value; docs/settings.md says what each is for."""
+    """Show every setting with its value; docs/settings.md describes each setting."""
     from appliance.base.settings_reference import render_page
 
     if page:
@@ -98,10 +98,10 @@ def _rows() -> list[dict[str, object]]:
 
     rows: list[dict[str, object]] = []
     for kind in sections().values():
-        made = kind()
+        values = kind()
         for setting, field in zip(describe(kind), kind.model_fields, strict=True):
-            is_set = field in made.model_fields_set
-            value = shown(getattr(made, field))
+            is_set = field in values.model_fields_set
+            value = shown(getattr(values, field))
             rows.append(
                 {"name": setting.name, "value": value, "is_set": is_set, "purpose": setting.purpose}
             )

@@ -1,4 +1,4 @@
-"""Interrupt a command by SIGINT or SIGTERM, however it was started."""
+"""Interrupt a command by SIGINT or SIGTERM, no matter how it was started."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def interruptible(*, ends_process: bool = False) -> Iterator[None]:
     """Raise `KeyboardInterrupt` in a block when SIGINT or SIGTERM arrives.
 
     A command that a non-interactive shell starts in the background inherits an ignored SIGINT,
-    for which Python installs no handler of its own. Outside the main thread, where handlers cannot
-    be installed, this does nothing.
+    for which Python does not install a handler. Outside the main thread, where handlers cannot be
+    installed, this does nothing.
 
     Args:
-        ends_process: after the block, a signal ends the process at once and without a traceback.
-            Python then only waits for threads that put machines away; what they leave is removed
-            as what a killed process leaves.
+        ends_process: after the block, a signal ends the process at once, without a traceback. At
+            that point Python only waits for threads that release machines; the next sweep removes
+            what they leave behind, as for a killed process.
 
     Source: POSIX.1-2024, Shell Command Language, 2.11 Signals and Error Handling.
     """

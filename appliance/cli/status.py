@@ -1,4 +1,4 @@
-"""``mesocosm status``: services and machines at a glance."""
+"""``mesocosm status``: show the state of services and machines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QuietOption = Annotated[
     typer.Option(
         "--quiet",
         "-q",
-        help="Print nothing but the exit code: 1 unless all services and machines are up.",
+        help="Print nothing; exit with 1 unless all services and machines are up.",
     ),
 ]
 
@@ -27,10 +27,10 @@ def register(app: typer.Typer) -> None:
 
 
 def status(json: JsonOption = False, quiet: QuietOption = False) -> None:
-    """Show what runs, what answers, and the machines by state.
+    """Show which services run and answer, and the number of machines by state.
 
-    A machine is *ended* when its process or container is gone, *unreachable* when the hypervisor or
-    the Docker engine does not answer. The exit code is 0 unless -q asks for it.
+    A machine is *ended* if its process or container is gone, *unreachable* if the hypervisor or
+    the Docker engine does not answer. Without -q, the exit code is always 0.
     """
     from appliance.base.settings import get_settings
     from appliance.bringup.status import Status, read_status
@@ -58,13 +58,11 @@ def _print(report: Status) -> None:
     for name, (state, answers) in report.services.items():
         description = f"{state}, answers" if answers else f"[red]{state}, does not answer"
         if answers is None:
-            description = f"[yellow]{state}, not asked: the {ASKED_THROUGH[name]} does not answer"
+            description = f"[yellow]{state}, not checked: the {ASKED_THROUGH[name]} does not answer"
         table.add_row(name, description)
-    table.add_row(
-        "runs and schedules", "carried out" if report.service else "[yellow]not carried out"
-    )
+    table.add_row("runs and schedules", "executed" if report.service else "[yellow]not executed")
     sent = "; ".join(report.alerts_to)
-    table.add_row("alerts", f"go to {sent}" if sent else "are shown on the pages alone")
+    table.add_row("alerts", f"sent to {sent}" if sent else "only shown on the pages")
     for (kind, state), count in sorted(report.machines.items()):
         table.add_row(kind, f"[red]{count} {state}" if state in bad_states else f"{count} {state}")
     if report.lost:
@@ -86,13 +84,15 @@ def _print(report: Status) -> None:
 
 
 def _advice(report: Status) -> str:
-    """Return what brings up what is not there; empty where nothing is amiss that `up` mends."""
+    """Return advice on what `mesocosm up` would fix; empty if there is nothing for it to fix."""
     from images.currency import Currency
 
     absent = [name for name, (state, _) in report.services.items() if state == "absent"]
     missing = [image.name for image in report.images if image.currency is Currency.MISSING]
     if report.engine and len(absent) == len(report.services) and missing:
-        return "Nothing is there yet: `mesocosm up` builds images and starts everything."
+        return "Nothing is set up yet. To build images and start everything, run `mesocosm up`."
     if report.engine and absent:
-        return "`mesocosm up` starts what is absent."
-    return f"`mesocosm up` builds what is missing: {', '.join(missing)}." if missing else ""
+        return "To start the absent services, run `mesocosm up`."
+    if missing:
+        return f"To build the missing images ({', '.join(missing)}), run `mesocosm up`."
+    return ""

@@ -33,7 +33,7 @@ Name = Annotated[
 ]
 SeedOption = Annotated[
     int | None,
-    typer.Option("--seed", help="Show the values of the first trials of a run with this seed."),
+    typer.Option("--seed", help="Show the values that the first trials draw with this seed."),
 ]
 
 
@@ -49,7 +49,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_(json: JsonOption = False) -> None:
-    """List the suites that come with Mesocosm, and those that are registered."""
+    """List the built-in and the registered suites."""
     from rich.table import Table
 
     from appliance.base.settings import get_settings
@@ -71,9 +71,9 @@ def list_(json: JsonOption = False) -> None:
 
 
 def add(folder: Folder, json: JsonOption = False) -> None:
-    """Register a copy of a suite, so that queue, schedules and API can name it.
+    """Register a copy of a suite, for use in the queue, schedules and API.
 
-    The same one twice changes nothing; another one of its name is its next version.
+    Registering an identical suite again has no effect; a changed one becomes the next version.
     """
     from appliance.base.settings import get_settings
     from controller.registered.suites import add_suite
@@ -86,7 +86,7 @@ def add(folder: Folder, json: JsonOption = False) -> None:
 
 
 def remove(name: Name, json: JsonOption = False) -> None:
-    """Remove all versions of a registered suite, unless a queued run or a schedule names it."""
+    """Remove all versions of a registered suite, unless a queued run or a schedule uses it."""
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.base.settings import get_settings
     from appliance.cli.service_database import open_database
@@ -104,7 +104,7 @@ def remove(name: Name, json: JsonOption = False) -> None:
 
 
 def show(suite: Suite, seed: SeedOption = None, json: JsonOption = False) -> None:
-    """Show the tasks of a suite and the functions that it brings."""
+    """Show the tasks of a suite and the functions that it defines."""
     from rich.table import Table
 
     from controller.wiring import open_suite
@@ -116,8 +116,8 @@ def show(suite: Suite, seed: SeedOption = None, json: JsonOption = False) -> Non
         print_json({**_brief(opened), "tasks": tasks, "functions": _own(opened)})
         return
     title = f"{opened.name} {opened.version} ({opened.digest[:12]})"
-    brought = [f"{tool['kind']} {tool['name']}" for tool in _own(opened)]
-    caption = f"brings {', '.join(brought)}" if brought else None
+    functions = [f"{tool['kind']} {tool['name']}" for tool in _own(opened)]
+    caption = f"defines {', '.join(functions)}" if functions else None
     table = Table(
         "task", "roles", "nodes", "instruction", title=title, caption=caption, show_lines=True
     )
@@ -127,7 +127,7 @@ def show(suite: Suite, seed: SeedOption = None, json: JsonOption = False) -> Non
 
 
 def _count_nodes(task: Task) -> str:
-    """Return how many nodes earn credit, and how many only guard."""
+    """Return how many nodes earn credit, and how many are only guards."""
     earning = len(task.credit_nodes)
     guards = len(task.graph) - earning
     if not guards:
@@ -135,11 +135,11 @@ def _count_nodes(task: Task) -> str:
     return f"{earning} and {guards} {'guard' if guards == 1 else 'guards'}"
 
 
-def _say_what_is_left_out(suite: SuiteModel) -> None:
+def _report_skipped(suite: SuiteModel) -> None:
     from controller.unfamiliar import misspelt_packages
 
     for name, why in suite.left_out.items():
-        say(f"{name} is left out: {why}")
+        say(f"{name} is skipped: {why}")
     for line in misspelt_packages(suite):
         say(f"note: {line}")
 
@@ -152,10 +152,11 @@ def validate(
     fleet: FleetOption = "real",
     json: JsonOption = False,
 ) -> None:
-    """Check that each task passes by its solutions, and not by anything less.
+    """Check that each task passes with its solutions, and only with them.
 
-    Each task is tried by its own solutions, by doing nothing, by its `must_fail` attempts, by other
-    tasks' solutions, by cheats under the agent's user, at random, and by clicking on everything.
+    Tries each task with its own solutions, with no action, with its `must_fail` attempts, with the
+    solutions of other tasks, with cheats under the agent's user, with random actions, and with
+    clicks on everything.
     """
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.base.measures import record
@@ -166,7 +167,7 @@ def validate(
 
     settings = get_settings()
     opened = open_suite(suite, task or ())
-    _say_what_is_left_out(opened)
+    _report_skipped(opened)
     machines = open_fleet(fleet, settings, say)
     planner = Validator(opened, machines, settings.runs_dir, SYSTEM_CLOCK, record)
     rounds = planner.plan(tuple(task or ()), repeats=repeats)
@@ -194,8 +195,8 @@ def validate(
 
 
 def _print_interrupted(rows: list[Validation]) -> None:
-    """Say what attempts showed before Ctrl-C; whether tasks are sound is not known yet."""
-    say("interrupted; what was tried so far:")
+    """Print the attempts before Ctrl-C; whether tasks are sound is not known yet."""
+    say("attempts so far:")
     for row in rows:
         for attempt in row.attempts:
             say(f"  {attempt.line} (run {attempt.run})")
@@ -223,7 +224,7 @@ def _brief(suite: SuiteModel) -> dict[str, object]:
 
 
 def _own(suite: SuiteModel) -> list[dict[str, str]]:
-    """Return the functions that a suite brings."""
+    """Return the functions that a suite defines."""
     return [
         {"kind": tool.mark.kind, "on": tool.on, "name": tool.name} for tool in suite.vocabulary.own
     ]

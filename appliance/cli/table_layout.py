@@ -1,4 +1,4 @@
-"""Lay out tables so that they fit a terminal and no word of them is cut."""
+"""Lay out tables to fit a terminal without truncating words."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 _UNLIMITED_COLUMNS = 10_000
 _READABLE = 24
-"""A column is not made narrower than this for cells to wrap in it."""
+"""Minimum width of a column whose cells wrap."""
 _INDENT = 4
 
 
 class Layout(NamedTuple):
-    """What is printed, one after the other, and how many columns it takes."""
+    """The parts to print in order, and their width in terminal columns."""
 
     parts: list[RenderableType]
     width: int
 
 
 class _Span(NamedTuple):
-    """The widths that a column can have: of its longest word, readable, in one line."""
+    """Widths of a column: of its longest word, readable, and with every cell on one line."""
 
     least: int
     readable: int
@@ -36,11 +36,11 @@ class _Span(NamedTuple):
 
 
 def lay_out(table: Table, console: Console) -> Layout:
-    """Lay out a table for a console; the table may be changed.
+    """Lay out a table for a console; may modify the table.
 
-    Where it does not fit it has no borders, and cells wrap between words, the last columns first.
-    Where that is not enough, the last columns go below their row, each with its title. A single word
-    that is longer than the console is wide stays whole.
+    If the table does not fit, it gets no borders, and cells wrap between words, starting with the
+    last columns. If that is not enough, the last columns move below their row, each with its title.
+    A single word that is longer than the console's width is not broken.
     """
     if _width(table, console) <= console.width:
         return Layout([table], console.width)
@@ -72,7 +72,7 @@ def _span(column: Column, console: Console) -> _Span:
 
 
 def _set_widths(columns: Sequence[Column], spans: Sequence[_Span], gap: int, width: int) -> int:
-    """Set the widths of columns, the first as wide as they can be; return what they take."""
+    """Set the widths of columns, giving spare width to the first ones; return the total."""
     spare = max(0, width - sum(extent.readable + gap for extent in spans))
     for column, span in zip(columns, spans, strict=True):
         growth = min(span.most - span.readable, spare)
@@ -82,7 +82,7 @@ def _set_widths(columns: Sequence[Column], spans: Sequence[_Span], gap: int, wid
 
 
 def _rows_in_two(table: Table, shown: int, console: Console, width: int) -> Layout:
-    """Print each row's first cells as a row, and the others below it with their titles."""
+    """Lay out each row's first cells as a row, and the others below it with their titles."""
     columns, others = table.columns[:shown], table.columns[shown:]
     below = [_below(others, row) for row in range(table.row_count)]
     options = console.options.update(width=_UNLIMITED_COLUMNS)
@@ -114,7 +114,7 @@ def _one_row(
 
 
 def _below(columns: Sequence[Column], row: int) -> Text:
-    """Return the cells of a row that have no room in it, each with its title; empty ones left out."""
+    """Return the nonempty cells that do not fit in a row, each with its title."""
     parts = []
     for column in columns:
         cell, title = list(column.cells)[row], _as_text(column.header)
@@ -124,5 +124,5 @@ def _below(columns: Sequence[Column], row: int) -> Text:
 
 
 def _as_text(cell: RenderableType) -> Text:
-    """Return what a cell says, with its styles; cells are text or markup."""
+    """Return the styled text of a cell, which is text or markup."""
     return cell if isinstance(cell, Text) else Text.from_markup(str(cell))

@@ -1,4 +1,4 @@
-"""``mesocosm trial``: look into kept end states by hand."""
+"""``mesocosm trial``: inspect kept end states manually."""
 
 from __future__ import annotations
 
@@ -31,19 +31,21 @@ RunOption = Annotated[
     typer.Argument(metavar="RUN", help="Id of a run; all by default.", autocompletion=runs),
 ]
 TaskName = Annotated[str, typer.Argument(metavar="TASK", help="Id of a task.")]
-RepeatOption = Annotated[int, typer.Option("--repeat", min=0, help="Which trial of the task.")]
+RepeatOption = Annotated[
+    int, typer.Option("--repeat", min=0, help="Number of the task's trial, from 0.")
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = make_group(help="Look into trials whose machines were kept (run --keep-end-state).")
+    group = make_group(help="Inspect trials whose machines were kept (run --keep-end-state).")
     group.command("list")(list_kept)
     group.command("open")(open_kept)
     app.add_typer(group, name="trial")
 
 
 def list_kept(run: RunOption = None, json: JsonOption = False) -> None:
-    """List the trials whose end states are kept, and what they take on the disk."""
+    """List the trials whose end states are kept, and their size on disk."""
     from appliance.base.settings import get_settings
     from controller.store.end_states import list_end_states
     from controller.store.runs import Store
@@ -56,20 +58,21 @@ def list_kept(run: RunOption = None, json: JsonOption = False) -> None:
         print_json({"trials": kept, "mib": used_mib, "budget_mib": settings.end_states_mib})
         return
     _print(rows)
-    say(f"{used_mib} MiB of {settings.end_states_mib}; `mesocosm results prune` removes them.")
+    limit = f"{used_mib} MiB of {settings.end_states_mib} MiB"
+    say(f"{limit}; to remove end states, use `mesocosm results prune`.")
 
 
 def open_kept(
     run: RunName,
     task: TaskName,
     repeat: RepeatOption = 0,
-    port: Annotated[int, typer.Option(help="Port on the loopback; 0 chooses a free one.")] = 0,
+    port: Annotated[int, typer.Option(help="Loopback port; 0: any free port.")] = 0,
     fleet: FleetOption = "real",
 ) -> None:
-    """Start copies of a trial's machines as they were at its end, until Ctrl-C.
+    """Start copies of a trial's machines in their end state, until Ctrl-C.
 
-    A desktop's screen can be seen by VNC viewers of this host, without a password; a phone by
-    `mesocosm adb`. What is done there changes nothing of what is kept.
+    View a desktop's screen with a VNC viewer on this host, without a password; use a phone with
+    `mesocosm machine adb`. Changes to the copies do not affect the kept end state.
     """
     import signal
     import threading
@@ -86,7 +89,7 @@ def open_kept(
     machines = open_fleet(fleet, settings, say)
     if not isinstance(machines, EndStateFleet):
         raise UnsupportedError("These machines cannot be started from an end state.")
-    say("starting the machines as they were")
+    say("starting the machines from their end state")
     with machines.start_kept(folders) as lease:
         ended = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -95,7 +98,7 @@ def open_kept(
 
 
 def _show(machines: Mapping[str, Machine], port: int, ended: threading.Event) -> None:
-    """Say how each machine can be reached, and wait."""
+    """Print how to access each machine, and wait."""
     import contextlib
 
     from appliance.base.settings import get_settings
@@ -103,7 +106,7 @@ def _show(machines: Mapping[str, Machine], port: int, ended: threading.Event) ->
 
     folder = get_settings().machines_dir
     with contextlib.ExitStack() as relays:
-        console_err().print("The machines stay until Ctrl-C. A viewer for each screen:")
+        console_err().print("The machines run until you press Ctrl-C. To access each machine:")
         for role, machine in machines.items():
             name = machine.info.machine_id
             line = f"{role}: {name}"
@@ -112,7 +115,7 @@ def _show(machines: Mapping[str, Machine], port: int, ended: threading.Event) ->
                 line = f"vncviewer 127.0.0.1::{relay.port}"
                 port = 0
             elif machine.info.backend == "reference-phone":
-                line = f"mesocosm adb {name} shell"
+                line = f'eval "$(mesocosm machine adb {name})"; adb shell'
             console_out().print(line, markup=False, soft_wrap=True)
         ended.wait()
 

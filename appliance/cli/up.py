@@ -1,4 +1,4 @@
-"""``mesocosm up``: set everything up, prove it with a scored trial, say where to look."""
+"""``mesocosm up``: set up everything, verify it with a scored trial, and print the addresses."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from appliance.cli.output import JsonOption, console_err, console_out, print_jso
 if TYPE_CHECKING:
     from appliance.bringup.up import Outcome
 
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-TrialOption = Annotated[bool, typer.Option("--trial/--no-trial", help="End with a scored trial.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+TrialOption = Annotated[
+    bool, typer.Option("--trial/--no-trial", help="Run a scored trial at the end.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -21,7 +23,7 @@ def register(app: typer.Typer) -> None:
 
 
 def up(yes: YesOption = False, trial: TrialOption = True, json: JsonOption = False) -> None:
-    """Start what does not run, build what is missing, end with a trial across both machines."""
+    """Build missing images, start all services and machines, and run a trial on both machines."""
     from appliance.base.settings import get_settings
     from appliance.bringup.steps import Steps
     from appliance.bringup.up import bring_up
@@ -30,7 +32,7 @@ def up(yes: YesOption = False, trial: TrialOption = True, json: JsonOption = Fal
     try:
         outcome = bring_up(get_settings(), steps, trial=trial, ask=lambda text: yes or _ask(text))
     except KeyboardInterrupt:
-        console_err().print("Interrupted. What is complete stays; `make up` goes on from there.")
+        console_err().print("Completed steps are kept. To continue, run `make up`.")
         raise
     if json:
         report = outcome.report.to_dict() if outcome.report else None
@@ -51,7 +53,7 @@ def up(yes: YesOption = False, trial: TrialOption = True, json: JsonOption = Fal
 
 
 def _ask(text: str) -> bool:
-    """Ask a person; where there is none the answer is yes."""
+    """Ask the user for confirmation; without a terminal, the answer is yes."""
     import sys
 
     if not sys.stdin.isatty():

@@ -1,4 +1,4 @@
-"""``mesocosm machine vnc``: look at a desktop VM, and take its pointer and keys."""
+"""``mesocosm machine vnc``: view and control a desktop VM."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def vnc(
         str,
         typer.Argument(metavar="MACHINE", help="Id of a desktop VM.", autocompletion=complete),
     ],
-    port: Annotated[int, typer.Option(help="Port on the loopback; 0 chooses a free one.")] = 0,
+    port: Annotated[int, typer.Option(help="Loopback port; 0: any free port.")] = 0,
 ) -> None:
-    """Let VNC viewers of this host see a desktop VM, in use or not, until Ctrl-C.
+    """Let VNC viewers on this host connect to a desktop VM, in use or not, until Ctrl-C.
 
-    There is no password: everybody on this host can look and type while the command runs. What is
-    typed counts as the agent's doing.
+    There is no password: all users of this host can see and control the VM while the command runs.
+    Their input counts as the agent's.
     """
     import signal
     import threading
@@ -32,6 +32,6 @@ def vnc(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     with VncRelay(folder.path / "vnc.sock", port=port) as relay:
-        console_err().print(f"{folder.machine_id} can be seen until Ctrl-C, for example by:")
+        console_err().print(f"{folder.machine_id} can be viewed until you press Ctrl-C, with e.g.:")
         console_out().print(f"vncviewer 127.0.0.1::{relay.port}", markup=False)
         ended.wait()

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class RunDisplay:
-    """Shows the events of an executor as a progress bar, and one line for each trial that ended.
+    """Shows the events of an executor as a progress bar, with one line per finished trial.
 
     Args:
-        display: the bar's display, already begun.
-        total: number of trials; None when it is not known.
+        display: the progress display, already started.
+        total: number of trials; None if unknown.
     """
 
     def __init__(self, display: Progress, total: int | None) -> None:
@@ -40,24 +40,24 @@ class RunDisplay:
         """Show one event."""
         match event:
             case TrialStarted(trial):
-                self._describe(f"{trial}: getting machines ready")
+                self._describe(f"{trial}: preparing machines")
             case StepDone(trial, _, steps):
                 self._describe(f"{trial}: step {steps}")
             case AttemptLost(trial, attempt, result):
-                say(f"{trial}: attempt {attempt} is lost ({result.reason}), trying again")
+                say(f"{trial}: attempt {attempt} failed ({result.reason}), retrying")
             case TrialEnded(_, _, result):
                 self.advance(_line(result))
             case BudgetSpent(_, excess, left):
-                say(f"the budget is spent: {excess}; {left} were not begun")
+                say(f"the budget is spent: {excess}; {left} were not started")
             case RunPaused(run, left):
                 say(
                     "paused: three trials in a row could not reach their model; "
-                    f"{left} were not begun. Once it answers: "
+                    f"{left} were not started. Once the model answers: "
                     f"mesocosm resume {run} --retry inconclusive"
                 )
 
     def advance(self, line: str) -> None:
-        """Count a trial that ended, and say so."""
+        """Count a finished trial, and print its line."""
         self._display.advance(self._bar)
         say(line)
 
@@ -75,6 +75,6 @@ def _line(result: TrialResult) -> str:
 
 @contextlib.contextmanager
 def watching(total: int | None) -> Iterator[RunDisplay]:
-    """Show a run for the length of a block."""
+    """Show the progress of a run during a block."""
     with progress() as display:
         yield RunDisplay(display, total)

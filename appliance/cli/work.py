@@ -1,4 +1,4 @@
-"""``mesocosm work``: the worker's process; carries out queued runs and reaches machines for the controller."""
+"""``mesocosm work``: run the worker process, which executes queued runs and accesses machines."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 GraceOption = Annotated[
     float,
-    typer.Option(min=0, help="Seconds that running trials may go on once the worker stops."),
+    typer.Option(min=0, help="Seconds that running trials may continue after a stop request."),
 ]
-RunsOption = Annotated[int, typer.Option("--runs", min=1, help="Runs that are worked on at once.")]
+RunsOption = Annotated[
+    int, typer.Option("--runs", min=1, help="Maximum number of concurrent runs.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -26,10 +28,11 @@ def register(app: typer.Typer) -> None:
 
 
 def work(runs: RunsOption = 1, grace: GraceOption = 60.0) -> None:
-    """Carry out queued runs, episodes and human trials until SIGTERM or Ctrl-C; the containers' worker runs this.
+    """Execute queued runs, episodes and human trials until SIGTERM or Ctrl-C.
 
-    On the host, in place of that container (`mesocosm service stop` stops it), it also takes runs whose
-    agents and suites are folders of this host.
+    The worker container runs this command. If you run it on the host instead (stop the container
+    with `mesocosm service stop`), it also accepts runs whose agents and suites are folders on this
+    host.
     """
     import signal
     import threading
@@ -64,19 +67,19 @@ def work(runs: RunsOption = 1, grace: GraceOption = 60.0) -> None:
                 "episodes": sessions,
                 "messages": deliver_messages(database, SYSTEM_CLOCK),
             }
-            say(f"The worker runs: {', '.join(parts)}.")
+            say(f"The worker is running: {', '.join(parts)}.")
             run_parts(parts, stop)
     say("The worker has stopped.")
 
 
 def make_worker(database: Database, settings: Settings, *, runs: int, grace_s: float) -> Part:
-    """Return the part that carries out queued runs.
+    """Return the part that executes queued runs.
 
     Args:
-        database: where the queue is.
-        settings: where runs and machines are.
-        runs: how many are worked on at once.
-        grace_s: how long running trials may go on once it stops.
+        database: holds the queue.
+        settings: locate runs and machines.
+        runs: maximum number of concurrent runs.
+        grace_s: how long running trials may continue after a stop request, in seconds.
     """
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.cli.run import check_machines

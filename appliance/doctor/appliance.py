@@ -1,4 +1,4 @@
-"""Checks of the appliance itself, once it is up: services and machines."""
+"""Checks of the appliance itself, once it is up: services, alerts and machines."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _NOT_UP = "The appliance is not up."
 
 
 def check_services(settings: Settings) -> Finding:
-    """Ask every service of an appliance that is up; one that was stopped or killed is found."""
+    """Check that every service of a running appliance answers, including stopped or killed ones."""
     states = _service_states(settings)
     if not states:
-        return Finding(State.OK, f"{_NOT_UP} `mesocosm up` starts it.")
+        return Finding(State.OK, f"{_NOT_UP} To start it, run `mesocosm up`.")
     return judge_services(states, ask(settings, SERVICES))
 
 
@@ -32,24 +32,25 @@ def judge_services(states: Mapping[str, str], answers: Mapping[str, bool | None]
     """Return the finding about services.
 
     Args:
-        states: docker's word for each container, by service.
-        answers: whether each service answers; None for one that was not asked.
+        states: docker's state of each container, by service.
+        answers: whether each service answers; None if unknown.
     """
     silent = [
-        f"The {name} is {states.get(name, 'not there')} and does not answer."
+        f"The {name} is {states.get(name, 'missing')} and does not answer."
         for name, is_answered in answers.items()
         if is_answered is False
     ]
     if silent:
         resolution = (
-            "`mesocosm up` starts what does not run; `docker logs` of its container says why."
+            "Run `mesocosm up` to start missing services; for the reason, see `docker logs` of the "
+            "container."
         )
         return Finding(State.FAILED, " ".join(silent), resolution)
     return Finding(State.OK, f"{', '.join(answers)} answer.")
 
 
 def check_alerts(settings: Settings) -> Finding:
-    """Say where alerts go, and whether the running Alertmanager is set as this environment asks for."""
+    """Report where alerts are sent, and whether the running Alertmanager matches this environment."""
     try:
         expected = expected_config()
     except SettingsError as exc:
@@ -63,27 +64,29 @@ def judge_alerts(expected: str, written: str) -> Finding:
     """Return the finding about alerts.
 
     Args:
-        expected: configuration that this environment asks for.
-        written: the one that Alertmanager runs with; empty where it does not.
+        expected: configuration for this environment.
+        written: configuration of the running Alertmanager; empty if it does not run.
     """
     if written and written != expected:
         return Finding(
             State.WARN,
-            f"{_route(written)} The settings of this shell ask for something else: {_route(expected)}",
-            "`mesocosm up` takes the settings of the shell that it is called in.",
+            f"{_route(written)} The settings of this shell differ: {_route(expected)}",
+            "To apply the settings of this shell, run `mesocosm up` in it.",
         )
     is_sent = bool(describe_receivers(expected))
-    resolution = "" if is_sent else "MESOCOSM_ALERT_WEBHOOK and MESOCOSM_ALERT_MAIL_TO send them."
+    resolution = (
+        "" if is_sent else "To send them, set MESOCOSM_ALERT_WEBHOOK or MESOCOSM_ALERT_MAIL_TO."
+    )
     return Finding(State.OK, _route(expected), resolution)
 
 
 def _route(config: str) -> str:
     sent = "; ".join(describe_receivers(config))
-    return f"Alerts go to {sent}." if sent else "Alerts are shown on the pages alone."
+    return f"Alerts are sent to {sent}." if sent else "Alerts are only shown on the pages."
 
 
 def check_machines(settings: Settings) -> Finding:
-    """Look whether the machines run that should."""
+    """Check that all machines that should run do."""
     if not _service_states(settings):
         return Finding(State.OK, _NOT_UP)
     liveness = open_liveness(settings)
@@ -97,25 +100,25 @@ def judge_machines(sight: Sight) -> Finding:
     """Return the finding about machines."""
     silent = [f"{name}: {why}" for name, why in sight.hosts.items() if why]
     if silent:
-        lost = f" {len(sight.lost)} machines cannot be asked about." if sight.lost else ""
+        lost = f" The state of {len(sight.lost)} machines is unknown." if sight.lost else ""
         return Finding(
             State.FAILED,
-            f"Who runs machines does not answer. {'; '.join(silent)}.{lost}",
-            "`mesocosm up` starts it. Machines that were saved start again by themselves.",
+            f"A backend of machines does not answer. {'; '.join(silent)}.{lost}",
+            "Run `mesocosm up` to start it. Machines that were saved restart automatically.",
         )
     ended = [machine.machine_id for machine in sight.lost if machine.state == ENDED]
     if ended:
         return Finding(
             State.WARN,
-            f"Ended without having been asked to: {', '.join(ended)}.",
-            "The next lease starts a saved machine again. A running worker removes forks within a "
-            "minute; `mesocosm machine sweep` does so now.",
+            f"Machines ended unexpectedly: {', '.join(ended)}.",
+            "The next lease restarts a saved machine. A running worker removes forks within a "
+            "minute; to remove them now, run `mesocosm machine sweep`.",
         )
-    return Finding(State.OK, f"{len(sight.machines)} machines are as their records say.")
+    return Finding(State.OK, f"{len(sight.machines)} machines match their records.")
 
 
 def _service_states(settings: Settings) -> dict[str, str]:
-    """Return docker's word for each container of the appliance; empty where it is not up."""
+    """Return docker's state of each container of the appliance; empty if it is not up."""
     try:
         return {service.name: service.state for service in Compose(settings).services()}
     except RequirementError:

@@ -1,4 +1,4 @@
-"""One question about the host, its answer, and many of them at once."""
+"""Checks of the host, their findings, and running them in parallel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BUSY_PER_CPU = 1.5
 
 
 class State(StrEnum):
-    """How a check ended; `MISSING` and `FAILED` are needed things that are unmet."""
+    """Result of a check; `MISSING` and `FAILED` are unmet requirements."""
 
     OK = "ok"
     WARN = "warn"
@@ -32,12 +32,12 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The answer to a check.
+    """The finding of a check.
 
     Attributes:
-        state: how it ended.
+        state: its result.
         cause: what was found; one or two sentences.
-        resolution: what to do; empty when there is nothing to do.
+        resolution: what to do; empty if there is nothing to do.
     """
 
     state: State
@@ -47,12 +47,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question.
+    """One check.
 
     Attributes:
-        name: lower-case words with dashes.
-        ask: answers it; may block and may raise.
-        needed: nothing works without: no answer counts as failed, else as a warning.
+        name: lower case, with dashes.
+        ask: runs the check; may block and may raise.
+        needed: whether it is required: then no answer is a failure, else a warning.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Answer:
 
     @property
     def is_met(self) -> bool:
-        """Return whether nothing needed is lacking."""
+        """Whether no requirement is unmet."""
         return self.finding.state in {State.OK, State.WARN}
 
     def to_dict(self) -> dict[str, str]:
@@ -85,11 +85,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How busy this host is.
+    """Load of this host.
 
     Attributes:
-        average: processes that run or want to, over the last minute.
-        cpus: that they share.
+        average: load average over the last minute.
+        cpus: number of CPUs.
     """
 
     average: float
@@ -97,12 +97,12 @@ class Load:
 
     @classmethod
     def now(cls) -> Self:
-        """Return the host's."""
+        """Return the current load of this host."""
         return cls(os.getloadavg()[0], os.cpu_count() or 1)
 
     @property
     def is_high(self) -> bool:
-        """Whether programs wait for each other so long that deadlines say little."""
+        """Whether the load is so high that timeouts are not meaningful."""
         return self.average > _BUSY_PER_CPU * self.cpus
 
     def __str__(self) -> str:
@@ -118,18 +118,18 @@ def ask_all(
     clock: Clock = SYSTEM_CLOCK,
     read_load: Callable[[], Load] = Load.now,
 ) -> list[Answer]:
-    """Ask every check at once, each in a thread of its own.
+    """Run all checks in parallel, each in its own thread.
 
-    A check that hangs cannot hold up the others or the process: at the deadline it is answered
-    for, and its thread, a daemon, is left behind. On a busy host that is a warning: it is slow.
+    A check that hangs does not delay the others or the process: at the deadline it gets a finding,
+    and its daemon thread is abandoned. On a busy host that finding is only a warning.
 
     Args:
-        checks: the questions.
-        settings: handed to each.
-        deadline_s: for all of them.
-        on_answer: told about each answer as it comes.
+        checks: the checks.
+        settings: passed to each.
+        deadline_s: for all of them together.
+        on_answer: called with each answer when it arrives.
         clock: measures the deadline.
-        read_load: how busy the host is, asked where a check does not answer in time.
+        read_load: returns the host's load; called if a check does not answer in time.
 
     Returns:
         The answers, in the order of `checks`.
@@ -166,7 +166,7 @@ def _ask(check: Check, settings: Settings, read_load: Callable[[], Load]) -> Fin
         return check.ask(settings)
     except ToolTimeoutError as exc:
         return _no_answer(check, exc.brief, read_load())
-    except Exception as exc:  # noqa: BLE001 - whatever a check meets is its finding
+    except Exception as exc:  # noqa: BLE001 - any error of a check is its finding
         state = State.FAILED if check.needed else State.WARN
         return Finding(state, f"The check itself failed: {type(exc).__name__}: {exc}")
 
@@ -175,11 +175,11 @@ def _no_answer(check: Check, cause: str, load: Load) -> Finding:
     if load.is_high:
         return Finding(
             State.WARN,
-            f"{cause} This host is busy ({load}), so it may only be slow.",
-            "Run `mesocosm doctor` again when less runs.",
+            f"{cause} This host is busy ({load}), so the check may just be slow.",
+            "Run `mesocosm doctor` again when the host is less busy.",
         )
     return Finding(
         State.FAILED if check.needed else State.WARN,
         cause,
-        "Something on this host hangs; look at its disks and its name server.",
+        "Something on this host hangs; check its disks and its name server.",
     )

@@ -1,4 +1,4 @@
-"""The list of all checks, and the verdict over them."""
+"""The list of all checks, and functions that run them."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ CHECKS = (
 
 
 def examine(settings: Settings, on_answer: Callable[[Answer], None] | None = None) -> list[Answer]:
-    """Ask every check at once; takes less than ten seconds, whatever hangs.
+    """Run all checks in parallel, in less than ten seconds even if one hangs.
 
-    In a container, what only the host can tell is what was found there last.
+    In a container, findings about the host are those that were last recorded there.
     """
     if settings.place == "container":
         checks = with_recorded(CHECKS, settings)
@@ -76,7 +76,7 @@ def examine(settings: Settings, on_answer: Callable[[Answer], None] | None = Non
 
 
 def examine_host(settings: Settings) -> None:
-    """Record what only the host can tell, for the worker's container; boots nothing that was booted before."""
+    """Record findings that need the host, for the worker's container; reuses a known KVM result."""
     checks = [
         Check("kvm", check_kept_kvm, needed=False) if check.name == "kvm" else check
         for check in CHECKS

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 _DEADLINE_S = 4.0
 _MAX_SKEW_S = 300.0
-_EPOCH_OF_PROJECT_S = 1_760_000_000.0  # October 2025: an earlier clock is wrong for certain
+_EPOCH_OF_PROJECT_S = 1_760_000_000.0  # October 2025: an earlier clock is certainly wrong
 _NETWORK = "Check name server, proxy and firewall"
 
 
 def check_ports(settings: Settings) -> Finding:
-    """Make sure that each loopback port is free, or held by this appliance itself."""
+    """Check that each loopback port is free, or used by this appliance itself."""
     ports: list[tuple[str, int, Callable[[Settings], bool]]] = [
         ("controller_port", settings.controller_port, page_answers),
         ("service_port", settings.service_port, service_answers),
@@ -50,18 +50,18 @@ def check_ports(settings: Settings) -> Finding:
         if answers(settings):
             ours.append(str(port))
         else:
-            taken.append((name, port, ", ".join(find_holders(port)) or "an unseen process"))
+            taken.append((name, port, ", ".join(find_holders(port)) or "an unknown process"))
     if taken:
-        cause = " ".join(f"Port {port} ({name}) is held by {who}." for name, port, who in taken)
+        cause = " ".join(f"Port {port} ({name}) is used by {who}." for name, port, who in taken)
         variables = ", ".join(f"MESOCOSM_{name.upper()}" for name, _, _ in taken)
-        return Finding(State.FAILED, cause, f"Stop that, or choose other ports: {variables}.")
+        return Finding(State.FAILED, cause, f"Stop it, or set other ports: {variables}.")
     listed = ", ".join(str(port) for _, port, _ in ports)
-    note = f" (ours already: {', '.join(ours)})" if ours else ""
+    note = f" (used by this appliance: {', '.join(ours)})" if ours else ""
     return Finding(State.OK, f"Ports {listed} are free{note}.")
 
 
 def check_registry(settings: Settings) -> Finding:
-    """Ask, through the docker engine, whether a registry gives the base image."""
+    """Check, through the docker engine, whether a registry provides the base image."""
     del settings
     reference = host_distribution().registry_image
     try:
@@ -71,16 +71,16 @@ def check_registry(settings: Settings) -> Finding:
     except EngineError as exc:
         return Finding(
             State.WARN,
-            f"No registry gives {reference}: {exc.details[-160:]}",
-            "Nothing has to be done: images are made from the distribution's archive instead.",
+            f"No registry provides {reference}: {exc.details[-160:]}",
+            "No action required: images are built from the distribution's archive instead.",
         )
     except RequirementError:
-        return Finding(State.WARN, "Not asked: the Docker engine does not answer in time.")
-    return Finding(State.OK, f"A registry gives {reference}.")
+        return Finding(State.WARN, "Not checked: the Docker engine does not answer in time.")
+    return Finding(State.OK, f"A registry provides {reference}.")
 
 
 def check_base_archive(settings: Settings) -> Finding:
-    """Make sure that the archive that docker images are made from answers."""
+    """Check that the archive that docker images are built from answers."""
     distribution = host_distribution()
     reach = check_archive(distribution, settings, timeout_s=_DEADLINE_S)
     if reach.ok:
@@ -92,7 +92,7 @@ def check_base_archive(settings: Settings) -> Finding:
 
 
 def check_desktop_archives(settings: Settings) -> Finding:
-    """Return which distributions a desktop can be made of."""
+    """Check which distributions a desktop can be built from."""
     wanted = settings.distribution
     names = [PREFERRED_UBUNTU, FALLBACK] if wanted == "auto" else [wanted]
     lacking: list[str] = []
@@ -108,8 +108,8 @@ def check_desktop_archives(settings: Settings) -> Finding:
         if reach.ok:
             note = f" ({' '.join(lacking)})" if lacking else ""
             state = State.WARN if lacking else State.OK
-            resolution = "Nothing has to be done." if lacking else ""
-            return Finding(state, f"The desktop can be made of {name}{note}.", resolution)
+            resolution = "No action required." if lacking else ""
+            return Finding(state, f"The desktop can be built from {name}{note}.", resolution)
         lacking.append(f"{reach.reason}.")
     resolution = f"{_NETWORK}, or set MESOCOSM_MIRROR_UBUNTU or MESOCOSM_MIRROR_DEBIAN to a mirror."
     if any(settings.images_dir.glob("desktop/*/manifest.json")):
@@ -122,20 +122,22 @@ def check_clock(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> Finding:
     now_s = clock.now_s()
     resolution = "Set the clock, for example with `timedatectl set-ntp true`."
     if now_s < _EPOCH_OF_PROJECT_S:
-        return Finding(State.FAILED, "The clock is before this project's first day.", resolution)
+        return Finding(State.FAILED, "The clock is earlier than this project.", resolution)
     server_s = _server_time_s(settings)
     if server_s is None:
-        return Finding(State.OK, "The clock looks right; no server was there to compare it with.")
+        return Finding(State.OK, "The clock looks right; there was no server to compare it with.")
     skew_s = clock.now_s() - server_s
     if abs(skew_s) > _MAX_SKEW_S:
         return Finding(
-            State.WARN, f"The clock is {skew_s:+.0f} s off an archive's server.", resolution
+            State.WARN,
+            f"The clock differs by {skew_s:+.0f} s from an archive's server.",
+            resolution,
         )
     return Finding(State.OK, f"The clock is within {abs(skew_s):.0f} s of an archive's server.")
 
 
 def _server_time_s(settings: Settings) -> float | None:
-    """Read the date an archive's server puts into its answers."""
+    """Return the time in the replies of an archive's server."""
     mirror = find_mirror(host_distribution(), settings)
     if mirror is None:
         return None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MIN_PYTHON = (3, 11)
 _INSTALL = "Run `make up`, which installs it, or `apt-get install {}`."
 _ENGINE_DEADLINE_S = 4.0
-# Of Debian: program, package.
+# Program, Debian package.
 _BUILD_TOOLS = (
     ("qemu-img", "qemu-utils"),
     ("mkfs.ext4", "e2fsprogs"),
@@ -32,7 +32,7 @@ _BUILD_TOOLS = (
 
 
 def check_python(settings: Settings) -> Finding:
-    """Compare Python's version."""
+    """Check Python's version."""
     del settings
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info < MIN_PYTHON:
@@ -41,12 +41,12 @@ def check_python(settings: Settings) -> Finding:
 
 
 def tool_check(program: str, package: str, *version: str) -> Callable[[Settings], Finding]:
-    """Make the check of a program that must be installed.
+    """Return a check of a program that must be installed.
 
     Args:
         program: its name.
-        package: of Debian, which holds it.
-        version: words that make it print its version.
+        package: Debian package that contains it.
+        version: arguments that make it print its version.
     """
 
     def ask(settings: Settings) -> Finding:
@@ -59,7 +59,7 @@ def tool_check(program: str, package: str, *version: str) -> Callable[[Settings]
             return Finding(
                 State.FAILED,
                 f"{program} does not run: {output[-200:]}",
-                f"Install {package} again.",
+                f"Reinstall {package}.",
             )
         return Finding(State.OK, (done.text.splitlines() or [program])[0])
 
@@ -67,14 +67,14 @@ def tool_check(program: str, package: str, *version: str) -> Callable[[Settings]
 
 
 def check_build_tools(settings: Settings) -> Finding:
-    """Look for the small programs that builds call."""
+    """Check that the small programs that builds call are installed."""
     del settings
     lacking = [(tool, package) for tool, package in _BUILD_TOOLS if find_tool(tool) is None]
     if lacking:
         names = ", ".join(tool for tool, _ in lacking)
         packages = " ".join(package for _, package in lacking)
         return Finding(State.MISSING, f"Not installed: {names}.", _INSTALL.format(packages))
-    return Finding(State.OK, f"{', '.join(tool for tool, _ in _BUILD_TOOLS)} are there.")
+    return Finding(State.OK, f"{', '.join(tool for tool, _ in _BUILD_TOOLS)} are installed.")
 
 
 def check_qemu(settings: Settings) -> Finding:
@@ -87,14 +87,14 @@ def check_qemu(settings: Settings) -> Finding:
     except MesocosmError:
         return Finding(
             State.WARN,
-            "QEMU is not on the host, and the hypervisor image, which brings it, is not built.",
+            "QEMU is not on the host, and the hypervisor image, which contains it, is not built.",
             "Run `mesocosm image build hypervisor`.",
         )
     return Finding(State.OK, f"QEMU is in {image.tag}.")
 
 
 def check_docker(settings: Settings) -> Finding:
-    """Ask the docker engine for its version."""
+    """Query the docker engine's version."""
     del settings
     if find_tool("dockerd") is None and find_tool("docker") is None:
         return Finding(State.MISSING, "Docker is not installed.", _INSTALL.format("docker.io"))
@@ -139,7 +139,7 @@ def check_libvirt(settings: Settings) -> Finding:
     except ImportError as exc:
         return Finding(
             State.MISSING,
-            f"Python's libvirt module does not load: {exc}",
+            f"Cannot import Python's libvirt module: {exc}",
             "Run `make up`, which installs libvirt's libraries and the module.",
         )
     socket = settings.run_dir / "libvirt" / "libvirt-sock"
@@ -157,7 +157,7 @@ def check_libvirt(settings: Settings) -> Finding:
     except libvirt.libvirtError as exc:
         return Finding(
             State.WARN,
-            f"The hypervisor's socket is there, but libvirtd does not answer: {exc}",
+            f"The hypervisor's socket exists, but libvirtd does not answer: {exc}",
             "Run `mesocosm down` and `mesocosm up`.",
         )
     number = f"{version // 1_000_000}.{version // 1000 % 1000}.{version % 1000}"

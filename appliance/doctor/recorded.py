@@ -1,4 +1,4 @@
-"""What only the host can find out, recorded there for the doctor in the worker's container."""
+"""Findings that need the host, recorded there for the doctor in the worker's container."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ OF_THE_HOST = frozenset(
     {"kvm", "python", "compose", "qemu", "adb", "mmdebstrap", "build-tools", "ports"}
     | {"archive", "desktop-archive"}
 )
-"""Checks of programs, files and devices that a container has not, or has others of."""
+"""Checks of programs, files and devices that are missing or different in a container."""
 
 _log = logging.getLogger(__name__)
 
 
 class _Record(BaseModel):
-    """Findings by name of the check, and when they were made, unix time."""
+    """Findings by name of the check, and when they were recorded, unix time."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,12 +41,12 @@ class _Record(BaseModel):
 def record_findings(
     answers: Iterable[Answer], settings: Settings, *, clock: Clock = SYSTEM_CLOCK
 ) -> None:
-    """Write down what was found of the host; where it cannot be written, that is logged.
+    """Record findings about the host; log it if they cannot be written.
 
     Args:
-        answers: of checks; those that containers can make themselves are left out.
-        settings: where the record is; none is made where there is no appliance yet.
-        clock: stamps it.
+        answers: of checks; those that containers can run themselves are skipped.
+        settings: locate the record; nothing is recorded if there is no appliance yet.
+        clock: for the timestamp.
     """
     findings = {answer.name: answer.finding for answer in answers if answer.name in OF_THE_HOST}
     path = _path(settings)
@@ -54,14 +54,14 @@ def record_findings(
         if path.parent.is_dir():
             record = _Record(found_s=clock.now_s(), findings=findings)
             write_atomic(path, record.model_dump_json())
-    except PermissionError as exc:  # a user without rights may look all the same
-        _log.info("what was found of this host is not recorded: %s", exc)
+    except PermissionError as exc:  # users without write access may still run the checks
+        _log.info("findings about this host are not recorded: %s", exc)
     except OSError as exc:
-        _log.warning("what was found of this host could not be recorded: %s", exc)
+        _log.warning("cannot record findings about this host: %s", exc)
 
 
 def with_recorded(checks: Sequence[Check], settings: Settings) -> list[Check]:
-    """Return checks for a container: those of the host are answered by what was recorded there."""
+    """Return checks for a container, with recorded findings in place of checks of the host."""
     try:
         record = _Record.model_validate_json(_path(settings).read_bytes())
     except (OSError, ValidationError):
@@ -72,7 +72,7 @@ def with_recorded(checks: Sequence[Check], settings: Settings) -> list[Check]:
 def _recorded(check: Check, record: _Record) -> Check:
     finding = record.findings.get(check.name)
     if finding is None:
-        text, resolution = "Only the host can tell.", "Run `mesocosm doctor` there."
+        text, resolution = "Not recorded on the host yet.", "Run `mesocosm doctor` on the host."
         return Check(
             check.name, lambda _settings: Finding(State.WARN, text, resolution), check.needed
         )

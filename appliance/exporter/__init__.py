@@ -1,1 +1,1 @@
-"""What the controller tells Prometheus beside measures, read when it asks."""
+"""The controller's metrics for Prometheus in addition to measures, read on each scrape."""

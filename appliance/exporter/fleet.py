@@ -1,4 +1,4 @@
-"""Gauges of the fleet: leases, who waits, memory that is promised, forks that stand by."""
+"""Gauges of the fleet: held and waiting leases, reserved memory, standby forks."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def fleet_gauges(
 
     Args:
         settings: of the appliance.
-        machines: how many there are by kind and state.
-        clock: says how long leases have been waited for.
+        machines: number of machines by kind and state.
+        clock: measures how long leases have been waiting.
     """
     return [*_leases(settings, clock), *_memory(), *_pool(settings, machines)]
 
 
 def _leases(settings: Settings, clock: Clock) -> list[Gauge]:
-    """Return what the ledger says; nothing where there is none yet, or it cannot be read."""
+    """Return gauges of the ledger; none if it does not exist yet or cannot be read."""
     path = settings.state_dir / FILE
     if not path.exists():
         return []
@@ -50,7 +50,7 @@ def _leases(settings: Settings, clock: Clock) -> list[Gauge]:
     except MesocosmError as exc:
         _log.warning("leases have no metrics: %s", exc)
         return []
-    asked = [row for row in leases if row.kinds]  # those without machines fill the pool
+    asked = [row for row in leases if row.kinds]  # leases without machines fill the pool
     waiting = [row for row in asked if row.is_waiting]
     counts: dict[tuple[str, ...], float] = {
         ("held",): len(asked) - len(waiting),
@@ -61,7 +61,7 @@ def _leases(settings: Settings, clock: Clock) -> list[Gauge]:
         Gauge("leases", "Leases by state: held or waiting for machines.", counts, ("state",)),
         Gauge(
             "lease_longest_wait_seconds",
-            "How long the lease that waits longest has been waited for; 0 when none is.",
+            "How long the longest waiting lease has been waiting; 0 if none is.",
             {(): _longest_wait_s(waiting, clock)},
         ),
         Gauge("memory_reserved_bytes", "Memory that machines may use.", {(): reserved}),
@@ -86,7 +86,7 @@ def _memory() -> list[Gauge]:
 
 
 def _pool(settings: Settings, machines: Mapping[tuple[str, str], int]) -> list[Gauge]:
-    """Return how many forks stand by and should; nothing where none can be made."""
+    """Return the actual and the wanted number of standby forks; nothing if there can be none."""
     kind = Kind.DESKTOP.value
     has_desktop = any(machine_kind == kind for machine_kind, _state in machines)
     if not _can_fork(settings, has_desktop=has_desktop):
@@ -95,11 +95,11 @@ def _pool(settings: Settings, machines: Mapping[tuple[str, str], int]) -> list[G
     return [
         Gauge(
             "pool_wanted",
-            "Forks that shall stand by at all times, memory allowing; 0 in reset mode rewind.",
+            "Wanted number of standby forks, if memory allows; 0 in reset mode rewind.",
             {(kind,): kept_pool_size(settings)},
             ("kind",),
         ),
-        Gauge("pool_standing_by", "Forks that stand by.", {(kind,): standing_by}, ("kind",)),
+        Gauge("pool_standing_by", "Standby forks.", {(kind,): standing_by}, ("kind",)),
     ]
 
 

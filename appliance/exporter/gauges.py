@@ -1,4 +1,4 @@
-"""What the controller tells Prometheus beside measures: hosts, fleet, disk, images, runs, queue."""
+"""The controller's metrics in addition to measures: hosts, fleet, disk, images, runs, queue."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class ApplianceGauges:
 
     Args:
         settings: of the appliance.
-        watch: knows how machines are.
+        watch: knows the states of machines.
         sizes: measures the state folder.
-        clock: bounds how often runs are read, as those that go on have no place in the index.
+        clock: limits how often runs are read, as running ones are not in the index.
     """
 
     def __init__(
@@ -62,17 +62,17 @@ class ApplianceGauges:
         self._database: Database | None = None
 
     def __call__(self) -> list[Gauge]:
-        """Return all gauges as they are now."""
+        """Return the current values of all gauges."""
         host = [self._hosts(), *self._disk(), self._sizes.gauge(), self._load(), self._images()]
         fleet = fleet_gauges(self._settings, self.count_machines(), self._clock)
         return [*host, *fleet, *self._runs(), *self._service()]
 
     def count_machines(self) -> Mapping[tuple[str, str], int]:
-        """Count machines by kind and state, as they really are."""
+        """Count machines by kind and observed state."""
         return self._watch.sight().counts()
 
     def silent(self) -> Sequence[str]:
-        """Return what does not answer now: ``hypervisor``, ``docker``, ``worker``."""
+        """Return what does not answer: ``The hypervisor``, ``The docker``, ``The worker``."""
         return [f"The {name}" for name, why in self._watch.sight().hosts.items() if why]
 
     def _hosts(self) -> Gauge:
@@ -84,10 +84,10 @@ class ApplianceGauges:
         return Gauge("host_up", text, values, ("host",))
 
     def _service(self) -> list[Gauge]:
-        """Return the gauges of queue and schedules; none where there is no service, or it is newer."""
+        """Return the gauges of queue and schedules; none if there is no service, or it is newer."""
         if not self._settings.service_dir.exists():
             return []
-        # An extra: who never had a service need not have installed it.
+        # An optional extra, which is not installed without a service.
         from controller.service.metrics import read_gauges  # noqa: PLC0415
         from controller.service.state.database import Database, state_path  # noqa: PLC0415
 
@@ -98,7 +98,7 @@ class ApplianceGauges:
             self._database = self._database or Database(path)
             return read_gauges(self._database, self._clock)
         except StateError as exc:
-            _log.warning("queue and schedules have no metrics: %s", exc)
+            _log.warning("no metrics of queue and schedules: %s", exc)
             return []
 
     def _images(self) -> Gauge:
@@ -106,7 +106,7 @@ class ApplianceGauges:
             (name,): float(currency is not Currency.CURRENT)
             for name, currency in kept_currency(self._settings).items()
         }
-        text = "Whether an image was not current when a command on the host last looked: 1 or 0."
+        text = "Whether an image was not current when a command on the host last checked: 1 or 0."
         return Gauge("image_stale", text, values, ("image",))
 
     def _runs(self) -> list[Gauge]:
@@ -137,7 +137,7 @@ class ApplianceGauges:
             ),
             Gauge(
                 "good_run_days",
-                "Days of the last seven on which a run began whose trials were all judged.",
+                "Days, of the last seven, on which a run started whose trials were all judged.",
                 {(): len(days)},
             ),
         ]
@@ -149,7 +149,7 @@ class ApplianceGauges:
 
     def _load(self) -> Gauge:
         ratio = os.getloadavg()[0] / (os.cpu_count() or 1)
-        return Gauge("host_load_ratio", "Programs that want to run, over processors.", {(): ratio})
+        return Gauge("host_load_ratio", "Load average per processor.", {(): ratio})
 
     def _disk(self) -> list[Gauge]:
         usage = shutil.disk_usage(self._settings.state_dir)
@@ -160,5 +160,5 @@ class ApplianceGauges:
 
 
 def _at(name: str, text: str, times_s: Sequence[float]) -> Gauge:
-    """Return the gauge of the latest of some times; without any it has no value."""
+    """Return a gauge of the latest of some times; it has no value if there are none."""
     return Gauge(name, text, {(): max(times_s)} if times_s else {})

@@ -1,4 +1,4 @@
-"""What the controller knows of machines: what the worker sees, as it reaches none itself."""
+"""States of machines for the controller, from the worker, as it cannot access machines itself."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _SILENT = "The worker does not answer."
 
 
 class Watch(Protocol):
-    """Who knows how machines are."""
+    """Source of the states of machines."""
 
     def sight(self) -> Sight:
-        """Return what was seen last."""
+        """Return the last known states."""
         ...
 
 
 class WorkerWatch:
-    """Asks the worker for each look; safe among threads.
+    """Queries the worker on each call; thread-safe.
 
     Args:
-        settings: where its socket is.
+        settings: locate its socket.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -34,9 +34,9 @@ class WorkerWatch:
         self._last = Sight()
 
     def sight(self) -> Sight:
-        """Return what the worker sees; where it is silent, all machines are unreachable.
+        """Return the worker's report; if it does not answer, all machines are unreachable.
 
-        Before its first report nothing is known: while an appliance comes up nothing is amiss.
+        Before the first report nothing is known, so that an appliance that starts shows no problem.
         """
         report = ask_worker(self._settings)
         if report is not None:

@@ -1,4 +1,4 @@
-"""Sizes of what the state folder keeps, measured in the background: a walk may take minutes."""
+"""Sizes of the parts of the state folder, measured in the background: a walk may take minutes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
 
 EVERY_S = 600.0
-PARTS = ("runs", "images", "templates", "machines", "service", "metrics", "logs")
+PARTS = ("runs", "images", "templates", "machines", "devices", "service", "metrics", "logs")
 """Folders below the state folder that are measured."""
 
 
 class StoreSizes:
-    """Measures the parts of the state folder again and again; a context manager.
+    """Measures the parts of the state folder periodically; a context manager.
 
     Args:
-        settings: where the folder is.
+        settings: locate the folder.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -51,7 +51,7 @@ class StoreSizes:
         self._sizes = {part: size_bytes(self._root / part, self._ended) for part in PARTS}
 
     def gauge(self) -> Gauge:
-        """Return what was measured last; no values before the first time."""
+        """Return the last measurement; no values before the first one."""
         return Gauge(
             "store_bytes",
             "Disk space of the parts of the state folder, measured every ten minutes.",

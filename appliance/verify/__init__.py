@@ -1,1 +1,1 @@
-"""Check that a device does what Mesocosm asks of it."""
+"""Check that images and devices meet Mesocosm's requirements."""

@@ -1,4 +1,4 @@
-"""What is on a machine: programs, fonts, commands, packages, and a phone's first content."""
+"""List the contents of a machine: programs, fonts, commands, packages, a phone's initial content."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LIST_PROGRAMS = (
     ' printf "%s\\t%s\\n" "${file%.desktop}" "$(sed -n "s/^Name=//p" "$folder/$file" | head -n 1)";'
     " fi; done; done"
 )
-# "package: path" a line; files of no package are named on standard error, and the exit code is 1.
+# Lines of "package: path"; files without a package go to standard error, and the exit code is 1.
 _LIST_OWNERS = (
     f"dpkg-query -S $(ls -d {_FOLDERS} 2>/dev/null | sed 's:$:/*.desktop:') 2>/dev/null; true"
 )
@@ -48,22 +48,22 @@ PROVIDERS: Mapping[str, tuple[str, ...]] = {
     "content://com.google.android.apps.docs/documents": ("name", "kind"),
     "content://media/external/file": ("_data",),
 }
-"""Content providers of phones and the columns that are shown of them."""
+"""Content providers of phones, and their columns to show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a machine holds before any task touches it.
+    """Contents of a machine before any task changes it.
 
     Attributes:
         machine: its image.
-        programs: name as menus show it, by desktop id; of phones, the label that `open_app` takes, by
-            package; empty for packages without one.
-        owners: package that a desktop's program is of, by desktop id; none where no package has it.
-        packages: version by name, of a distribution.
-        fonts: families.
-        commands: that can be run by name.
-        records: rows of each content provider of a phone, by address.
+        programs: names in menus by desktop id; on phones, labels for `open_app` by package, empty
+            for packages without one.
+        owners: packages of a desktop's programs by desktop id; programs without one are missing.
+        packages: versions of distribution packages by name.
+        fonts: font families.
+        commands: names of commands in the path.
+        records: rows of a phone's content providers by address.
     """
 
     machine: str
@@ -75,11 +75,11 @@ class Contents:
     records: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON."""
+        """Return the contents as JSON."""
         return {**asdict(self), "fonts": list(self.fonts), "commands": list(self.commands)}
 
     def page(self) -> str:
-        """Return it as a page of Markdown."""
+        """Return the contents as a Markdown page."""
         parts = [f"# What is on {self.machine}\n"]
         if self.programs:
             parts += ["## Programs\n", *self._program_rows(), ""]
@@ -107,10 +107,10 @@ class Contents:
 
 
 def read_contents(machine: Machine) -> Contents:
-    """Ask a machine what it holds.
+    """Read the contents of a machine.
 
     Args:
-        machine: a desktop or a phone, as a lease hands it out.
+        machine: a leased desktop or phone.
 
     Raises:
         ActionError: a command failed on it.
@@ -159,7 +159,7 @@ def _owners(text: str) -> dict[str, str]:
 
 
 def _wrapped(names: Iterable[str]) -> list[str]:
-    """Return names as lines of a paragraph, none of them broken."""
+    """Return names as lines of a paragraph, without breaking names."""
     return textwrap.wrap(", ".join(names), _COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 

@@ -1,4 +1,4 @@
-"""Look at a desktop of an image, as is done before a desktop is saved."""
+"""Review a desktop of an image, with the same review as before a desktop is saved."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 _BACKENDS = {backend.recipe: name for name, backend in DESKTOPS.items() if backend.recipe}
 IMAGES = frozenset(_BACKENDS)
-"""Images of which a desktop can be looked at."""
+"""Images whose desktops can be reviewed."""
 
 
 def review_image(name: str, settings: Settings, say: Callable[[str], None]) -> Review:
-    """Lend a desktop of today's image, made where there is none, and review it.
+    """Lease a desktop of the current image, creating one if there is none, and review it.
 
     Args:
         name: one of `IMAGES`.
-        settings: name the distribution.
-        say: told in one line what takes long.
+        settings: specify the distribution.
+        say: called with a one-line message about anything that takes long.
 
     Raises:
-        DesktopFaultyError: a fresh one has faults.
-        MesocosmError: none can be had, such as while the appliance is down.
+        DesktopFaultyError: the fresh desktop has faults.
+        MesocosmError: no desktop is available, for example while the appliance is down.
     """
     chosen = settings.model_copy(update={"desktop": _BACKENDS[name]})
     with LocalFleet(chosen, say=say).acquire({"desktop": Kind.DESKTOP}) as lease:
@@ -43,9 +43,9 @@ def review_image(name: str, settings: Settings, say: Callable[[str], None]) -> R
 
 
 def describe_review(name: str, settings: Settings, say: Callable[[str], None]) -> dict[str, str]:
-    """Review a desktop of an image for a table: ``screen``, and ``state`` where it has faults.
+    """Review a desktop of an image; return columns ``screen``, and ``state`` if it has faults.
 
-    Args: as of `review_image`.
+    Args: those of `review_image`.
     """
     try:
         review = review_image(name, settings, say)

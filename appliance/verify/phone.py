@@ -1,8 +1,8 @@
-"""The device conformance suite of phones: what providers, agents and evaluators rely on.
+"""The device conformance suite of phones: behaviour that providers, agents and evaluators rely on.
 
-It runs on any phone that speaks ADB: the reference phone, an emulator, a physical one. It opens
+It runs on any phone that supports ADB: the reference phone, an emulator, a physical one. It opens
 the phone's Settings and its home screen, and writes one setting and one folder, both of which it
-removes; a console lets it also save, load and delete a snapshot.
+removes. With a console, it also saves, loads and deletes a snapshot.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ State = Literal["pass", "fail", "skip"]
 
 
 class PhoneUnderTest:
-    """The phone and the parts of the provider that drive it.
+    """The phone and the parts of the provider that control it.
 
     Args:
         device: the phone over ADB.
-        console: opens a session with its console; None when it has none.
-        clock: waits.
+        console: opens a session with its console; None if it has none.
+        clock: for waiting.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class PhoneUnderTest:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that is asked of a phone.
+    """One requirement for a phone.
 
     Attributes:
         name: short, lower case.
-        what: one line on what must hold.
-        run: raises `MesocosmError` when it does not; gives a reason when it cannot be asked.
+        what: one line on the requirement.
+        run: raises `MesocosmError` if it is not met; returns a reason if it cannot be checked.
     """
 
     name: str
@@ -77,13 +77,13 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """How one check ended.
+    """Result of one check.
 
     Attributes:
         name: of the check.
-        what: must hold.
+        what: the requirement.
         state: ``pass``, ``fail`` or ``skip``.
-        seconds: it took.
+        seconds: how long it took.
         said: why it failed or was skipped.
     """
 
@@ -103,20 +103,20 @@ def find_phone(
     token_file: Path | None = None,
     timeout_s: float = 30.0,
 ) -> PhoneUnderTest:
-    """Connect to a phone and, if it has one, find its console.
+    """Connect to a phone and, if it has one, its console.
 
     Args:
-        serial: ``HOST:PORT``, or as ``adb devices`` names it, such as ``emulator-5554``.
-        settings: socket and key of the appliance's adb server.
-        adb_port: loopback port of another adb server, one that knows the phone already.
-        console: ``HOST:PORT``; for ``emulator-N`` the port N of this host.
-        token_file: holds what the console's ``auth`` wants.
+        serial: ``HOST:PORT``, or a serial from ``adb devices``, such as ``emulator-5554``.
+        settings: locate socket and key of the appliance's adb server.
+        adb_port: loopback port of another adb server that already knows the phone.
+        console: ``HOST:PORT``; port N of this host by default for ``emulator-N``.
+        token_file: contains the token for the console's ``auth`` command.
         timeout_s: for connecting.
 
     Raises:
-        PhoneUnauthorizedError: the phone refuses the key of that adb server.
+        PhoneUnauthorizedError: the phone rejects the key of that adb server.
         LinkError: it cannot be reached.
-        UsageError: the console's address or token is none.
+        UsageError: the console's address or token is invalid.
     """
     endpoint = None if adb_port is None else TcpEndpoint(adb_port)
     device = AdbDevice(AdbServer(settings, endpoint=endpoint), serial)
@@ -130,9 +130,9 @@ def find_phone(
     token_file = token_file or Path.home() / TOKEN_NAME
     if not host or not port.isdigit() or not token_file.is_file():
         raise UsageError(
-            f"The console {console} cannot be signed in at.",
-            details=f"It wants HOST:PORT and a token; {token_file} is looked for.",
-            resolution="Name the console with --console and the token's file with --token-file.",
+            f"Cannot sign in to the console {console}.",
+            details=f"This needs HOST:PORT and a token in the file {token_file}.",
+            resolution="Specify the console with --console and the token's file with --token-file.",
         )
     token = token_file.read_text().strip()
     device.wait(timeout_s)
@@ -144,12 +144,12 @@ def verify_phone(
     checks: Sequence[Check],
     tick: Callable[[Finding], None] = lambda _finding: None,
 ) -> list[Finding]:
-    """Run all checks, each whatever the others said.
+    """Run all checks, even if some fail.
 
     Args:
         phone: it must be connected.
         checks: such as `appliance.verify.phone_checks.CHECKS`.
-        tick: told each finding.
+        tick: called with each finding.
     """
     findings = []
     for check in checks:

@@ -1,1 +1,1 @@
-"""What agents may do: typed functions, by the place they act on."""
+"""Actions of agents: typed functions, grouped by the place that they act on."""

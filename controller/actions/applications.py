@@ -1,4 +1,4 @@
-"""Start an application of a desktop and wait until it can be typed into."""
+"""Start an application on a desktop and wait until it accepts keyboard input."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _SHORT_NAME_CHARS = 3
 
 
 def start_and_wait(machine: Machine, name: str, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Start an application and return once a window of it has the focus.
+    """Start an application and return once one of its windows has the focus.
 
-    Under software emulation a program's first window takes ten seconds and more, in which nothing
-    on the screen changes and whatever is typed is lost. A program that shows no window at all is
-    waited for as long as one that is slow.
+    Under software emulation a program's first window takes ten seconds or more; during that time
+    the screen does not change and typed text is lost. The wait for a program that never shows a
+    window is as long as for a slow one.
 
     Args:
         machine: the desktop.
-        name: of the application, as the menu shows it.
+        name: name of the application in the menu.
         clock: measures and waits.
 
     Raises:
@@ -63,7 +63,7 @@ def _active_window(machine: Machine) -> Mapping[str, Any] | None:
 
 
 def _belongs_to(window: Mapping[str, Any], app_id: str) -> bool:
-    """Return whether a window's class names an application, such as org.gnome.Terminal."""
+    """Return whether a window's class matches an application id, such as org.gnome.Terminal."""
     short = app_id.rpartition(".")[2].lower()
     if len(short) < _SHORT_NAME_CHARS:
         return False

@@ -23,7 +23,7 @@ _KEYS = (
     "space", "Up", "Down", "Left", "Right", "Home", "End", "Prior", "Next", "Menu", "Print",
     "enter", "pageup", "pagedown", "backspace", "escape",
 )  # fmt: skip
-"""Names that a misspelt one may mean; letters, digits, F1 to F12 and all others of X are names."""
+"""Key names to suggest for misspelled ones; letters, digits, F1-F12 and all X names are also valid."""
 Notches = Annotated[int, Field(ge=-20, le=20)]
 
 

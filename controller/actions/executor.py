@@ -1,4 +1,4 @@
-"""Check actions and carry them out on the machines and the session of one trial."""
+"""Validate and execute actions on the machines and the session of one trial."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _AXES = {"x": 0, "to_x": 0, "y": 1, "to_y": 1}
 
 
 class ActionExecutor:
-    """Carries out the actions of one trial.
+    """Executes the actions of one trial.
 
     Args:
-        space: the actions that exist.
-        machines: by role.
-        state: what actions on the session write to.
+        space: the available actions.
+        machines: machines by role.
+        state: session state that session actions modify.
     """
 
     def __init__(
@@ -34,11 +34,11 @@ class ActionExecutor:
         self._state = state
 
     def execute(self, action: Action) -> None:
-        """Check an action and carry it out.
+        """Validate and execute an action.
 
         Raises:
-            InvalidActionError: unknown role, action, key or application, or wrong arguments.
-            ActionError: the machine refused.
+            InvalidActionError: unknown role, action, key or application, or invalid arguments.
+            ActionError: the action failed on the machine.
             LinkError: communication with the machine failed.
         """
         tool = self._space.find(action)

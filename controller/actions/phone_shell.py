@@ -30,7 +30,7 @@ PACKAGES = {
     "Settings": "com.android.settings",
     "Tasks": "com.google.android.apps.tasks",
 }
-"""Packages of applications by the label a user reads on the reference phone."""
+"""Packages of applications by their label on the reference phone."""
 
 
 def run_on_phone(machine: Machine, *argv: str) -> str:
@@ -57,11 +57,11 @@ def launch(machine: Machine, name: str) -> None:
 
     Args:
         machine: the phone.
-        name: the label a user reads, or a package.
+        name: the displayed label, or a package.
 
     Raises:
         InvalidActionError: the phone has no such application.
-        ActionError: it could not be started.
+        ActionError: the application could not be started.
     """
     labels = {label.casefold(): package for label, package in PACKAGES.items()}
     package = labels.get(name.casefold(), name)

@@ -1,4 +1,4 @@
-"""Actions on the session itself: wait, hand in an answer, say that the task is done."""
+"""Actions on the session: wait, submit an answer, declare the task done or infeasible."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class SessionState:
-    """What the agent has handed in so far.
+    """What the agent has submitted so far.
 
     Attributes:
-        clock: what `wait` waits on.
-        answer: the last one handed in.
+        clock: clock that `wait` uses.
+        answer: the last submitted answer.
         completed: whether the agent declared the task done.
-        infeasible: why the agent says that the task cannot be done; None when it did not.
+        infeasible: the agent's reason for declaring the task infeasible; None if it did not.
     """
 
     clock: Clock

@@ -23,7 +23,7 @@ _COPY_TIMEOUT_S = 120.0
 _EXECUTABLE = 0o111
 
 GuestPath = Annotated[str, Field(min_length=1, max_length=1000, pattern=PATTERN)]
-"""An absolute path of the guest, or one that starts with ``~/``."""
+"""An absolute path on the guest, or one that starts with ``~/``."""
 Mode = Annotated[str, Field(pattern=r"^0?[0-7]{3}$")]
 """Permission bits in octal, as text: ``"0644"``."""
 Owner = Literal["user", "root"]
@@ -33,15 +33,15 @@ Owner = Literal["user", "root"]
 def put_file(
     machine: Machine, path: GuestPath, content: str = "", mode: Mode = "0644", owner: Owner = "user"
 ) -> None:
-    """Write a text file; missing folders are made, and have the same owner.
+    """Write a text file; missing folders are created with the same owner.
 
     Args:
         machine: the desktop.
         path: absolute, or starting with ~/.
         content: the text.
-        mode: permission bits, octal, in quotes: "0600" hides a file of root's from the agent.
-        owner: user (the agent) or root. What is root's in a folder of root's is out of the agent's
-            reach; in the agent's home folder it could still be replaced.
+        mode: permission bits, octal, in quotes: "0600" hides a file owned by root from the agent.
+        owner: user (the agent) or root. The agent cannot modify a file owned by root in a folder
+            owned by root; in its home folder it could still replace the file.
     """
     _write(machine, absolute(machine, path), content.encode(), int(mode, 8), owner)
 
@@ -50,14 +50,14 @@ def put_file(
 def copy_files(
     machine: Machine, source: SuiteFile, path: GuestPath, mode: Mode = "0644", owner: Owner = "user"
 ) -> None:
-    """Copy a file, or a folder with all that is in it, from the suite's folder to the desktop.
+    """Copy a file, or a folder and its content, from the suite's folder to the desktop.
 
     Args:
         machine: the desktop.
         source: path in the suite's folder; content is copied byte by byte.
-        path: what the copy is called: absolute, or starting with ~/.
-        mode: of files, octal, in quotes. Folders can be entered by whoever may read them; what may
-            be executed in the suite's folder may be executed in the copy.
+        path: path of the copy: absolute, or starting with ~/.
+        mode: permission bits of files, octal, in quotes. Users who can read a folder can also enter
+            it; files that are executable in the suite's folder stay executable.
         owner: as in put_file.
     """
     full, bits = absolute(machine, path), int(mode, 8)
@@ -75,7 +75,7 @@ def copy_files(
 
 @setup(on="desktop")
 def make_dir(machine: Machine, path: GuestPath, mode: Mode = "0755", owner: Owner = "user") -> None:
-    """Make a folder, and those around it.
+    """Create a folder and its missing parents.
 
     Args:
         machine: the desktop.
@@ -90,11 +90,11 @@ def make_dir(machine: Machine, path: GuestPath, mode: Mode = "0755", owner: Owne
 
 @setup(on="desktop")
 def keep_reference(machine: Machine, path: GuestPath) -> None:
-    """Remember a folder as it is now, out of the agent's reach, for nothing_else_changed.
+    """Save a copy of a folder where the agent cannot access it, for nothing_else_changed.
 
     Args:
         machine: the desktop.
-        path: of the folder: absolute, or starting with ~/.
+        path: path of the folder: absolute, or starting with ~/.
     """
     full = absolute(machine, path)
     kept = reference_of(full, machine.info.home)
@@ -104,10 +104,10 @@ def keep_reference(machine: Machine, path: GuestPath) -> None:
 
 
 def _walk(top: Path) -> Iterator[Path]:
-    """Return a folder and all in it, folders before their content.
+    """Yield a folder and everything in it, folders before their content.
 
     Raises:
-        SpecError: there is a link or a device.
+        SpecError: it contains a link or a device.
     """
     for path in (top, *sorted(top.rglob("*"))):
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
@@ -116,7 +116,7 @@ def _walk(top: Path) -> Iterator[Path]:
 
 
 def _mode_of(path: Path, mode: int) -> int:
-    """Return the mode of a copy, executable for its readers where the original is."""
+    """Return the mode of a copy, executable for its readers if the original is executable."""
     is_executable = path.stat().st_mode & _EXECUTABLE
     return mode | (mode & 0o444) >> 2 if is_executable else mode
 
@@ -132,7 +132,7 @@ def _write(machine: Machine, path: str, data: bytes, mode: int, owner: Owner) ->
 
 
 def absolute(machine: Machine, path: str) -> str:
-    """Return a path of task files as an absolute one of the guest."""
+    """Return a path from a task file as an absolute path on the guest."""
     return f"{machine.info.home}/{path[2:]}" if path.startswith("~/") else path
 
 

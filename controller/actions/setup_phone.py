@@ -1,4 +1,4 @@
-"""Prepare phones: their applications' content, settings, files."""
+"""Setup operations for phones: application content, settings, files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BOXES = {"inbox": 1, "sent": 2, "draft": 3}
 _CALL_KINDS = {"incoming": 1, "outgoing": 2, "missed": 3}
 
 Moment = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d( \d\d:\d\d)?$")]
-"""Date and time of the phone's clock, UTC: ``2026-03-31 14:30``."""
+"""Date and time on the phone's clock, UTC: ``2026-03-31 14:30``."""
 
 
 @setup(on="phone")
@@ -40,8 +40,8 @@ def add_task(machine: Machine, title: str, done: bool = False) -> None:  # noqa:
 
     Args:
         machine: the phone.
-        title: what is to be done.
-        done: whether it is ticked off.
+        title: title of the to-do.
+        done: whether it is marked as done.
     """
     _insert(machine, _TASKS, {"title": title, "completed": int(done)})
 
@@ -52,9 +52,9 @@ def add_contact(machine: Machine, name: str, phone: str = "", email: str = "") -
 
     Args:
         machine: the phone.
-        name: as it is shown.
-        phone: number; none when empty.
-        email: address; none when empty.
+        name: displayed name.
+        phone: phone number; empty for none.
+        email: email address; empty for none.
     """
     _insert(machine, _RAW_CONTACTS, {"account_type": "", "account_name": ""})
     output = run_on_phone(
@@ -80,9 +80,9 @@ def add_message(
 
     Args:
         machine: the phone.
-        number: of the other party.
+        number: phone number of the other party.
         text: the whole message.
-        box: where it is.
+        box: inbox, sent or draft.
         read: whether the user has read it.
     """
     row: Row = {"address": number, "body": text, "type": _BOXES[box], "read": int(read)}
@@ -100,9 +100,9 @@ def add_call(
 
     Args:
         machine: the phone.
-        number: of the other party.
-        kind: what sort of call it was.
-        duration_s: 0 when it was not answered.
+        number: phone number of the other party.
+        kind: incoming, outgoing or missed.
+        duration_s: duration of the call; 0 if it was not answered.
     """
     row: Row = {"number": number, "type": _CALL_KINDS[kind], "duration": duration_s}
     _insert(machine, _CALLS, row)
@@ -120,10 +120,10 @@ def add_event(
 
     Args:
         machine: the phone.
-        title: of the event.
-        begins: by the phone's clock, UTC: "2026-03-31 14:30".
-        minutes: how long it lasts.
-        place: where it is; none when empty.
+        title: title of the event.
+        begins: start by the phone's clock, UTC: "2026-03-31 14:30".
+        minutes: duration in minutes.
+        place: location; empty for none.
     """
     start = dt.datetime.fromisoformat(begins).replace(tzinfo=dt.UTC)
     end = start + dt.timedelta(minutes=minutes)
@@ -137,8 +137,8 @@ def add_row(machine: Machine, uri: str, values: dict[str, str | int]) -> None:
 
     Args:
         machine: the phone.
-        uri: of the table, such as content://com.google.android.keep/notes.
-        values: by column.
+        uri: URI of the table, such as content://com.google.android.keep/notes.
+        values: values by column.
     """
     _insert(machine, uri, values)
 
@@ -155,7 +155,7 @@ def put_file(
     Args:
         machine: the phone.
         path: absolute, such as /sdcard/Download/list.txt.
-        content: the text; only without source.
+        content: the text; must be empty if source is set.
         source: path of a file in the suite's folder, copied byte by byte.
     """
     machine.files.put(path, Path(source).read_bytes() if source else content.encode())
@@ -171,7 +171,7 @@ def put_setting(
         machine: the phone.
         namespace: system, secure or global.
         key: for example screen_brightness.
-        value: as text.
+        value: value as text.
     """
     run_on_phone(machine, "settings", "put", namespace, key, value)
 

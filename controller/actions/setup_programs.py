@@ -1,4 +1,4 @@
-"""Run and start programs on desktops, and set settings, before a task begins."""
+"""Setup operations for desktops: run and start programs, and change settings."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def run(  # noqa: PLR0917 - each is an option of task files
     exit_code: int = 0,
     folder: GuestPath = "~/",
 ) -> None:
-    """Run a shell command to its end, and check how it ended.
+    """Run a shell command, wait for it and check its exit code.
 
-    It leaves nothing in the user's shell history.
+    The command does not appear in the user's shell history.
 
     Args:
         machine: the desktop.
-        command: for /bin/sh -c.
+        command: command for /bin/sh -c.
         user: user (the agent's, in the desktop's session) or root.
-        timeout_s: after this it is killed, and the setup has failed.
-        exit_code: that it must end with.
-        folder: where it runs.
+        timeout_s: time limit; when it expires, the command is killed and the setup fails.
+        exit_code: expected exit code.
+        folder: working directory.
     """
     argv = ("/bin/sh", "-c", command)
     name = None if user == "user" else user
@@ -65,13 +65,13 @@ def run(  # noqa: PLR0917 - each is an option of task files
 
 @setup(on="desktop")
 def set_gsetting(machine: Machine, schema: str, key: str, value: str) -> None:
-    """Set a setting of the desktop's session.
+    """Change a setting of the desktop's session.
 
     Args:
         machine: the desktop.
         schema: for example org.gnome.desktop.interface.
         key: for example color-scheme.
-        value: as `gsettings set` takes it.
+        value: value in the syntax of `gsettings set`.
     """
     result = machine.run(["gsettings", "set", schema, key, value], timeout_s=_TIMEOUT_S)
     if result.exit_code != 0:
@@ -81,7 +81,7 @@ def set_gsetting(machine: Machine, schema: str, key: str, value: str) -> None:
 
 @setup(on="desktop")
 def start_app(machine: Machine, name: str) -> None:
-    """Start an application by the name it has in the menu.
+    """Start an application by its name in the menu.
 
     Args:
         machine: the desktop.
@@ -101,9 +101,9 @@ def start_program(
 
     Args:
         machine: the desktop.
-        desktop_id: without .desktop, for example libreoffice-calc; `mesocosm image show` lists them.
+        desktop_id: without .desktop, such as libreoffice-calc; `mesocosm image show` lists them.
         args: files or addresses to open; paths may start with ~/.
-        wait_s: how long it may take.
+        wait_s: time limit.
     """
     paths = [absolute(machine, word) if word.startswith("~/") else word for word in args or ()]
     _launch(machine, ["launch", _desktop_file(machine, desktop_id), *paths], desktop_id, wait_s)
@@ -117,9 +117,9 @@ def open_document(
 
     Args:
         machine: the desktop.
-        path: of the file: absolute, or starting with ~/.
-        desktop_id: of the application, without .desktop; the one for its type by default.
-        wait_s: how long it may take.
+        path: path of the file: absolute, or starting with ~/.
+        desktop_id: the application, without .desktop; by default the one for the file's type.
+        wait_s: time limit.
     """
     full = absolute(machine, path)
     if machine.files.stat(full) is None:
@@ -145,24 +145,23 @@ def _desktop_file(machine: Machine, desktop_id: str) -> str:
 
 
 def _desktop_ids(machine: Machine, folders: Sequence[str]) -> list[str]:
-    """Return the desktop ids that there are; none where the machine cannot list them."""
+    """Return the desktop ids on a machine; empty if the machine cannot list them."""
     listed = machine.run(["ls", *folders], timeout_s=_TIMEOUT_S).text.splitlines()
     names = {line.removesuffix(_SUFFIX) for line in listed if line.endswith(_SUFFIX)}
     return sorted(names)
 
 
 def _launch(machine: Machine, args: Sequence[str], what: str, wait_s: float) -> None:
-    """Start ``gio`` as a menu of the session does, and wait for a window that was not there.
+    """Start ``gio`` as the session's menu does, and wait for a new window.
 
-    The picture that a large program shows while it starts is not waited for: what is done next would be
-    lost, or go to another window.
+    A splash screen does not count: subsequent input would be lost or go to another window.
     """
     before = _windows(machine)
     machine.link.call("launch", {"argv": [_GIO, *args]}, timeout_s=_TIMEOUT_S)
 
     def has_come() -> bool:
         new = {window for window in _windows(machine) - before if not _is_splash(machine, window)}
-        return bool(new) and bool(new & _windows(machine))  # it may be gone while it is asked
+        return bool(new) and bool(new & _windows(machine))  # the window may have closed meanwhile
 
     if not wait_until(has_come, timeout_s=wait_s, every_s=_WINDOW_EVERY_S, clock=SYSTEM_CLOCK):
         raise ActionError(f"No window of {what} came up within {wait_s:g} s.")
@@ -175,7 +174,7 @@ def _windows(machine: Machine) -> set[str]:
 
 
 def _is_splash(machine: Machine, window: str) -> bool:
-    """Return whether a window says that it is shown while its program starts."""
+    """Return whether a window declares itself a splash screen."""
     try:
         argv = ["xprop", "-id", window, "_NET_WM_WINDOW_TYPE"]
         result = machine.run(argv, timeout_s=_TIMEOUT_S)

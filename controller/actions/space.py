@@ -1,4 +1,4 @@
-"""The action space of one trial: which actions exist where, as data."""
+"""The action space of one trial: the available actions by role, as data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Action:
 
     Attributes:
         do: the action's name.
-        on: the role acted on; None for actions on the session.
+        on: the target role; None for actions on the session.
         args: its arguments.
     """
 
@@ -33,18 +33,18 @@ class Action:
     args: Mapping[str, Json] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON, for logs and scripts."""
+        """Return the action as JSON, for logs and scripts."""
         return {"on": self.on, "do": self.do, "with": dict(self.args)}
 
 
 class ActionSpace:
     """The actions that the machines of one environment and its session offer.
 
-    It describes actions and holds no machine; `ActionExecutor` carries them out.
+    It only describes actions; `ActionExecutor` executes them.
 
     Args:
-        roles: kind of each machine.
-        tools: every known action, by place and name.
+        roles: machine kind of each role.
+        tools: all known actions, by place and name.
 
     Attributes:
         tools: the actions of this trial, by role (``session`` for the session) and name.
@@ -57,7 +57,7 @@ class ActionSpace:
         }
 
     def find(self, action: Action) -> Tool:
-        """Return the tool behind an action.
+        """Return the tool of an action.
 
         Raises:
             InvalidActionError: unknown role or action.
@@ -81,7 +81,7 @@ class ActionSpace:
         ]
 
     def action_of_tool(self, name: str, args: Mapping[str, Json]) -> Action:
-        """Return the action behind a tool's name; for unknown names, one that `find` refuses."""
+        """Return the action for a tool's name; for unknown names, an action that `find` rejects."""
         role, separator, do = name.partition(_SEPARATOR)
         if not separator:
             role, do = SESSION, name

@@ -1,4 +1,4 @@
-"""What the tasks of every suite may name: the shipped evaluators, actions and setup operations."""
+"""The built-in evaluators, actions and setup operations that tasks of any suite can use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @cache
 def _modules() -> tuple[ModuleType, ...]:
-    """Import every module beside this one."""
+    """Import every other module of this package."""
     infos = pkgutil.iter_modules(actions.__path__, f"{actions.__name__}.")
     return tuple(importlib.import_module(info.name) for info in infos if info.name != __name__)
 
@@ -36,5 +36,5 @@ def setup_tools() -> Tools:
 
 
 def vocabulary() -> Vocabulary:
-    """Return all of it, for `evaluators.model.suite.load_suite`."""
+    """Return the built-in vocabulary for `evaluators.model.suite.load_suite`."""
     return Vocabulary(builtin_evaluators(), action_tools(), setup_tools())

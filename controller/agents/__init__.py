@@ -1,1 +1,1 @@
-"""Who acts: the reference solution, nobody, chance, a file, a model."""
+"""Agents: reference solution, no-op, random, script, model, and those of users."""

@@ -1,4 +1,4 @@
-"""What an agent writes down for its trial's log: prompts, replies, thoughts, warnings."""
+"""Entries of an agent for its trial's log: prompts, replies, thoughts, warnings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 MAX_ENTRY_CHARS = 1_000_000
-"""Longest entry, as JSON."""
+"""Maximum length of an entry as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class Entry:
     """One entry.
 
     Attributes:
-        kind: what it is, such as ``reply``; the agent's own word.
-        data: anything JSON has.
+        kind: kind of entry, such as ``reply``; chosen by the agent.
+        data: any JSON data.
     """
 
     kind: str
@@ -30,9 +30,9 @@ class Entry:
 
 
 class Diary:
-    """Takes an agent's entries; safe among threads.
+    """Collects an agent's entries; thread-safe.
 
-    Nothing in it reaches machines or evaluators. An agent that was abandoned writes in vain.
+    It gives no access to machines or evaluators. Entries of an abandoned agent are ignored.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Diary:
         self._sources: list[Callable[[], Mapping[str, str]]] = []
 
     def follow(self, source: Callable[[], Mapping[str, str]]) -> None:
-        """Let `take` also return what a source has by then.
+        """Include the texts of a source in later results of `take`.
 
         Args:
             source: returns texts by kind of entry; each becomes an entry with the field ``text``.
@@ -52,22 +52,22 @@ class Diary:
         """Write an entry.
 
         Args:
-            kind: what it is.
-            data: anything JSON has.
+            kind: kind of entry.
+            data: any JSON data.
 
         Raises:
-            TypeError: `data` holds what JSON has not.
+            TypeError: `data` contains values that JSON cannot represent.
             ValueError: the entry is longer than `MAX_ENTRY_CHARS`.
         """
         text = json.dumps(data)
         if len(text) > MAX_ENTRY_CHARS:
-            raise ValueError(f"an entry has {MAX_ENTRY_CHARS} characters at most, got {len(text)}")
+            raise ValueError(f"an entry may have {MAX_ENTRY_CHARS} characters, got {len(text)}")
         entry = Entry(str(kind), json.loads(text))
         with self._lock:
             self._entries.append(entry)
 
     def take(self) -> list[Entry]:
-        """Return what was written since the last call."""
+        """Return the entries since the last call."""
         for source in self._sources:
             for kind, text in source().items():
                 self.write(kind, text=text)

@@ -1,4 +1,4 @@
-"""Drive an episode by an agent, which gets an `AgentContext` and nothing else."""
+"""Drive an episode with an agent, which only receives an `AgentContext`."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ _LOG = logging.getLogger(__name__)
 class AgentDriver:
     """Lets an agent act until the trial is over.
 
-    The agent runs in a thread of its own, so that a call which never returns cannot keep the
-    trial from its limits: it is abandoned, and the trial ends.
+    The agent runs in its own thread, so that a call that never returns cannot bypass the trial's
+    limits: it is abandoned, and the trial ends.
 
     Attributes:
-        make_agent: makes the agent of a trial.
-        allowance_s: how much longer than its own time an agent may stay away, because its model
-            does not answer.
+        make_agent: creates the agent of a trial.
+        allowance_s: how much longer than the agent's own time a call may take, for outages of its
+            model.
     """
 
     make_agent: MakeAgent
     allowance_s: float = 0.0
 
     def drive(self, episode: Episode, observation: Observation) -> None:
-        """Make the agent and ask it for turns until the trial is over.
+        """Create the agent and request turns until the trial is over.
 
         Raises:
-            AgentError: it cannot go on, or its code raised.
+            AgentError: the agent cannot continue, or its code raised an exception.
             CancelledError: the trial was cancelled meanwhile.
             StoreError: the log cannot be written.
         """
@@ -73,7 +73,7 @@ class AgentDriver:
         observation: Observation,
         agents: list[Agent],
     ) -> None:
-        """Make the agent, which is put into `agents`, and let it act."""
+        """Create the agent, append it to `agents`, and let it act."""
         context = episode.agent_context()
         ask = functools.partial(self._ask, thread, episode, context.diary)
         agent: Agent = ask(functools.partial(self.make_agent, context))
@@ -93,7 +93,7 @@ class AgentDriver:
             if not isinstance(result, _Raised):
                 return result
             exc = result.error
-            _LOG.info("The agent raised.", exc_info=exc)
+            _LOG.info("the agent raised an exception", exc_info=exc)
             diary.write("traceback", text=mask("".join(traceback.format_exception(exc))))
             text = mask(f"The agent raised {type(exc).__name__}: {exc}")
             raise AgentError(text, place_of(exc)) from exc
@@ -103,27 +103,27 @@ class AgentDriver:
 
 @dataclass(frozen=True, slots=True)
 class _Raised:
-    """What an agent's code raised, of whatever class: Ctrl-C comes to the main thread alone."""
+    """Any exception of an agent's code, even BaseException: Ctrl-C only reaches the main thread."""
 
     error: BaseException
 
 
 def _shielded(call: Callable[[], T]) -> Callable[[], T | _Raised]:
-    """Return a call that raises our own errors and returns all others."""
+    """Return a call that raises Mesocosm's errors and returns all other exceptions."""
 
     def run() -> T | _Raised:
         try:
             return call()
         except (AgentError, CancelledError, NoAnswerError):
             raise
-        except BaseException as exc:  # noqa: BLE001 - whatever the agent's code raises
+        except BaseException as exc:  # noqa: BLE001 - any exception of the agent's code
             return _Raised(exc)
 
     return run
 
 
 def _close(agent: Agent) -> None:
-    """Close an agent that can be closed; a fault of it changes no result."""
+    """Close an agent that has a method ``close``; failures do not affect the result."""
     close = getattr(agent, "close", None)
     if not callable(close):
         return
@@ -131,9 +131,9 @@ def _close(agent: Agent) -> None:
         with CallThread() as thread:
             result = thread.run(_shielded(close), timeout_s=_CLOSE_S)
     except (AgentError, NoAnswerError) as exc:
-        _LOG.warning("The agent could not be closed: %s", exc)
+        _LOG.warning("cannot close the agent: %s", exc)
         return
     if isinstance(result, _Raised):
         error = result.error
         text = mask(f"{type(error).__name__}: {error} ({place_of(error)})")
-        _LOG.warning("The agent could not be closed: %s", text)
+        _LOG.warning("cannot close the agent: %s", text)

@@ -1,4 +1,4 @@
-"""Drive an episode by turns that come from outside: a person on a page, a remote program."""
+"""Drive an episode with turns from outside: a person on a web page, or a remote program."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class HumanDriver:
-    """Passes turns into an episode and steps out of it; safe among threads.
+    """Passes turns to an episode and returns its steps; thread-safe.
 
-    ``send`` is called by whoever serves the person, ``drive`` by the trial's own thread. The time
-    between two turns is charged as an agent's.
+    The code that serves the person calls ``send``, the trial's thread calls ``drive``. The time
+    between two turns is charged like an agent's.
 
     Args:
-        poll_s: how often the limits are checked while nothing comes, seconds.
+        poll_s: interval of checking the limits while no turn arrives, seconds.
     """
 
     def __init__(self, *, poll_s: float = 0.5) -> None:
@@ -33,14 +33,14 @@ class HumanDriver:
         self._steps: queue.SimpleQueue[Step | Observation] = queue.SimpleQueue()
 
     def send(self, turn: Input) -> None:
-        """Hand in a turn, to be carried out after those before it."""
+        """Queue a turn for execution after earlier ones."""
         self._turns.put(turn)
 
     def receive(self, timeout_s: float) -> Step | Observation:
-        """Return what came next: the first observation, then one step a turn.
+        """Return the next result: the first observation, then one step per turn.
 
         Raises:
-            TimeoutError: nothing came in time.
+            TimeoutError: nothing arrived in time.
         """
         try:
             return self._steps.get(timeout=timeout_s)
@@ -48,7 +48,7 @@ class HumanDriver:
             raise TimeoutError from exc
 
     def drive(self, episode: Episode, observation: Observation) -> None:
-        """Carry out the turns that come until the trial is over.
+        """Execute incoming turns until the trial is over.
 
         Raises:
             StoreError: the log cannot be written.

@@ -1,4 +1,4 @@
-"""An agent that does nothing: what it scores, a task gives away."""
+"""An agent that does nothing: its score shows the credit that tasks give for no work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class NoopAgent:
-    """Waits a second, so that what happens by itself can happen, and says that it is done."""
+    """Waits a second, so that changes without an agent can occur, and declares the task done."""
 
     def __init__(self, context: AgentContext) -> None:
         del context

@@ -37,17 +37,17 @@ _CHECK_TIMEOUT_S = 15.0
 _NAMES_SHOWN = 40
 _IN_MEMORY = "fake"
 _PATIENCE_IN_MEMORY_S = 1.0
-"""Limit of a wait where nothing starts slowly: what is not there soon never comes."""
+"""Maximum wait on fake machines: nothing starts slowly there."""
 
 
 def own_steps(task: Task, seed: int) -> Sequence[OracleStep]:
-    """Return a task's own reference solution, which has the values of the seed already."""
+    """Return a task's own reference solution, in which parameters are already bound."""
     del seed
     return next(iter(task.solutions.values()))
 
 
 def named_steps(name: str) -> StepsOf:
-    """Return what returns a task's reference solution of a name, or the first where it has none."""
+    """Return a function that returns a task's named reference solution, or else its first one."""
     if not name:
         return own_steps
 
@@ -59,11 +59,11 @@ def named_steps(name: str) -> StepsOf:
 
 @dataclass(frozen=True, slots=True)
 class OracleDriver:
-    """Drives an episode by a reference solution.
+    """Drives an episode with a reference solution.
 
     Attributes:
-        steps_of: returns what is played for a task and a seed; its own reference solution by
-            default, another task's to check that it does not pass.
+        steps_of: returns the steps to play for a task and a seed; by default its own reference
+            solution, or another task's to check that it does not pass.
     """
 
     steps_of: StepsOf = own_steps
@@ -83,11 +83,11 @@ class OracleDriver:
 
 
 class Oracle:
-    """Plays steps one by one, and completes after the last.
+    """Plays steps in sequence, and completes after the last.
 
     Args:
-        context: what it may use.
-        steps: what it plays.
+        context: context of the trial.
+        steps: steps to play.
     """
 
     def __init__(self, context: OracleContext, steps: Sequence[OracleStep]) -> None:
@@ -97,14 +97,14 @@ class Oracle:
         self._last = ""
 
     def act(self, observation: Observation) -> Turn:
-        """Return the next action; steps that only wait are carried out on the way.
+        """Return the next action after executing the wait steps before it.
 
         Raises:
-            AgentError: an element or a condition did not come in time, or an action was refused.
+            AgentError: an element or condition did not occur in time, or an action was rejected.
             LinkError: a machine failed.
         """
         if observation.feedback:
-            raise AgentError(f"{self._last}: it was refused.", details=observation.feedback)
+            raise AgentError(f"{self._last}: rejected.", details=observation.feedback)
         while self._done < len(self._steps):
             step = self._steps[self._done]
             self._done += 1
@@ -136,7 +136,7 @@ class Oracle:
             except (
                 GuestCallError,
                 LinkTimeoutError,
-            ) as exc:  # large programs that start, on a busy host
+            ) as exc:  # a large program is starting on a busy host
                 _LOG.info("%s: %s", machine.info.machine_id, exc)
                 return None
 
@@ -145,9 +145,9 @@ class Oracle:
         if element is None:
             there = _nearest(machine.tree.elements(), target.name or "")
             raise AgentError(
-                f"No element {target.model_dump(exclude_none=True)} came up on {step.on} "
+                f"No element {target.model_dump(exclude_none=True)} appeared on {step.on} "
                 f"within {timeout_s:g} s.",
-                details=f"There is: {', '.join(there[:_NAMES_SHOWN])}",
+                details=f"Existing elements: {', '.join(there[:_NAMES_SHOWN])}",
             )
         return element
 
@@ -166,11 +166,11 @@ class Oracle:
             where = "" if check.on == SESSION else f" on {check.on}"
             raise AgentError(f"{check.check}{where} was not met within {timeout_s:g} s.")
         if check.on in self._context.machines:
-            # A window that is there may not take keys yet.
+            # An existing window may not accept keyboard input yet.
             settle_machine(self._context.machines[check.on], DEFAULT_RULE, self._context.clock)
 
     def _patience_s(self, timeout_s: float) -> float:
-        """Return how long to wait at most."""
+        """Return the maximum wait, seconds."""
         backends = {machine.info.backend for machine in self._context.machines.values()}
         return min(timeout_s, _PATIENCE_IN_MEMORY_S) if backends == {_IN_MEMORY} else timeout_s
 
@@ -188,7 +188,7 @@ def _name_of(step: OracleStep) -> str:
 
 
 def _nearest(elements: Sequence[Element], name: str) -> list[str]:
-    """Return the named elements with their roles, those whose names are most like one first."""
+    """Return the named elements with their roles, those with the most similar names first."""
     shown = dict.fromkeys(
         (element.name, element.role) for element in elements if element.name.strip()
     )

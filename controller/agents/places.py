@@ -1,4 +1,4 @@
-"""Where an error was raised, as people look for it: file and line of the user's own code."""
+"""Locate an error in the user's own code by file and line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "
 
 
 def place_of(error: BaseException) -> str:
-    """Return ``file:line, in function`` of the last frame that is in no library; empty if none."""
+    """Return ``file:line, in function`` of the last frame outside libraries; empty if none."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{_short(error.filename)}:{error.lineno}"
     frames = [
@@ -25,7 +25,7 @@ def place_of(error: BaseException) -> str:
 
 
 def place_of_code(function: object) -> str:
-    """Return ``file:line, in function`` of where a function or method begins; empty if unknown."""
+    """Return ``file:line, in function`` of a function's definition; empty if unknown."""
     code = getattr(inspect.unwrap(function) if callable(function) else None, "__code__", None)
     return (
         ""

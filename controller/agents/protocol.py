@@ -1,4 +1,4 @@
-"""What an agent is given and what it returns."""
+"""The interface of agents: their context, usage and turns."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a model cost, as its endpoint counted it.
+    """The usage of a model, as counted by its endpoint.
 
     Attributes:
         prompt_tokens: tokens sent.
         completion_tokens: tokens received.
-        usd: price in US dollars; 0 where the prices are not known.
+        usd: price in US dollars; 0 if the prices are unknown.
     """
 
     prompt_tokens: int = 0
@@ -45,15 +45,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What an agent wants done after one observation.
+    """An agent's response to one observation.
 
     Attributes:
-        actions: in order; the rest is dropped when one is refused. None at all is an invalid
-            action.
-        usage: what the turn cost.
+        actions: actions in order; after a rejected one the rest is dropped. No actions at all count
+            as an invalid action.
+        usage: usage of the turn.
         note: the agent's own text, kept in the event log.
-        fault: what was wrong with the agent's reply after these actions; it counts as an action
-            that was refused, once they are carried out.
+        fault: what was wrong with the agent's reply after these actions; once they are executed, it
+            counts as a rejected action.
         outage_s: seconds spent waiting for a model that did not answer; they are not charged to
             the agent's time.
     """
@@ -67,15 +67,15 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class AgentContext:
-    """All that an agent is made from, for one trial.
+    """Everything that an agent receives for one trial.
 
-    It leads neither to machines nor to evaluators nor to the reference solution.
+    It gives no access to machines, evaluators or the reference solution.
 
     Attributes:
-        instruction: what is to be done.
-        space: the actions that can be chosen.
-        seed: of this trial; the same run seed, task and repeat have the same one.
-        diary: takes what the trial's log shall hold of the agent.
+        instruction: the task's instruction.
+        space: the available actions.
+        seed: seed of this trial, determined by the run's seed, task and repeat.
+        diary: collects the agent's entries for the trial's log.
     """
 
     instruction: str
@@ -85,17 +85,17 @@ class AgentContext:
 
 
 class Agent(Protocol):
-    """Whoever chooses actions; made anew for each trial.
+    """Chooses actions; a new agent is created for each trial.
 
-    One that has a method ``close`` is closed when its trial is over. What an agent of the user
-    returns may also be an `Action`, a list of them, or the same as dictionaries.
+    If an agent has a method ``close``, it is called when the trial is over. A user's agent may also
+    return an `Action`, a list of actions, or their form as dictionaries.
     """
 
     def act(self, observation: Observation) -> Turn:
-        """Choose what to do next.
+        """Choose the next actions.
 
         Raises:
-            AgentError: it cannot go on; any other exception counts as one.
+            AgentError: the agent cannot continue; any other exception counts as one.
             ModelRefusalError: its model refuses, or the request is too large for it.
             ModelUnavailableError: its model cannot be reached.
         """
@@ -103,8 +103,8 @@ class Agent(Protocol):
 
 
 class MakeAgent(Protocol):
-    """Makes the agent of one trial."""
+    """Creates the agent of one trial."""
 
     def __call__(self, context: AgentContext, /) -> Agent:
-        """Make it."""
+        """Create the agent."""
         ...

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from controller.observation.observer import Observation
     from provisioning.protocols import Json
 
-_WORDS = ("hello", "test", "42", "Grüße", "ls", "report", "\n")
+_TEXTS = ("hello", "test", "42", "Grüße", "ls", "report", "\n")
 _KEYS = ("Return", "Escape", "Tab", "Up", "Down", "Left", "Right", "BackSpace", "space", "a")
 _APPS = ("Terminal", "Files", "Text Editor", "Settings", "Tasks", "Contacts")
 _COMPLETE_RATIO = 0.02
@@ -21,15 +21,15 @@ _WAIT_S = (0.2, 1.0)
 
 
 class RandomAgent:
-    """Chooses role, action and arguments uniformly; says that it is done now and then.
+    """Chooses role, action and arguments uniformly; occasionally declares the task done.
 
     Args:
-        context: of the trial; its seed decides everything.
+        context: context of the trial; its seed determines all choices.
     """
 
     def __init__(self, context: AgentContext) -> None:
         self._context = context
-        self._random = random.Random(context.seed)  # noqa: S311 - nothing secret
+        self._random = random.Random(context.seed)  # noqa: S311 - not used for secrets
 
     def act(self, observation: Observation) -> Turn:
         """Choose one action."""
@@ -58,4 +58,4 @@ class RandomAgent:
             case "array":
                 return [self._random.choice(_KEYS)]
             case _:
-                return self._random.choice(_APPS if key == "name" else _WORDS)
+                return self._random.choice(_APPS if key == "name" else _TEXTS)

@@ -1,4 +1,4 @@
-"""Which agents there are: specify one from options, and make it from its specification."""
+"""Registry of agents: create a specification from options, and a driver from a specification."""
 
 from __future__ import annotations
 
@@ -34,23 +34,24 @@ if TYPE_CHECKING:
     from controller.store.agent_spec import AgentSpec
 
 AGENTS = ("model", "noop", "oracle", "random", "script")
-"""Names; a class of the user is named ``module:Class``, a command has no name, registered agents
-have names of their own."""
+"""Names of built-in agents. A class of the user is named ``module:Class``, a command has no name,
+and registered agents have their registered names."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentOptions:
-    """What a user may say about an agent; what is not said comes from the environment.
+    """A user's options for an agent; defaults come from the environment.
 
     Attributes:
         script: file of actions, for ``script``.
         model: name of the model, for ``model``; MESOCOSM_MODEL_NAME by default.
-        base_url: of its endpoint; MESOCOSM_MODEL_BASE_URL by default.
-        command: of an agent without a name.
+        base_url: URL of its endpoint; MESOCOSM_MODEL_BASE_URL by default.
+        command: command of an agent without a name.
         extra: further fields of each request to the model.
-        image_scale: by which screenshots are made smaller for the model.
+        image_scale: factor that screenshots are scaled down by for the model.
         solution: name of the reference solution that ``oracle`` plays.
-        folder: where a command starts and a class is looked for; the current one by default.
+        folder: working directory of a command and search folder of a class; the current one by
+            default.
     """
 
     script: Path | None = None
@@ -64,7 +65,7 @@ class AgentOptions:
 
     @property
     def model_settings(self) -> dict[str, object]:
-        """What they say of a model, by the names of its settings; None where nothing."""
+        """The options for a model, by the names of its settings; None for unset ones."""
         return {
             "name": self.model or None,
             "base_url": self.base_url or None,
@@ -77,14 +78,14 @@ def specify_agent(name: str, options: AgentOptions | None = None) -> AgentSpec:
     """Return the specification of an agent, without secrets.
 
     Args:
-        name: of the agent, or a class of the user; empty for a command.
-        options: what it needs beside.
+        name: name of the agent, or a class of the user; empty for a command.
+        options: further options.
 
     Raises:
         UnknownNameError: there is no such agent.
         UsageError: an option is missing, or there is no such class or program.
-        SpecError: the script or the class' module cannot be read.
-        RequirementError: the model is not known.
+        SpecError: the script or the module of the class cannot be read.
+        RequirementError: the settings of the model are incomplete.
     """
     options = options or AgentOptions()
     if options.command is not None:
@@ -107,15 +108,15 @@ def specify_agent(name: str, options: AgentOptions | None = None) -> AgentSpec:
 
 
 def make_driver(spec: AgentSpec, options: AgentOptions | None = None) -> Driver:
-    """Return what drives the trials of an agent; files and secrets are read now.
+    """Return the driver of an agent's trials; files and secrets are read now.
 
     Args:
-        spec: of the agent.
-        options: those that it was specified with, or those of who resumes its run.
+        spec: the agent's specification.
+        options: the options that it was specified with, or those of the user who resumes its run.
 
     Raises:
-        UsageError: the agent can be made only by the program that handed it in, or its script,
-            prompts or model are not as they were specified.
+        UsageError: only the program that passed the agent can create it, or its script, prompts or
+            model have changed.
         SpecError: the script cannot be read.
         RequirementError: the model's package is missing.
     """
@@ -135,20 +136,26 @@ def make_driver(spec: AgentSpec, options: AgentOptions | None = None) -> Driver:
         case RegisteredSpec():
             return AgentDriver(_registered_agent(spec, options or AgentOptions()))
         case CustomSpec():
-            raise UsageError(f"The agent {spec.name!r} was handed in by a program.")
+            raise UsageError(
+                f"The agent {spec.name!r} was passed as an object by a program.",
+                resolution="Resume the run with that program, or start a new run.",
+            )
 
 
 def _specify_command(name: str, command: str, folder: Path | None) -> CommandSpec:
     from controller.agents.custom.command import specify_command  # noqa: PLC0415
 
     if name:
-        raise UsageError(f"An agent is {name!r} or a command, not both.")
+        raise UsageError(
+            f"Both the agent {name!r} and a command were specified.",
+            resolution="Pass either --agent or --agent-command.",
+        )
     return specify_command(command, folder)
 
 
 def _specify_registered(name: str, options: AgentOptions) -> RegisteredSpec:
     if not name:
-        raise UsageError("No agent was named.", resolution="Give --agent or --agent-command.")
+        raise UsageError("No agent was specified.", resolution="Pass --agent or --agent-command.")
     from controller.agents.custom.container import specify_container  # noqa: PLC0415
     from controller.models.specification import read_settings  # noqa: PLC0415
     from controller.registered.agents import agent_copies  # noqa: PLC0415
@@ -177,7 +184,7 @@ def _own_agent(spec: PythonSpec | CommandSpec) -> MakeAgent:
 
 def _specify_script(options: AgentOptions) -> ScriptSpec:
     if options.script is None:
-        raise UsageError("The script agent needs a file of actions.", resolution="Give --script.")
+        raise UsageError("The script agent needs a file of actions.", resolution="Pass --script.")
     return ScriptSpec(path=str(options.script), digest=_script_digest(options.script))
 
 
@@ -193,7 +200,10 @@ def _script_driver(spec: ScriptSpec) -> Driver:
 
     path = Path(spec.path)
     if spec.digest and _script_digest(path) != spec.digest:
-        raise UsageError(f"The script {path} is not as it was when the run began.")
+        raise UsageError(
+            f"The script {path} has changed since the run started.",
+            resolution="Start a new run, or restore the script.",
+        )
     actions = read_script(path)
     return AgentDriver(lambda context: ScriptAgent(context, actions))
 
@@ -211,10 +221,13 @@ def _model_driver(spec: ModelSpec, options: AgentOptions) -> Driver:
     from controller.models.specification import read_settings, settings_of  # noqa: PLC0415
 
     if spec.prompt_digest and spec.prompt_digest != prompt_digest():
-        raise UsageError("The model agent's prompts are not as they were when the run began.")
+        raise UsageError(
+            "The model agent's prompts have changed since the run started.",
+            resolution="Start a new run, or resume it with the version of Mesocosm that started it.",
+        )
     chosen = read_settings(**options.model_settings)
     settings = settings_of(spec, chosen).require()
-    importlib.import_module("openai")  # takes seconds, which no agent shall be charged with
+    importlib.import_module("openai")  # takes seconds, which must not be charged to an agent
     return AgentDriver(
         lambda context: ModelAgent(context, settings),
         allowance_s=settings.outage_s + settings.timeout_s,

@@ -1,4 +1,4 @@
-"""Play actions from a file: a YAML list, or JSONL with one action a line."""
+"""Play actions from a file: a YAML list, or JSONL with one action per line."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class ScriptAgent:
-    """Plays given actions one a turn, whatever it sees, and completes after the last.
+    """Plays given actions, one per turn, regardless of observations; completes after the last.
 
     Args:
-        context: of the trial.
-        actions: what it plays.
+        context: context of the trial; unused.
+        actions: actions to play.
     """
 
     def __init__(self, context: AgentContext, actions: Sequence[Action]) -> None:
@@ -43,10 +43,10 @@ def read_script(path: Path) -> list[Action]:
     """Read a file of actions.
 
     Args:
-        path: JSONL if it ends so, otherwise YAML.
+        path: path of the file: JSONL if it ends with ``.jsonl``, otherwise YAML.
 
     Raises:
-        SpecError: it cannot be read, or a line is no action.
+        SpecError: the file cannot be read, or a line is not an action.
     """
     rows = _jsonl_rows(path) if path.suffix == ".jsonl" else _yaml_rows(path)
     return [_action(path, line, row) for line, row in rows]
@@ -70,7 +70,7 @@ def _jsonl_rows(path: Path) -> Iterator[tuple[int, object]]:
             try:
                 yield number, json.loads(line)
             except ValueError as exc:
-                raise SpecError(f"{path}:{number}: this is not JSON.", details=str(exc)) from exc
+                raise SpecError(f"{path}:{number}: not JSON.", details=str(exc)) from exc
 
 
 def _action(path: Path, line: int, row: object) -> Action:
@@ -79,7 +79,7 @@ def _action(path: Path, line: int, row: object) -> Action:
     except ValidationError as exc:
         message = exc.errors(include_url=False)[0]["msg"]
         raise SpecError(
-            f"{path}:{line}: this is not an action: {message}",
+            f"{path}:{line}: not an action: {message}",
             details=str(exc),
             resolution="Write {on: ROLE, do: ACTION, with: {ARGUMENTS}}, without `on` for the session.",
         ) from exc

@@ -1,1 +1,1 @@
-"""Two runs compared task by task: what is comparable, the figures, and their presentation."""
+"""Task-by-task comparison of two runs: comparable tasks, figures, and their presentation."""

@@ -1,4 +1,4 @@
-"""Draw the lines of a comparison as SVG, without a script."""
+"""Draw the lines of a comparison as SVG without scripts."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _WIDTH_PX = _LABEL_PX + _PLOT_PX + _FIGURE_PX
 
 
 def draw_differences(title: str, lines: Sequence[Line]) -> str:
-    """Draw the difference of each line with its interval; right of the middle the second is better.
+    """Draw the difference of each line with its interval; to the right, the second run is better.
 
     Args:
-        title: for those who cannot see it.
-        lines: of rates, from -1 to 1; those without a difference are left out.
+        title: accessible title.
+        lines: rates, from -1 to 1; lines without a difference are omitted.
     """
     shown = [line for line in lines if line.difference is not None]
     height = _TOP_PX + _ROW_PX * len(shown)
@@ -52,11 +52,11 @@ def _difference(line: Line, y_px: float) -> str:
 
 
 def draw_pairs(title: str, lines: Sequence[Line]) -> str:
-    """Draw two bars a line: the first run's and the second's.
+    """Draw two bars per line: one for each run.
 
     Args:
-        title: for those who cannot see it.
-        lines: of figures of one unit, 0 or more.
+        title: accessible title.
+        lines: figures of the same unit, 0 or more.
     """
     largest = max((value for line in lines for value in (line.first, line.second) if value),
                   default=1.0)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Compare two runs task by task, leaving out what was not the same task in both."""
+"""Compare two runs task by task, excluding tasks that differ between them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 _COMPARED = ("agent", "action_space", "observation", "repeats", "retries", "seed", "order")
-"""Parts of a specification that are what two runs are compared for."""
+"""Parts of a specification whose effect is compared; differences in them are expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Difference:
     """A part in which two specifications differ.
 
     Attributes:
-        name: such as ``agent.model``.
-        first: its value in the first run; None where it has none.
-        second: the same of the second run.
+        name: name of the part, such as ``agent.model``.
+        first: value in the first run; None if there is none.
+        second: value in the second run; None if there is none.
     """
 
     name: str
@@ -36,23 +36,23 @@ class Difference:
     second: Json
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON."""
+        """Return the difference as JSON."""
         return {"name": self.name, "first": self.first, "second": self.second}
 
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """Two runs on the tasks that are the same in both.
+    """Comparison of two runs on the tasks that are identical in both.
 
     Attributes:
         first: id of the first run.
         second: id of the second run.
-        differences: agent, model, prompts, observation: what is compared.
-        tasks: ids of the tasks that enter the figures.
-        left_out: why each of the other tasks does not, by id.
-        warnings: what else differs and may explain a difference.
-        success_rate: of SR, second less first; each task counts once.
-        completion_ratio: the same of CR.
+        differences: the compared differences: agent, model, prompts, observation.
+        tasks: ids of the tasks included in the figures.
+        left_out: reason for excluding each other task, by id.
+        warnings: other differences that may explain the results.
+        success_rate: comparison of SR, second minus first; each task counts once.
+        completion_ratio: comparison of CR, likewise.
     """
 
     first: str
@@ -65,7 +65,7 @@ class RunComparison:
     completion_ratio: Comparison
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON; keys are only added."""
+        """Return the comparison as JSON; keys are never removed."""
         return {
             "SR": self.success_rate.to_dict(),
             "CR": self.completion_ratio.to_dict(),
@@ -82,20 +82,21 @@ def compare_runs(first: RunFolder, second: RunFolder, *, strict: bool = False) -
     """Compare two runs of one suite.
 
     Args:
-        first: what is compared with.
-        second: what is compared; differences are second less first.
-        strict: refuse runs that differ in more than what is compared.
+        first: the baseline run.
+        second: the other run; differences are second minus first.
+        strict: reject runs with differences other than the compared ones.
 
     Raises:
-        UsageError: they are of different suites, have no task in common that is the same and was
-            judged in both, or differ in something that is warned of and `strict` is set.
+        UsageError: the runs are of different suites, have no identical task that was judged in
+            both, or there are warnings and `strict` is set.
         StoreError: a log is damaged.
     """
     ours, theirs = first.spec, second.spec
     if ours.suite.name != theirs.suite.name:
         raise UsageError(
-            f"{ours.run} and {theirs.run} are not of the same suite.",
+            f"{ours.run} and {theirs.run} are runs of different suites.",
             details=f"{ours.suite.name}, {theirs.suite.name}",
+            resolution="Compare runs of the same suite.",
         )
     tracks = [
         [track for track in read_tracks(folder) if track.is_conclusive]
@@ -104,7 +105,7 @@ def compare_runs(first: RunFolder, second: RunFolder, *, strict: bool = False) -
     warnings = _warnings(ours, theirs, *(_accelerators(track) for track in tracks))
     if strict and warnings:
         raise UsageError(
-            f"{ours.run} and {theirs.run} differ in more than what is compared.",
+            f"{ours.run} and {theirs.run} were not run under the same conditions.",
             details="\n".join(warnings),
             resolution="Compare them without --strict, or run both under the same conditions.",
         )
@@ -112,8 +113,9 @@ def compare_runs(first: RunFolder, second: RunFolder, *, strict: bool = False) -
     kept = tuple(task.id for task in ours.tasks if task.id not in left_out)
     if not kept:
         raise UsageError(
-            f"{ours.run} and {theirs.run} have no task that can be compared.",
+            f"{ours.run} and {theirs.run} have no comparable task.",
             details="\n".join(f"{name}: {reason}" for name, reason in left_out.items()),
+            resolution="Compare runs that have conclusive trials of the same version of a task.",
         )
     return RunComparison(
         first=ours.run,
@@ -154,7 +156,7 @@ def _left_out(
 
 
 def _reason(first: TaskSpec, second: TaskSpec) -> str:
-    """Return why two tasks of one name are not the same task; empty when they are."""
+    """Return why two tasks of the same name are not identical; empty if they are."""
     if not (first.has_digests and second.has_digests):
         return "recorded without digests (schema 1)"
     parts = first.differences(second)
@@ -196,12 +198,12 @@ def _warnings(
     if ours.code != theirs.code:
         lines.append(f"code: {ours.code}, {theirs.code}")
     elif ours.code.is_modified:
-        lines.append(f"code: both {ours.code}; what was modified is not known")
+        lines.append(f"code: both {ours.code}; the modifications are unknown")
     return tuple(lines)
 
 
 def _short(digest: str | None) -> str:
-    return digest[:12] if digest else "not known"
+    return digest[:12] if digest else "unknown"
 
 
 def _accelerators(tracks: list[Track]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Break a comparison of two runs down: by task, application, complexity, capability, reason, cost."""
+"""Break down a comparison by task, application, complexity, capability, reason and cost."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Line:
 
     Attributes:
         section: one of `SECTIONS`.
-        name: of the figure, task, application, reason.
-        tasks: how many it is over; None where it counts trials.
-        first: of the first run; None where it has none.
-        second: of the second run.
-        difference: second less first, task by task; None where they cannot be paired.
-        low: of its 95 % interval over tasks; None with fewer than two tasks.
-        high: of that interval.
-        p: of no difference, by the sign-flip test.
+        name: name of the figure, task, application or reason.
+        tasks: number of tasks that it covers; None for counts of trials.
+        first: value in the first run; None if there is none.
+        second: value in the second run; None if there is none.
+        difference: second minus first, task by task; None if the runs cannot be paired.
+        low: lower end of its 95 % interval over tasks; None with fewer than two tasks.
+        high: upper end of that interval.
+        p: p-value of the sign-flip test for no difference.
     """
 
     section: str
@@ -56,7 +56,7 @@ class Line:
     p: float | None = None
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON."""
+        """Return the line as JSON."""
         return asdict(self)
 
 
@@ -66,20 +66,20 @@ class Breakdown:
 
     Attributes:
         lines: in the order of `SECTIONS`.
-        notes: what is missing, and why.
+        notes: what is missing and why.
     """
 
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
 
     def sections(self) -> Iterator[tuple[str, list[Line]]]:
-        """Return the sections that have lines."""
+        """Yield the names and lines of all non-empty sections."""
         for name in SECTIONS:
             if lines := [line for line in self.lines if line.section == name]:
                 yield name, lines
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON."""
+        """Return the breakdown as JSON."""
         return {"lines": [line.to_dict() for line in self.lines], "notes": list(self.notes)}
 
 
@@ -89,10 +89,10 @@ def break_down(
     """Return the figures of a comparison's tasks, line by line.
 
     Args:
-        first: what is compared with.
-        second: what is compared.
-        comparison: of the two; says which tasks are the same.
-        suite: what they are of, for applications and complexity; None leaves these out.
+        first: the baseline run.
+        second: the other run.
+        comparison: their comparison, which lists the identical tasks.
+        suite: their suite, for applications and complexity; None omits these.
 
     Raises:
         StoreError: a log is damaged.
@@ -108,7 +108,7 @@ def break_down(
     notes: tuple[str, ...] = ()
     digests = {first.spec.suite.digest, second.spec.suite.digest}
     if suite is None or suite.digest not in digests:
-        notes = (f"Applications and complexity are left out: {_why(suite, first)}",)
+        notes = (f"Applications and complexity are omitted: {_why(suite, first)}",)
     else:
         lines += _grouped(success, suite, comparison.tasks)
     lines += _reasons(*sides)
@@ -128,8 +128,8 @@ _COSTS: Mapping[str, Callable[[Track], float]] = {
 def _why(suite: Suite | None, folder: RunFolder) -> str:
     name = folder.spec.suite.name
     if suite is None:
-        return f"the suite {name} is not available; name its folder by --suite."
-    return f"the suite {suite.name} is not as it was in either run; name it as it was by --suite."
+        return f"the suite {name} is not available; pass its folder with --suite."
+    return f"the suite {suite.name} differs from that of both runs; pass the original with --suite."
 
 
 def _only(sides: Sequence[Values], tasks: Collection[str]) -> list[Values]:
@@ -137,7 +137,7 @@ def _only(sides: Sequence[Values], tasks: Collection[str]) -> list[Values]:
 
 
 def _paired(section: str, name: str, first: Values, second: Values) -> Line:
-    """Return the mean of both runs over tasks, and their difference task by task."""
+    """Return the means of both runs over tasks, and their difference task by task."""
     result = compare(first, second)
     low, high = result.interval or (None, None)
     return Line(
@@ -154,7 +154,7 @@ def _paired(section: str, name: str, first: Values, second: Values) -> Line:
 
 
 def _grouped(success: Sequence[Values], suite: Suite, tasks: Sequence[str]) -> Iterator[Line]:
-    """Return success by application, by level of complexity and by capability."""
+    """Yield success rates by application, level of complexity and capability."""
     structures = {name: Structure.of(suite.task(name)) for name in tasks}
     apps: dict[str, set[str]] = {}
     levels: dict[str, set[str]] = {}
@@ -176,7 +176,7 @@ def _grouped(success: Sequence[Values], suite: Suite, tasks: Sequence[str]) -> I
 
 
 def _reasons(first: list[Track], second: list[Track]) -> Iterator[Line]:
-    """Return how many trials ended by each reason, inconclusive ones included."""
+    """Yield the number of trials that ended for each reason, including inconclusive ones."""
     counts = [Counter(track.result.reason.value for track in side) for side in (first, second)]
     for name in sorted({*counts[0], *counts[1]}):
         yield Line(REASONS, name, None, counts[0][name], counts[1][name])

@@ -1,4 +1,4 @@
-"""Write a comparison of two runs as one HTML file with charts: no script, nothing from elsewhere."""
+"""Render a comparison of two runs as an HTML page with charts, without scripts or remote content."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ rect.first { fill: var(--first); } rect.second { fill: var(--second); }
 
 
 def to_html(comparison: RunComparison, breakdown: Breakdown) -> str:
-    """Return a comparison as one self-contained page; every text in it is escaped."""
-    title = f"{comparison.first} against {comparison.second}"
+    """Return a comparison as one self-contained page; all text is escaped."""
+    title = f"{comparison.first} versus {comparison.second}"
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -48,14 +48,15 @@ def to_html(comparison: RunComparison, breakdown: Breakdown) -> str:
 <p><span class="key" style="background:var(--first)"></span> first: {escape(comparison.first)}
 <span class="key" style="background:var(--second)"></span> second: {escape(comparison.second)}</p>
 {_compared(comparison)}{_facts(facts(comparison, breakdown))}{to_sections(breakdown)}
-<p class="soft">Differences are second less first, task by task; intervals (95 %) resample tasks; p is of a
-sign-flip test. Each task weighs the same. Inconclusive trials count in no rate.</p>
+<p class="soft">Differences are second minus first, task by task; intervals (95 %) resample tasks;
+p is the p-value of a sign-flip test. All tasks have the same weight. Rates exclude inconclusive
+trials.</p>
 </body></html>
 """
 
 
 def to_sections(breakdown: Breakdown) -> str:
-    """Return headings, charts and tables of a breakdown as HTML; every text in it is escaped."""
+    """Return headings, charts and tables of a breakdown as HTML; all text is escaped."""
     return "".join(_section(name, lines) for name, lines in breakdown.sections())
 
 
@@ -75,13 +76,13 @@ def _section(name: str, lines: Sequence[Line]) -> str:
 
 
 def _charts(name: str, lines: Sequence[Line]) -> str:
-    """Draw what a section holds: bars of counts and shares, differences of rates."""
+    """Draw the charts of a section: bars for counts and shares, differences for rates."""
     charts = []
     if name in _PAIRED:
         charts.append(draw_pairs(f"{name}: both runs", lines))
     if name == COST:
-        # Each has a unit of its own.
-        charts += [draw_pairs(f"{line.name} of a trial: both runs", [line]) for line in lines]
+        # Units differ from line to line.
+        charts += [draw_pairs(f"{line.name} per trial: both runs", [line]) for line in lines]
     elif name != REASONS:
         charts.append(draw_differences(f"{name}: difference", lines))
     return "".join(charts)

@@ -1,4 +1,4 @@
-"""Write a comparison of two runs as Markdown or CSV."""
+"""Render a comparison of two runs as Markdown or CSV."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADER = ("", "tasks", "first", "second", "difference", "95 %", "p")
 
 
 def cells(line: Line) -> tuple[str, ...]:
-    """Return a line as texts, one for each name of `HEADER`."""
+    """Return the cells of a line as text, one for each column of `HEADER`."""
     interval = "" if line.low is None else f"{line.low:+.3g} to {line.high:+.3g}"
     return (
         line.name,
@@ -38,7 +38,7 @@ def figure(value: float | None) -> str:
 
 
 def facts(comparison: RunComparison, breakdown: Breakdown) -> list[str]:
-    """Return what must be known to read the figures, one sentence each."""
+    """Return the caveats of a comparison, one sentence each."""
     return [
         *(f"Warning: {warning}" for warning in comparison.warnings),
         *(f"Left out: {task}: {reason}" for task, reason in comparison.left_out.items()),
@@ -48,7 +48,7 @@ def facts(comparison: RunComparison, breakdown: Breakdown) -> list[str]:
 
 def to_markdown(comparison: RunComparison, breakdown: Breakdown) -> str:
     """Return a comparison as Markdown."""
-    parts = [f"# {comparison.first} against {comparison.second}", _compared(comparison)]
+    parts = [f"# {comparison.first} versus {comparison.second}", _compared(comparison)]
     if rows := facts(comparison, breakdown):
         parts.append("\n".join(f"* {_escaped(row)}" for row in rows))
     for title, lines in breakdown.sections():
@@ -76,7 +76,7 @@ def _shown(value: object) -> str:
 
 
 def to_csv(comparison: RunComparison, breakdown: Breakdown) -> str:
-    """Return the lines of a comparison as CSV; empty cells are figures that there are none of."""
+    """Return the lines of a comparison as CSV; missing figures are empty cells."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     names = [field.name for field in fields(Line)]

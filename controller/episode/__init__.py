@@ -1,1 +1,1 @@
-"""The live object behind a trial: reset, step, close, and what it owns."""
+"""The live object of a trial: reset, step, close, and the resources that it owns."""

@@ -1,10 +1,11 @@
-"""What changes by itself: the changes of no-op trials, by task and image."""
+"""Changes that occur without an agent: those of no-op trials, by task and image."""
 
 from __future__ import annotations
 
-import json
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from appliance.base.files import digest_json, write_atomic
 from provisioning.protocols import StateKind
@@ -16,34 +17,47 @@ if TYPE_CHECKING:
     from controller.episode.changes import Change
     from evaluators.model.task import Task
 
-    Key = tuple[str, StateKind, str]
+Key = tuple[str, StateKind, str]
 
 _LOG = logging.getLogger(__name__)
 
 
+class _Baseline(BaseModel):
+    """The file of one task and set of images.
+
+    Attributes:
+        schema_version: version of this file's schema; another one is not read.
+        changes: role, kind and name of each change.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal[1] = 1
+    changes: frozenset[Key]
+
+
 class Baselines:
-    """A folder with one file a task and set of images; safe among processes.
+    """A folder with one file per task and set of images; safe for concurrent processes.
 
     Args:
-        folder: made when the first baseline is kept.
+        folder: the folder; it is created when the first baseline is stored.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def find(self, task: Task, images: Mapping[str, str]) -> frozenset[Key] | None:
-        """Return role, kind and name of what no-op trials changed; None before the first one."""
+        """Return role, kind and name of the changes of no-op trials; None before the first trial."""
         try:
-            rows = json.loads(self._path(task, images).read_bytes())
-            return frozenset((role, StateKind(kind), name) for role, kind, name in rows)
+            return _Baseline.model_validate_json(self._path(task, images).read_bytes()).changes
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError) as exc:
-            _LOG.warning("the no-op baseline of %s cannot be read: %s", task.id, exc)
+        except (OSError, ValueError) as exc:
+            _LOG.warning("cannot read the no-op baseline of %s: %s", task.id, exc)
             return None
 
     def keep(self, task: Task, images: Mapping[str, str], changes: Iterable[Change]) -> None:
-        """Add what one no-op trial changed to what others did.
+        """Add the changes of a no-op trial to those of earlier ones.
 
         Raises:
             OSError: the folder cannot be written.
@@ -51,8 +65,8 @@ class Baselines:
         known = set(self.find(task, images) or ())
         known |= {(change.role, change.kind, change.name) for change in changes}
         self._folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(sorted(known), indent=0)
-        write_atomic(self._path(task, images), text.encode())
+        kept = _Baseline(changes=frozenset(known))
+        write_atomic(self._path(task, images), kept.model_dump_json().encode())
 
     def _path(self, task: Task, images: Mapping[str, str]) -> Path:
         parts = {"task": task.model_dump(mode="json"), "images": dict(images)}

@@ -1,4 +1,4 @@
-"""What changed on a machine, as data."""
+"""Changes on a machine, as data."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from provisioning.protocols import StateKind  # noqa: TC001 - read by pydantic
 
 MAX_LISTED = 200
-"""Changes that a result names; the rest are only counted."""
+"""Maximum number of changes listed in a result; the rest are only counted."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Change:
-    """One thing that is not as it was when the agent began.
+    """A difference from the state when the agent started.
 
     Attributes:
-        role: of the machine.
+        role: role of the machine.
         kind: file, setting, process or record.
         name: path, key or name.
         change: ``added``, ``removed`` or ``changed``.
@@ -29,12 +29,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class SideEffects:
-    """What a trial changed, less what its task lets it change and what changes by itself.
+    """The changes of a trial, except those that its task allows and those without an agent.
 
     Attributes:
-        count: all of them.
+        count: number of all changes.
         changes: the first `MAX_LISTED`, in order.
-        has_baseline: whether a no-op trial of the task told what changes by itself.
+        has_baseline: whether a no-op trial of the task provided a baseline.
     """
 
     count: int

@@ -1,4 +1,4 @@
-"""Write down how a trial ended: its result, the last line of its log, its metrics."""
+"""Record the end of a trial: its result, the last line of its log, its metrics."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ if TYPE_CHECKING:
     from evaluators.parameters.binding import BoundTask
 
 
-_NOT_ASKED = frozenset({Reason.CANCELLED, Reason.ENVIRONMENT_ERROR})
-"""Reasons after which machines are not asked any more."""
+_NOT_QUERIED = frozenset({Reason.CANCELLED, Reason.ENVIRONMENT_ERROR})
+"""Reasons after which machines are no longer queried."""
 
 
 @dataclass(slots=True)
 class Conclusion:
-    """Collects what the result of one trial says, and writes it.
+    """Collects and writes the result of one trial.
 
     Attributes:
-        task: what is to be done, as its suite has it.
-        repeat: number of the attempt, from 0.
-        start_s: when it began, on the monotonic clock.
-        machines: on what it runs.
-        egress: what its machines may reach.
+        task: the task, as defined in its suite.
+        repeat: number of the repetition, from 0.
+        start_s: start time on the monotonic clock.
+        machines: the machines that it runs on.
+        egress: the network access of its machines.
         parameters: values of the task's parameters, once they are known.
-        bound: the task with these values in place.
+        bound: the task with these values bound.
     """
 
     task: Task
@@ -59,30 +59,30 @@ class Conclusion:
     bound: Task = field(init=False)
 
     def __post_init__(self) -> None:
-        """Know the task's own form until its values are known."""
+        """Use the unbound task until its values are known."""
         self.bound = self.task
 
     def bind(self, bound: BoundTask) -> None:
-        """Take the task with the values of its parameters."""
+        """Set the task with bound parameters."""
         self.bound, self.parameters = bound.task, bound.values
 
     def write(
         self, ending: Ending, live: LiveTrial | None, context: RunContext, log: EventSink
     ) -> TrialResult:
-        """Judge the trial, append the last line of its log and take its metrics.
+        """Judge the trial, append the last line of its log and record its metrics.
 
         Args:
-            ending: why it is over.
-            live: None when it never had its machines.
-            context: what it shares with other trials.
-            log: takes the line.
+            ending: why the trial is over.
+            live: the live trial; None if it never had its machines.
+            context: the context that it shares with other trials.
+            log: receives the line.
 
         Raises:
             StoreError: the log cannot be written.
         """
         judgement = judge(ending, live) if live else Judgement(Verdict.INCONCLUSIVE, ending)
-        asked = {} if self.egress is None else self.egress.attempts()
-        differences = self._disagreements(judgement, live, asked)
+        requests = {} if self.egress is None else self.egress.attempts()
+        differences = self._disagreements(judgement, live, requests)
         effects = self._side_effects(judgement, live, context)
         result = replace(self._result(judgement, live, context, effects), disagreements=differences)
         log.append(
@@ -91,7 +91,7 @@ class Conclusion:
             graph=None if live is None else live.graph.to_dict(),
             undone=list(judgement.undone),
             state_seconds=0.0 if live is None else round(live.watch.seconds, 4),
-            **({"egress": asked} if asked else {}),
+            **({"egress": requests} if requests else {}),
         )
         _measure(result, context)
         if live is not None:
@@ -102,18 +102,18 @@ class Conclusion:
         self,
         judgement: Judgement,
         live: LiveTrial | None,
-        asked: Mapping[str, Sequence[Mapping[str, object]]],
+        requests: Mapping[str, Sequence[Mapping[str, object]]],
     ) -> tuple[Disagreement, ...]:
-        """Return where guests tell otherwise than the appliance saw; machines that ended tell nothing."""
-        if live is None or judgement.ending.reason in _NOT_ASKED:
+        """Return contradictions between guests and appliance; ended machines are not queried."""
+        if live is None or judgement.ending.reason in _NOT_QUERIED:
             return ()
-        return (*live.screens.disagreements(), *visits_unseen(self.bound, live.graph.met, asked))
+        return (*live.screens.disagreements(), *visits_unseen(self.bound, live.graph.met, requests))
 
     def _side_effects(
         self, judgement: Judgement, live: LiveTrial | None, context: RunContext
     ) -> SideEffects | None:
-        """Return what the trial changed; None when its machines cannot be asked."""
-        is_over = judgement.ending.reason in _NOT_ASKED
+        """Return the side effects of the trial; None if its machines cannot be queried."""
+        is_over = judgement.ending.reason in _NOT_QUERIED
         changes = None if live is None or is_over else live.watch.changes()
         if changes is None:
             return None
@@ -182,13 +182,13 @@ def _who(context: RunContext) -> dict[str, str]:
 
 
 def _measure_evaluators(live: LiveTrial, context: RunContext) -> None:
-    """Count the checks of each node that its evaluators left undecided."""
+    """Count the checks of each node whose evaluators were inconclusive."""
     if not live.graph.inconclusive:
         return
     records = GraphRecord.model_validate(live.graph.to_dict()).nodes
     for node in live.task.graph:
         record = records[node.id]
-        # No cause stands for the evaluator.
+        # A missing cause means the evaluator.
         is_evaluators = record.cause in {None, Cause.EVALUATOR}
         if record.state is NodeState.INCONCLUSIVE and is_evaluators:
             for name in sorted({check.check for check in node.checks}):

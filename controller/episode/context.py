@@ -1,4 +1,4 @@
-"""What the trials of a run share."""
+"""The context that the trials of a run share."""
 
 from __future__ import annotations
 
@@ -29,76 +29,76 @@ if TYPE_CHECKING:
 
 
 class Record(Protocol):
-    """Takes metrics, as `appliance.base.measures.record` does."""
+    """Records metrics, such as `appliance.base.measures.record`."""
 
     def __call__(self, name: Name, value: float = 1.0, **labels: str) -> object:
-        """Take one value."""
+        """Record one value."""
         ...
 
 
 class EventSink(Protocol):
-    """Takes the events of one trial, as `controller.store.event_log.TrialLog` does."""
+    """Records the events of one trial, such as `controller.store.event_log.TrialLog`."""
 
     folder: Path | None
-    """Where files that belong to the trial go; None keeps none."""
+    """Folder for files of the trial; None stores none."""
 
     def append(self, type_: str, **fields: Any) -> None:  # noqa: ANN401 - anything JSON has
-        """Take one event.
+        """Record one event.
 
         Raises:
-            StoreError: it cannot be written.
+            StoreError: the event cannot be written.
         """
         ...
 
     def keep(self, shots: dict[str, Shot]) -> dict[str, str]:
-        """Keep screenshots and return their digests by role."""
+        """Store screenshots and return their digests by role."""
         ...
 
     def keep_trees(self, trees: Mapping[str, Sequence[Element]]) -> dict[str, str]:
-        """Keep accessibility trees and return their digests by role."""
+        """Store accessibility trees and return their digests by role."""
         ...
 
 
 class NoLog:
-    """An event sink that keeps nothing."""
+    """An event sink that stores nothing."""
 
     folder: Path | None = None
 
     def append(self, type_: str, **fields: Any) -> None:  # noqa: ANN401 - see `EventSink`
-        """Drop it."""
+        """Discard the event."""
 
     def keep(self, shots: dict[str, Shot]) -> dict[str, str]:
-        """Return the digests and keep nothing."""
+        """Return the digests without storing anything."""
         return {role: shot.digest for role, shot in shots.items()}
 
     def keep_trees(self, trees: Mapping[str, Sequence[Element]]) -> dict[str, str]:
-        """Return no digests and keep nothing."""
+        """Return empty digests without storing anything."""
         return dict.fromkeys(trees, "")
 
 
 def no_metrics(name: Name, value: float = 1.0, **labels: str) -> None:
-    """Drop a metric."""
+    """Discard a metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What the trials of a run share.
+    """The context that the trials of a run share.
 
     Attributes:
-        fleet: lends the machines.
-        suite: its name, a label of metrics.
-        agent: its name, a label of metrics.
-        model: name of the model that it asks, a label of metrics; empty for none.
-        code: which Mesocosm runs them; logs say it.
-        make_runners: makes the runners of a trial's evaluators.
-        vocabulary: evaluators, actions and setup operations that tasks may name.
-        record: takes metrics.
+        fleet: leases the machines.
+        suite: name of the suite, a label of metrics.
+        agent: name of the agent, a label of metrics.
+        model: name of the model that the agent queries, a label of metrics; empty for none.
+        code: version of Mesocosm, for logs.
+        make_runners: creates the runners of a trial's evaluators.
+        vocabulary: evaluators, actions and setup operations that tasks can use.
+        record: records metrics.
         clock: measures and waits.
         rule: when a screen counts as settled.
-        with_trees: observations hold the machines' accessibility trees too.
-        feedback: what agents are told of how far they are: ``none``, ``hints`` or ``nodes``.
-        video_hz: frames a second recorded of each screen; 0 records none.
-        baselines: what no-op trials change; None does not know.
+        with_trees: whether observations include the machines' accessibility trees.
+        feedback: how much agents learn about their progress: ``none``, ``hints`` or ``nodes``.
+        video_hz: recorded frames per second of each screen; 0 records none.
+        baselines: changes made by no-op trials; None if unknown.
         keeper: keeps end states; None keeps none.
         is_noop: whether the agent does nothing, so that its trials are baselines.
     """

@@ -1,8 +1,8 @@
-"""Where a guest and the appliance disagree about what happened on a machine.
+"""Detect contradictions between a guest's reports and the appliance's own observations.
 
-Evaluators of windows and of Firefox ask the guest. What the appliance sees by itself, QEMU's picture of
-the screen and the requests at the egress proxy, cannot be forged in the guest. This only records where
-the two differ; verdicts do not depend on it.
+Evaluators of windows and of Firefox query the guest. The appliance's own observations, QEMU's
+screenshot and the requests at the egress proxy, cannot be forged in the guest. This module only
+records differences between the two; verdicts do not depend on it.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _VISITS = frozenset({"firefox_visited", "firefox_downloaded", "firefox_tab_open"})
 _MAX_ATTEMPTS = 1000
-"""From as many on, the proxy may have forgotten the first ones."""
+"""From this many attempts on, the proxy may have dropped the first ones."""
 _MIN_PX = 1024
 _MAX_SHARE = 0.95
 _CHANGED = 8
 _SAME_SHARE = 0.0005
 _AGAIN_S = 0.5
 _DRAWN_S = 5.0
-"""Within this long a window that opens is drawn, under software emulation on a busy host too."""
+"""Time within which a new window is drawn, even under software emulation on a busy host."""
 _LINK_TIMEOUT_S = 5.0
 
 
 class _Window(BaseModel):
-    """A window, as the guest tells of it."""
+    """A window, as reported by the guest."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -59,27 +59,27 @@ _WINDOWS = TypeAdapter(list[_Window])
 
 
 class Seen(Protocol):
-    """The part of a `provisioning.protocols.Machine` that is looked at."""
+    """The observed part of a `provisioning.protocols.Machine`."""
 
     @property
     def link(self) -> Link:
-        """Asks the guest."""
+        """The link to the guest."""
         ...
 
     @property
     def screen(self) -> Screen:
-        """Its screen."""
+        """The machine's screen."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One thing that the guest tells otherwise than the appliance saw it.
+    """A contradiction between a guest's report and the appliance's observation.
 
     Attributes:
-        role: of the machine.
-        guest: what the guest tells.
-        appliance: what was seen from outside, and by what.
+        role: role of the machine.
+        guest: what the guest reports.
+        appliance: what was observed from outside, and by which component.
     """
 
     role: str
@@ -89,18 +89,18 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A machine at one moment: its windows, bottom to top, by the guest; its picture, by the appliance."""
+    """A machine at one moment: the guest's windows, bottom to top; the appliance's screenshot."""
 
     windows: tuple[_Window, ...]
     frame: Frame
 
 
 class ScreenWatch:
-    """Compares windows, as guests tell of them, with pictures that no guest takes part in.
+    """Compares windows reported by guests with screenshots taken outside the guests.
 
     Args:
-        machines: by role; those whose pictures are taken inside are left out.
-        clock: waits before further looks.
+        machines: machines by role; those whose screenshots are taken inside the guest are ignored.
+        clock: waits before further comparisons.
     """
 
     def __init__(self, machines: Mapping[str, Seen], clock: Clock) -> None:
@@ -114,13 +114,13 @@ class ScreenWatch:
         self._before: dict[str, _Look] = {}
 
     def begin(self) -> None:
-        """Look at the machines as the agent finds them."""
+        """Record the machines' initial windows and screenshots."""
         for role in self._seen_by:
             if look := self._look(role):
                 self._before[role] = look
 
     def disagreements(self) -> tuple[Disagreement, ...]:
-        """Return what differs now, and at every further look within five seconds."""
+        """Return the contradictions that exist now and persist for five seconds."""
         differences = self._compare(self._before)
         deadline_s = self._clock.monotonic_s() + _DRAWN_S
         while differences and self._clock.monotonic_s() < deadline_s:
@@ -134,9 +134,9 @@ class ScreenWatch:
             role: _difference(self._before[role], look) for role, look in looks.items() if look
         }
         return {
-            role: Disagreement(role, guest, f"{self._seen_by[role]}'s picture {picture}")
-            for role, (guest, picture) in differences.items()
-            if picture
+            role: Disagreement(role, guest, f"{self._seen_by[role]}'s screenshot {appearance}")
+            for role, (guest, appearance) in differences.items()
+            if appearance
         }
 
     def _look(self, role: str) -> _Look | None:
@@ -146,19 +146,19 @@ class ScreenWatch:
             windows = _WINDOWS.validate_python(rows)
             return _Look(tuple(windows), machine.screen.capture())
         except (MesocosmError, ValidationError) as exc:
-            _LOG.info("windows of %s are not compared with its picture: %s", role, exc)
+            _LOG.info("cannot compare the windows of %s with its screenshot: %s", role, exc)
             return None
 
 
 def visits_unseen(
     task: Task, met: Collection[str], attempts: Mapping[str, Sequence[Mapping[str, object]]]
 ) -> tuple[Disagreement, ...]:
-    """Return visits that nodes were met by, and that the egress proxy saw nothing of.
+    """Return visits that met nodes although the egress proxy saw no such request.
 
     Args:
-        task: that was tried.
+        task: the task of the trial.
         met: ids of its nodes that are met.
-        attempts: what each machine asked its proxy for, by role.
+        attempts: requests of each machine to its proxy, by role.
     """
     unseen = {}
     for check in [check for node in task.graph if node.id in met for check in node.together]:
@@ -169,13 +169,13 @@ def visits_unseen(
         if not any(row["host"] == host and row["is_allowed"] for row in rows):
             visit = f"{check.check}: a page of {host}"
             unseen[check.on, visit] = Disagreement(
-                check.on, visit, f"the egress proxy let no request for {host} through"
+                check.on, visit, f"the egress proxy forwarded no request for {host}"
             )
     return tuple(unseen.values())
 
 
 def _host_of(url: object) -> str:
-    """Return the host of an address that Firefox asks a proxy for; empty for others."""
+    """Return the host of an address that Firefox requests from a proxy; empty for others."""
     parts = urlsplit(url) if isinstance(url, str) else None
     host = (parts.hostname or "") if parts and parts.scheme in {"http", "https"} else ""
     is_local = (
@@ -185,7 +185,7 @@ def _host_of(url: object) -> str:
 
 
 def _difference(before: _Look, now: _Look) -> tuple[str, str]:
-    """Return what the guest tells of the window in front, and how the picture differs, or nothing."""
+    """Return the guest's report of the front window, and how the screenshot contradicts it, if so."""
     front = next((window for window in now.windows if window.active), None)
     if front is None or before.frame.shape != now.frame.shape:
         return "", ""
@@ -198,7 +198,7 @@ def _difference(before: _Look, now: _Look) -> tuple[str, str]:
     if mask.mean() < _MAX_SHARE and _is_blank(now.frame):
         return guest, "of the whole screen has a single colour"
     if _is_new(front, before) and not _has_changed(before.frame, now.frame, mask):
-        return guest, "shows there what it showed before the window was"
+        return guest, "shows no change there since before the window existed"
     return "", ""
 
 
@@ -220,7 +220,7 @@ def _is_blank(frame: Frame) -> bool:
 
 
 def _is_new(window: _Window, before: _Look) -> bool:
-    """Return whether neither the window nor another one was there; the desktop's own does not count."""
+    """Return whether neither this window nor another one was there, ignoring the desktop's own."""
     height, width = before.frame.shape[:2]
     mask = np.zeros((height, width), bool)
     for old in before.windows:

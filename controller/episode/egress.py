@@ -1,4 +1,4 @@
-"""Let a trial's machines reach what its task allows, and record all that they asked for."""
+"""Provide a trial's machines with the network access that its task allows, and record requests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class EgressSession:
     """The egress proxies of one trial.
 
     Args:
-        task: says what may be reached, by role.
+        task: the task, which defines the allowed destinations by role.
     """
 
     def __init__(self, task: Task) -> None:
@@ -32,14 +32,14 @@ class EgressSession:
 
     @contextlib.contextmanager
     def opened(self, machines: Mapping[str, Machine]) -> Iterator[None]:
-        """Keep the proxies open for the length of a block.
+        """Keep the proxies open for the duration of a block.
 
         Args:
-            machines: by role.
+            machines: machines by role.
 
         Raises:
-            RequirementError: a machine cannot be given a proxy.
-            LinkError, MachineError: a guest does not take its proxy.
+            RequirementError: a machine does not support a proxy.
+            LinkError, MachineError: a guest's proxy cannot be configured.
         """
         with contextlib.ExitStack() as stack:
             for role, proxy in self._proxies.items():
@@ -47,7 +47,7 @@ class EgressSession:
             yield
 
     def attempts(self) -> dict[str, list[dict[str, Any]]]:
-        """Return what each machine asked for, allowed or not, oldest first; the last thousand."""
+        """Return the last thousand requests of each machine, allowed or not, oldest first."""
         return {
             role: [asdict(attempt) for attempt in tuple(proxy.attempts)]
             for role, proxy in self._proxies.items()
@@ -58,6 +58,6 @@ def _egress_of(machine: Machine) -> EgressCapable:
     if isinstance(machine, EgressCapable):
         return machine
     raise RequirementError(
-        f"{machine.info.machine_id} ({machine.info.backend}) cannot reach what its task allows.",
+        f"{machine.info.machine_id} ({machine.info.backend}) does not support network access.",
         resolution="Run the task on a desktop VM (`MESOCOSM_DESKTOP=vm`).",
     )

@@ -2,7 +2,7 @@
 
 ::
 
-    <attempt>/end-state/state.json    what no machine knows: the task, the answer, how it ended
+    <attempt>/end-state/state.json    data outside the machines: the task, the answer, the ending
     <attempt>/end-state/<role>/       the machine; see `provisioning.end_state`
 """
 
@@ -41,22 +41,22 @@ _STATE: Final = "state.json"
 _SCHEMA_VERSION: Final = 1
 _LEFT_FREE_MIB = 4096
 _NOT_KEPT = frozenset({Reason.CANCELLED, Reason.TASK_ERROR, Reason.ENVIRONMENT_ERROR})
-"""Reasons after which machines say nothing about the agent, or cannot be asked."""
+"""Reasons after which machines reveal nothing about the agent, or cannot be queried."""
 
 
 class EndState(BaseModel):
-    """What is known of a trial beside its machines.
+    """Data of a trial in addition to its machines.
 
     Attributes:
-        schema_version: of the file.
-        task: with the values of its parameters in place, as the trial had it.
-        seed: of the trial.
+        schema_version: schema version of the file.
+        task: the task of the trial, with bound parameters.
+        seed: seed of the trial.
         reason: why the trial ended, before it was judged.
-        detail: of that reason.
-        answer: the last one that the agent handed in.
-        completed: whether it declared the task done.
-        infeasible: why it said that the task cannot be done.
-        hindered: reason by role, for machines where the agent kept evaluators from answering.
+        detail: details of that reason.
+        answer: the agent's last submitted answer.
+        completed: whether the agent declared the task done.
+        infeasible: the agent's reason for declaring the task infeasible.
+        hindered: reason by role, for machines where the agent prevented evaluators from answering.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -73,13 +73,13 @@ class EndState(BaseModel):
 
 
 class Kept(BaseModel):
-    """What came of keeping one end state; the ``end_state`` line of a trial's log.
+    """The result of keeping an end state; the ``end_state`` line of a trial's log.
 
     Attributes:
-        kept: whether it is there.
-        why: why it is not.
-        mib: what it takes on the disk.
-        seconds: what it took to keep.
+        kept: whether the end state was kept.
+        why: why it was not kept.
+        mib: its disk usage.
+        seconds: time it took to keep it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -91,36 +91,36 @@ class Kept(BaseModel):
 
 
 class EndedTrial(Protocol):
-    """A trial whose machines are still there, as `controller.episode.live.LiveTrial`."""
+    """A trial whose machines still exist, such as `controller.episode.live.LiveTrial`."""
 
     @property
     def task(self) -> Task:
-        """What was to be done."""
+        """The task of the trial."""
         ...
 
     @property
     def machines(self) -> Mapping[str, Machine]:
-        """By role."""
+        """The machines by role."""
         ...
 
     @property
     def session(self) -> SessionState:
-        """What the agent handed in."""
+        """What the agent submitted."""
         ...
 
     @property
     def graph(self) -> Progress:
-        """As far as it was met."""
+        """The state of the graph."""
         ...
 
 
 class EndStateKeeper:
-    """Keeps end states as long as all of them together stay below a budget.
+    """Keeps end states within a total disk budget.
 
     Args:
-        policy: whose are kept.
-        root: the folder of all runs, whose end states count.
-        budget_mib: what all of them may take on the disk.
+        policy: the trials whose end states are kept.
+        root: the folder of all runs, whose end states count toward the budget.
+        budget_mib: disk budget for all end states.
         clock: measures.
     """
 
@@ -132,19 +132,19 @@ class EndStateKeeper:
         self._lock = threading.Lock()
 
     def wants(self, result: TrialResult) -> bool:
-        """Return whether the end state of a trial that ended so is to be kept."""
+        """Return whether to keep the end state of a trial with this result."""
         if self._policy == "none" or result.reason in _NOT_KEPT:
             return False
         return self._policy == "all" or result.verdict is not Verdict.PASS
 
     def keep(self, attempt: Path, live: EndedTrial, ending: Ending, seed: int) -> Kept:
-        """Keep the machines of a trial, which are still leased; one trial at a time.
+        """Keep the still leased machines of a trial; calls are serialized.
 
         Args:
             attempt: folder of the trial's log.
             live: the trial.
             ending: why it ended, before it was judged.
-            seed: of the trial.
+            seed: seed of the trial.
         """
         with self._lock:
             start_s = self._clock.monotonic_s()
@@ -162,7 +162,7 @@ class EndStateKeeper:
                     return Kept(kept=False, why=why)
                 part.rename(attempt / END_STATE)
             except (MesocosmError, OSError) as exc:
-                _LOG.warning("The end state of %s is not kept: %s", attempt, exc)
+                _LOG.warning("cannot keep the end state of %s: %s", attempt, exc)
                 shutil.rmtree(part, ignore_errors=True)
                 return Kept(kept=False, why=str(exc))
             except BaseException:
@@ -172,22 +172,22 @@ class EndStateKeeper:
             return Kept(kept=True, mib=mib, seconds=seconds)
 
     def _full(self, used_mib: int) -> str:
-        """Return why nothing more is kept; empty when there is room."""
+        """Return why no more end states can be kept; empty if there is space."""
         if used_mib >= self._budget_mib:
-            return f"end states take {used_mib} MiB of {self._budget_mib}"
+            return f"end states use {used_mib} MiB of {self._budget_mib} MiB"
         free_mib = shutil.disk_usage(self._root).free >> 20
         if free_mib < _LEFT_FREE_MIB:
-            return f"{free_mib} MiB of the disk are free, fewer than {_LEFT_FREE_MIB}"
+            return f"only {free_mib} MiB of disk space are free, less than {_LEFT_FREE_MIB} MiB"
         return ""
 
 
 def used_by_end_states(root: Path) -> int:
-    """Return what all end states below a folder of runs take on the disk, MiB."""
+    """Return the disk usage of all end states below a folder of runs, MiB."""
     return size_mib(root.glob(f"*/trials/*/*/{END_STATE}*"))
 
 
 def size_mib(folders: Iterable[Path]) -> int:
-    """Return what folders take on the disk together, MiB; a file with several names counts once."""
+    """Return the total disk usage of folders, MiB; hard-linked files count once."""
     blocks: dict[tuple[int, int], int] = {}
     for folder in folders:
         for path in folder.rglob("*"):
@@ -197,10 +197,10 @@ def size_mib(folders: Iterable[Path]) -> int:
 
 
 def read_end_state(attempt: Path) -> EndState | None:
-    """Return what was kept with a trial's end state; None where there is none.
+    """Return the data of a trial's end state; None if there is none.
 
     Raises:
-        StoreError: it is damaged, or of a newer schema.
+        StoreError: the file is damaged, or has a newer schema.
     """
     path = attempt / END_STATE / _STATE
     try:
@@ -212,7 +212,7 @@ def read_end_state(attempt: Path) -> EndState | None:
 
 
 def machine_folders(attempt: Path, state: EndState) -> dict[str, Path]:
-    """Return where the machine of each role was kept."""
+    """Return the folder of each role's kept machine."""
     return {role: attempt / END_STATE / role for role in state.task.roles}
 
 

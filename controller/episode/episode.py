@@ -1,4 +1,4 @@
-"""The live object behind a trial; whoever drives it chooses the actions."""
+"""The live object of a trial; a driver chooses its actions."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ class _Phase(Enum):
 class Episode:
     """One attempt at one task; use it once.
 
-    `reset` leases and prepares the machines, `step` carries out one turn, `close` gives the
-    machines back and returns the result. Faults of agents, machines and evaluators end the trial
-    with a reason; `step` does not raise them.
+    `reset` leases and prepares the machines, `step` executes one turn, `close` releases the
+    machines and returns the result. Faults of agents, machines and evaluators end the trial with a
+    reason; `step` does not raise them.
 
     Args:
-        context: what it shares with other trials.
-        log: takes every step; nothing is kept by default.
-        repeat: number of the attempt, from 0.
+        context: the context that it shares with other trials.
+        log: records every step; nothing is stored by default.
+        repeat: number of the repetition, from 0.
         cancel: ends the trial from another thread.
-        on_step: called after each turn with the number of actions carried out.
+        on_step: called after each turn with the number of executed actions.
     """
 
     def __init__(
@@ -102,30 +102,31 @@ class Episode:
         if isinstance(error, KeyboardInterrupt):
             self.cancel.cancel("Interrupted.")
         if error is not None and not isinstance(error, (Exception, KeyboardInterrupt)):
-            self._machines.give_back()  # the process is ending: the trial stays unfinished, to be resumed
+            self._machines.give_back()  # the process exits: the trial stays unfinished for resume
         elif self._conclusion is not None:
             self.close()
 
     @property
     def is_over(self) -> bool:
-        """Whether the trial has ended; its result is what `close` returns."""
+        """Whether the trial has ended; `close` returns its result."""
         return self._phase is _Phase.OVER
 
     def reset(self, task: Task, seed: int = 0) -> Observation:
         """Lease and prepare the machines and return the first observation.
 
         Args:
-            task: what is to be done.
-            seed: for agents that act by chance.
+            task: the task.
+            seed: seed for randomized agents.
 
         Raises:
-            EpisodeStartError: the trial ended before it began; `close` returns its result.
-            EpisodeUseError: the episode was reset before.
+            EpisodeStartError: the trial ended before it started; `close` returns its result.
+            EpisodeUseError: the episode has already been reset.
             StoreError: the log cannot be written.
         """
         if self._phase is not _Phase.NEW:
             raise EpisodeUseError(
-                "This episode was reset before.", resolution="Make a new Episode for each trial."
+                "This episode has already been reset.",
+                resolution="Create a new Episode for each trial.",
             )
         self._phase, self._seed = _Phase.LEASE, seed
         self._conclusion = Conclusion(task, self._repeat, self._clock.monotonic_s())
@@ -139,17 +140,18 @@ class Episode:
             started = self._ending_of(exc)
         if isinstance(started, Ending):
             result = self._conclude(started)
-            raise EpisodeStartError(f"The trial of {task.id} could not begin.", result.detail)
+            raise EpisodeStartError(f"The trial of {task.id} could not start.", result.detail)
         self._phase, self._shown_s = _Phase.STEP, self._clock.monotonic_s()
         return started
 
     def step(self, actions: Sequence[Action] | Turn) -> Step:
-        """Carry out one turn and return what came of it.
+        """Execute one turn and return its outcome.
 
         The time since the last observation was returned is charged to the agent.
 
         Args:
-            actions: in order; the rest is dropped when one is refused. A `Turn` says more.
+            actions: actions in order; after a rejected one the rest is dropped. A `Turn` also
+                contains the agent's usage and notes.
 
         Raises:
             EpisodeUseError: the episode was not reset, or the trial is over.
@@ -176,9 +178,9 @@ class Episode:
         return Step(observation, report.newly_met, report.feedback)
 
     def evaluate(self) -> Evaluation:
-        """Judge the trial as if it ended now, without ending it; may be repeated.
+        """Judge the trial as if it ended now, without ending it; can be called repeatedly.
 
-        The time that it takes is not charged to the agent.
+        The time for this is not charged to the agent.
 
         Raises:
             EpisodeUseError: the episode was not reset, or the trial is over.
@@ -190,7 +192,7 @@ class Episode:
             self._shown_s += self._clock.monotonic_s() - begin_s
 
     def note(self, entries: Iterable[Entry]) -> None:
-        """Keep what an agent wrote into its diary.
+        """Log an agent's diary entries.
 
         Raises:
             StoreError: the log cannot be written.
@@ -199,11 +201,11 @@ class Episode:
             self._log.append("agent", kind=entry.kind, data=entry.data)
 
     def fail(self, error: Exception) -> Step:
-        """End the trial because its driver cannot go on.
+        """End the trial because its driver cannot continue.
 
         Args:
-            error: an `AgentError` is the agent's fault, or its model's, and tells what the turn
-                cost; others are attributed as errors of the environment.
+            error: an `AgentError` is attributed to the agent or its model and includes the cost of
+                the turn; other errors are attributed to the environment.
 
         Raises:
             EpisodeUseError: the episode was not reset, or the trial is over.
@@ -233,10 +235,10 @@ class Episode:
         return self._over(budget.too_long(detail) if is_wall else Ending(reason, detail))
 
     def close(self) -> TrialResult:
-        """Return the machines and the result; every later call returns the same.
+        """Release the machines and return the result; later calls return the same result.
 
-        A trial that is not over is recorded as cancelled. Where the run keeps end states, the
-        machines are kept as they are before they are returned.
+        A trial that is not over is recorded as cancelled. If the run keeps end states, the state of
+        the machines is saved before they are released.
 
         Raises:
             EpisodeUseError: the episode was never reset.
@@ -253,7 +255,7 @@ class Episode:
             self._machines.give_back()
 
     def agent_context(self) -> AgentContext:
-        """Return all that an agent may know.
+        """Return everything that an agent is allowed to know.
 
         Raises:
             EpisodeUseError: the episode was not reset, or the trial is over.
@@ -262,7 +264,7 @@ class Episode:
         return AgentContext(live.task.instruction, live.space, self._seed)
 
     def oracle_context(self) -> OracleContext:
-        """Return what the player of a reference solution needs; never hand it to an agent.
+        """Return what the player of a reference solution needs; never pass it to an agent.
 
         Raises:
             EpisodeUseError: the episode was not reset, or the trial is over.
@@ -272,7 +274,7 @@ class Episode:
         return OracleContext(agent, live.task, live.machines, live.runners, self._clock)
 
     def time_left_s(self) -> tuple[float, float]:
-        """Return what is left of the agent's and of the wall time, seconds.
+        """Return the remaining agent time and wall time, seconds.
 
         The agent's current turn is deducted from both.
 
@@ -283,7 +285,7 @@ class Episode:
         return budget.agent_left_s - self._turn_s(), budget.wall_left_s
 
     def is_due(self) -> bool:
-        """Return whether the next `step` will end the trial, whatever it does.
+        """Return whether the next `step` will end the trial, regardless of its actions.
 
         Raises:
             EpisodeUseError: the episode was not reset, or the trial is over.
@@ -291,7 +293,7 @@ class Episode:
         return min(self.time_left_s()) <= 0 or self.cancel.is_cancelled
 
     def _bind(self, task: Task) -> Task | Ending:
-        """Return the task with the values of this trial's seed."""
+        """Return the task with parameters bound by this trial's seed."""
         conclusion = self._require_conclusion()
         about = {"agent": self._context.agent, "code": self._context.code}
         named = {"task": task.id, "repeat": self._repeat, "seed": self._seed, **about}
@@ -327,7 +329,7 @@ class Episode:
         return live.begin() if report.is_clean else ending_of_start(report)
 
     def _ending_of(self, error: Exception) -> Ending:
-        _LOG.info("A trial ends by an exception.", exc_info=error)
+        _LOG.info("an exception ends the trial", exc_info=error)
         is_agents = self._phase is _Phase.STEP and self._live is not None
         machines = self._live.machines.values() if self._live and is_agents else ()
         return ending_of(error, self._phase.name.lower(), machines)
@@ -345,7 +347,7 @@ class Episode:
         return self._result
 
     def _keep_end_state(self, result: TrialResult) -> None:
-        """Keep the machines as they are now, once, where the run asks for it."""
+        """Save the machines' current state once, if the run keeps end states."""
         keeper, folder = self._context.keeper, self._log.folder
         if keeper is None or folder is None or self._live is None or self._is_kept:
             return

@@ -1,4 +1,4 @@
-"""Attribute faults: to the agent, its model, a machine, an evaluator or the task."""
+"""Attribute faults to the agent, its model, a machine, an evaluator or the task."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ _AGENTS_FAULTS: tuple[tuple[type[AgentError], Reason], ...] = (
 
 
 def message_of(error: BaseException) -> str:
-    """Return what an error says, with its type where it is not one of ours."""
+    """Return the message of an error, with its type if it is not a Mesocosm error."""
     return str(error) if isinstance(error, MesocosmError) else f"{type(error).__name__}: {error}"
 
 
 @dataclass(frozen=True, slots=True)
 class MachineFault:
-    """Why evaluators cannot be asked of a machine.
+    """Why evaluators cannot run on a machine.
 
     Attributes:
-        is_by_agent: something inside the machine caused it, which only the agent acts on.
-        detail: what was found.
-        has_ended: whether the machine can be asked nothing any more.
+        is_by_agent: whether the cause is inside the machine, where only the agent acts.
+        detail: description of the fault.
+        has_ended: whether the machine can no longer be queried at all.
     """
 
     is_by_agent: bool
@@ -60,13 +60,13 @@ class MachineFault:
 
 
 def diagnose(machine: Machine) -> MachineFault | None:
-    """Find out what is wrong with a machine.
+    """Diagnose the fault of a machine.
 
     Args:
-        machine: one that may have ended.
+        machine: a machine that may have ended.
 
     Returns:
-        None where it answers and nothing inside keeps evaluators from answering.
+        None if it answers and nothing inside prevents evaluators from answering.
     """
     name = machine.info.machine_id
     try:
@@ -83,11 +83,11 @@ def diagnose(machine: Machine) -> MachineFault | None:
 
 
 def is_prompt(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> bool:
-    """Return whether a machine runs a small program at once; a slow one makes evaluators late.
+    """Return whether a machine runs a small program quickly; slow machines delay evaluators.
 
     Args:
-        machine: one that answers.
-        clock: measures it.
+        machine: a machine that answers.
+        clock: measures the time.
     """
     start_s = clock.monotonic_s()
     try:
@@ -101,7 +101,7 @@ def is_prompt(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> bool:
 def ending_of_setup(error: Exception) -> Ending:
     """Return the ending for an error of a task's setup.
 
-    What a machine answers with, or a wrong argument, is the task's fault.
+    Errors reported by a machine and invalid arguments are attributed to the task.
     """
     is_tasks = isinstance(error, (ActionError, GuestCallError, SpecError))
     reason = Reason.TASK_ERROR if is_tasks else Reason.ENVIRONMENT_ERROR
@@ -109,7 +109,7 @@ def ending_of_setup(error: Exception) -> Ending:
 
 
 def ending_of_start(report: StartReport) -> Ending:
-    """Return the ending for a graph that is not as it must be before the agent acts."""
+    """Return the ending for a graph that is invalid before the agent acts."""
     reasons = {
         Cause.TASK: Reason.TASK_ERROR,
         Cause.MACHINE: Reason.ENVIRONMENT_ERROR,
@@ -120,12 +120,12 @@ def ending_of_start(report: StartReport) -> Ending:
 
 
 def ending_of(error: BaseException, phase: str, machines: Iterable[Machine]) -> Ending:
-    """Return the ending for an error raised while a trial was going on.
+    """Return the ending for an error raised during a trial.
 
     Args:
-        error: raised by a machine, or handed in by the driver for its agent.
-        phase: where it was raised, for the detail.
-        machines: of the trial; asked why they ended where the error is not the agent's.
+        error: raised by a machine, or passed by the driver for its agent.
+        phase: phase in which it was raised, for the detail.
+        machines: machines of the trial, which are diagnosed if the error is not the agent's.
     """
     if isinstance(error, CancelledError):
         return Ending(Reason.CANCELLED, str(error))

@@ -1,4 +1,4 @@
-"""Which rows of a phone's content providers a check judges."""
+"""Identify the rows of a phone's content providers that a check judges."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ _JUDGED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "message_drafted": _MESSAGE,
     "call_logged": ("call_log/", ("number",)),
 }
-"""Provider, and the arguments that are values of its rows, by evaluator."""
+"""Provider, and the arguments that contain values of its rows, by evaluator."""
 
 _COLUMN = re.compile(r"(?:^|, )(\w+)=")
-_UNREAD = re.compile(r"[\s().-]+")
-"""What evaluators ignore in numbers."""
+_IGNORED = re.compile(r"[\s().-]+")
+"""Characters that evaluators ignore in phone numbers."""
 
 
 def judged_records(changes: Iterable[Change], checks: Iterable[Check]) -> frozenset[Change]:
-    """Return those changes of rows that checks judge.
+    """Return the changes of rows that checks judge.
 
-    A row that has the values that a check names before or after the trial is judged by it, and so
-    are all changes of the row with the same ``_id``.
+    A check judges a row that has the check's values before or after the trial, and all changes of
+    the row with the same ``_id``.
 
     Args:
-        changes: on one machine.
-        checks: of this machine.
+        changes: changes on one machine.
+        checks: checks of this machine.
     """
     rows = [
         (change, change.name.partition(" ")[0], _columns(change.name))
@@ -76,7 +76,7 @@ def _values(columns: Columns) -> set[str]:
 
 
 def _columns(name: str) -> Columns:
-    """Return the columns of a row as ``content query`` prints it, which quotes nothing."""
+    """Parse the columns of a row in the unquoted format that ``content query`` prints."""
     row = name.partition(" ")[2]
     heads = list(_COLUMN.finditer(row))
     ends = [*(head.start() for head in heads), len(row)][1:]
@@ -84,4 +84,4 @@ def _columns(name: str) -> Columns:
 
 
 def _plain(value: str) -> str:
-    return _UNREAD.sub("", value).casefold()
+    return _IGNORED.sub("", value).casefold()

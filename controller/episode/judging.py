@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from evaluators.model.task import Task
 
 _NOT_EVALUATED = frozenset({Reason.CANCELLED, Reason.TASK_ERROR, Reason.ENVIRONMENT_ERROR})
-"""Reasons for which the graph is left as the last step found it."""
+"""Reasons after which the graph is not evaluated again after the last step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How a trial is judged.
+    """The judgement of a trial.
 
     Attributes:
-        verdict: final.
-        ending: the reason as it stands in the result.
-        undone: hold nodes that were met and no longer are, and keep nodes that were broken.
+        verdict: the final verdict.
+        ending: the reason recorded in the result.
+        undone: hold nodes that are no longer met, and keep nodes that were broken.
     """
 
     verdict: Verdict
@@ -40,12 +40,12 @@ class Judgement:
 def judge(ending: Ending, live: LiveTrial) -> Judgement:
     """Finish the graph of a trial and return the verdict.
 
-    Machines that the agent ended are not asked: what cannot be verified any more is unmet. A trial that
-    took too long in all on a machine which the agent hinders is its own doing.
+    Machines that the agent ended are not queried: what can no longer be verified is unmet. A wall
+    time limit exceeded on a machine that the agent hinders is attributed to the agent.
 
     Args:
         ending: why the trial is over.
-        live: the trial; its graph is finished unless its machines cannot be asked.
+        live: the trial; its graph is finished unless its machines cannot be queried.
     """
     if ending.reason in _NOT_EVALUATED:
         return Judgement(Verdict.INCONCLUSIVE, ending)
@@ -78,13 +78,13 @@ def _agents_faults(live: LiveTrial) -> dict[str, MachineFault]:
 def _finished(
     live: LiveTrial, faults: dict[str, MachineFault]
 ) -> tuple[GraphEvaluator, tuple[str, ...]]:
-    """Finish the graph; where evaluators are still kept from answering, that is the agent's doing.
+    """Finish the graph; if evaluators are still prevented from answering, blame the agent.
 
-    It must be so on a machine that is in order and answers promptly: nothing else acts there.
+    This applies only to machines that work and answer promptly: nothing but the agent acts there.
 
     Args:
         live: the trial.
-        faults: what is known of its machines; what is found is added.
+        faults: known faults of its machines; new ones are added.
     """
     graph, undone = live.finished()
     obstructions = _obstructions(graph, live, faults)
@@ -99,9 +99,9 @@ def _finished(
 def _obstructions(
     graph: GraphEvaluator, live: LiveTrial, excused: Collection[str]
 ) -> dict[str, MachineFault]:
-    """Return the machines on which evaluators are kept from answering.
+    """Return the machines on which evaluators are prevented from answering.
 
-    Those with known faults, and slow ones, are excused.
+    Machines with known faults and slow machines are excluded.
     """
     reasons = {node: graph.inconclusive[node] for node in graph.obstructed}
     roles = {role for node in reasons for role in _roles_of(node, live.task, live.machines)}
@@ -132,7 +132,7 @@ def _judge_undecided(
     faults: Mapping[str, MachineFault],
     undone: tuple[str, ...],
 ) -> Judgement:
-    """Attribute the nodes that stay undecided for another reason than the agent's doing."""
+    """Attribute nodes that stay undecided for reasons other than the agent's actions."""
     open_nodes = graph.inconclusive
     has_failed = any(
         not fault.is_by_agent
@@ -147,7 +147,7 @@ def _judge_undecided(
 
 
 def _with_machines(ending: Ending, faults: Mapping[str, MachineFault]) -> Ending:
-    """Return the ending that names the machines which the agent made unusable, if there are any."""
+    """Return the ending that lists the machines that the agent made unusable, if any."""
     lines = [fault.detail for fault in faults.values() if fault.is_by_agent]
     if not lines or ending.reason in FAILED:
         return ending
@@ -155,6 +155,6 @@ def _with_machines(ending: Ending, faults: Mapping[str, MachineFault]) -> Ending
 
 
 def _roles_of(node_id: str, task: Task, machines: Collection[str]) -> set[str]:
-    """Return the roles that a node depends on; a check on the session may ask every machine."""
+    """Return the roles that a node depends on; a check on the session may query every machine."""
     roles = {check.on for node in task.graph if node.id == node_id for check in node.checks}
     return roles | set(machines) if SESSION in roles else roles

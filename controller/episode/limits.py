@@ -1,4 +1,4 @@
-"""Enforce a task's limits: steps, time, tokens, money, repetition, refused actions."""
+"""Enforce a task's limits: steps, time, tokens, cost, repetition, rejected actions."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _WAITED_SHARE = 0.5
 
 
 def wall_limit_s(limits: Limits) -> float:
-    """Return how long a trial may take after its first observation, whatever takes it."""
+    """Return the maximum wall time of a trial after its first observation, seconds."""
     return limits.wall_seconds or max(_MIN_WALL_S, _WALL_FACTOR * limits.seconds)
 
 
 class Budget:
-    """What one trial has used of its limits, from its first observation on.
+    """One trial's usage of its limits, starting with its first observation.
 
     Args:
-        limits: of the task.
-        clock: measures the wall time, from now on.
+        limits: limits of the task.
+        clock: measures the wall time, starting now.
 
     Attributes:
-        steps: actions carried out.
-        waited_s: what it chose to wait, by actions.
+        steps: number of executed actions.
+        waited_s: total time of the agent's wait actions.
         agent_s: time charged to the agent.
-        usage: what its model has used.
+        usage: usage of its model.
     """
 
     def __init__(self, limits: Limits, clock: Clock) -> None:
@@ -52,29 +52,29 @@ class Budget:
 
     @property
     def agent_left_s(self) -> float:
-        """What is left of the agent's time, seconds; may be negative."""
+        """Remaining agent time, seconds; may be negative."""
         return self._limits.seconds - self.agent_s
 
     @property
     def wall_left_s(self) -> float:
-        """What is left of the wall time, seconds; may be negative."""
+        """Remaining wall time, seconds; may be negative."""
         return self._wall_deadline_s - self._clock.monotonic_s()
 
     def charge(self, seconds: float, usage: Usage) -> None:
         """Charge one turn of the agent.
 
         Args:
-            seconds: its own time, without waiting for a model that did not answer.
-            usage: what its model used.
+            seconds: the agent's own time, without outages of its model.
+            usage: usage of its model.
         """
         self.agent_s += max(0.0, seconds)
         self.usage += usage
 
     def spent(self) -> Ending | None:
-        """Return the ending by time, tokens or money; None when there is some left of each."""
+        """Return the ending for an exhausted limit of time, tokens or cost; None if there is none."""
         limits = self._limits
         if self.agent_left_s <= 0:
-            return Ending(Reason.TIME_LIMIT, f"The agent took {limits.seconds:g} s.")
+            return Ending(Reason.TIME_LIMIT, f"The agent used its {limits.seconds:g} s.")
         if limits.tokens is not None and self.usage.total > limits.tokens:
             return Ending(Reason.TOKEN_LIMIT, f"The model used {self.usage.total} tokens.")
         if limits.usd is not None and self.usage.usd > limits.usd:
@@ -84,51 +84,51 @@ class Budget:
         return None
 
     def too_long(self, detail: str) -> Ending:
-        """Return the ending of a trial that took too long in all.
+        """Return the ending of a trial that exceeded its wall time.
 
-        It is the agent's doing where its own waits took half of that time or more.
+        It is attributed to the agent if its wait actions took at least half of that time.
         """
         if self.waited_s < _WAITED_SHARE * self._wall_s:
             return Ending(Reason.WALL_LIMIT, detail)
         return Ending(
-            Reason.TIME_LIMIT, f"{detail} The agent chose to wait {self.waited_s:g} s of it."
+            Reason.TIME_LIMIT, f"{detail} The agent's wait actions took {self.waited_s:g} s of it."
         )
 
     def count_refusal(self, message: str) -> Ending | None:
-        """Count an action that was not carried out; return the ending when it is one too many."""
+        """Count a rejected action; return the ending if the limit is reached."""
         self._refused += 1
         if self._refused < self._limits.invalid_actions:
             return None
         return Ending(
-            Reason.INVALID_ACTION, f"{self._refused} refused in a row; the last: {message}"
+            Reason.INVALID_ACTION, f"{self._refused} consecutive rejected actions; last: {message}"
         )
 
     def count_action(self, action: Action, *, has_changed: bool) -> None:
-        """Count an action that was carried out, before its effect is judged.
+        """Count an executed action, before its effect is evaluated.
 
         Args:
-            action: what was done.
-            has_changed: whether any screen looks different now.
+            action: the executed action.
+            has_changed: whether any screen has changed.
         """
         self.steps += 1
         self._refused = 0
         if action.do == _WAIT:
             self.waited_s += float(str(action.args.get("seconds", 0.0)))
-        # Waiting for what takes long is no repetition, however often.
+        # Repeated waiting does not count as repetition.
         is_same = action == self._last and action.do != _WAIT
         self._repeated = self._repeated + 1 if is_same and not has_changed else 1
         self._last = action
 
     def used_up(self) -> Ending | None:
-        """Return the ending by the action just judged; None when there may be another."""
+        """Return the ending after the last evaluated action; None if another one is allowed."""
         if self._repeated >= self._limits.repetitions:
             return Ending(
                 Reason.REPETITION_LIMIT,
-                f"{self._repeated} times the same action without any change.",
+                f"The same action {self._repeated} times without any change.",
             )
         if self.steps >= self._limits.steps:
             return Ending(
                 Reason.STEP_LIMIT,
-                f"{self.steps} step{'s were' if self.steps != 1 else ' was'} carried out.",
+                f"{self.steps} step{'s were' if self.steps != 1 else ' was'} executed.",
             )
         return self.spent()

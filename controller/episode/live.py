@@ -1,4 +1,4 @@
-"""The part of an episode that exists while its machines are held: act, settle, observe, evaluate."""
+"""The part of an episode that exists while machines are leased: act, settle, observe, evaluate."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TurnReport:
-    """What came of one turn.
+    """The outcome of one turn.
 
     Attributes:
-        newly_met: nodes met by it, in order.
-        feedback: why an action was refused; empty when all went well.
-        ending: why the trial is over; None when it goes on.
+        newly_met: nodes met by the turn, in order.
+        feedback: why an action was rejected; empty if none was.
+        ending: why the trial is over; None if it continues.
     """
 
     newly_met: tuple[str, ...] = ()
@@ -53,27 +53,27 @@ class TurnReport:
 
 
 class LiveTrial:
-    """One task on machines that are ready, from its setup on.
+    """One task on leased machines, from its setup on.
 
     Args:
-        task: what is to be done.
+        task: the task.
         environment: its machines.
-        context: what it shares with other trials.
-        log: where every step is written through.
+        context: the context that it shares with other trials.
+        log: records every step.
         clock: measures, and waits until the trial is cancelled.
-        cancel: once it is cancelled, no further action is carried out.
-        session: what the agent handed in, of a trial that is judged again.
+        cancel: once it is cancelled, no further action is executed.
+        session: what the agent submitted, for a trial that is judged again.
 
     Attributes:
-        budget: what is used of the task's limits.
-        graph: as far as it is met.
-        machines: by role.
-        runners: of the task's evaluators, by role.
-        session: what the agent handed in.
-        space: what an agent can do.
-        task: what is to be done.
-        watch: knows the machines' state before the agent acts.
-        screens: knows their windows and pictures before the agent acts.
+        budget: usage of the task's limits.
+        graph: state of the task's graph.
+        machines: machines by role.
+        runners: runners of the task's evaluators, by role.
+        session: what the agent submitted.
+        space: the available actions.
+        task: the task.
+        watch: compares the machines' state with that before the agent acted.
+        screens: compares windows and screenshots with those before the agent acted.
     """
 
     def __init__(
@@ -118,10 +118,10 @@ class LiveTrial:
         return self.observe("")
 
     def observe(self, feedback: str) -> Observation:
-        """Return what the agent is shown now.
+        """Return the current observation for the agent.
 
         Args:
-            feedback: on its last turn.
+            feedback: feedback on its last turn.
 
         Raises:
             LinkError: a machine does not return its tree.
@@ -140,15 +140,15 @@ class LiveTrial:
         return progress_lines(self.graph, self.task, evaluators, context.feedback)
 
     def last_seen(self) -> Observation:
-        """Return the last screenshots, without asking any machine."""
+        """Return the last screenshots without querying any machine."""
         return Observation(self.budget.steps, dict(self._observer.shots))
 
     def take(self, turn: Turn, agent_s: float) -> TurnReport:
-        """Carry out a turn.
+        """Execute a turn.
 
         Args:
-            turn: of the agent.
-            agent_s: what it took the agent, as charged.
+            turn: the agent's turn.
+            agent_s: time charged to the agent for it.
 
         Raises:
             LinkError: a machine failed.
@@ -178,12 +178,12 @@ class LiveTrial:
         return self._refuse(None, fault, details, tuple(met)) if fault else TurnReport(tuple(met))
 
     def finished(self) -> tuple[GraphEvaluator, tuple[str, ...]]:
-        """Return a finished copy of the graph, with the nodes undone or broken."""
+        """Return a finished copy of the graph, and the undone or broken nodes."""
         copy = GraphEvaluator.from_dict(self.task.graph, self.runners, self.graph.to_dict())
         return copy, copy.finish()
 
     def evaluate(self) -> Evaluation:
-        """Judge the trial as if it ended now; the graph stays as it is."""
+        """Judge the trial as if it ended now, without changing the graph."""
         copy, _ = self.finished()
         unmet = explain(copy, self.task, self._context.vocabulary.evaluators)
         return Evaluation(copy.verdict(), copy.met, len(self.task.credit_nodes), unmet)
@@ -191,7 +191,7 @@ class LiveTrial:
     def _refuse(
         self, action: Action | None, message: str, details: Details, met: tuple[str, ...]
     ) -> TurnReport:
-        """Count what was not carried out, and keep it with the step and the pictures before it."""
+        """Count a rejected action, and log it with the current step and screenshots."""
         self._log.append(
             "refused",
             n=self.budget.steps,
@@ -242,10 +242,10 @@ class LiveTrial:
         return self.budget.used_up()
 
     def _check_ends(self) -> None:
-        """Check that no machine was reported as ended: one that restarted itself may answer again.
+        """Verify that no machine was reported as ended; a restarted one may answer again.
 
         Raises:
-            LinkClosedError: one was.
+            LinkClosedError: a machine was reported as ended.
         """
         for machine in self.machines.values():
             power = machine.power
@@ -254,7 +254,7 @@ class LiveTrial:
                 raise LinkClosedError(f"{machine.info.machine_id}: {end.detail}")
 
     def _is_passed(self) -> bool:
-        """Return whether all is met, hold nodes checked again on a copy: the agent may go on."""
+        """Return whether all nodes are met; hold nodes are rechecked on a copy of the graph."""
         if not self.graph.is_complete:
             return False
         copy, _ = self.finished()

@@ -1,4 +1,4 @@
-"""The machines of one trial, from their lease to their return."""
+"""The machines of one trial, from their lease to their release."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _LEASE_SLACK_S = 1800.0
-"""Longer than setup, the last step and the last evaluation take together on a slow host."""
+"""More than setup, the last step and the last evaluation take together on a slow host."""
 
 
 class TrialMachines:
-    """Leases the machines of one trial, connects what belongs to them, and returns them.
+    """Leases the machines of one trial, connects proxies and recorders, and releases them.
 
     Args:
-        context: what the trial shares with others.
-        log: takes its events.
+        context: the context that the trial shares with others.
+        log: records its events.
         clock: waits until the trial is cancelled.
     """
 
@@ -44,10 +44,10 @@ class TrialMachines:
         self._lease: Lease | None = None
 
     def lease(self, task: Task, conclusion: Conclusion) -> Environment:
-        """Lease the machines of a task; the conclusion is told which they are.
+        """Lease the machines of a task and record them in the conclusion.
 
         Raises:
-            MachineError: one cannot be had.
+            MachineError: a machine is unavailable.
             StoreError: the log cannot be written.
         """
         ttl_s = wall_limit_s(task.limits) + _LEASE_SLACK_S
@@ -67,7 +67,7 @@ class TrialMachines:
         return environment
 
     def connect(self, task: Task, environment: Environment, conclusion: Conclusion) -> LiveTrial:
-        """Open what the task lets its machines reach, record them, and return the live trial.
+        """Open the allowed network access, start recording, and return the live trial.
 
         Raises:
             MesocosmError: a machine failed.
@@ -80,7 +80,7 @@ class TrialMachines:
         return LiveTrial(task, environment, context, self._log, self._clock, cancel=cancel)
 
     def explain(self, ending: Ending) -> Ending:
-        """Return the ending of a trial whose lease is over: whatever was found later is its doing."""
+        """Return the ending of a trial, taking into account that its lease may have ended."""
         try:
             if self._lease is not None:
                 _ = self._lease.environment
@@ -89,13 +89,13 @@ class TrialMachines:
                 detail = f"{message_of(exc)}\n{ending.detail}".strip()
                 return Ending(Reason.ENVIRONMENT_ERROR, detail)
         except MesocosmError as exc:
-            _LOG.info("The lease of a trial that is over: %s", exc)
+            _LOG.info("lease of a trial that is over: %s", exc)
             if ending.reason is Reason.ENVIRONMENT_ERROR:
                 return Ending(ending.reason, f"{message_of(exc)}\n{ending.detail}".strip())
         return ending
 
     def give_back(self) -> None:
-        """Return the machines; harmless twice.
+        """Release the machines; can be called repeatedly.
 
         Raises:
             StoreError: the log cannot be written.

@@ -1,4 +1,4 @@
-"""Carry out a task's setup."""
+"""Execute a task's setup."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def prepare(task: Task, machines: Mapping[str, Machine], vocabulary: Vocabulary) -> None:
-    """Carry out a task's setup steps in order.
+    """Execute a task's setup steps in order.
 
     Args:
-        task: whose setup.
-        machines: by role.
-        vocabulary: holds the setup operations.
+        task: the task.
+        machines: machines by role.
+        vocabulary: provides the setup operations.
 
     Raises:
         UnsupportedError: an evaluator of the task needs a program that a machine lacks.
-        SpecError: the arguments of a step are wrong.
+        SpecError: the arguments of a step are invalid.
         ActionError: a step failed on its machine.
         LinkError: communication with a machine failed.
     """
@@ -45,17 +45,17 @@ def prepare(task: Task, machines: Mapping[str, Machine], vocabulary: Vocabulary)
 
 
 def require_programs(task: Task, machines: Mapping[str, Machine], vocabulary: Vocabulary) -> None:
-    """Refuse machines that lack a program which evaluators of a task need.
+    """Verify that machines have the programs that a task's evaluators need.
 
-    A machine that does not say which browser it has is taken as it is.
+    A machine that does not report its browser is accepted.
 
     Args:
-        task: whose evaluators.
-        machines: by role.
-        vocabulary: holds the evaluators.
+        task: the task.
+        machines: machines by role.
+        vocabulary: provides the evaluators.
 
     Raises:
-        UnsupportedError: one lacks it.
+        UnsupportedError: a machine lacks a program.
     """
     for node in task.graph:
         for check in node.checks:
@@ -67,8 +67,8 @@ def require_programs(task: Task, machines: Mapping[str, Machine], vocabulary: Vo
             if not machine.info.browser.startswith(needs):
                 raise UnsupportedError(
                     f"The task {task.id} needs {needs}, which {machine.info.image} lacks.",
-                    details=f"{check.check} reads what {needs} keeps; the browser there is "
+                    details=f"{check.check} reads the data of {needs}; the machine's browser is "
                     f"{machine.info.browser}.",
-                    resolution="Set MESOCOSM_MIRROR_MOZILLA or MESOCOSM_MIRROR_DEBIAN, and build "
-                    "the desktop anew, or choose debian-12.",
+                    resolution="Set MESOCOSM_MIRROR_MOZILLA or MESOCOSM_MIRROR_DEBIAN and rebuild "
+                    "the desktop, or choose debian-12.",
                 )

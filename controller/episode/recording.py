@@ -1,4 +1,4 @@
-"""Record the screens of a trial's machines beside its log."""
+"""Record the screens of a trial's machines next to its log."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 def recording(
     machines: Mapping[str, Machine], log: EventSink, rate_hz: float, clock: Clock
 ) -> Iterator[None]:
-    """Record every machine for the length of a block, as ``screen-<role>.mp4``.
+    """Record every machine for the duration of a block, as ``screen-<role>.mp4``.
 
     Args:
-        machines: by role.
-        log: takes the names of the videos; one without a folder has none.
-        rate_hz: frames a second; 0 records nothing.
-        clock: stamps the frames.
+        machines: machines by role.
+        log: receives the names of the videos; without a folder there are none.
+        rate_hz: frames per second; 0 records nothing.
+        clock: provides the frames' timestamps.
 
     Raises:
         RequirementError: PyAV is not installed.

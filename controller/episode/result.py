@@ -1,4 +1,4 @@
-"""What is known of one trial once it is over."""
+"""The result of one trial."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ if TYPE_CHECKING:
 
 
 class Reason(StrEnum):
-    """Why a trial ended; the table in docs/results.md says what verdict follows."""
+    """Why a trial ended; the table in docs/results.md lists the resulting verdicts."""
 
     SUCCESS = "success"
-    """Every node was met, hold nodes checked again."""
+    """Every node was met, including rechecked hold nodes."""
     FALSE_COMPLETION = "false_completion"
-    """The agent declared the task done and it was not."""
+    """The agent declared the task done although it was not."""
     DECLARED_INFEASIBLE = "declared_infeasible"
-    """The agent declared that the task cannot be done; in an infeasible task that is `SUCCESS`."""
+    """The agent declared the task infeasible; for an infeasible task the reason is `SUCCESS`."""
     STEP_LIMIT = "step_limit"
     TIME_LIMIT = "time_limit"
     """The agent and the answered calls of its model took too long."""
-    TOKEN_LIMIT = "token_limit"  # noqa: S105 - no password
+    TOKEN_LIMIT = "token_limit"  # noqa: S105 - not a password
     MONEY_LIMIT = "money_limit"
     REPETITION_LIMIT = "repetition_limit"
-    """The same action again and again, and nothing on the screens changed."""
+    """The same action was repeated, and nothing on the screens changed."""
     INVALID_ACTION = "invalid_action"
-    """Too many refused actions in a row."""
+    """Too many consecutive rejected actions."""
     AGENT_ERROR = "agent_error"
-    """The agent's code raised, or gave up."""
+    """The agent's code raised an exception, or gave up."""
     MODEL_REFUSAL = "model_refusal"
     """The model refuses, or the request is too large for it."""
     MODEL_UNAVAILABLE = "model_unavailable"
-    """The model could not be reached, retries included."""
+    """The model could not be reached despite retries."""
     MACHINE_ENDED_BY_AGENT = "machine_ended_by_agent"
     """A guest shut down, was reset or became unusable from inside."""
     ENVIRONMENT_ERROR = "environment_error"
     """A machine or its host failed from outside."""
     EVALUATOR_ERROR = "evaluator_error"
-    """An evaluator raised or was late although its machine answers."""
+    """An evaluator raised an exception or timed out although its machine answers."""
     TASK_ERROR = "task_error"
-    """The task itself is wrong: met at the start, or its setup fails."""
+    """The task itself is wrong: it is met at the start, or its setup fails."""
     WALL_LIMIT = "wall_limit"
-    """The trial took too long, not by the agent's time."""
+    """The trial exceeded its wall time for reasons other than the agent."""
     CANCELLED = "cancelled"
 
     @property
@@ -63,7 +63,7 @@ class Reason(StrEnum):
 
 
 FAILED = frozenset({Reason.AGENT_ERROR, Reason.INVALID_ACTION, Reason.MODEL_REFUSAL})
-"""Reasons whose verdict is FAIL, whatever the graph says."""
+"""Reasons whose verdict is FAIL, regardless of the graph."""
 
 INCONCLUSIVE = frozenset(
     {
@@ -75,15 +75,15 @@ INCONCLUSIVE = frozenset(
         Reason.CANCELLED,
     }
 )
-"""Reasons whose verdict is INCONCLUSIVE, whatever the graph says; with others, the graph judges."""
+"""Reasons whose verdict is INCONCLUSIVE; for others not in `FAILED`, the graph decides."""
 
 
 def reasons_to_retry(names: Iterable[str]) -> frozenset[Reason]:
-    """Return the reasons that a user means by names: ``inconclusive``, or reasons one by one.
+    """Parse names of reasons: individual ones, or ``inconclusive`` for all inconclusive ones.
 
     Raises:
-        UsageError: a reason is one whose trials were judged, which stay as they are.
-        UnknownNameError: a name is no reason.
+        UsageError: trials with that reason were judged and cannot be retried.
+        UnknownNameError: there is no such reason.
     """
     reasons: set[Reason] = set()
     for name in names:
@@ -93,8 +93,8 @@ def reasons_to_retry(names: Iterable[str]) -> frozenset[Reason]:
             raise UnknownNameError.of("reason", name, ["inconclusive", *INCONCLUSIVE])
         elif name not in INCONCLUSIVE:
             raise UsageError(
-                f"Trials that ended by {name} were judged and are not tried again.",
-                resolution="Begin a new run.",
+                f"Trials that ended with {name} were judged and cannot be retried.",
+                resolution="Start a new run.",
             )
         else:
             reasons.add(Reason(name))
@@ -107,7 +107,7 @@ class Ending:
 
     Attributes:
         reason: the category.
-        detail: what happened, for people; empty when the reason says it all.
+        detail: human-readable description; empty if the reason is sufficient.
     """
 
     reason: Reason
@@ -116,7 +116,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class MachineRecord:
-    """On what a trial ran: the role, and `provisioning.protocols.MachineInfo` as text."""
+    """A machine of a trial: its role, and `provisioning.protocols.MachineInfo` as text."""
 
     role: str
     machine_id: str
@@ -132,26 +132,26 @@ class MachineRecord:
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """How one trial went.
+    """The result of one trial.
 
     Attributes:
         task: id of the task.
-        repeat: from 0.
-        verdict: how it is judged.
+        repeat: number of the repetition, from 0.
+        verdict: the verdict.
         reason: why it ended.
-        nodes_met: nodes with credit at the end.
-        nodes: of the graph.
-        steps: actions carried out.
-        seconds: wall time, lease and setup included.
+        nodes_met: number of nodes with credit at the end.
+        nodes: number of nodes of the graph.
+        steps: number of executed actions.
+        seconds: wall time, including lease and setup.
         usage: tokens and their price.
-        detail: what went wrong, for people; empty when nothing did.
-        machines: on what it ran.
-        unmet: why nodes have no credit, in the task's order, without giving the answer away.
+        detail: human-readable description of what went wrong; empty if nothing did.
+        machines: the machines that it ran on.
+        unmet: why nodes have no credit, in the task's order, without revealing the answer.
         agent_seconds: time charged to the agent.
-        side_effects: what it changed beside what it may; None when its machines could not be asked.
+        side_effects: changes that the task does not allow; None if machines could not be queried.
         parameters: values of the task's parameters, by name.
-        weighted: share of the nodes' weights that has credit; None where no node has a weight.
-        disagreements: where guests tell otherwise than the appliance saw.
+        weighted: weighted share of nodes with credit; None if no node has a weight.
+        disagreements: contradictions between guests and the appliance.
     """
 
     task: str
@@ -174,7 +174,7 @@ class TrialResult:
 
     @property
     def score(self) -> TrialScore:
-        """What the metrics need to know of it."""
+        """The data that metrics need."""
         return TrialScore(
             self.task, self.verdict, self.nodes_met, self.nodes, self.steps, self.usage.total
         )

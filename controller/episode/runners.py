@@ -1,4 +1,4 @@
-"""Create what runs the evaluators of one trial."""
+"""Create the runners of one trial's evaluators."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def make_runners(
     """Create the runner of each role and of the session.
 
     Args:
-        environment: holds the machines.
-        state: of the session.
-        vocabulary: holds the evaluators.
+        environment: provides the machines.
+        state: state of the session.
+        vocabulary: provides the evaluators.
     """
     machines = environment.machines
     tools = vocabulary.evaluators[SESSION]

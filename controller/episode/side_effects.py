@@ -1,4 +1,4 @@
-"""What a trial changed on its machines beside what it was to change."""
+"""Determine the side effects of a trial: changes on its machines that its task does not allow."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ TRACES: Mapping[StateKind, tuple[str, ...]] = {
     ),
     StateKind.PROCESS: ("gnome-terminal*", "bash", "gedit", "nautilus", "gvfsd-metadata"),
 }
-"""What Terminal, Text Editor and Files leave by being opened, on every desktop and for every task.
+"""Traces that opening Terminal, Text Editor and Files leaves, on every desktop and for every task.
 
-They are means that all agents have, and no task is about them: counted, hardly any trial on a desktop
-would have no side effect.
+All agents may use these programs, and no task is about them: if the traces counted, almost every
+desktop trial would have side effects.
 """
 
 
@@ -45,11 +45,11 @@ class StateWatch:
     """Compares the machines of one trial before and after the agent.
 
     Args:
-        machines: by role; those that cannot tell their state are left out.
-        clock: measures what the comparison costs.
+        machines: machines by role; those that cannot report their state are ignored.
+        clock: measures the duration of the comparison.
 
     Attributes:
-        seconds: what it took so far.
+        seconds: duration so far.
     """
 
     def __init__(self, machines: Mapping[str, Machine], clock: Clock) -> None:
@@ -63,7 +63,7 @@ class StateWatch:
         self._before: dict[str, StateSummary] = {}
 
     def begin(self) -> None:
-        """Take the state that the agent finds.
+        """Record the initial state, before the agent acts.
 
         Raises:
             LinkError: a machine does not answer.
@@ -71,13 +71,13 @@ class StateWatch:
         self._before = self._summarize()
 
     def changes(self) -> tuple[Change, ...] | None:
-        """Return what changed since; None when a machine cannot be asked."""
+        """Return the changes since `begin`; None if a machine cannot be queried."""
         if not self._before:
             return None
         try:
             after = self._summarize()
         except MesocosmError as exc:
-            _LOG.info("side effects are not known: %s", exc)
+            _LOG.info("cannot determine side effects: %s", exc)
             return None
         return tuple(sorted(_differences(self._before, after)))
 
@@ -91,12 +91,12 @@ class StateWatch:
 def side_effects(
     changes: Iterable[Change], task: Task, baseline: Collection[Key] | None
 ) -> SideEffects:
-    """Return what of the changes was neither allowed nor happens by itself or by opening a program.
+    """Return the changes that are not allowed, not in the baseline and not traces of programs.
 
     Args:
-        changes: of one trial.
-        task: that was tried.
-        baseline: role, kind and name of what no-op trials changed; None when there was none.
+        changes: changes of one trial.
+        task: the task of the trial.
+        baseline: role, kind and name of the changes of no-op trials; None if there were none.
     """
     changes = tuple(changes)
     known = frozenset(baseline or ())
@@ -129,7 +129,7 @@ def _differences(
 
 
 def _allowed(task: Task, role: str) -> dict[StateKind, list[str]]:
-    """Return patterns by kind: what the task states, and what its checks name."""
+    """Return patterns by kind: those that the task states, and what its checks name."""
     stated: MayChange | None = task.may_change.get(role)
     patterns: dict[StateKind, list[str]] = {kind: [] for kind in StateKind}
     if stated is not None:
@@ -164,7 +164,7 @@ def _add_named(check: Check, patterns: dict[StateKind, list[str]]) -> None:
 
 
 def _setting_path(pattern: str) -> str:
-    """Return the dconf path of a schema; paths, and names on phones, stay as they are."""
+    """Return the dconf path of a schema; paths, and names on phones, are unchanged."""
     return pattern if "/" in pattern else f"/{pattern.replace('.', '/')}/*"
 
 
@@ -177,7 +177,7 @@ def _matches(change: Change, patterns: Mapping[StateKind, Iterable[str]]) -> boo
     names = {change.name, _with_tilde(change.name)}
     if change.kind is StateKind.PROCESS:  # short name and program
         names |= set(change.name.split())
-    # What follows a table's name is a row; what follows a folder's, a file.
+    # A table's name is followed by a row, a folder's by a file.
     endings = ("/*", " *") if change.kind is StateKind.RECORD else ("/*",)
     return any(
         match(name, pattern) or any(match(name, pattern.rstrip("/") + end) for end in endings)
@@ -187,7 +187,7 @@ def _matches(change: Change, patterns: Mapping[StateKind, Iterable[str]]) -> boo
 
 
 def _with_tilde(path: str) -> str:
-    """Return a path of a user's home in its short form."""
+    """Return a path in a user's home in its ``~/`` form."""
     parts = path.split("/", 3)
     is_home = path.startswith("/home/") and len(parts) == 4  # noqa: PLR2004 - "", home, user, rest
     return f"~/{parts[3]}" if is_home else path

@@ -1,4 +1,4 @@
-"""What an episode returns, and what the player of a reference solution is given."""
+"""The outcomes of an episode, and the context of a reference solution's player."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What came of one turn.
+    """The outcome of one turn.
 
     Attributes:
-        observation: what the agent is shown next; the last screenshots when the trial is over.
-        newly_met: nodes of the graph met by it, in order.
-        feedback: why an action was refused; empty when all went well.
+        observation: the agent's next observation; the last screenshots if the trial is over.
+        newly_met: nodes of the graph met by the turn, in order.
+        feedback: why an action was rejected; empty if none was.
         done: whether the trial is over.
-        reason: why it is over; None when it goes on.
+        reason: why it is over; None if it continues.
     """
 
     observation: Observation
@@ -42,10 +42,10 @@ class Evaluation:
     """How a trial would be judged if it ended now.
 
     Attributes:
-        verdict: INCONCLUSIVE where an evaluator could not decide.
+        verdict: the verdict; INCONCLUSIVE if an evaluator could not decide.
         met: nodes with credit, in the task's order.
-        nodes: how many there are.
-        unmet: why the others have none, in the task's order.
+        nodes: number of nodes.
+        unmet: why the other nodes have no credit, in the task's order.
     """
 
     verdict: Verdict
@@ -56,14 +56,14 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class OracleContext:
-    """What the player of a reference solution is made from; agents never get one.
+    """The context of a reference solution's player; agents never receive it.
 
     Attributes:
-        agent: what an agent would get.
-        task: with its reference solution.
-        machines: by role, to read their trees.
-        runners: of the task's evaluators, by role, to wait for conditions.
-        clock: to wait on.
+        agent: the context that an agent would receive.
+        task: the task with its reference solution.
+        machines: machines by role, to read their trees.
+        runners: runners of the task's evaluators by role, to wait for conditions.
+        clock: waits.
     """
 
     agent: AgentContext

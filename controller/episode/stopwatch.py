@@ -1,4 +1,4 @@
-"""Measure laps."""
+"""Measure lap times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Stopwatch:
-    """Runs from its construction on.
+    """A stopwatch that starts when it is created.
 
     Args:
         clock: measures.
@@ -20,7 +20,7 @@ class Stopwatch:
         self._since_s = clock.monotonic_s()
 
     def lap(self) -> float:
-        """Return the seconds since the last lap and begin a new one."""
+        """Return the seconds since the last lap and start a new one."""
         now_s = self._clock.monotonic_s()
         seconds, self._since_s = now_s - self._since_s, now_s
         return seconds

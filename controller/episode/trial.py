@@ -1,4 +1,4 @@
-"""Run one trial: an episode and whoever drives it."""
+"""Run one trial: an episode and its driver."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ class Driver(Protocol):
         """Step the episode until it is over.
 
         Args:
-            episode: was reset.
-            observation: the first one.
+            episode: an episode that was reset.
+            observation: the first observation.
 
         Raises:
-            AgentError: its agent cannot go on; this ends the trial, as every exception does.
+            AgentError: the agent cannot continue; this ends the trial, as does any exception.
             StoreError: the log cannot be written.
         """
         ...
 
 
 def run_trial(episode: Episode, task: Task, driver: Driver, *, seed: int = 0) -> TrialResult:
-    """Run one trial to its end, whatever happens.
+    """Run one trial to its end, even if it fails.
 
     Ctrl-C cancels the episode: the result's reason is then ``cancelled``, and
     ``episode.cancel.is_cancelled`` is true.
 
     Args:
-        episode: a new one.
-        task: what is to be done.
+        episode: a new episode.
+        task: the task.
         driver: chooses the actions.
-        seed: for agents that act by chance.
+        seed: seed for randomized agents.
 
     Raises:
         StoreError: the log cannot be written.

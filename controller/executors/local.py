@@ -1,4 +1,4 @@
-"""Run trials on this host: one after the other, or several at once in threads."""
+"""Run trials on this host, sequentially or in parallel threads."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ _log = logging.getLogger(__name__)
 
 
 PAUSED_AFTER = 3
-"""Trials in a row that could not reach their model, after which no others are begun."""
+"""Number of consecutive trials that cannot reach their model before a run pauses."""
 
 
 def ignore_event(_event: TrialEvent) -> None:
-    """Drop an event."""
+    """Discard an event."""
 
 
 class Part(NamedTuple):
-    """One of several runs that are carried out together.
+    """One of several runs that are executed together.
 
     Attributes:
-        job: what to run.
-        sink: where its trials are written.
-        on_event: receives its events; among all parts it is called by one thread at a time.
+        job: the run's job.
+        sink: where its trials are recorded.
+        on_event: receives its events; only one thread at a time calls it, across all parts.
     """
 
     job: Job
@@ -60,12 +60,12 @@ class Part(NamedTuple):
 class LocalExecutor:
     """A `controller.executors.protocol.Executor` on this host.
 
-    Threads wait for the machines that their trials need; with less memory than `parallel` trials
-    want, fewer of them run at a time.
+    Threads wait for the machines that their trials need; if memory does not suffice for `parallel`
+    trials, fewer run at a time.
 
     Args:
-        parallel: trials at a time. One runs in the calling thread, where an interrupt ends it at
-            once; several end at their next step.
+        parallel: number of simultaneous trials. A single one runs in the calling thread, where an
+            interrupt ends it immediately; several end at their next step.
         play: runs one attempt.
 
     Raises:
@@ -87,13 +87,13 @@ class LocalExecutor:
         drain: threading.Event | None = None,
         on_event: Callable[[TrialEvent], None] = ignore_event,
     ) -> list[TrialResult]:
-        """Run all trials that have no final result; those that were cancelled are run anew.
+        """Run all trials without a final result; cancelled trials are run again.
 
         Args:
-            job: what to run.
-            sink: where trials are written, and where it is known which ones are done.
-            cancel: ends running trials as cancelled and begins no others.
-            drain: set, it lets running trials finish and begins no others.
+            job: the run's job.
+            sink: where trials are recorded; it knows which ones are done.
+            cancel: ends running trials as cancelled and starts no others.
+            drain: when set, running trials finish and no others start.
             on_event: called by one thread at a time.
 
         Raises:
@@ -107,10 +107,10 @@ class LocalExecutor:
             return work.results
 
     def run_each(self, parts: Iterable[Part]) -> None:
-        """Run several runs, one after the other, without waiting for the last trials of one.
+        """Execute several runs in sequence without waiting for the last trials of the previous one.
 
         Args:
-            parts: taken one by one, when there is a thread for one of its trials.
+            parts: the runs; each is started when a thread is free for one of its trials.
 
         Raises:
             KeyboardInterrupt: Ctrl-C; running trials are recorded as cancelled.
@@ -123,7 +123,7 @@ class LocalExecutor:
 
 
 class _Work:
-    """The trials of one run that are still to be done; shared by the threads that do them."""
+    """The remaining trials of one run, shared by the threads that run them."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class _Work:
         self.results: list[TrialResult] = []
 
     def run_all(self) -> None:
-        """Run trials until none is left, or the work is cancelled or drained."""
+        """Run trials until none remain, or the work is cancelled or drained."""
         while not self._is_ending and (trial := self._next()):
             with log_context(run=self._sink.spec.run, trial=str(trial)):
                 self._run(trial)
@@ -159,7 +159,7 @@ class _Work:
         return self.cancel.is_cancelled or self._drain.is_set()
 
     def _next(self) -> TrialId | None:
-        """Take the next trial; none once the budget is spent, which is said of those left over."""
+        """Return the next trial; None if the budget is spent, which is reported as an event."""
         with self._lock:
             excess = self._excess if self._waiting else ""
             if not excess:
@@ -174,7 +174,7 @@ class _Work:
         return self._job.budget.excess(self._spent)
 
     def _is_open(self, trial: TrialId) -> bool:
-        """Return whether a trial needs an attempt: it has none, or the last one does not count."""
+        """Return whether a trial needs an attempt: it has none, or its last one does not count."""
         attempts = self._sink.attempts(trial.task, trial.repeat)
         result = attempts[-1].result if attempts else None
         if result is None or result.reason in {Reason.CANCELLED, *self._job.retry}:
@@ -202,7 +202,7 @@ class _Work:
 
     def _attempt(self, trial: TrialId, number: int) -> TrialResult:
         context = self._job.context
-        _log.info("attempt %d begins", number)
+        _log.info("attempt %d starts", number)
         self._emit(TrialStarted(trial, number))
         with self._sink.begin_attempt(trial.task, trial.repeat, context.clock) as log:
             episode = Episode(
@@ -213,7 +213,7 @@ class _Work:
             )
             task = self._job.suite.task(trial.task)
             seed = trial_seed(self._sink.spec.seed, trial.task, trial.repeat)
-            # A token of its own: an episode cancels it when it is interrupted.
+            # The episode has its own token, which it cancels when it is interrupted.
             withdraw = self.cancel.on_cancel(lambda: episode.cancel.cancel(self.cancel.reason))
             try:
                 result = self._play(episode, task, self._job.driver, seed=seed)
@@ -235,7 +235,7 @@ class _Work:
             self._count_unreached(is_unreached=result.reason is Reason.MODEL_UNAVAILABLE)
 
     def _count_unreached(self, *, is_unreached: bool) -> None:
-        """Begin no other trial once several in a row could not reach their model."""
+        """Start no more trials after several consecutive ones could not reach their model."""
         with self._lock:
             self._unreached = self._unreached + 1 if is_unreached else 0
             left = len(self._waiting) if self._unreached >= PAUSED_AFTER else 0
@@ -251,7 +251,7 @@ class _Work:
 
 
 class _Series:
-    """The work on several runs; threads that find none left in one go on with the next."""
+    """The work on several runs; a thread moves to the next run when one has no trials left."""
 
     def __init__(
         self,
@@ -265,18 +265,18 @@ class _Series:
         self._held = held
         self._cancel = cancel
         self._play = play
-        self._opening, self._telling = threading.Lock(), threading.Lock()
+        self._opening, self._reporting = threading.Lock(), threading.Lock()
         self._works: list[_Work] = []
 
     def run_all(self) -> None:
-        """Run trials of every part until none is left, or the work is cancelled."""
+        """Run trials of all parts until none remain, or the work is cancelled."""
         number = 0
         while not self._cancel.is_cancelled and (work := self._at(number)):
             work.run_all()
             number += 1
 
     def _at(self, number: int) -> _Work | None:
-        """Return the work on a part, which is begun now unless another thread began it."""
+        """Return the work on a part, starting it unless another thread already has."""
         with self._opening:
             if number == len(self._works):
                 part = next(self._parts, None)
@@ -286,13 +286,13 @@ class _Series:
             return self._works[number]
 
     def _begin(self, part: Part) -> _Work:
-        def tell(event: TrialEvent) -> None:
-            with self._telling:
+        def report(event: TrialEvent) -> None:
+            with self._reporting:
                 part.on_event(event)
 
         self._held.enter_context(part.sink.working())
         drain = threading.Event()
-        return _Work(part.job, part.sink, self._cancel, drain, tell, play=self._play)
+        return _Work(part.job, part.sink, self._cancel, drain, report, play=self._play)
 
 
 def _summary(result: TrialResult) -> str:

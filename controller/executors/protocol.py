@@ -1,4 +1,4 @@
-"""What runs the trials of a run, what it reports, and where trials are written."""
+"""Interfaces of executors, their events, and the sinks that record trials."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TrialId:
-    """Which trial of a run.
+    """Identifies a trial of a run.
 
     Attributes:
         task: id of the task.
-        repeat: from 0.
+        repeat: number of the repetition, from 0.
     """
 
     task: str
@@ -43,7 +43,7 @@ class TrialId:
 
 @dataclass(frozen=True, slots=True)
 class TrialStarted:
-    """An attempt at a trial began: machines are being leased."""
+    """An attempt at a trial started: machines are being leased."""
 
     trial: TrialId
     attempt: int
@@ -51,7 +51,7 @@ class TrialStarted:
 
 @dataclass(frozen=True, slots=True)
 class StepDone:
-    """An action was carried out and judged; `steps` of them so far."""
+    """An action was executed and evaluated; `steps` is their number so far."""
 
     trial: TrialId
     attempt: int
@@ -60,7 +60,7 @@ class StepDone:
 
 @dataclass(frozen=True, slots=True)
 class AttemptLost:
-    """An attempt does not count, for machines or model failed; another one follows."""
+    """An attempt does not count because machines or the model failed; another one follows."""
 
     trial: TrialId
     attempt: int
@@ -78,11 +78,11 @@ class TrialEnded:
 
 @dataclass(frozen=True, slots=True)
 class RunPaused:
-    """No further trials are begun: too many in a row could not reach their model.
+    """No further trials start: too many consecutive ones could not reach their model.
 
     Attributes:
-        run: its id.
-        left: trials that were not begun.
+        run: id of the run.
+        left: number of trials that were not started.
     """
 
     run: str
@@ -91,12 +91,12 @@ class RunPaused:
 
 @dataclass(frozen=True, slots=True)
 class BudgetSpent:
-    """No further trials are begun: the run has cost what it may.
+    """No further trials start: the run's budget is spent.
 
     Attributes:
-        run: its id.
-        excess: which parts of the budget are used up, for people.
-        left: trials that were not begun.
+        run: id of the run.
+        excess: human-readable list of the budget's exhausted parts.
+        left: number of trials that were not started.
     """
 
     run: str
@@ -105,31 +105,31 @@ class BudgetSpent:
 
 
 TrialEvent = TrialStarted | StepDone | AttemptLost | TrialEnded | RunPaused | BudgetSpent
-"""What an executor reports, told apart by ``match``."""
+"""Events that an executor reports; distinguish them with ``match``."""
 
 
 class PlayTrial(Protocol):
     """Runs one attempt, as `controller.episode.trial.run_trial`."""
 
     def __call__(self, episode: Episode, task: Task, driver: Driver, *, seed: int) -> TrialResult:
-        """Run it to its end."""
+        """Run the attempt to its end."""
         ...
 
 
 class PastAttempt(Protocol):
-    """An attempt at a trial that is over, or was lost with its process."""
+    """An attempt that ended, or was lost when its process died."""
 
     @property
     def result(self) -> TrialResult | None:
-        """How it ended; None when it did not."""
+        """The result; None if the attempt did not end."""
         ...
 
 
 class AttemptLog(EventSink, Protocol):
-    """Where one attempt is written; a context manager, as `controller.store.event_log.TrialLog`."""
+    """Records one attempt; a context manager, such as `controller.store.event_log.TrialLog`."""
 
     def __enter__(self) -> Self:
-        """Return itself, open."""
+        """Return the open log."""
         ...
 
     def __exit__(
@@ -138,23 +138,23 @@ class AttemptLog(EventSink, Protocol):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close it."""
+        """Close the log."""
         ...
 
 
 class TrialSink(Protocol):
-    """Where the trials of one run are written, as `controller.store.runs.RunFolder`."""
+    """Records the trials of one run, such as `controller.store.runs.RunFolder`."""
 
     @property
     def spec(self) -> RunSpec:
-        """What the run was asked to do."""
+        """The run's specification."""
         ...
 
     def working(self) -> AbstractContextManager[None]:
-        """Hold the run for the length of a block.
+        """Lock the run for the duration of a block.
 
         Raises:
-            StoreError: another process works on it.
+            StoreError: another process works on the run.
         """
         ...
 
@@ -170,21 +170,21 @@ class TrialSink(Protocol):
         """Open the log of the next attempt at a trial.
 
         Raises:
-            StoreError: it cannot be made.
+            StoreError: the log cannot be created.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What an executor works on.
+    """The work of an executor.
 
     Attributes:
-        suite: where the run's tasks are from.
-        context: what the trials share.
+        suite: the suite of the run's tasks.
+        context: the context that the trials share.
         driver: chooses the actions; used by several threads at once when trials run in parallel.
-        retry: trials that ended so get another attempt, whatever the run's bounds.
-        budget: what all attempts may cost; once it is spent, no other one is begun.
+        retry: trials that ended for these reasons get another attempt, even beyond the run's limit.
+        budget: limit for all attempts together; once it is spent, no further attempt starts.
     """
 
     suite: Suite
@@ -206,20 +206,20 @@ class Executor(Protocol):
         drain: threading.Event | None = None,
         on_event: Callable[[TrialEvent], None] = ...,
     ) -> list[TrialResult]:
-        """Run all trials that have no final result; those that were cancelled are run anew.
+        """Run all trials without a final result; cancelled trials are run again.
 
-        A run in which three trials in a row could not reach their model begins no others, and
-        neither does one whose budget is spent; trials that run then may end.
+        No further trials start after three consecutive ones could not reach their model, or once
+        the budget is spent; running trials finish.
 
         Args:
-            job: what to run.
-            sink: where trials are written, and where it is known which ones are done.
-            cancel: ends running trials as cancelled and begins no others.
-            drain: set, it lets running trials finish and begins no others.
+            job: the run's job.
+            sink: where trials are recorded; it knows which ones are done.
+            cancel: ends running trials as cancelled and starts no others.
+            drain: when set, running trials finish and no others start.
             on_event: called by one thread at a time.
 
         Returns:
-            The results of the trials that ended now, in the order of their ends.
+            The results of the trials that ended during this call, in the order in which they ended.
 
         Raises:
             KeyboardInterrupt: Ctrl-C; running trials are recorded as cancelled.

@@ -1,4 +1,4 @@
-"""Do work in several threads, which Ctrl-C ends in order."""
+"""Run a function in several threads that Ctrl-C ends in an orderly way."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ def run_in_threads(act: Callable[[], None], count: int, cancel: CancelToken) -> 
     """Call a function in several threads at the same time, and wait for all of them.
 
     Args:
-        act: what each thread does.
-        count: of threads. One is the calling thread, where an interrupt ends it at once.
-        cancel: told when one of them raises, or Ctrl-C is pressed; the others are to end by it.
+        act: the function that each thread calls.
+        count: number of threads; with 1, the calling thread is used, where an interrupt ends it
+            immediately.
+        cancel: cancelled when a thread raises or Ctrl-C is pressed; the function must stop then.
 
     Raises:
         KeyboardInterrupt: Ctrl-C; every thread has ended.
-        BaseException: what ended the first of them.
+        BaseException: the exception of the first thread that failed.
     """
     if count == 1:
         act()
@@ -35,10 +36,10 @@ def run_in_threads(act: Callable[[], None], count: int, cancel: CancelToken) -> 
     while not team.are_done.is_set():
         try:
             team.start()
-            # Not Thread.join: interrupted in Python 3.11, it takes a running thread for one that ended.
+            # Not Thread.join: if interrupted in Python 3.11, it treats a running thread as ended.
             team.are_done.wait()
         except KeyboardInterrupt:
-            # Further interrupts change nothing: machines must go back before the run ends.
+            # Further interrupts have no effect: machines must be released before the run ends.
             is_interrupted = True
             cancel.cancel("Interrupted.")
     if is_interrupted:
@@ -48,7 +49,7 @@ def run_in_threads(act: Callable[[], None], count: int, cancel: CancelToken) -> 
 
 
 class _Team:
-    """Threads that do the same."""
+    """Threads that call the same function."""
 
     def __init__(self, act: Callable[[], None], count: int, cancel: CancelToken) -> None:
         self._act = act
@@ -60,7 +61,7 @@ class _Team:
         self.failure: BaseException | None = None
 
     def start(self) -> None:
-        """Start the threads, unless they were started before."""
+        """Start the threads unless they have been started."""
         if self._has_started:
             return
         with _signals_held():
@@ -86,9 +87,9 @@ class _Team:
 
 @contextlib.contextmanager
 def _signals_held() -> Iterator[None]:
-    """Let no signal interrupt a block; those that arrive act after it.
+    """Block signals during a block; those that arrive are delivered after it.
 
-    Threads started in the block hold them, too, until they call `_release_signals`.
+    Threads started in the block also block signals, until they call `_release_signals`.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,1 +1,1 @@
-"""Endpoints of language models."""
+"""Access to endpoints of language models."""

@@ -1,4 +1,4 @@
-"""Take secrets out of bytes that come in pieces."""
+"""Mask secrets in a byte stream that arrives in chunks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ _MIN_CHARS = 8
 
 
 class ByteMask:
-    """Replaces secrets in a stream; holds back only what may be the beginning of one.
+    """Masks secrets in a stream; withholds only bytes that may be the start of a secret.
 
     Args:
-        secrets: those of fewer than 8 characters, such as ``none``, are words like others, and stay.
+        secrets: the secrets; those shorter than 8 characters, such as ``none``, are ordinary text
+            and are not masked.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -26,14 +27,14 @@ class ByteMask:
         self._held = b""
 
     def feed(self, chunk: bytes) -> bytes:
-        """Return what of the stream can go on."""
+        """Add a chunk and return the masked bytes that can be forwarded."""
         data = self._replace(self._held + chunk)
         keep = max((_overlap(data, secret) for secret in self._secrets), default=0)
         self._held = data[len(data) - keep :]
         return data[: len(data) - keep]
 
     def rest(self) -> bytes:
-        """Return what was held back, at the stream's end."""
+        """Return the withheld bytes at the end of the stream."""
         data, self._held = self._held, b""
         return data
 
@@ -49,6 +50,6 @@ def _forms(secret: str) -> tuple[str, ...]:
 
 
 def _overlap(data: bytes, secret: bytes) -> int:
-    """Return how many bytes at the end of data begin a secret."""
+    """Return how many bytes at the end of the data may be the start of a secret."""
     lengths = range(min(len(data), len(secret) - 1), 0, -1)
     return next((length for length in lengths if data.endswith(secret[:length])), 0)

@@ -1,4 +1,4 @@
-"""Ask an OpenAI-compatible endpoint, with deadlines, retries and a budget for its outages."""
+"""Query an OpenAI-compatible endpoint with deadlines, retries and an outage budget."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ _MAX_KEPT_CHARS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a request came to.
+    """The outcome of a request.
 
     Attributes:
-        reply: of the endpoint.
-        outage_s: seconds waited before it, for requests that were not answered.
+        reply: the endpoint's reply.
+        outage_s: seconds spent on unanswered requests before it.
     """
 
     reply: Reply
@@ -55,19 +55,19 @@ class Answer:
 
 
 def _ignore(_kind: str, **_data: object) -> None:
-    """Drop a line."""
+    """Discard a log entry."""
 
 
 class ModelEndpoint:
-    """One model, asked by one agent for one trial.
+    """A model's endpoint, used by one agent in one trial.
 
     Args:
-        settings: which model, and how patiently it is asked.
+        settings: the model, with its timeouts and retries.
         clock: measures outages and waits between retries.
-        write: takes a line for each request: what was replied, or why nothing was.
+        write: receives an entry for each request: the reply, or why there was none.
 
     Attributes:
-        outage_s: how long the trial has waited for it in vain so far.
+        outage_s: seconds that the trial has lost to outages so far.
     """
 
     def __init__(
@@ -93,17 +93,17 @@ class ModelEndpoint:
         *,
         seed: int | None = None,
     ) -> Answer:
-        """Send a chat completion and return what the endpoint replied.
+        """Request a chat completion and return the endpoint's reply.
 
         Args:
-            messages: of the conversation.
-            tools: that the model may call.
-            seed: of its sampling; None sends none.
+            messages: the conversation.
+            tools: tools that the model may call.
+            seed: sampling seed; None sends none.
 
         Raises:
             ModelRefusalError: the model refuses, or the request is too large for it.
-            ModelUnavailableError: it cannot be reached, retries included, or the trial has no
-                patience left for it.
+            ModelUnavailableError: the model cannot be reached despite retries, or the trial's
+                outage budget is used up.
         """
         before_s = self.outage_s
         try:
@@ -116,9 +116,9 @@ class ModelEndpoint:
     def _ask(
         self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], seed: int | None
     ) -> Reply:
-        """Ask until there is a reply, within the bounds of unusable replies and of outages."""
+        """Retry until there is a reply, within the limits for unusable replies and outages."""
         unusable = 0
-        self._connect()  # its import takes a while that is no outage
+        self._connect()  # its slow import must not count as an outage
         for pause_s in _pauses():
             start_s = self._clock.monotonic_s()
             try:
@@ -135,19 +135,19 @@ class ModelEndpoint:
         raise AssertionError
 
     def _pause(self, error: UnansweredError, pause_s: float) -> None:
-        """Wait as long as the server asks for, else as given; say so once a trial."""
+        """Wait as long as the server requests, or else `pause_s`; warn once per trial."""
         pause_s = pause_s if error.pause_s is None else error.pause_s
         pause_s = min(pause_s, max(0.0, self._settings.outage_s - self.outage_s))
         if not self._is_warned and pause_s > 0:
             self._is_warned = True
             why = f"{error.brief} {error.message}".strip().rstrip(".")
-            _LOG.warning("%s: %s. It is asked again in %g s.", self._settings.name, why, pause_s)
+            _LOG.warning("%s: %s. Retrying in %g s.", self._settings.name, why, pause_s)
         self._clock.sleep(pause_s)
         self.outage_s += pause_s
 
     def _unavailable(self, error: UnansweredError) -> ModelUnavailableError:
         return ModelUnavailableError(
-            f"The model {self._settings.name!r} could not be asked: {error.brief}",
+            f"The model {self._settings.name!r} is unavailable: {error.brief}",
             details=error.details,
             resolution=error.resolution,
         )
@@ -162,8 +162,8 @@ class ModelEndpoint:
         def send() -> Reply:
             raw = client.chat.completions.with_raw_response.create(
                 model=self._settings.name,
-                messages=messages,  # type: ignore[arg-type]  # built to its wire form
-                tools=tools or openai.omit,  # type: ignore[arg-type]  # servers refuse an empty list
+                messages=messages,  # type: ignore[arg-type]  # already in wire format
+                tools=tools or openai.omit,  # type: ignore[arg-type]  # servers reject an empty list
                 extra_body=({} if seed is None else {"seed": seed}) | self._settings.extra,
                 **self._settings.sampling(),
             )
@@ -173,11 +173,11 @@ class ModelEndpoint:
             with CallThread() as thread:
                 return thread.run(send, timeout_s=self._settings.timeout_s)
         except NoAnswerError as exc:
-            # Its connection may still be open, in a thread that nobody waits for.
+            # Its connection may still be open in the abandoned thread.
             self._client = None
             raise self._hung(exc.brief) from None
         except openai.APITimeoutError:
-            # The client's own clock, which runs as long as ours, was first.
+            # The client's own timeout, which is as long as ours, expired first.
             raise self._hung(f"No answer within {self._settings.timeout_s:g} s.") from None
         except ValidationError as exc:
             raise self._unusable(exc) from None
@@ -185,10 +185,10 @@ class ModelEndpoint:
             raise self._mapped(exc) from None
 
     def _read(self, text: str) -> Reply:
-        """Keep what was sent, and read it.
+        """Log a raw reply and parse it.
 
         Raises:
-            ValidationError: it is no chat completion.
+            ValidationError: the reply is not a chat completion.
         """
         self._write("reply", raw=mask(text)[:_MAX_KEPT_CHARS])
         reply = Reply.model_validate_json(text)
@@ -213,24 +213,24 @@ class ModelEndpoint:
     def _hung(self, brief: str) -> UnansweredError:
         return UnansweredError(
             brief,
-            f"No whole reply came from {self._settings.endpoint}, and no error.",
-            "Its server is stuck or too busy, or MESOCOSM_MODEL_TIMEOUT_S "
-            f"({self._settings.timeout_s:g} s) is too short for it.",
+            f"{self._settings.endpoint} sent neither a complete reply nor an error.",
+            "Check whether its server is stuck or overloaded, or increase MESOCOSM_MODEL_TIMEOUT_S "
+            f"({self._settings.timeout_s:g} s).",
         )
 
     def _unusable(self, error: ValidationError) -> UnansweredError:
         unusable = UnansweredError(
-            "it sent what is no chat completion.",
+            "the reply is not a chat completion.",
             clean("\n".join(_lines(error))),
             f"Check that {self._settings.endpoint} is the address of an OpenAI-compatible API; "
-            "it often ends in /v1.",
+            "such addresses often end in /v1.",
         )
         unusable.is_reply = True
         unusable.message = shorten(next(_lines(error)))
         return unusable
 
     def _mapped(self, error: openai.OpenAIError) -> AgentError | UnansweredError:
-        """Return our error for one of the SDK's."""
+        """Map an SDK error to ours."""
         detail = explain(error)
         status = getattr(error, "status_code", None)
         if status is not None and is_refusal(status, detail):
@@ -249,17 +249,17 @@ class ModelEndpoint:
 
 
 def _lines(error: ValidationError) -> Iterator[str]:
-    """Return what is wrong with a reply; first what its server says of an error, where it does."""
+    """Yield what is wrong with a reply, starting with the server's own error message, if any."""
     rows = error.errors(include_url=False)
     cause = rows[0]["input"].get("error") if isinstance(rows[0]["input"], dict) else None
     if cause:
-        yield f"The server says: {cause.get('message', cause) if isinstance(cause, dict) else cause}"
+        yield f"Server message: {cause.get('message', cause) if isinstance(cause, dict) else cause}"
     for row in rows:
-        yield f"{'.'.join(map(str, row['loc'])) or 'It'}: {row['msg']}"
+        yield f"{'.'.join(map(str, row['loc'])) or 'reply'}: {row['msg']}"
 
 
 def _pauses() -> Iterator[float]:
-    """Return the pause after each request that is not answered, seconds."""
+    """Yield the pause after each unanswered request, in seconds."""
     pause_s = _FIRST_PAUSE_S
     while True:
         yield pause_s
@@ -276,7 +276,7 @@ def _accepted(reply: Reply) -> Reply:
         brief, text = "The model refuses.", message.refusal
     elif choice.finish_reason == "content_filter":
         brief, text = (
-            "The model's answer was withheld by its content filter.",
+            "The model's reply was withheld by its content filter.",
             message.content or "",
         )
     else:

@@ -1,4 +1,4 @@
-"""Serve a model's reverse proxy on a Unix socket, for as long as a trial lasts."""
+"""Serve a model's reverse proxy on a Unix socket for the duration of a trial."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ _STOP_S = 5.0
 
 
 class ModelGateway:
-    """A model's reverse proxy in a thread of its own.
+    """A model's reverse proxy in its own thread.
 
     Args:
-        settings: of the model.
-        path: of the socket, in a folder that only this user can enter: whoever opens it can ask the model.
+        settings: the model's settings.
+        path: path of the socket, in a folder that only this user can enter: any process that can
+            open the socket can query the model.
 
     Raises:
         RequirementError: the path is too long, or cannot be written.
@@ -47,7 +48,7 @@ class ModelGateway:
         self._thread.start()
 
     def close(self) -> None:
-        """End all connections and stop."""
+        """Close all connections and stop the server."""
         self._has_begun.wait(_STOP_S)
         self._stop()
         self._thread.join(_STOP_S)
@@ -83,7 +84,7 @@ class ModelGateway:
 
 
 def _abort(server: uvicorn.Server) -> None:
-    """Drop a server's connections and let it end at once; what it does is cancelled."""
+    """Drop a server's connections and stop it immediately; requests in progress are cancelled."""
     for connection in list(server.server_state.connections):
         connection.transport.abort()
     server.should_exit = server.force_exit = True
@@ -93,13 +94,13 @@ def _listen(path: Path) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         listener.bind(str(path))
-        path.chmod(0o666)  # the relay's user is another; the folder keeps others out
+        path.chmod(0o666)  # the relay runs as a different user; the folder keeps others out
         listener.listen(_MAX_CONNECTIONS)
     except OSError as exc:
         listener.close()
         raise RequirementError(
-            f"The socket {path} cannot be listened on.",
+            f"Cannot listen on the socket {path}.",
             details=str(exc),
-            resolution="Set MESOCOSM_STATE_DIR to a folder of yours with a shorter path.",
+            resolution="Set MESOCOSM_STATE_DIR to a folder that you own, with a shorter path.",
         ) from exc
     return listener

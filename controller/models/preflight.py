@@ -1,4 +1,4 @@
-"""Notice a model that cannot be used before a run begins: not there, blind, or without tools."""
+"""Verify before a run that its model is reachable, accepts images and calls tools."""
 
 from __future__ import annotations
 
@@ -29,51 +29,51 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def require_listening(settings: ModelSettings) -> None:
-    """Make sure that something listens where the model shall be; nothing is asked of it.
+    """Verify that a server listens at the model's address, without sending a request.
 
     Raises:
-        RequirementError: the host is not known, or refuses connections.
+        RequirementError: the host is unknown, or refuses connections.
     """
     parts = urlsplit(settings.base_url)
     host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
     if parts.scheme in urllib.request.getproxies() and not urllib.request.proxy_bypass(host):
-        return  # only the proxy knows
+        return  # only the proxy can reach it
     try:
-        # One that is slow to accept may yet do so: the trials have a budget for it.
+        # A server that is slow to accept may still do so: trials have an outage budget for it.
         with contextlib.suppress(TimeoutError):
             socket.create_connection((host, port), timeout=_TIMEOUT_S).close()
     except OSError as exc:
         raise RequirementError(
-            f"Nothing answers at {settings.endpoint}.",
+            f"No server answers at {settings.endpoint}.",
             details=str(exc),
             resolution="Start the model's server, or correct MESOCOSM_MODEL_BASE_URL or --base-url.",
         ) from exc
 
 
 def require_usable(settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> str:
-    """Ask a model for one call of a tool about one small picture; return what came of it.
+    """Ask a model to call a tool about a small image, and return a summary of the result.
 
-    Whether it names the right colour is no condition: the answer is told, and people may judge.
+    The colour need not be right: the answer is reported for people to judge.
 
     Raises:
-        RequirementError: it is not there, refuses pictures or tools, or calls none.
+        RequirementError: the model is unreachable, rejects images or tools, or calls no tool.
     """
     start_s = clock.monotonic_s()
     reply = _ask(
         settings,
         clock,
         (_question(), [_tool()]),
-        f"The model {settings.name!r} takes no picture with a tool, or does not answer.",
-        "Choose a model that sees and calls tools; --no-preflight does without asking.",
+        f"The model {settings.name!r} does not accept images with tools, or does not answer.",
+        "Choose a model that accepts images and calls tools; --no-preflight skips this check.",
     )
     return f"answered in {clock.monotonic_s() - start_s:.1f} s: {_called(reply, settings)}"
 
 
 def require_answering(settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> str:
-    """Ask a model for a word, which any chat model can; return what came of it.
+    """Ask a model for a one-word answer, which any chat model can give; return a summary.
 
     Raises:
-        RequirementError: it is not there, or does not answer.
+        RequirementError: the model is unreachable, or does not answer.
     """
     start_s = clock.monotonic_s()
     _ask(
@@ -81,7 +81,7 @@ def require_answering(settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> s
         clock,
         ([{"role": "user", "content": "Answer with one word: ready"}], []),
         f"The model {settings.name!r} does not answer.",
-        "Start its server, or choose another model; --no-preflight does without asking.",
+        "Start its server, or choose another model; --no-preflight skips this check.",
     )
     return f"{settings.name} answered in {clock.monotonic_s() - start_s:.1f} s"
 
@@ -93,7 +93,7 @@ def _ask(
     brief: str,
     resolution: str,
 ) -> Reply:
-    """Return the reply to a request, made of messages and tools; an outage is not waited for long."""
+    """Return the reply to a request (messages and tools), with a short outage budget."""
     require_listening(settings)
     patient = settings.model_copy(update={"outage_s": min(settings.outage_s, _PATIENCE_S)})
     try:
@@ -107,20 +107,20 @@ def _ask(
 
 
 def _called(reply: Reply, settings: ModelSettings) -> str:
-    """Return the call of the tool.
+    """Return the model's tool call as text.
 
     Raises:
-        RequirementError: there is none.
+        RequirementError: the model did not call the tool.
     """
     message = reply.choices[0].message
     for call in message.tool_calls or ():
         if call.function.name == _TOOL:
-            return f"{_TOOL}({call.function.arguments[:80]}) for a red picture"
+            return f"{_TOOL}({call.function.arguments[:80]}) for a red image"
     raise RequirementError(
-        f"The model {settings.name!r} was asked to call a tool, and called none.",
+        f"The model {settings.name!r} was asked to call a tool but did not.",
         details=f"It replied: {(message.content or 'nothing')[:200]}",
-        resolution="Choose a model, or a setting of its server, with which tools are called; "
-        "--no-preflight does without asking.",
+        resolution="Choose a model that calls tools, or configure its server to support them; "
+        "--no-preflight skips this check.",
     )
 
 

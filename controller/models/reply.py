@@ -1,8 +1,8 @@
-"""What an OpenAI-compatible endpoint replies, as far as it is used; read leniently.
+"""Replies of OpenAI-compatible endpoints, as far as they are used; parsed leniently.
 
-Servers differ in what they leave out and in what they write for nothing. What can be understood in
-one way only is taken: arguments as an object, content in parts, missing identifiers. The rest is no
-chat completion.
+Servers differ in what they omit and in how they write empty values. Unambiguous deviations are
+accepted: arguments as an object, content in parts, missing identifiers. Anything else is not a chat
+completion.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What servers want back with the next request, as they sent it. Sources: OpenRouter "Preserving
+# Fields that servers require unchanged in the next request. Sources: OpenRouter "Preserving
 # reasoning", Gemini "OpenAI compatibility: thought signatures".
 _SIGNED = frozenset({"reasoning_details", "extra_content", "thought_signature", "signature"})
 REASONING = ("reasoning_content", "reasoning")
@@ -28,7 +28,7 @@ def _as_arguments(value: object) -> object:
 
 
 def _as_text(value: object) -> object:
-    """Join the texts of content that comes in parts."""
+    """Join the text parts of multi-part content."""
     if not isinstance(value, list):
         return value
     texts = (part.get("text") for part in value if isinstance(part, dict))
@@ -40,17 +40,17 @@ def _as_id(value: object) -> object:
 
 
 MAX_TOKENS = 10**9
-"""Of one request, in one direction; a larger count is none."""
+"""Limit per request and direction; larger counts are ignored as invalid."""
 
 
 class _Open(BaseModel):
-    """Keeps what it does not know, to send it back."""
+    """Keeps unknown fields, to send them back."""
 
     model_config = ConfigDict(extra="allow")
 
     @property
     def signed(self) -> dict[str, Any]:
-        """What the server wants back."""
+        """The fields that the server requires back."""
         return {key: value for key, value in (self.model_extra or {}).items() if key in _SIGNED}
 
 
@@ -69,7 +69,7 @@ class ToolCall(_Open):
 
 
 class Message(_Open):
-    """What the model says, calls or refuses."""
+    """The model's text, tool calls or refusal."""
 
     content: Annotated[str | None, BeforeValidator(_as_text)] = None
     tool_calls: list[ToolCall] | None = None
@@ -77,7 +77,7 @@ class Message(_Open):
 
     @property
     def reasoning(self) -> tuple[str, str] | None:
-        """The name and text of the field with the model's reasoning; None where there is none."""
+        """Name and text of the field with the model's reasoning; None if there is none."""
         for name in REASONING:
             text = (self.model_extra or {}).get(name)
             if isinstance(text, str) and text:
@@ -93,7 +93,7 @@ class Choice(BaseModel):
 
 
 class Tokens(BaseModel):
-    """What a request used."""
+    """Token usage of a request."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -103,8 +103,8 @@ class Reply(BaseModel):
     """A chat completion.
 
     Attributes:
-        choices: the first one is used.
-        usage: as sent; `tokens` reads it.
+        choices: completions; only the first is used.
+        usage: raw value; `tokens` parses it.
     """
 
     choices: list[Choice] = Field(min_length=1)
@@ -112,13 +112,13 @@ class Reply(BaseModel):
 
     @property
     def tokens(self) -> Tokens:
-        """What the request used; what cannot be a count is 0."""
+        """Token usage of the request; invalid counts are 0."""
         counts = {name: self._count(name) for name in Tokens.model_fields}
         return Tokens(**{name: count or 0 for name, count in counts.items()})
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is wrong with the reply although it can be used."""
+        """Problems of a reply that is usable nevertheless."""
         return tuple(self._warnings())
 
     def _count(self, name: str) -> int | None:
@@ -129,11 +129,11 @@ class Reply(BaseModel):
 
     def _warnings(self) -> Iterator[str]:
         if self.usage is None:
-            yield "usage is missing: no tokens are counted"
+            yield "usage is missing: tokens are not counted"
             return
         for name in Tokens.model_fields:
             if self._count(name) is None:
-                yield f"usage is wrong: no {name} are counted{self._why_not(name)}"
+                yield f"usage is invalid: {name} are not counted{self._why_not(name)}"
 
     def _why_not(self, name: str) -> str:
         value = self.usage.get(name) if isinstance(self.usage, dict) else None

@@ -1,8 +1,8 @@
-"""Pass requests on to a model's endpoint for a program that must not know its key.
+"""Forward requests to a model's endpoint for a program that must not know its key.
 
-Only what asks the one model is passed on: an endpoint's other paths (files, other models) would be open to
-whoever uses its key. Of a request nothing but its checked content goes on, of a reply neither cookies nor
-redirects nor the key, should the endpoint repeat it.
+Only requests to the run's model are forwarded, because the key would also open the endpoint's other
+paths (files, other models). Only the validated content of a request is forwarded. Cookies and
+redirects are removed from replies, and so is the key, in case the endpoint repeats it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PREFIX = "/v1"
 MAX_BYTES = 32 << 20
-"""How long a request or a reply may be."""
+"""Size limit of a request or a reply."""
 _MAX_PARTS = 500_000
 _AT_ONCE = 4
 _ALLOWED = {
@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 
 class _RefusedError(MesocosmError):
-    """A request is answered with an error."""
+    """A request is rejected with an HTTP error."""
 
     code = "model_request_refused"
 
@@ -56,16 +56,17 @@ class _RefusedError(MesocosmError):
 
 
 class _CutOffError(MesocosmError):
-    """A reply that has begun cannot be passed on to its end."""
+    """A reply that has started cannot be forwarded completely."""
 
     code = "model_reply_cut_off"
 
 
 class ModelProxy:
-    """An ASGI application that stands for one model's endpoint; an asynchronous context manager.
+    """An ASGI application that proxies one model's endpoint; an asynchronous context manager.
 
     Args:
-        settings: where the model is, and the deadline of a request, from its first byte to its reply's last.
+        settings: the model's address, and the deadline of a request, measured from its first byte to
+            the last byte of the reply.
     """
 
     def __init__(self, settings: ModelSettings) -> None:
@@ -92,13 +93,13 @@ class ModelProxy:
                 response = await self._answer(Request(scope, receive), deadline_s)
                 await response(scope, receive, send)
             except (ClientDisconnect, asyncio.CancelledError):
-                pass  # nobody waits for a reply: the client is gone, or the trial is over
+                pass  # no reply is needed: the client disconnected, or the trial is over
             except _CutOffError as exc:
-                # The connection ends without the reply's last chunk, by which the client can tell.
+                # The connection closes without the reply's last chunk, so the client can detect it.
                 _log.warning("A reply of %s was cut off: %s.", self._settings.name, exc.brief)
 
     async def _answer(self, request: Request, deadline_s: float) -> Response:
-        """Return the reply to a request; whatever is wrong is an HTTP error."""
+        """Return the reply to a request; failures become HTTP errors."""
         try:
             async with asyncio.timeout_at(deadline_s):
                 reply = await self._pass_on(request)
@@ -107,7 +108,7 @@ class ModelProxy:
         except (TimeoutError, httpx2.TimeoutException):
             return _error(504, f"the model did not answer in {self._settings.timeout_s:g} s")
         except (httpx2.HTTPError, httpx2.InvalidURL) as exc:
-            _log.info("%s could not be asked: %r", self._settings.name, exc)
+            _log.info("%s is unavailable: %r", self._settings.name, exc)
             return _error(502, "the model cannot be reached")
         if reply.status_code in _REDIRECTS:
             await reply.aclose()
@@ -116,19 +117,19 @@ class ModelProxy:
         return StreamingResponse(self._content(reply, deadline_s), reply.status_code, headers)
 
     async def _pass_on(self, request: Request) -> httpx2.Response:
-        """Send a request to the endpoint and return its reply, of which the head has come.
+        """Forward a request to the endpoint and return the reply once its headers have arrived.
 
         Raises:
-            _RefusedError: it is none that may be sent.
+            _RefusedError: the request is not allowed.
             TimeoutError, httpx2.HTTPError: there is no reply.
         """
         path = request.url.path
         method = _ALLOWED.get(path)
         if method is None:
             paths = ", ".join(_ALLOWED)
-            raise _RefusedError(404, f"only these can be asked for here: {paths}")
+            raise _RefusedError(404, f"only these paths are available: {paths}")
         if request.method != method:
-            raise _RefusedError(405, f"{path} takes {method}")
+            raise _RefusedError(405, f"{path} requires {method}")
         headers = {"Accept": request.headers.get("accept", "*/*"), "Accept-Encoding": "identity"}
         content = None
         if method == "POST":
@@ -141,7 +142,7 @@ class ModelProxy:
         return await self._client.send(onward, stream=True)
 
     async def _content(self, reply: httpx2.Response, deadline_s: float) -> AsyncIterator[bytes]:
-        """Return the content of a reply as it comes, without secrets.
+        """Yield the content of a reply as it arrives, without secrets.
 
         Raises:
             _CutOffError: it ends early, is too long or too slow.
@@ -168,32 +169,32 @@ async def _read(request: Request) -> bytes:
     """Return the body of a request.
 
     Raises:
-        _RefusedError: it is too long.
+        _RefusedError: the body is too long.
     """
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
         if len(body) > MAX_BYTES:
-            raise _RefusedError(413, f"a request may have {MAX_BYTES} bytes")
+            raise _RefusedError(413, f"a request must not exceed {MAX_BYTES} bytes")
     return bytes(body)
 
 
 def _checked(body: bytes, model: str) -> bytes:
-    """Return a request, written anew, so that the endpoint reads what was checked.
+    """Validate and reserialize a request, so that the endpoint reads exactly what was checked.
 
     Raises:
-        _RefusedError: it is no JSON object, has too many parts, or is for another model.
+        _RefusedError: it is not a JSON object, has too many values, or is for another model.
     """
     if sum(body.count(mark) for mark in (b"[", b"{", b",")) > _MAX_PARTS:
-        raise _RefusedError(413, f"a request may have {_MAX_PARTS} values")
+        raise _RefusedError(413, f"a request must not exceed {_MAX_PARTS} values")
     try:
         values: Any = json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise _RefusedError(400, "the request is no JSON object") from None
+        raise _RefusedError(400, "the request is not a JSON object") from None
     if not isinstance(values, dict):
-        raise _RefusedError(400, "the request is no JSON object")
+        raise _RefusedError(400, "the request is not a JSON object")
     if values.get("model") != model:
-        raise _RefusedError(403, f"the model of this run is {model!r}, and no other can be asked")
+        raise _RefusedError(403, f"only the model of this run is available: {model!r}")
     return json.dumps(values).encode()
 
 
@@ -207,5 +208,5 @@ def _below(base_url: str, path: str) -> str:
 
 
 def _error(status: int, message: str) -> Response:
-    """Return an error as OpenAI's API words it."""
+    """Return an error response in the format of OpenAI's API."""
     return JSONResponse({"error": {"message": message, "type": "mesocosm"}}, status)

@@ -1,4 +1,4 @@
-"""Where a model is, and how patiently it is asked."""
+"""Settings of a model: address, credentials, timeouts and sampling."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from appliance.base.errors import RequirementError, UsageError
 from controller.store.agent_spec import without_credentials
 
 _OWN_FIELDS = frozenset({"model", "messages", "tools", "stream", "n"})
-"""Fields of a request that the agent sets, or that change what a reply looks like."""
+"""Request fields that the agent sets, or that change the format of a reply."""
 
 
 class ModelSettings(EnvironmentSettings):
-    """Where the model is: environment MESOCOSM_MODEL_*; a variable that is empty counts as unset.
+    """The model, from environment variables MESOCOSM_MODEL_*; an empty variable counts as unset.
 
     Attributes:
-        base_url: of the OpenAI-compatible API, such as ``http://127.0.0.1:8000/v1``.
-        api_key: sent as bearer token; never written anywhere.
-        name: of the model.
+        base_url: URL of the OpenAI-compatible API, such as ``http://127.0.0.1:8000/v1``.
+        api_key: API key, sent as a bearer token; never written to a file or log.
+        name: name of the model.
         timeout_s: deadline of one request, from connecting to the last byte.
-        retries: how often one request is made again whose replies are no chat completion.
-        outage_s: how long one trial waits in all for an endpoint that does not answer (429, 5xx,
+        retries: maximum retries of a request whose replies are not chat completions.
+        outage_s: total time that one trial waits for an endpoint that does not answer (429, 5xx,
             dropped, hung) before it ends as `model_unavailable`.
-        usd_per_mtok_prompt: price of a million tokens sent, US dollars; 0 where unknown.
-        usd_per_mtok_completion: price of a million tokens received, US dollars; 0 where unknown.
-        history: how many past turns the model is reminded of.
-        pictures: in how many of these the screenshots are kept.
-        temperature: of sampling; None leaves it to the endpoint.
-        top_p: probability mass sampled from; None leaves it to the endpoint.
-        max_tokens: length of a reply at most; None leaves it to the endpoint.
+        usd_per_mtok_prompt: price of a million tokens sent, US dollars; 0 if unknown.
+        usd_per_mtok_completion: price of a million tokens received, US dollars; 0 if unknown.
+        history: number of past turns that each request includes.
+        pictures: number of these turns that include their screenshots.
+        temperature: sampling temperature; None uses the endpoint's default.
+        top_p: probability mass to sample from; None uses the endpoint's default.
+        max_tokens: maximum length of a reply; None uses the endpoint's default.
         extra: further fields of each request, as a JSON object; not `model`, `messages`, `tools`.
-        image_scale: screenshots are made smaller by it; coordinates are converted back.
-        send_seed: whether the trial's seed is sent as `seed`; a server that refuses it gets none.
+        image_scale: factor that screenshots are scaled down by; coordinates are converted back.
+        send_seed: whether the trial's seed is sent as `seed`, unless the server rejects it.
     """
 
     model_config = SettingsConfigDict(
@@ -70,7 +70,7 @@ class ModelSettings(EnvironmentSettings):
         return value
 
     def sampling(self) -> dict[str, Any]:
-        """Return the sampling parameters of a request; those left to the endpoint are not in it."""
+        """Return the sampling parameters of a request, without those left to the endpoint."""
         values = {
             "temperature": self.temperature,
             "top_p": self.top_p,
@@ -80,22 +80,22 @@ class ModelSettings(EnvironmentSettings):
 
     @property
     def endpoint(self) -> str:
-        """The address without user, password and query; fit to be shown and stored."""
+        """The address without user, password and query, safe to display and store."""
         return without_credentials(self.base_url)
 
     def secrets(self) -> set[str]:
-        """Return the key, and what is secret in the address, as written and as sent."""
+        """Return the key and the secrets in the address, both encoded and decoded."""
         parts = urlsplit(self.base_url)
         written = [parts.password or "", *(value for _, value in parse_qsl(parts.query))]
         kept = {self.api_key.get_secret_value(), *written, *map(unquote, written)}
         return kept - {""}
 
     def require(self) -> ModelSettings:
-        """Return self if there is enough to ask a model.
+        """Return self if the settings are sufficient to query a model.
 
         Raises:
-            RequirementError: the address or the model's name is missing, or the SDK.
-            UsageError: the address is none.
+            RequirementError: the address, the model's name or the SDK is missing.
+            UsageError: the address is invalid.
         """
         if importlib.util.find_spec("openai") is None:
             raise RequirementError(
@@ -105,15 +105,15 @@ class ModelSettings(EnvironmentSettings):
         for field, value in (("BASE_URL", self.base_url), ("NAME", self.name)):
             if not value:
                 raise RequirementError(
-                    "The model agent does not know its model.",
+                    "No model is configured for the model agent.",
                     details=f"MESOCOSM_MODEL_{field} is not set.",
                     resolution="Set MESOCOSM_MODEL_BASE_URL, MESOCOSM_MODEL_NAME and, where "
                     "needed, MESOCOSM_MODEL_API_KEY.",
                 )
         if not _is_address(self.base_url):
-            # Not repeated: a password may stand in it.
+            # The address is not repeated here: it may contain a password.
             raise UsageError(
-                "MESOCOSM_MODEL_BASE_URL or --base-url is no address of a model.",
+                "MESOCOSM_MODEL_BASE_URL or --base-url is not a valid address.",
                 resolution="Write it as http://HOST:PORT/v1; encode special characters of a "
                 "password as %XX.",
             )

@@ -1,4 +1,4 @@
-"""Turn a model's settings into what a run's specification says of it, and back without its secrets."""
+"""Convert a model's settings to a run's specification without secrets, and back."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ _SAME = (
     "image_scale",
     "send_seed",
 )
-"""Settings that a specification has under the same name."""
+"""Settings that have the same name in a specification."""
 
 _SAMPLING = tuple(Sampling.model_fields)
 
 
 def read_settings(**chosen: object) -> ModelSettings:
-    """Read the settings of the environment.
+    """Read a model's settings from the environment.
 
     Args:
-        chosen: fields that a user gave otherwise; None leaves the environment's.
+        chosen: fields that override the environment; None keeps the environment's value.
 
     Raises:
-        SettingsError: a variable has a value that it cannot have.
+        SettingsError: a variable has an invalid value.
     """
     values: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     return ModelSettings(**values)
 
 
 def specify_model(settings: ModelSettings, prompt_digest: str) -> ModelSpec:
-    """Return all of a model's settings that can change a score, without secrets."""
+    """Return the settings of a model that can affect a score, without secrets."""
     return ModelSpec(
         model=settings.name,
         endpoint=settings.endpoint,
@@ -58,11 +58,11 @@ def settings_of(spec: AskingSpec, chosen: ModelSettings) -> ModelSettings:
     """Return the settings of a specified model.
 
     Args:
-        spec: of the model.
-        chosen: of whoever asks now; secrets come from them, all else from the specification.
+        spec: the model's specification.
+        chosen: current settings; they provide the secrets, the specification everything else.
 
     Raises:
-        UsageError: they explicitly name another model, endpoint or way of asking.
+        UsageError: the current settings explicitly specify another model, endpoint or parameter.
     """
     specified = _values(spec)
     present = {**_values(specify_model(chosen, "")), "base_url": chosen.endpoint}
@@ -73,9 +73,9 @@ def settings_of(spec: AskingSpec, chosen: ModelSettings) -> ModelSettings:
         if present[name] != specified[name] and (specified[name] is not None or name in _SAMPLING)
     ]:
         raise UsageError(
-            f"The run is of another model than the one chosen now: {spec.model!r}.",
+            f"The current model settings differ from those of the run: {spec.model!r}.",
             details="\n".join(lines),
-            resolution="Begin a new run, or unset what differs: the run remembers it.",
+            resolution="Start a new run, or unset the settings that differ to use the run's own.",
         )
     update = {name: value for name, value in specified.items() if value is not None}
     if "base_url" in chosen.model_fields_set:
@@ -87,11 +87,11 @@ def settings_of_registered(spec: RegisteredSpec, chosen: ModelSettings) -> Model
     """Return the settings of a registered agent's model.
 
     Args:
-        spec: of the agent.
-        chosen: of whoever starts it now; all but the model's name and address comes from them.
+        spec: the agent's specification, which provides the model's name and address.
+        chosen: current settings; they provide everything else.
 
     Raises:
-        UsageError: they explicitly name another model or endpoint.
+        UsageError: the current settings explicitly specify another model or endpoint.
     """
     pairs = (("name", chosen.name, spec.model), ("base_url", chosen.endpoint, spec.endpoint))
     if lines := [
@@ -100,9 +100,9 @@ def settings_of_registered(spec: RegisteredSpec, chosen: ModelSettings) -> Model
         if field in chosen.model_fields_set and now != before
     ]:
         raise UsageError(
-            f"The agent {spec.name!r} had another model when the run began: {spec.model!r}.",
+            f"The agent {spec.name!r} used another model when the run started: {spec.model!r}.",
             details="\n".join(lines),
-            resolution="Begin a new run, or unset what differs: the run remembers it.",
+            resolution="Start a new run, or unset the settings that differ to use the run's own.",
         )
     update = {"name": spec.model}
     if "base_url" not in chosen.model_fields_set:
@@ -111,7 +111,7 @@ def settings_of_registered(spec: RegisteredSpec, chosen: ModelSettings) -> Model
 
 
 def _values(spec: AskingSpec) -> Mapping[str, Any]:
-    """Return what a specification says, by the names of `ModelSettings`."""
+    """Return the values of a specification by the field names of `ModelSettings`."""
     return {
         "name": spec.model,
         "base_url": spec.endpoint,

@@ -1,1 +1,1 @@
-"""What agents are shown, and when a screen counts as settled."""
+"""Observations of agents, and detection of settled screens."""

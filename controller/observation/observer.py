@@ -1,4 +1,4 @@
-"""What an agent is shown: a screenshot of every machine."""
+"""Observations of an agent: screenshots of all machines, and more on request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Shot:
 
     Attributes:
         frame: uint8 array (H, W, 3), RGB, origin top left.
-        png: the same, losslessly compressed.
+        png: the frame as a lossless PNG.
         digest: SHA-256 of `png`.
     """
 
@@ -42,10 +42,10 @@ class Observation:
 
     Attributes:
         step: number of actions executed so far.
-        shots: by role.
-        feedback: why the agent's last action was refused; empty when all went well.
-        trees: the visible elements by role, where the run asks for them.
-        progress: how far the task is, one line each, where the run lets agents know.
+        shots: screenshots by role.
+        feedback: why the agent's last action was rejected; empty if it was not.
+        trees: visible elements by role, if the run enables them.
+        progress: lines about the task's progress, if the run enables them.
     """
 
     step: int
@@ -56,7 +56,7 @@ class Observation:
 
 
 def describe_tree(tree: Sequence[Element]) -> list[dict[str, Json]]:
-    """Return an accessibility tree as JSON, as programs and logs have it."""
+    """Return an accessibility tree as JSON, in the format of agent programs and logs."""
     rows: list[dict[str, Json]] = []
     for element in tree:
         bounds = element.bounds
@@ -77,8 +77,8 @@ class Observer:
     """Takes screenshots of all machines; encodes only those that changed.
 
     Attributes:
-        machines: by role.
-        shots: the last ones.
+        machines: machines by role.
+        shots: the last screenshots by role.
     """
 
     machines: Mapping[str, Machine]
@@ -88,7 +88,7 @@ class Observer:
         """Take a screenshot of every machine.
 
         Args:
-            known: frames just captured, by role, which need not be taken again.
+            known: frames by role that were just captured and are reused.
         """
         for role, machine in self.machines.items():
             frame = (known or {}).get(role)
@@ -103,7 +103,7 @@ class Observer:
 
 
 def encode_png(frame: Frame) -> bytes:
-    """Compress a frame losslessly, fast rather than small."""
+    """Compress a frame losslessly, optimized for speed rather than size."""
     out = io.BytesIO()
     Image.fromarray(frame).save(out, "PNG", compress_level=1)
     return out.getvalue()

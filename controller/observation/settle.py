@@ -1,4 +1,4 @@
-"""Wait until a screen has settled, instead of sleeping."""
+"""Wait until a screen has settled instead of sleeping for a fixed time."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SettleRule:
-    """When a screen counts as still.
+    """Conditions under which a screen counts as still.
 
     Attributes:
-        window_s: how long nothing may change.
-        max_s: when to stop waiting.
+        window_s: time during which nothing may change.
+        max_s: maximum waiting time.
         every_s: pause between two frames.
-        still_ratio: share of pixels that may differ all the same: a blinking cursor (0.013 % of
-            1280x800) or a clock (0.1 %), whereas a menu or a new line of text exceeds it.
-        idle_share: of one processor that an idle machine may use: an emulated desktop at rest
-            takes 0.03 to 0.1, one that starts a program 1 to 2.
+        still_ratio: share of pixels that may still differ: a blinking cursor (0.013 % of 1280x800)
+            or a clock (0.1 %), whereas a menu or a new line of text exceeds it.
+        idle_share: share of one processor that an idle machine may use: an idle emulated desktop
+            uses 0.03 to 0.1, one that starts a program 1 to 2.
     """
 
     window_s: float = 0.25
@@ -41,13 +41,13 @@ class SettleRule:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """How waiting ended.
+    """The result of waiting for a still screen.
 
     Attributes:
-        frame: the last one, uint8 array (H, W, 3), RGB.
-        is_still: False when time ran out first.
-        seconds: how long it took.
-        frames: how many were captured.
+        frame: the last frame, uint8 array (H, W, 3), RGB.
+        is_still: False if the time limit was reached first.
+        seconds: duration of the wait.
+        frames: number of captured frames.
     """
 
     frame: Frame
@@ -65,20 +65,20 @@ def settle(
     clock: Clock = SYSTEM_CLOCK,
     load: Load | None = None,
 ) -> Settled:
-    """Capture frames until the screen is still, and the machine idle, for a window.
+    """Capture frames until the screen is still and the machine idle during a time window.
 
-    A screen that implements `Stillness` is trusted: its frame has settled when nothing is pending
-    before and after it was captured.
+    A screen that implements `Stillness` is trusted: its frame has settled if no change is pending
+    before and after its capture.
 
-    Every frame is compared with the first one of the window, so that many small changes, each
-    below the threshold, still count once they add up. A still screen is not enough where the
-    machine reports its load: a program that starts shows nothing for seconds.
+    Every frame is compared with the first one of the window, so that small changes below the
+    threshold count once they add up. If the machine reports its load, a still screen is not
+    sufficient: a starting program shows nothing for seconds.
 
     Args:
-        screen: captured.
-        rule: when it counts as still.
+        screen: the screen to capture.
+        rule: conditions under which it counts as still.
         clock: measures and waits.
-        load: of the machine, if it reports it.
+        load: load of the machine, if it reports it.
     """
     if isinstance(screen, Stillness) and screen.is_still() is not None:
         return _settle_by_report(screen, screen, rule, clock)
@@ -106,7 +106,7 @@ def settle(
 def _settle_by_report(
     screen: Screen, stillness: Stillness, rule: SettleRule, clock: Clock
 ) -> Settled:
-    """Ask the machine until nothing is pending, and nothing came while the frame was captured."""
+    """Poll the machine until no change is pending before and after the frame's capture."""
     start_s = clock.monotonic_s()
     frames = 0
     while True:
@@ -121,18 +121,18 @@ def _settle_by_report(
 
 
 def settle_machine(machine: Machine, rule: SettleRule, clock: Clock) -> Settled:
-    """Wait until a machine has settled, by its screen and, where it reports it, its load."""
+    """Wait until a machine has settled, according to its screen and its load, if reported."""
     load = machine if isinstance(machine, Load) else None
     return settle(machine.screen, rule, clock, load)
 
 
 def changed_ratio(before: Frame, after: Frame) -> float:
-    """Return the share of pixels that differ, 0 to 1; 1 when the sizes differ."""
+    """Return the share of pixels that differ, 0 to 1; 1 if the sizes differ."""
     if before is after:
         return 0.0
     if before.shape != after.shape:
         return 1.0
-    if np.array_equal(before, after):  # as most are; a tenth of the time of counting pixels
+    if np.array_equal(before, after):  # the common case; takes a tenth of the pixel count's time
         return 0.0
     red, green, blue = np.moveaxis(before != after, 2, 0)
     return float((red | green | blue).mean())

@@ -1,1 +1,1 @@
-"""Suites and agents of users, copied by digest, so that queue, schedules and API can name them."""
+"""Registered suites and agents of users: copies by digest for the queue, schedules and API."""

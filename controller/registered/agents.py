@@ -1,4 +1,4 @@
-"""Agents of users that can be named like those that come with the appliance."""
+"""Registered agents of users, referred to by name like the built-in ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 INDEX = "agent.yaml"
 RESERVED = KINDS | {"human"}
-"""Names of agents that come with Mesocosm, and words that results use."""
+"""Names of built-in agents, and names that results use."""
 
 _Word = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")]
 
@@ -32,14 +32,14 @@ class AgentDefinition(Strict):
     """The content of ``agent.yaml``.
 
     Attributes:
-        name: what the agent is called.
-        command: program and arguments; it starts in the agent's folder, with no shell.
+        name: name of the agent.
+        command: program and arguments; it starts in the agent's folder, without a shell.
         description: one or two sentences.
-        image: of Docker; that of the appliance's controller by default, which has Python.
-        memory_mib: what it may use.
-        pids: processes and threads that it may have.
-        environment: further variables; no secrets, for they are copied.
-        model: whether it asks the operator's model, which answers on its loopback then.
+        image: Docker image; by default that of the appliance's controller, which has Python.
+        memory_mib: memory limit.
+        pids: limit of processes and threads.
+        environment: further variables; must not contain secrets, because they are copied.
+        model: whether it queries the operator's model, which is then available on its loopback.
     """
 
     name: Name
@@ -54,11 +54,11 @@ class AgentDefinition(Strict):
     @model_validator(mode="after")
     def _check_names(self) -> Self:
         if self.name in RESERVED:
-            message = f"an agent called {self.name!r} comes with Mesocosm; choose another name."
+            message = f"{self.name!r} is the name of a built-in agent; choose another name."
             raise ValueError(message)
         for name in self.environment:
             if not name.isidentifier():
-                message = f"{name!r} is no name of a variable."
+                message = f"{name!r} is not a valid variable name."
                 raise ValueError(message)
         return self
 
@@ -69,28 +69,28 @@ def agent_copies(settings: Settings) -> Copies:
 
 
 def read_definition(folder: Path) -> AgentDefinition:
-    """Return what an agent's folder says of it.
+    """Return the definition in an agent's folder.
 
     Raises:
-        SpecError: its ``agent.yaml`` cannot be read or is wrong.
+        SpecError: its ``agent.yaml`` cannot be read or is invalid.
     """
     return parse(read_yaml(folder / INDEX), AgentDefinition)
 
 
 def add_agent(folder: Path, settings: Settings) -> Entry:
-    """Check an agent and register a copy of it; the same one twice is no error.
+    """Validate an agent and register a copy of it; registering it twice is not an error.
 
     Args:
-        folder: with its ``agent.yaml`` and all files that it needs.
-        settings: where registered agents are.
+        folder: the folder with its ``agent.yaml`` and all files that it needs.
+        settings: the location of registered agents.
 
     Raises:
-        SpecError: its ``agent.yaml`` is missing or wrong.
+        SpecError: its ``agent.yaml`` is missing or invalid.
     """
     if not (folder / INDEX).is_file():
         raise SpecError(
-            f"{folder} is no agent: it has no {INDEX}.",
-            resolution="docs/agents.md shows what an agent's folder holds.",
+            f"{folder} is not an agent: it has no {INDEX}.",
+            resolution="Add it; docs/agents.md describes the content of an agent's folder.",
         )
     read_definition(folder)
     return agent_copies(settings).add(folder, _examine)

@@ -1,10 +1,10 @@
-"""Copies of folders in the state folder, by name and digest; a copy is there whole or not at all.
+"""Copies of folders in the state folder, by name and digest; creating a copy is atomic.
 
 ::
 
     <state>/registered/<kind>/<name>/<digest>/entry.json    written last, then the folder is renamed
-    <state>/registered/<kind>/<name>/<digest>/content/      what was copied
-    <state>/registered/<kind>/.new-<random>/                being copied; a leftover when unlocked
+    <state>/registered/<kind>/<name>/<digest>/content/      the copied files
+    <state>/registered/<kind>/.new-<random>/                copy in progress; stale when unlocked
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
 
 MAX_BYTES = 1 << 30
-"""How large a folder may be."""
+"""Size limit of a folder."""
 _ENTRY = "entry.json"
 _CONTENT = "content"
 _NEW = ".new-"
@@ -41,15 +41,17 @@ class Entry(BaseModel):
     """One copy.
 
     Attributes:
-        name: what it is called.
-        digest: SHA-256 of what counts of its content.
-        description: of its author.
-        added_s: when it was added last, unix time; the latest of a name is what the name means.
+        schema_version: version of this file's schema; another one is refused.
+        name: its name.
+        digest: SHA-256 of the relevant content.
+        description: description by its author.
+        added_s: when it was last added, unix time; a name refers to its latest copy.
         source: folder that it was copied from.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    schema_version: Literal[1] = 1
     name: str
     digest: str
     description: str
@@ -58,7 +60,7 @@ class Entry(BaseModel):
 
     @property
     def reference(self) -> str:
-        """Its name and digest, which mean this copy whatever is added later."""
+        """Name and digest, which refer to this copy even after others are added."""
         return f"{self.name}{_AT}{self.digest[:_SHOWN_CHARS]}"
 
 
@@ -66,9 +68,9 @@ class Copies:
     """The copies of one kind.
 
     Args:
-        folder: where they are; it need not exist.
-        what: what one of them is called in errors, such as ``suite``.
-        clock: stamps them.
+        folder: their folder; it need not exist.
+        what: the kind of copy in error messages, such as ``suite``.
+        clock: provides the timestamps.
     """
 
     def __init__(self, folder: Path, what: str, *, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -77,10 +79,10 @@ class Copies:
         self._clock = clock
 
     def entries(self) -> list[Entry]:
-        """Return all copies by name, of each name the latest first.
+        """Return all copies sorted by name, and per name the latest first.
 
         Raises:
-            StoreError: one cannot be read.
+            StoreError: a copy cannot be read.
         """
         copies = [_read(path) for path in self._paths()]
         return sorted(copies, key=lambda entry: (entry.name, -entry.added_s))
@@ -90,10 +92,10 @@ class Copies:
         return sorted({path.parent.parent.name for path in self._paths()})
 
     def find(self, reference: str) -> Entry | None:
-        """Return the latest copy of a name, or the one of ``name@digest``; None where there is none.
+        """Return the latest copy of a name, or that of ``name@digest``; None if there is none.
 
         Args:
-            reference: the digest may be cut to eight digits or more.
+            reference: name or ``name@digest``; the digest may be shortened to eight digits or more.
         """
         name, _, digest = reference.partition(_AT)
         if _AT in reference and len(digest) < _MIN_DIGEST_CHARS:
@@ -104,7 +106,7 @@ class Copies:
         return None
 
     def get(self, reference: str) -> Entry:
-        """Return the same.
+        """Return the copy that `find` returns.
 
         Raises:
             UnknownNameError: there is none.
@@ -119,14 +121,15 @@ class Copies:
         return self._folder / entry.name / entry.digest / _CONTENT
 
     def add(self, source: Path, examine: Callable[[Path], tuple[str, str, str]]) -> Entry:
-        """Copy a folder, unless there is a copy with its digest; that is then the latest of its name.
+        """Copy a folder; an existing copy with the same digest becomes the latest of its name.
 
         Args:
             source: the folder.
-            examine: checks a copy and returns its name, digest and description.
+            examine: validates a copy and returns its name, digest and description.
 
         Raises:
-            SpecError: the folder is too large, holds what cannot be copied, or `examine` refuses it.
+            SpecError: the folder is too large, contains files that cannot be copied, or is rejected
+                by `examine`.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         with locked(self._folder / ".lock", what=f"The list of registered {self._what}s"):
@@ -149,7 +152,7 @@ class Copies:
                 shutil.rmtree(new, ignore_errors=True)
 
     def remove(self, name: str) -> list[Entry]:
-        """Remove all copies of a name and return what they were.
+        """Remove all copies of a name and return them.
 
         Raises:
             UnknownNameError: there is none.
@@ -183,10 +186,10 @@ def _read(path: Path) -> Entry:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a folder: files and folders alone, readable by everybody, bounded in size.
+    """Copy a folder's regular files and subfolders, world-readable and limited in size.
 
     Raises:
-        SpecError: it holds a link, a socket or such, or is too large, or cannot be read.
+        SpecError: it contains a link, socket or other special file, is too large, or is unreadable.
     """
     left = MAX_BYTES
     try:
@@ -198,12 +201,12 @@ def _copy(source: Path, target: Path) -> None:
                 if path.is_symlink() or not (path.is_file() or path.is_dir()):
                     raise SpecError(
                         f"{path} is neither a file nor a folder.",
-                        resolution="Replace links by what they lead to.",
+                        resolution="Replace links with their targets.",
                     )
             for name in files:
                 left -= (Path(folder) / name).stat().st_size
                 if left < 0:
-                    raise SpecError(f"{source} holds more than {MAX_BYTES} bytes.")
+                    raise SpecError(f"{source} is larger than {MAX_BYTES} bytes.")
                 is_program = os.access(Path(folder) / name, os.X_OK)
                 shutil.copyfile(Path(folder) / name, place / name)
                 (place / name).chmod(0o755 if is_program else 0o644)

@@ -1,4 +1,4 @@
-"""Suites of users that can be named like those that ship with the appliance."""
+"""Registered suites of users, referred to by name like the built-in ones."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def suite_copies(settings: Settings) -> Copies:
 
 
 def known_suites(settings: Settings) -> list[str]:
-    """Return the names of all suites: those that ship, and those that are registered."""
+    """Return the names of all built-in and registered suites."""
     return [*list_suites(), *suite_copies(settings).names()]
 
 
 def locate_suite(reference: str, settings: Settings) -> str:
-    """Return what a suite is loaded by: the name of a shipped one, or a path.
+    """Resolve a reference to the name of a built-in suite or a path.
 
     Args:
         reference: name of a suite, ``name@digest`` of a registered one, or a path.
-        settings: where registered suites are.
+        settings: the location of registered suites.
 
     Raises:
-        UnknownNameError: it is none of them.
+        UnknownNameError: there is no such suite.
     """
     if "/" in reference or reference in list_suites():
         return reference
@@ -47,31 +47,31 @@ def locate_suite(reference: str, settings: Settings) -> str:
 
 
 def pin_suite(reference: str, settings: Settings) -> str:
-    """Return the reference of a suite as it is now; that of other than registered ones unchanged.
+    """Return a reference to the current copy of a registered suite; other references are unchanged.
 
-    What is queued is run as it was when it was queued, whatever is added later.
+    A queued run uses the suite as it was when the run was queued.
     """
     entry = None if "/" in reference else suite_copies(settings).find(reference)
     return reference if entry is None or reference in list_suites() else entry.reference
 
 
 def add_suite(path: Path, settings: Settings) -> Entry:
-    """Check a suite and register a copy of it; the same one twice is no error.
+    """Validate a suite and register a copy of it; registering it twice is not an error.
 
     Args:
         path: its folder, or the ``suite.yaml`` in it.
-        settings: where registered suites are.
+        settings: the location of registered suites.
 
     Raises:
-        SpecError: a file of it is wrong, or it has the name of a suite that ships.
+        SpecError: one of its files is invalid, or it has the name of a built-in suite.
     """
     folder = path.parent if path.name == INDEX else path
     if not (folder / INDEX).is_file():
         raise SpecError(
-            f"{path} is no suite: it has no {INDEX}.",
-            resolution="docs/tasks.md shows what a suite's folder holds.",
+            f"{path} is not a suite: it has no {INDEX}.",
+            resolution="Add it; docs/tasks.md describes the content of a suite's folder.",
         )
-    load_suite(folder, vocabulary())  # mistakes are named by the user's own paths
+    load_suite(folder, vocabulary())  # errors refer to the user's own paths
     return suite_copies(settings).add(folder, _examine)
 
 
@@ -79,7 +79,7 @@ def _examine(folder: Path) -> tuple[str, str, str]:
     suite = load_suite(folder, vocabulary())
     if suite.name in list_suites():
         raise SpecError(
-            f"A suite called {suite.name!r} ships with Mesocosm.",
-            resolution="Give yours another name in its suite.yaml.",
+            f"{suite.name!r} is the name of a built-in suite.",
+            resolution="Choose another name in its suite.yaml.",
         )
     return suite.name, suite.digest, suite.description

@@ -1,4 +1,4 @@
-"""What of the queue names registered suites and agents."""
+"""References from the queue and schedules to registered suites and agents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST = 10_000
 
 
 def pin(request: RunRequest, settings: Settings) -> RunRequest:
-    """Return a request that means the suite and the agent as they are now, whatever is added later."""
+    """Return a request that refers to the current copies of its suite and agent."""
     agent = agent_copies(settings).find(request.agent) if request.agent else None
     return request.model_copy(
         update={
@@ -37,16 +37,16 @@ def pin(request: RunRequest, settings: Settings) -> RunRequest:
 def require_unused(
     name: str, named_by: Callable[[RunRequest], str], database: Database, clock: Clock
 ) -> None:
-    """Refuse to remove what a run of the queue that is not over, or a schedule, names.
+    """Verify that no unfinished run in the queue and no schedule refers to a suite or agent.
 
     Args:
-        name: of a registered suite or agent.
-        named_by: returns what a request names of that kind.
-        database: the service's state.
-        clock: of the queue.
+        name: name of a registered suite or agent.
+        named_by: returns the reference of that kind in a request.
+        database: the service's database.
+        clock: the queue's clock.
 
     Raises:
-        UsageError: something names it.
+        UsageError: it is in use.
     """
 
     def names_it(request: RunRequest) -> bool:

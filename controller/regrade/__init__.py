@@ -1,1 +1,1 @@
-"""Judge kept end states again, with a corrected suite."""
+"""Judge kept end states again with a corrected suite."""

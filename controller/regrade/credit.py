@@ -1,4 +1,4 @@
-"""What a trial's log proves: its ``once`` nodes happened, whatever the machines show later."""
+"""Credit from a trial's log: ``once`` nodes that were met, regardless of the end state."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 
 def credited_nodes(nodes: Sequence[Node], logged: GraphRecord) -> tuple[str, ...]:
-    """Return the ``once`` nodes of a graph that a log says were met, in the task's order.
+    """Return the ``once`` nodes of a graph that were met according to a log, in the task's order.
 
     Args:
-        nodes: of the corrected task.
+        nodes: nodes of the corrected task.
         logged: the last state of the graph in the log.
     """
     return tuple(node.id for node in nodes if node.mode is Mode.ONCE and _was_met(logged, node.id))
 
 
 def restored_state(nodes: Sequence[Node], logged: GraphRecord) -> dict[str, Json]:
-    """Return the state that a corrected graph begins from: what was met and may have been by now.
+    """Return the initial state of a corrected graph, with the nodes that were met before.
 
-    Hold nodes that were met begin as met, too: finishing the graph checks each of them again. A
-    node whose predecessors were not all met begins as unmet.
+    Hold nodes that were met start as met, too: finishing the graph checks each of them again. A
+    node whose predecessors were not all met starts as unmet.
 
     Args:
-        nodes: of the corrected task.
+        nodes: nodes of the corrected task.
         logged: the last state of the graph in the log.
     """
     met = {node.id for node in nodes if node.mode is not Mode.KEEP and _was_met(logged, node.id)}
@@ -55,11 +55,11 @@ def restored_state(nodes: Sequence[Node], logged: GraphRecord) -> dict[str, Json
 
 
 class CreditedRunner:
-    """A `WaveRunner` that answers for credited nodes itself: they were met, nobody is asked.
+    """A `WaveRunner` that reports credited nodes as met without evaluating them.
 
     Args:
-        runner: asked for all others.
-        credited: ids of nodes.
+        runner: evaluates all other nodes.
+        credited: ids of the credited nodes.
     """
 
     def __init__(self, runner: WaveRunner, credited: Collection[str]) -> None:
@@ -67,16 +67,16 @@ class CreditedRunner:
         self._credited = credited
 
     def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
-        """Run those of `calls` whose nodes have no credit, and return an outcome for each."""
-        asked = [call for call in calls if call.node.partition("#")[0] not in self._credited]
-        known = [Outcome(call.node, met=True) for call in calls if call not in asked]
-        return [*known, *(self._runner.evaluate(asked, timeout_s=timeout_s) if asked else ())]
+        """Evaluate the calls of nodes without credit, and return an outcome for each call."""
+        open_ = [call for call in calls if call.node.partition("#")[0] not in self._credited]
+        known = [Outcome(call.node, met=True) for call in calls if call not in open_]
+        return [*known, *(self._runner.evaluate(open_, timeout_s=timeout_s) if open_ else ())]
 
 
 def with_credit(
     runners: Mapping[str, WaveRunner], credited: Collection[str]
 ) -> dict[str, WaveRunner]:
-    """Return runners that do not ask about credited nodes."""
+    """Wrap runners so that they do not evaluate credited nodes."""
     return {role: CreditedRunner(runner, credited) for role, runner in runners.items()}
 
 

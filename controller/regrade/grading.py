@@ -1,4 +1,4 @@
-"""Judge one kept end state by a task as a corrected suite has it."""
+"""Judge a kept end state by the task of a corrected suite."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
     from provisioning.fleet.protocol import Environment, Fleet
 
 _ENDED_BY_FORMER = (
-    "The former graph ended the trial here: by the corrected one the agent could have gone on."
+    "The original graph ended the trial here; with the corrected one, the agent could continue."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """How an end state is judged.
+    """The judgement of an end state.
 
     Attributes:
-        verdict: final.
-        ending: its reason.
+        verdict: the final verdict.
+        ending: reason of the verdict.
         met: ids of the nodes with credit.
-        credited: of those, the ones whose credit comes from the log.
-        unmet: why others are not met.
+        credited: ids among `met` whose credit comes from the log.
+        unmet: why the other nodes are not met.
     """
 
     verdict: Verdict
@@ -76,21 +76,22 @@ class Grader:
     clock: Clock
 
     def grade(self, attempt: Path, state: EndState, task: Task, logged: GraphRecord) -> Grade:
-        """Start what was kept of a trial, judge it, and end it again.
+        """Start the kept machines of a trial, judge their state, and stop them.
 
         Args:
             attempt: folder of the attempt.
-            state: what was kept beside its machines.
-            task: as the corrected suite has it, its parameters bound.
+            state: what was kept in addition to the machines.
+            task: task of the corrected suite, with bound parameters.
             logged: the last state of the graph in the log.
 
         Raises:
-            UsageError: the corrected task has other machines.
+            UsageError: the corrected task uses other machines.
             MesocosmError: a machine cannot be started.
         """
         if dict(task.roles) != dict(state.task.roles):
             raise UsageError(
-                f"The machines of {task.id} are others now; the trial cannot be judged."
+                f"The machines of {task.id} have changed, so the trial cannot be judged again.",
+                resolution="Keep a task's roles unchanged when correcting its graph.",
             )
         with self.keeping.start_kept(machine_folders(attempt, state)) as lease:
             return self._judge(lease.environment, state, task, logged)
@@ -135,20 +136,24 @@ class Grader:
 
 
 def bind_again(task: Task, seed: int, former: TrialResult) -> Task:
-    """Return a corrected task with the values that the trial had.
+    """Bind the parameters of a corrected task to the values of the trial.
 
     Raises:
-        UsageError: it draws other values now, or is invalid with them.
+        UsageError: the corrected task draws other values, or is invalid with them.
     """
     try:
         bound = bind_task(task, seed)
     except (SpecError, TypeError, ValueError) as exc:
-        raise UsageError(f"The parameters of {task.id} have no values.", str(exc)) from exc
+        raise UsageError(
+            f"The parameters of {task.id} cannot be bound.",
+            str(exc),
+            "Keep a task's parameters unchanged when correcting its graph.",
+        ) from exc
     if dict(bound.values) != former.parameters:
         raise UsageError(
-            f"{task.id} has other values now: its machines were prepared with the former ones.",
-            details=f"Then {former.parameters}, now {dict(bound.values)}.",
-            resolution="Leave a task's parameters as they are when correcting its graph.",
+            f"The parameter values of {task.id} differ from those its machines were prepared with.",
+            details=f"Original {former.parameters}, now {dict(bound.values)}.",
+            resolution="Keep a task's parameters unchanged when correcting its graph.",
         )
     return bound.task
 
@@ -157,12 +162,12 @@ def logged_graph(attempt: Attempt) -> GraphRecord:
     """Return the last state of the graph in an attempt's log.
 
     Raises:
-        StoreError: there is none, or it is damaged.
+        StoreError: the log contains none, or it is damaged.
     """
     states = [event["graph"] for event in attempt.events if isinstance(event.get("graph"), dict)]
     if not states:
-        raise StoreError(f"{attempt.path} has no state of a graph.")
+        raise StoreError(f"{attempt.path} contains no graph state.")
     try:
         return GraphRecord.model_validate(states[-1])
     except ValidationError as exc:
-        raise StoreError(f"{attempt.path} has no valid state of a graph.", str(exc)) from exc
+        raise StoreError(f"{attempt.path} contains an invalid graph state.", str(exc)) from exc

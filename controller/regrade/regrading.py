@@ -1,4 +1,4 @@
-"""Judge the kept trials of a run again, one after the other, and keep both verdicts."""
+"""Judge the kept trials of a run again, in sequence, and keep both verdicts."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Regraded:
-    """What came of judging one trial again.
+    """The result of judging a trial again.
 
     Attributes:
         task: id of the task.
-        repeat: from 0.
-        regrade: the record; None where the trial was not judged.
-        why: it was not.
-        is_failure: something went wrong; else there was nothing to judge.
+        repeat: number of the repetition, from 0.
+        regrade: the record; None if the trial was not judged.
+        why: why it was not judged.
+        is_failure: whether an error occurred; otherwise there was nothing to judge.
     """
 
     task: str
@@ -51,16 +51,16 @@ class Regraded:
 
 
 class Regrading:
-    """Judges the trials of one run by another form of their suite.
+    """Judges the trials of one run by a corrected version of their suite.
 
     Args:
-        folder: of the run.
-        suite: the corrected one.
+        folder: the run's folder.
+        suite: the corrected suite.
         fleet: starts kept machines.
-        clock: stamps the records.
+        clock: provides the records' timestamps.
 
     Raises:
-        UnsupportedError: this fleet starts no kept machines.
+        UnsupportedError: the fleet cannot start kept machines.
     """
 
     def __init__(
@@ -80,15 +80,15 @@ class Regrading:
         *,
         on_trial: Callable[[Regraded], None] = lambda _: None,
     ) -> list[Regraded]:
-        """Judge the trials that were kept, in the order planned; the others are named, with why.
+        """Judge the kept trials in the planned order; results of the others explain the reason.
 
         Args:
-            tasks: ids; all by default.
-            on_trial: called after each.
+            tasks: task ids; all by default.
+            on_trial: called after each trial.
 
         Raises:
             UsageError: no end state of these tasks is kept.
-            StoreError: the run is being worked on, or a record cannot be written.
+            StoreError: the run is in use, or a record cannot be written.
         """
         trials = [trial for trial in self._folder.spec.planned if not tasks or trial[0] in tasks]
         self._require_kept(trials)
@@ -106,7 +106,7 @@ class Regrading:
                 return
         raise UsageError(
             f"No end state of {self._folder.spec.run} is kept.",
-            resolution="Begin a run with --keep-end-state failed, or all.",
+            resolution="Start a run with --keep-end-state failed or --keep-end-state all.",
         )
 
     def _regrade(self, task: str, repeat: int) -> Regraded:
@@ -121,7 +121,7 @@ class Regrading:
                 return Regraded(task, repeat, why=why_not_kept(attempt))
             return Regraded(task, repeat, self._judge(attempt, result, state))
         except MesocosmError as exc:
-            _LOG.info("%s.%d is not judged again.", task, repeat, exc_info=exc)
+            _LOG.info("cannot judge %s.%d again", task, repeat, exc_info=exc)
             return Regraded(task, repeat, why=str(exc), is_failure=True)
 
     def _judge(self, attempt: Attempt, former: TrialResult, state: EndState) -> Regrade:
@@ -158,7 +158,7 @@ class Regrading:
 
 
 def why_not_kept(attempt: Attempt) -> str:
-    """Return why an attempt has no end state, as its log has it."""
+    """Return why an attempt has no end state, according to its log."""
     for event in attempt.events:
         if event["type"] == "end_state":
             return str(event["why"] or "its end state was removed")

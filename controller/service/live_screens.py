@@ -1,4 +1,4 @@
-"""Live screens of machines for browsers: a VNC server behind each, with a filter before it."""
+"""Live screens of machines in browsers: filtered connections to the machines' VNC servers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_SCREENS = 32
 HOLD_S = 30.0
-"""How long a machine is kept from others after the last key or move of the pointer."""
+"""How long a machine stays claimed after the last key or pointer event."""
 _CHUNK_BYTES = 65536
 _POLL_S = 1.0
 _CHECK_S = 5.0
@@ -30,11 +30,11 @@ class LiveScreen:
     """One viewer of one machine; used in one event loop.
 
     Args:
-        session: its id, which nobody guesses.
-        machine_id: of the machine.
-        streams: to and from its VNC server.
-        take: takes the machine from others so that a person may act on it; None where somebody has it.
-        clock: measures how long it is held.
+        session: unguessable id of this viewer.
+        machine_id: id of the machine.
+        streams: streams from and to its VNC server.
+        take: claims the machine for manual input; returns None if the machine is in use.
+        clock: measures how long the claim is held.
     """
 
     def __init__(
@@ -57,19 +57,19 @@ class LiveScreen:
 
     @property
     def is_held(self) -> bool:
-        """Whether this viewer acts on the machine, and so keeps it from others."""
+        """Whether this viewer has claimed the machine."""
         return self._hold is not None
 
     async def send(self, data: bytes, *, may_operate: bool) -> None:
-        """Take what the viewer sends.
+        """Forward data from the viewer to the VNC server.
 
         Args:
-            data: bytes of the protocol, in any pieces.
-            may_operate: whether whoever sends them may act; keys and pointer are dropped otherwise.
+            data: bytes of the protocol, in chunks of any size.
+            may_operate: whether the sender may act; otherwise key and pointer events are dropped.
 
         Raises:
-            UsageError: it is no message of a viewer; the screen is closed.
-            MachineError: the VNC server is gone.
+            UsageError: the data is not a valid viewer message; the screen is closed.
+            MachineError: the connection to the VNC server is closed.
         """
         self._may_operate = may_operate
         try:
@@ -77,17 +77,17 @@ class LiveScreen:
             await self._writer.drain()
         except OSError as exc:
             raise MachineError(
-                f"The screen of {self.machine_id} is gone.", details=str(exc)
+                f"The live screen of {self.machine_id} was disconnected.", details=str(exc)
             ) from exc
 
     async def chunks(
         self, stop: Callable[[], bool], is_welcome: Callable[[], Awaitable[bool]]
     ) -> AsyncIterator[bytes]:
-        """Yield what the VNC server sends, until it or the viewer ends.
+        """Yield data from the VNC server until the server or the viewer disconnects.
 
         Args:
-            stop: whether the service ends.
-            is_welcome: whether the viewer is still signed in; asked every few seconds.
+            stop: returns whether the service is stopping.
+            is_welcome: returns whether the viewer is still signed in; called every few seconds.
         """
         checked_s = self._clock.monotonic_s()
         while not stop():
@@ -108,12 +108,12 @@ class LiveScreen:
             yield data
 
     def close(self) -> None:
-        """End it; harmless twice."""
+        """Release the machine and disconnect; idempotent."""
         self._let_go()
         self._writer.close()
 
     def _may_act(self) -> bool:
-        """Return whether a key or a move of the pointer may reach the machine now."""
+        """Return whether a key or pointer event may reach the machine now."""
         if not self._may_operate:
             return False
         if self._hold is None:
@@ -129,10 +129,10 @@ class LiveScreen:
 
 
 class LiveScreens:
-    """The live screens that are open.
+    """The open live screens.
 
     Args:
-        clock: measures how long machines are held.
+        clock: measures how long machines are claimed.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -145,23 +145,25 @@ class LiveScreens:
         """Connect to a machine's VNC server.
 
         Args:
-            machine_id: of the machine.
-            socket: where the server listens.
+            machine_id: id of the machine.
+            socket: path of the server's socket.
             take: see `LiveScreen`.
 
         Raises:
-            AccessError: too many are open.
-            MachineError: nobody listens there.
+            AccessError: too many live screens are open.
+            MachineError: the server is not listening.
         """
         if len(self._open) >= MAX_SCREENS:
-            raise AccessError(429, f"{MAX_SCREENS} live screens are open.", retry_after_s=10)
+            raise AccessError(
+                429, f"The limit of {MAX_SCREENS} live screens is reached.", retry_after_s=10
+            )
         try:
             streams = await asyncio.open_unix_connection(str(socket))
         except OSError as exc:
             raise MachineError(
-                f"{machine_id} shows nothing to VNC.",
+                f"The VNC server of {machine_id} cannot be reached.",
                 details=f"{socket}: {exc}",
-                resolution=f"`mesocosm machine start {machine_id}` starts it.",
+                resolution=f"Start the machine with `mesocosm machine start {machine_id}`.",
             ) from exc
         session = secrets.token_urlsafe(16)
         screen = LiveScreen(session, machine_id, streams, take, self._clock)
@@ -169,18 +171,18 @@ class LiveScreens:
         return screen
 
     def get(self, machine_id: str, session: str) -> LiveScreen:
-        """Return a screen that is open.
+        """Return an open live screen.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: there is no such live screen.
         """
         screen = self._open.get(session)
         if screen is None or screen.machine_id != machine_id:
-            raise UnknownNameError(f"There is no such live screen of {machine_id}.")
+            raise UnknownNameError(f"{machine_id} has no such live screen.")
         return screen
 
     def close(self, screen: LiveScreen) -> None:
-        """Close a screen; harmless twice."""
+        """Close a screen; idempotent."""
         self._open.pop(screen.session, None)
         with contextlib.suppress(OSError):
             screen.close()

@@ -1,4 +1,4 @@
-"""What the pages show of machines, and do with those that nobody uses."""
+"""Machines as the pages show them, and operations on unused machines."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ _LOOK_AGE_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class MachineRow:
-    """A machine at a glance.
+    """Summary of a machine.
 
     Attributes:
         machine_id: unique in this appliance.
         kind: desktop or phone.
-        backend: what runs it.
-        image: what it was made from.
+        backend: name of the backend that runs it.
+        image: image it was created from.
         accelerator: ``kvm``, ``tcg`` or ``none``.
-        state: as it is now; ``ended`` and ``unreachable`` are what no record says.
-        in_use: somebody holds it.
+        state: current state; ``ended`` and ``unreachable`` do not occur in records.
+        in_use: whether the machine is claimed.
     """
 
     machine_id: str
@@ -60,31 +60,31 @@ class MachineRow:
 
     @property
     def is_well(self) -> bool:
-        """Whether it is what its record says."""
+        """Whether the machine exists and is reachable."""
         return self.state not in {"ended", "unreachable"}
 
 
 class Hold(Protocol):
-    """A machine that is kept from others."""
+    """An exclusive claim on a machine."""
 
     def release(self) -> None:
-        """Let others have it; harmless twice."""
+        """Release the claim; idempotent."""
         ...
 
 
 class MachineDesk(Protocol):
-    """Where machines are looked at and handled one by one."""
+    """Screens of individual machines, and operations on them."""
 
     def rows(self) -> Sequence[MachineRow]:
-        """Return all machines, by id."""
+        """Return all machines, sorted by id."""
         ...
 
     def picture(self, machine_id: str) -> bytes:
-        """Return what a machine shows, as a small PNG; it may be a second old.
+        """Return a thumbnail of a machine's screen as PNG, at most one second old.
 
         Raises:
             UnknownNameError: there is no such machine.
-            MesocosmError: it cannot be asked.
+            MesocosmError: the machine cannot be reached.
         """
         ...
 
@@ -93,13 +93,13 @@ class MachineDesk(Protocol):
 
         Raises:
             UnknownNameError: there is no such machine.
-            UnsupportedError: machines of its sort offer none.
-            MachineError: it does not run.
+            UnsupportedError: its backend has no VNC server.
+            MachineError: it is not running.
         """
         ...
 
     def take(self, machine_id: str) -> Hold | None:
-        """Keep a machine that nobody uses from others, to act on it; None where it cannot be had.
+        """Claim an unused machine to operate it; return None if it is not available.
 
         Raises:
             UnknownNameError: there is no such machine.
@@ -107,41 +107,41 @@ class MachineDesk(Protocol):
         ...
 
     def rewind(self, machine_id: str) -> str:
-        """Bring a machine that nobody uses back to `READY` and verify it; return what was done.
+        """Rewind an unused machine to `READY` and verify it; return a message about the result.
 
         Raises:
             UnknownNameError: there is no such machine.
-            MachineBusyError: somebody uses it.
-            MesocosmError: it cannot be done.
+            MachineBusyError: the machine is in use.
+            MesocosmError: the machine cannot be rewound.
         """
         ...
 
     def stop(self, machine_id: str) -> str:
-        """Stop a machine that nobody uses; return what was done.
+        """Stop an unused machine; return a message about the result.
 
         Raises:
             UnknownNameError: there is no such machine.
-            MachineBusyError: somebody uses it.
-            MesocosmError: it cannot be done.
+            MachineBusyError: the machine is in use.
+            MesocosmError: the machine cannot be stopped.
         """
         ...
 
     def fork(self) -> str:
-        """Start a fork of the desktop's template, to be used by hand; return what was done.
+        """Start a fork of the desktop's template for manual use; return a message about the result.
 
         Raises:
             RequirementError: there is no template.
-            MesocosmError: it cannot be started.
+            MesocosmError: the fork cannot be started.
         """
         ...
 
 
 class HostMachineDesk:
-    """The machines of this host; safe among threads.
+    """The machines of this host; thread-safe.
 
     Args:
-        settings: where they are.
-        clock: says how old a picture is.
+        settings: locate the machines.
+        clock: measures the age of pictures and states.
     """
 
     def __init__(self, settings: Settings, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -154,7 +154,7 @@ class HostMachineDesk:
         self._states: tuple[float, dict[str, str]] = (float("-inf"), {})
 
     def rows(self) -> list[MachineRow]:
-        """Return all machines, by id."""
+        """Return all machines, sorted by id."""
         states = self._look()
         rows = []
         for folder in iter_folders(self._settings):
@@ -173,7 +173,7 @@ class HostMachineDesk:
         return sorted(rows, key=lambda row: row.machine_id)
 
     def picture(self, machine_id: str) -> bytes:
-        """Return what a machine shows; see `MachineDesk`."""
+        """Return a thumbnail of a machine's screen; see `MachineDesk`."""
         folder, record = self._find(machine_id)
         _require_shown(machine_id, record)
         with self._lock:
@@ -194,16 +194,16 @@ class HostMachineDesk:
         folder, record = self._find(machine_id)
         if not record.shows_vnc:
             raise UnsupportedError(
-                f"{machine_id} offers no VNC.",
-                details=f"A {record.kind} of the backend {record.backend} is seen by pictures alone.",
+                f"{machine_id} has no VNC server.",
+                details=f"A {record.kind} of the backend {record.backend} provides screenshots only.",
             )
         _require_shown(machine_id, record)
         return folder.path / "vnc.sock"
 
     def take(self, machine_id: str) -> Hold | None:
-        """Keep a machine from others; see `MachineDesk`.
+        """Claim a machine; see `MachineDesk`.
 
-        What is done on it is undone: who gets it next rewinds it first.
+        Changes made on it are undone, because the next lease rewinds it first.
         """
         folder, _ = self._find(machine_id)
         claim = folder.claim()
@@ -216,7 +216,7 @@ class HostMachineDesk:
         return claim
 
     def rewind(self, machine_id: str) -> str:
-        """Bring a machine back; see `MachineDesk`."""
+        """Rewind a machine; see `MachineDesk`."""
         folder, record = self._find(machine_id)
         claim = folder.require_claim()
         try:
@@ -226,7 +226,7 @@ class HostMachineDesk:
             machine.release()
         finally:
             claim.release()
-        return f"{machine_id} was brought back and verified in {report.seconds:.2f} s."
+        return f"{machine_id} was rewound and verified in {report.seconds:.2f} s."
 
     def stop(self, machine_id: str) -> str:
         """Stop a machine; see `MachineDesk`."""
@@ -246,7 +246,7 @@ class HostMachineDesk:
         handle = backend.stand_by()
         if handle is None:
             raise RequirementError(
-                "There is no template to fork from.", resolution="`mesocosm up` makes it."
+                "There is no template to fork from.", resolution="Run `mesocosm up` to create it."
             )
         try:
             report = backend.wake(handle.machine)
@@ -270,7 +270,7 @@ class HostMachineDesk:
         return host_backends(self._settings)[record.kind].attach(folder, record)
 
     def _look(self) -> dict[str, str]:
-        """Return how machines are by id, as seen at most two seconds ago."""
+        """Return machine states by id, at most two seconds old."""
         from provisioning.fleet.liveness import open_liveness  # noqa: PLC0415 - imports Docker
 
         with self._lock:
@@ -286,11 +286,11 @@ class HostMachineDesk:
 
 def _require_shown(machine_id: str, record: MachineRecord) -> None:
     if record.state in {MachineState.WAITING, MachineState.STOPPED, MachineState.STARTING}:
-        raise MachineError(f"{machine_id} is {record.state} and shows nothing.")
+        raise MachineError(f"{machine_id} is {record.state} and has no screen.")
 
 
 def thumbnail(frame: Frame) -> bytes:
-    """Return a frame as a PNG no wider or higher than `THUMBNAIL_PX`."""
+    """Return a frame as a PNG that fits into a square of `THUMBNAIL_PX`."""
     image = Image.fromarray(frame)
     image.thumbnail((THUMBNAIL_PX, THUMBNAIL_PX))
     out = io.BytesIO()

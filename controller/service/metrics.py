@@ -1,4 +1,4 @@
-"""What Prometheus scrapes of the service: gauges that are read from its state at each scrape."""
+"""Prometheus metrics of the service: gauges read from its state at each scrape."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class ServiceCollector(Collector):
-    """Queue, schedules and messages as metrics; its labels are bounded.
+    """Metrics of queue, schedules and messages; label values are bounded.
 
     Args:
         database: the service's state.
-        clock: says how late schedules are.
+        clock: determines how late schedules are.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -37,19 +37,19 @@ class ServiceCollector(Collector):
         self._clock = clock
 
     def collect(self) -> Iterator[Metric]:
-        """Return the metrics as they are now."""
+        """Return the current metrics."""
         return (gauge.family() for gauge in read_gauges(self._database, self._clock))
 
 
 def read_gauges(database: Database, clock: Clock) -> list[Gauge]:
-    """Return queue, schedules and messages as gauges.
+    """Return gauges of queue, schedules and messages.
 
     Args:
         database: the service's state.
-        clock: says how late schedules are.
+        clock: determines how late schedules are.
 
     Raises:
-        StateError: the state cannot be read.
+        StateError: the database cannot be read.
     """
     with database.read() as session:
         runs = _count(session, QueuedRunRow.state)
@@ -68,12 +68,12 @@ def read_gauges(database: Database, clock: Clock) -> list[Gauge]:
         ),
         Gauge(
             "queue_open_trials",
-            "Trials that have not ended, of runs that have begun and are not over.",
+            "Unfinished trials of runs that have started and are not over.",
             {(): trials},
         ),
         Gauge(
             "queue_longest_wait_seconds",
-            "How long the run that waits longest has waited to begin; 0 when none does.",
+            "How long the longest-waiting queued run has waited to start; 0 if none waits.",
             {(): wait_s},
         ),
         Gauge(
@@ -84,7 +84,7 @@ def read_gauges(database: Database, clock: Clock) -> list[Gauge]:
         ),
         Gauge(
             "schedule_slots",
-            "Slots of all schedules by what became of them.",
+            "Slots of all schedules by outcome.",
             {(outcome.value,): slots.get(outcome.value, 0) for outcome in Outcome},
             ("outcome",),
         ),
@@ -96,7 +96,7 @@ def read_gauges(database: Database, clock: Clock) -> list[Gauge]:
         ),
         Gauge(
             "schedule_late_seconds",
-            "How long the slot that waits longest has been due; 0 when none is.",
+            "How long the longest-waiting slot has been due; 0 if none is due.",
             {(): late_s},
         ),
     ]
@@ -110,7 +110,7 @@ def make_registry(database: Database, clock: Clock) -> CollectorRegistry:
 
 
 def render(registry: CollectorRegistry) -> bytes:
-    """Return a registry in Prometheus' text format."""
+    """Render a registry in Prometheus' text format."""
     return generate_latest(registry)
 
 

@@ -1,7 +1,7 @@
-"""The parts of the service in one process: schedules, messages, worker, and what else is added.
+"""Parts of the service in one process: schedules, messages, worker and others.
 
-Each runs in a thread of its own until all are told to stop. Where one fails, all stop, and the
-process ends with its error: whoever started it starts it again, and nothing is lost.
+Each part runs in its own thread until all are stopped. If one fails, all stop and the process ends
+with its error. Its supervisor can restart the process without loss.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ def run_parts(parts: Mapping[str, Part], stop: threading.Event) -> None:
     """Run all parts until `stop` is set or one of them fails; return when all have ended.
 
     Args:
-        parts: by name; threads are called after them.
-        stop: set to end them, and set here where one fails.
+        parts: by name, which also names the thread.
+        stop: set to end them; set by this function if one fails.
 
     Raises:
-        BaseException: what the first part that failed raised.
+        BaseException: the exception of the first part that failed.
     """
     failures: list[BaseException] = []
 
     def work(part: Part) -> None:
         try:
             part(stop)
-        except BaseException as exc:  # noqa: BLE001 - raised again by the thread that waits
+        except BaseException as exc:  # noqa: BLE001 - reraised by the waiting thread
             failures.append(exc)
         finally:
             stop.set()
@@ -69,11 +69,11 @@ def run_parts(parts: Mapping[str, Part], stop: threading.Event) -> None:
 
 
 def lasting(part: Part, other: Part) -> tuple[Part, Part]:
-    """Return two parts of which the first ends only once the second has.
+    """Return two parts of which the first ends only after the second has ended.
 
     Args:
-        part: serves others for as long as the second works.
-        other: may go on for a while when it is told to stop.
+        part: keeps serving while the second part works.
+        other: may continue for a while after it is asked to stop.
     """
     is_over = threading.Event()
 
@@ -87,12 +87,12 @@ def lasting(part: Part, other: Part) -> tuple[Part, Part]:
 
 
 class Scheduler:
-    """Fires slots; one a state folder.
+    """Part that fires slots; at most one per state folder.
 
     Args:
-        database: where schedules are.
-        settings: where its lock is.
-        clock: says when slots are.
+        database: holds the schedules.
+        settings: locate the scheduler's lock.
+        clock: determines when slots are due.
     """
 
     def __init__(self, database: Database, settings: Settings, clock: Clock) -> None:
@@ -104,8 +104,8 @@ class Scheduler:
         """Fire slots until `stop` is set.
 
         Raises:
-            MachineBusyError: another process does so.
-            StateError: the state cannot be read or written.
+            MachineBusyError: another process already fires slots.
+            StateError: the database cannot be read or written.
         """
         with locked(self._settings.run_dir / "scheduler.lock", what="The scheduler"):
             while not stop.is_set():
@@ -126,11 +126,11 @@ def deliver_messages(database: Database, clock: Clock) -> Part:
 
 
 def work_on_queue(worker: Worker, *, grace_s: float) -> Part:
-    """Return the part that carries out queued runs.
+    """Return the part that executes queued runs.
 
     Args:
-        worker: does it.
-        grace_s: how long running trials may go on once the service stops.
+        worker: executes them.
+        grace_s: how long running trials may continue after the service stops.
     """
 
     def work(stop: threading.Event) -> None:

@@ -1,4 +1,4 @@
-"""What a run is asked for with, and the plan that follows from it; commands and queue share both."""
+"""Requests for runs, and the plans made from them; shared by the commands and the queue."""
 
 from __future__ import annotations
 
@@ -33,34 +33,34 @@ _Path = Annotated[str, Field(min_length=1, max_length=_PATH_CHARS)]
 
 
 class RunRequest(BaseModel):
-    """A run that somebody asks for; holds no secrets where it is kept.
+    """A request for a run; stored requests hold no secrets.
 
     Attributes:
         suite: name of a suite, or the absolute path of its folder.
-        agent: name of an agent, or ``file.py:Class`` or ``module:Class``; empty for a command.
-        command: of an agent without a name, that speaks JSON lines.
-        folder: where a command starts and a class is looked for, absolute.
-        script: absolute path of a file of actions, for the agent ``script``.
+        agent: name of an agent, or ``file.py:Class`` or ``module:Class``; empty with ``command``.
+        command: command line of an agent that speaks JSON lines.
+        folder: absolute working folder of the command, and search path of the class.
+        script: absolute path of an action file, for the agent ``script``.
         solution: which of a task's reference solutions the agent ``oracle`` plays.
-        model: name of the model, for the agent ``model``; the environment's own by default.
-        base_url: of its endpoint, without credentials; the environment's own by default.
-        extra_fields: further fields of each request to the model.
-        image_scale: by which screenshots are made smaller for the model.
-        tasks: ids, or patterns of ids; all by default.
-        tags: of which a task must have one.
-        limits: of every trial, instead of its task's own.
-        budget: of all attempts together; what it does not allow is not begun.
+        model: name of the model, for the agent ``model``; from the environment by default.
+        base_url: URL of the model's endpoint, without credentials; from the environment by default.
+        extra_fields: additional fields of each request to the model.
+        image_scale: factor by which screenshots are scaled down for the model.
+        tasks: task ids or patterns of ids; all tasks by default.
+        tags: a task must have at least one of these.
+        limits: limits of every trial; override those of its task.
+        budget: budget of all attempts together; trials that exceed it do not start.
         repeats: trials of each task.
-        retries: further attempts at a trial whose machines or model failed.
-        seed: everything random follows from it.
-        order: in which trials are begun: as in the suite, or shuffled by the seed.
-        keep_end_state: whose machines are kept as they were at the trial's end.
-        trees: agents are shown accessibility trees too.
-        feedback: what agents are told of how far they are.
-        record_hz: frames a second of recordings; 0 records none.
-        parallel: trials at a time, as memory allows.
-        preflight: model, agent, disk and memory are checked before any machine is leased.
-        fleet: ``fake`` lends machines in memory.
+        retries: additional attempts at a trial whose machines or model failed.
+        seed: seed of all random choices.
+        order: order in which trials start: as in the suite, or shuffled by the seed.
+        keep_end_state: trials whose machines are kept in their final state.
+        trees: whether observations include accessibility trees.
+        feedback: feedback on progress that agents receive.
+        record_hz: frames per second of recordings; 0 disables recording.
+        parallel: maximum number of concurrent trials, as memory allows.
+        preflight: whether model, agent, disk and memory are checked before any machine is leased.
+        fleet: ``fake`` leases in-memory machines.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -93,24 +93,24 @@ class RunRequest(BaseModel):
 
     @property
     def agent_label(self) -> str:
-        """What people are told of the agent: its name or its command."""
+        """Name or command of the agent, for display."""
         return self.agent or self.command or ""
 
 
 def parse_request(values: Mapping[str, object]) -> RunRequest:
-    """Return a request from what a user gave.
+    """Parse a request from the values a user gave.
 
     Raises:
-        UsageError: a value is wrong; names each.
+        UsageError: a value is invalid; lists every invalid value.
     """
     try:
         return RunRequest.model_validate(values)
     except ValidationError as exc:
-        raise UsageError("This run cannot be asked for.", details=describe_errors(exc)) from exc
+        raise UsageError("The run request is invalid.", details=describe_errors(exc)) from exc
 
 
 def describe_errors(error: ValidationError) -> str:
-    """Return what is wrong with values, one line a field, without the values."""
+    """Describe validation errors, one line per field, without the values."""
     rows = error.errors(include_url=False, include_input=False)
     return "\n".join(
         f"{'.'.join(str(part) for part in row['loc']) or 'request'}: "
@@ -120,33 +120,35 @@ def describe_errors(error: ValidationError) -> str:
 
 
 def open_tasks(request: RunRequest) -> tuple[Suite, tuple[str, ...]]:
-    """Return the suite of a request, with the request's limits, and the ids of its tasks.
+    """Return the suite of a request, with the request's limits, and the ids of the selected tasks.
 
     Raises:
-        UsageError: there is no such suite, task or tag, or no task has both.
-        SpecError: a file of the suite is wrong.
+        UsageError: the suite, a task or a tag does not exist, or no task matches both.
+        SpecError: a file of the suite is invalid.
     """
     suite = with_limits(open_suite(request.suite, request.tasks), request.limits)
     return suite, choose_tasks(suite, request.tasks, request.tags)
 
 
 def check_request(request: RunRequest) -> None:
-    """Check what can be checked before a run is queued: suite, tasks, agent, recording.
+    """Check suite, tasks, agent and recording before a run is queued.
 
     Raises:
-        UsageError: something that it names does not exist, is relative, or holds a secret.
-        SpecError: the suite or the script is wrong.
-        RequirementError: the model is not known, or a package is missing.
+        UsageError: something it names does not exist, is a relative path, or contains a secret.
+        SpecError: the suite or the script is invalid.
+        RequirementError: the model is unknown, or a package is missing.
     """
     for path in _paths(request):
         if not Path(path).is_absolute():
-            raise UsageError(f"{path} must be an absolute path: the service has its own folder.")
+            raise UsageError(
+                f"{path} must be an absolute path: the service has its own working folder."
+            )
     if request.command is not None and request.folder is None:
-        raise UsageError("An agent's command needs the absolute folder that it starts in.")
+        raise UsageError("An agent's command needs an absolute working folder.")
     if request.base_url and request.base_url != without_credentials(request.base_url):
         raise UsageError(
-            "The address of a queued run's model must hold no credentials or query.",
-            resolution="Give the service the key in MESOCOSM_MODEL_API_KEY.",
+            "The model URL of a queued run must not contain credentials or a query.",
+            resolution="Set MESOCOSM_MODEL_API_KEY for the service.",
         )
     _check_recording(request)
     _check_solution(request, *open_tasks(request))
@@ -154,7 +156,7 @@ def check_request(request: RunRequest) -> None:
 
 
 def _paths(request: RunRequest) -> list[str]:
-    """Return what a request names by path."""
+    """Return the paths that a request names."""
     is_path = "/" in request.suite or Path(request.suite).exists()
     file, colon, _ = request.agent.rpartition(":")
     named = (
@@ -167,7 +169,7 @@ def _paths(request: RunRequest) -> list[str]:
 
 
 def require_shipped(request: RunRequest) -> None:
-    """Check that a request brings no code: suites, scripts, classes and commands of one's own.
+    """Check that a request names no user code: suites, scripts, classes or commands.
 
     Raises:
         UsageError: it does.
@@ -175,28 +177,28 @@ def require_shipped(request: RunRequest) -> None:
     command = [] if request.command is None else [f"$ {request.command}"]
     if own := [*command, *_paths(request)]:
         raise UsageError(
-            "Runs that are asked for over the network take shipped suites and agents alone.",
-            details=f"Code is named: {', '.join(own)}",
-            resolution="Queue it on the appliance's host, with `mesocosm queue add`.",
+            "Runs requested over the network can only use shipped suites and agents.",
+            details=f"The request names code: {', '.join(own)}",
+            resolution="Queue the run on the appliance's host, with `mesocosm queue add`.",
         )
 
 
 def require_present(request: RunRequest, settings: Settings) -> None:
     """Check that a worker in a container has the files that a request names.
 
-    It sees the state folder, which holds registered suites and agents, and nothing else of the host.
+    Of the host, it sees only the state folder, which holds registered suites and agents.
 
     Raises:
-        UsageError: it lacks some; with how the run can be had.
+        UsageError: files are missing.
     """
     command = [] if request.command is None else [f"$ {request.command}"]
     paths = [path for path in _paths(request) if not _is_kept(path, settings)]
     if own := [*command, *paths]:
         raise UsageError(
-            "This run needs files of the host, which the worker's container does not have.",
-            details=f"Named are: {', '.join(own)}",
-            resolution="Register them (`mesocosm suite add`, `mesocosm agent add`), or let a worker of "
-            "the host take the run: `mesocosm service stop`, then `mesocosm work` in a terminal.",
+            "This run needs host files that the worker's container cannot see.",
+            details=f"The request names: {', '.join(own)}",
+            resolution="Register them (`mesocosm suite add`, `mesocosm agent add`), or run a worker on "
+            "the host: `mesocosm service stop`, then `mesocosm work` in a terminal.",
         )
 
 
@@ -222,9 +224,9 @@ def make_plan(request: RunRequest, settings: Settings) -> Plan:
     """Return the plan of a new run.
 
     Raises:
-        UsageError: something that it names does not exist, or cannot be recorded at that rate.
-        SpecError: a file of the suite is wrong, or the script cannot be read.
-        RequirementError: the model is not known, or a package is missing.
+        UsageError: something it names does not exist, or the recording rate is not supported.
+        SpecError: a file of the suite is invalid, or the script cannot be read.
+        RequirementError: the model is unknown, or a package is missing.
     """
     _check_recording(request)
     suite, tasks = open_tasks(request)
@@ -251,10 +253,10 @@ def make_plan(request: RunRequest, settings: Settings) -> Plan:
 
 
 def _check_solution(request: RunRequest, suite: Suite, tasks: tuple[str, ...]) -> None:
-    """Check that a task has the solution that is to be played; the others play their first.
+    """Check that at least one task has the requested solution; the others play their first.
 
     Raises:
-        UnknownNameError: none has.
+        UnknownNameError: no task has it.
     """
     chosen = [task for task in suite.tasks if not tasks or task.id in tasks]
     known = {name for task in chosen for name in task.solutions}
@@ -266,15 +268,16 @@ def _specify(request: RunRequest) -> AgentSpec:
     """Return the agent that a request names.
 
     Raises:
-        UsageError: there is none, an option is missing, or money is limited that nobody counts.
+        UsageError: the agent does not exist, an option is missing, or money is limited but the
+            model has no prices.
         SpecError: its script or module cannot be read.
-        RequirementError: its model is not known.
+        RequirementError: its model is unknown.
     """
     agent = specify_agent(request.agent, agent_options(request))
     limits_money = request.budget.usd is not None or request.limits.usd is not None
     if limits_money and isinstance(agent, AskingSpec) and not agent.has_prices:
         raise UsageError(
-            "Money is limited, but the model has no prices: nothing would count.",
+            "The run limits money, but the model has no prices.",
             resolution="Set MESOCOSM_MODEL_USD_PER_MTOK_PROMPT and "
             "MESOCOSM_MODEL_USD_PER_MTOK_COMPLETION, or limit tokens.",
         )

@@ -1,1 +1,1 @@
-"""Runs on disk: specifications, event logs, index, reports and comparisons."""
+"""Runs on disk: specifications, event logs, index and reports."""

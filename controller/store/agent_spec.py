@@ -1,4 +1,4 @@
-"""Which agent a run is of, as data: everything about it that can change a score, without secrets."""
+"""Specification of a run's agent: everything about it that can affect a score, without secrets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
 
 class Record(BaseModel):
-    """Base of all records here: frozen and exact about unknown keys."""
+    """Base class of all records in this package: frozen, rejects unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
@@ -18,7 +18,7 @@ class OracleSpec(Record):
     """The agent that plays the tasks' reference solutions.
 
     Attributes:
-        solution: name of the one that is played, where a task has it; the first otherwise.
+        solution: name of the solution to play; tasks without it use their first solution.
     """
 
     kind: Literal["oracle"] = "oracle"
@@ -32,7 +32,7 @@ class NoopSpec(Record):
 
 
 class RandomSpec(Record):
-    """The agent that acts by chance, from the trial's seed."""
+    """The agent that chooses random actions, from the trial's seed."""
 
     kind: Literal["random"] = "random"
 
@@ -41,7 +41,7 @@ class ScriptSpec(Record):
     """The agent that plays a file of actions.
 
     Attributes:
-        path: of the file, as it was given.
+        path: path of the file, as specified by the user.
         digest: SHA-256 of its content; empty in runs of schema 1.
     """
 
@@ -51,10 +51,10 @@ class ScriptSpec(Record):
 
 
 class CustomSpec(Record):
-    """An agent that a program handed in; nobody else can make it again.
+    """An agent that a program passed as an object; it cannot be recreated from the specification.
 
     Attributes:
-        name: what results call it.
+        name: its name in results.
     """
 
     kind: Literal["custom"] = "custom"
@@ -62,12 +62,12 @@ class CustomSpec(Record):
 
 
 class Sampling(Record):
-    """How a model's reply is drawn; None leaves it to the endpoint.
+    """Sampling parameters of a model; None uses the endpoint's default.
 
     Attributes:
         temperature: 0 or more.
         top_p: probability mass, above 0, at most 1.
-        max_tokens: length of a reply at most.
+        max_tokens: maximum length of a reply.
     """
 
     temperature: float | None = None
@@ -76,21 +76,21 @@ class Sampling(Record):
 
 
 class AskingSpec(Record):
-    """What every agent of ours says that asks a model at an endpoint; each has a kind of its own.
+    """Common fields of built-in agents that query a model at an endpoint; each has its own kind.
 
     Attributes:
-        model: its name.
+        model: name of the model.
         endpoint: address of its API, without credentials and query.
-        sampling: how replies are drawn.
-        history: how many past turns the model is reminded of.
-        pictures: in how many of these the screenshots are still there.
-        timeout_s: of one request.
-        retries: of a request whose replies are no chat completion.
-        outage_s: how long one trial waits in all for an endpoint that does not answer.
-        usd_per_mtok_prompt: price of a million tokens sent, US dollars; limits of money count it.
+        sampling: sampling parameters.
+        history: number of past turns that each request includes.
+        pictures: number of these turns that include their screenshots.
+        timeout_s: timeout of one request.
+        retries: retries of a request whose replies are not chat completions.
+        outage_s: total time that one trial waits for an endpoint that does not answer.
+        usd_per_mtok_prompt: price of a million tokens sent, US dollars; used for limits on cost.
         usd_per_mtok_completion: price of a million tokens received, US dollars.
         extra: further fields of each request.
-        image_scale: by which screenshots are made smaller; coordinates are converted back.
+        image_scale: factor that screenshots are scaled down by; coordinates are converted back.
         send_seed: whether the trial's seed is sent with each request.
         prompt_digest: SHA-256 of the agent's prompt templates; empty in runs of schema 1.
     """
@@ -113,7 +113,7 @@ class AskingSpec(Record):
 
     @property
     def has_prices(self) -> bool:
-        """Whether tokens cost anything that is known."""
+        """Whether a price of tokens is known."""
         return bool(self.usd_per_mtok_prompt or self.usd_per_mtok_completion)
 
     @field_validator("endpoint")
@@ -123,7 +123,7 @@ class AskingSpec(Record):
 
 
 class ModelSpec(AskingSpec):
-    """The agent that asks a model which of the actions to do, by tool calls."""
+    """The agent that lets a model choose actions by tool calls."""
 
     kind: Literal["model"] = "model"
 
@@ -133,8 +133,8 @@ class PythonSpec(Record):
 
     Attributes:
         reference: ``module:Class`` or ``file.py:Class``.
-        folder: that it was named in.
-        digest: SHA-256 over its module and those beside it that it imports.
+        folder: folder that the reference is relative to.
+        digest: SHA-256 of its module and of the modules next to it that it imports.
     """
 
     kind: Literal["python"] = "python"
@@ -148,8 +148,8 @@ class CommandSpec(Record):
 
     Attributes:
         command: program and arguments.
-        folder: that it starts in.
-        digest: SHA-256 over the files of that folder which it names.
+        folder: its working directory.
+        digest: SHA-256 of the files in that folder that the command names.
     """
 
     kind: Literal["command"] = "command"
@@ -159,13 +159,13 @@ class CommandSpec(Record):
 
 
 class RegisteredSpec(Record):
-    """An agent of a user's own that is registered; it runs in a container of its own.
+    """A registered agent of a user; it runs in its own container.
 
     Attributes:
-        name: that it is registered under.
-        digest: SHA-256 over all its files.
-        image: digest of the image of its container, as Docker names it.
-        model: name of the only model that it can ask; empty where it asks none.
+        name: its registered name.
+        digest: SHA-256 of all its files.
+        image: digest of its container's image, as Docker reports it.
+        model: name of the only model that it can query; empty if it queries none.
         endpoint: address of that model's API, without credentials and query.
     """
 
@@ -194,14 +194,14 @@ _Any = (
     | CustomSpec
 )
 AgentSpec = Annotated[_Any, Field(discriminator="kind")]
-"""Which agent, told apart by ``kind``; holds no secrets."""
+"""Any agent's specification, discriminated by ``kind``; contains no secrets."""
 
 KINDS = frozenset(str(spec.model_fields["kind"].default) for spec in get_args(_Any))
 """The kinds of agents."""
 
 
 def agent_name(agent: AgentSpec) -> str:
-    """Return what results call an agent; a model's name is part of it, as ``model:NAME``."""
+    """Return an agent's name in results; it includes the name of a model, as ``model:NAME``."""
     match agent:
         case CustomSpec() | RegisteredSpec():
             return agent.name
@@ -216,12 +216,12 @@ def agent_name(agent: AgentSpec) -> str:
 
 
 def model_name(agent: AgentSpec) -> str:
-    """Return the name of the model that an agent asks; empty where nobody knows one."""
+    """Return the name of the model that an agent queries; empty if there is none or unknown."""
     return agent.model if isinstance(agent, AskingSpec | RegisteredSpec) else ""
 
 
 def without_credentials(address: str) -> str:
-    """Return an address without user, password, query and fragment, where secrets may be."""
+    """Return an address without user, password, query and fragment, which may contain secrets."""
     parts = urlsplit(address)
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path, "", ""))

@@ -1,4 +1,4 @@
-"""Which trials' machines are kept, and what they take on the disk."""
+"""List and remove the kept machines of trials, with their disk usage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 END_STATE_GLOB = f"trials/*/*/{END_STATE}*"
-"""What is kept of a run's machines, half-kept ones included, from the run's folder."""
+"""Pattern of kept end states, including incomplete ones, relative to the run's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class KeptTrial:
     """A trial whose machines are kept.
 
     Attributes:
-        run: its id.
+        run: id of the run.
         task: id of the task.
-        repeat: from 0.
+        repeat: number of the repetition, from 0.
         attempt: number of the attempt, from 1.
-        verdict: that it ended with; empty where its log does not say.
-        reason: of that verdict.
-        mib: what it takes on the disk, files that it shares with others included.
+        verdict: verdict of the attempt; empty if its log has none.
+        reason: reason of the verdict.
+        mib: disk usage, including files that it shares with others.
         images: label of each role's image.
     """
 
@@ -51,11 +51,11 @@ class KeptTrial:
 
 
 def list_end_states(store: Store, run: str | None = None) -> list[KeptTrial]:
-    """Return the trials whose machines are kept, by run, in the order planned.
+    """Return the trials whose machines are kept, by run, in the planned order.
 
     Args:
-        store: of runs.
-        run: only those of this run; id, or ``latest``.
+        store: the store of runs.
+        run: only trials of this run; id, or ``latest``.
 
     Raises:
         UnknownNameError: there is no such run.
@@ -71,11 +71,11 @@ def list_end_states(store: Store, run: str | None = None) -> list[KeptTrial]:
 
 
 def find_end_state(folder: RunFolder, task: str, repeat: int) -> dict[str, Path]:
-    """Return where the machines of a trial's last kept attempt are, by role.
+    """Return the folders of the machines of a trial's last kept attempt, by role.
 
     Raises:
         UnknownNameError: the run has no such task.
-        UsageError: nothing is kept of that trial.
+        UsageError: no machines of that trial are kept.
     """
     tasks = [spec.id for spec in folder.spec.tasks]
     if task not in tasks:
@@ -86,15 +86,15 @@ def find_end_state(folder: RunFolder, task: str, repeat: int) -> dict[str, Path]
             return machine_folders(attempt.folder, state)
     raise UsageError(
         f"The machines of {task}.{repeat} were not kept.",
-        resolution=f"`mesocosm trial list {folder.spec.run}` shows whose were.",
+        resolution=f"`mesocosm trial list {folder.spec.run}` shows the trials with kept machines.",
     )
 
 
 def remove_end_states(folder: Path) -> int:
-    """Remove what is kept of a run's machines; the rest stays. Returns how many trials'.
+    """Remove the kept machines of a run and return the number of trials; the rest of the run stays.
 
     Args:
-        folder: of the run.
+        folder: the run's folder.
 
     Raises:
         StoreError: something cannot be removed.
@@ -104,7 +104,7 @@ def remove_end_states(folder: Path) -> int:
         for path in folders:
             shutil.rmtree(path)
     except OSError as exc:
-        raise StoreError(f"What is kept in {folder} cannot be removed.", str(exc)) from exc
+        raise StoreError(f"The end states in {folder} cannot be removed.", str(exc)) from exc
     return len(folders)
 
 

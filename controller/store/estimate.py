@@ -1,4 +1,4 @@
-"""Estimate what a run will take, from earlier runs of the same agent on the same suite."""
+"""Estimate the time and cost of a run, from earlier runs of the same agent on the same suite."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _RUNS_READ = 20
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run is going to do, and what it may take.
+    """The trials of a run, with their estimated time and cost.
 
     Attributes:
-        trials: how many.
-        tasks: ids, in the order of running.
-        machines: how many of each kind are in use at a time.
-        seconds: wall time; None where no trial like these was run before.
-        tokens: of the model, in both directions; None likewise.
-        usd: their price as it was then; None likewise.
-        trials_known: earlier trials that the figures are from.
-        tasks_unknown: tasks that none of them was of: the mean of the others stands for them.
-        runs: the earlier runs, all on such machines.
-        fleet: whose machines: ``real`` or ``fake``.
-        accelerator: what virtual machines of the earlier runs ran under, joined by ``+``; empty where
+        trials: number of trials.
+        tasks: task ids, in execution order.
+        machines: number of machines of each kind in use at a time.
+        seconds: wall time; None if there are no comparable earlier trials.
+        tokens: tokens of the model, in both directions; None likewise.
+        usd: their price at the time; None likewise.
+        trials_known: number of earlier trials that the figures are based on.
+        tasks_unknown: tasks without earlier trials; the mean of the other tasks is used for them.
+        runs: the earlier runs, all on the same fleet.
+        fleet: the fleet: ``real`` or ``fake``.
+        accelerator: accelerators of the earlier runs' virtual machines, joined by ``+``; empty if
             there were none.
     """
 
@@ -57,41 +57,41 @@ class Estimate:
     accelerator: str = ""
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON."""
+        """Return the estimate as JSON."""
         return {**asdict(self), "tasks": list(self.tasks)}
 
     def lines(self) -> list[str]:
-        """Return it for people."""
+        """Return the estimate as human-readable lines."""
         machines = ", ".join(f"{count} {kind}" for kind, count in self.machines.items())
         lines = [
             f"{self.trials} trials of {len(self.tasks)} tasks: {', '.join(self.tasks)}",
-            f"machines at a time: {machines}",
+            f"machines in use at a time: {machines}",
         ]
         under = f" under {self.accelerator}" if self.accelerator else ""
-        on = f" on {'machines in memory' if self.fleet == 'fake' else 'real machines'}{under}"
+        on = f" on {'fake machines' if self.fleet == 'fake' else 'real machines'}{under}"
         if self.seconds is None or self.tokens is None or self.usd is None:
             return [
                 *lines,
-                f"time, tokens and money: no earlier run of this agent on this suite{on}",
+                f"time, tokens and cost: unknown; no earlier run of this agent on this suite{on}",
             ]
-        known = f"from {self.trials_known} trials of {len(self.runs)} earlier runs{on}"
+        known = f"based on {self.trials_known} trials of {len(self.runs)} earlier runs{on}"
         if self.tasks_unknown:
-            known += f"; none of {', '.join(self.tasks_unknown)}, for which the mean stands"
+            known += f"; mean of the other tasks used for {', '.join(self.tasks_unknown)}"
         figures = (
             f"time about {self.seconds / 60:.1f} min, tokens about {self.tokens:.0f}, "
-            f"money about {self.usd:.2f} USD"
+            f"cost about {self.usd:.2f} USD"
         )
         return [*lines, f"{figures} ({known})"]
 
 
 def estimate(spec: RunSpec, suite: Suite, store: Store, *, parallel: int) -> Estimate:
-    """Estimate a run that was not begun.
+    """Estimate a run that has not started.
 
     Args:
-        spec: what it is to do.
-        suite: what it is of.
-        store: of earlier runs; the latest of the same suite and agent are read.
-        parallel: trials at a time.
+        spec: the run's specification.
+        suite: the run's suite.
+        store: the store of earlier runs; the latest of the same suite and agent are read.
+        parallel: number of simultaneous trials.
     """
     earlier = _earlier(spec, store)
     names = tuple(task.id for task in spec.tasks)
@@ -117,7 +117,7 @@ def estimate(spec: RunSpec, suite: Suite, store: Store, *, parallel: int) -> Est
 
 
 def _earlier(spec: RunSpec, store: Store) -> list[tuple[RunFolder, list[TrialResult]]]:
-    """Return earlier runs on the same fleet, under the accelerator of the latest, and their results."""
+    """Return earlier runs on the same fleet, with the latest's accelerator, and their results."""
     earlier_runs: list[tuple[RunFolder, list[TrialResult]]] = []
     for name in reversed(store.names()):
         if len(earlier_runs) == _RUNS_READ:
@@ -126,7 +126,7 @@ def _earlier(spec: RunSpec, store: Store) -> list[tuple[RunFolder, list[TrialRes
             folder = store.open(name)
             results = folder.results()
         except StoreError as exc:
-            _log.warning("%s is passed over: %s", name, exc)
+            _log.warning("skipping run %s: %s", name, exc)
             continue
         if not results or not _is_like(folder.spec, results, spec):
             continue
@@ -158,7 +158,7 @@ def _times(factor: int, value: float | None) -> float | None:
 
 
 def _machines(names: Sequence[str], suite: Suite, parallel: int) -> dict[str, int]:
-    """Return how many machines of each kind the most demanding trials need at a time."""
+    """Return the maximum number of machines of each kind that simultaneous trials need."""
     counts = [Counter(kind.value for kind in suite.task(name).roles.values()) for name in names]
     kinds = sorted({kind for count in counts for kind in count})
     return {

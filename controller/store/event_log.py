@@ -1,4 +1,4 @@
-"""The log of one trial: append-only JSONL, written through, pictures and trees beside it by content."""
+"""The log of one trial: append-only synced JSONL; screenshots and trees are stored by content."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ EVENTS = "events.jsonl"
 class TrialLog:
     """The log of one attempt at a trial, open for appending; a context manager.
 
-    Its first line carries the version of the schema and the number of the attempt.
+    Its first line contains the schema version and the number of the attempt.
 
     Args:
-        folder: of the attempt; made.
-        blobs: where pictures and trees go.
-        clock: stamps the lines.
-        attempt: its number, from 1.
+        folder: folder of the attempt; it is created.
+        blobs: folder of screenshots and trees.
+        clock: provides the lines' timestamps.
+        attempt: number of the attempt, from 1.
 
     Raises:
         StoreError: the attempt already has a log.
@@ -53,7 +53,7 @@ class TrialLog:
                 self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644
             )
         except OSError as exc:
-            raise StoreError(f"{self.path} cannot be made.", details=str(exc)) from exc
+            raise StoreError(f"{self.path} cannot be created.", details=str(exc)) from exc
 
     def __enter__(self) -> Self:
         return self
@@ -67,7 +67,7 @@ class TrialLog:
         os.close(self._fd)
 
     def append(self, type_: str, **fields: Any) -> None:  # noqa: ANN401 - anything JSON has
-        """Write one line through to the disk, without secrets that this process knows.
+        """Write one line and sync it to disk, without secrets known to this process.
 
         Raises:
             StoreError: the disk is full or broken.
@@ -78,7 +78,7 @@ class TrialLog:
         self._header = {}
 
     def keep(self, shots: dict[str, Shot]) -> dict[str, str]:
-        """Write the pictures that are not there yet; return their digests by role.
+        """Write new screenshots and return the digests of all by role.
 
         Raises:
             StoreError: the disk is full or broken.
@@ -88,7 +88,7 @@ class TrialLog:
         return {role: shot.digest for role, shot in shots.items()}
 
     def keep_trees(self, trees: Mapping[str, Sequence[Element]]) -> dict[str, str]:
-        """Write the accessibility trees that are not there yet; return their digests by role.
+        """Write new accessibility trees and return the digests of all by role.
 
         Raises:
             StoreError: the disk is full or broken.
@@ -110,7 +110,7 @@ class TrialLog:
             raise _not_written(path, exc) from exc
 
     def _write_through(self, line: bytes) -> None:
-        """Write all of a line or nothing: half of one would spoil the next."""
+        """Write a complete line or nothing: a partial line would corrupt the next one."""
         size_bytes = os.fstat(self._fd).st_size
         try:
             _write_all(self._fd, line)
@@ -131,15 +131,15 @@ def _not_written(path: Path, exc: OSError) -> StoreError:
     return StoreError(
         f"{path} cannot be written.",
         details=str(exc),
-        resolution="Free some space: `mesocosm results prune`." if is_full else "",
+        resolution="Free disk space: `mesocosm results prune`." if is_full else "",
     )
 
 
 def read_events(path: Path) -> Iterator[dict[str, Any]]:
-    """Read a log; a last line torn by a killed process is left out.
+    """Yield the events of a log; a last line truncated by a killed process is ignored.
 
     Raises:
-        StoreError: another line is damaged, or the log is of a newer schema.
+        StoreError: another line is damaged, or the log has a newer schema.
     """
     try:
         raw = path.read_bytes()
@@ -154,7 +154,7 @@ def read_events(path: Path) -> Iterator[dict[str, Any]]:
             raise StoreError(
                 f"{path}:{number} is damaged.",
                 details=str(exc),
-                resolution="Copy the file, then take that line out by hand.",
+                resolution="Back up the file, then delete that line.",
             ) from exc
         if number == 1:
             require_known(row, path)

@@ -1,4 +1,4 @@
-"""Runs as rows for other programs: trials, steps, or every event, as JSONL or CSV."""
+"""Export runs as rows for other programs: trials, steps or all events, as JSONL or CSV."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ STEP_COLUMNS = (
 
 
 def export_rows(folder: RunFolder, rows: Rows) -> Iterator[dict[str, Any]]:
-    """Return the rows of a run, in the order planned; of all attempts, the oldest first.
+    """Yield the rows of a run in the planned order, for all attempts, oldest first.
 
     Args:
-        folder: of the run.
-        rows: ``trials``, a row for each attempt; ``steps``, one for each action that was carried
-            out or refused; ``events``, every line of the logs as it stands.
+        folder: the run's folder.
+        rows: ``trials``: one row per attempt; ``steps``: one row per executed or rejected action;
+            ``events``: every line of the logs, unchanged.
 
     Raises:
         StoreError: a log is damaged.
@@ -55,13 +55,13 @@ def export_rows(folder: RunFolder, rows: Rows) -> Iterator[dict[str, Any]]:
 
 
 def as_jsonl(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Return each row as a line of JSON."""
+    """Yield each row as a line of JSON."""
     for row in rows:
         yield json.dumps(row, separators=(",", ":")) + "\n"
 
 
 def as_csv(rows: Iterable[dict[str, Any]], columns: tuple[str, ...]) -> Iterator[str]:
-    """Return a line with the columns' names and one for each row; lists and objects are JSON."""
+    """Yield a header line and a line for each row; lists and objects are JSON."""
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
@@ -102,7 +102,7 @@ def _trial_row(
 
 
 def _result_columns(result: TrialResult | None) -> dict[str, Any]:
-    """Return what a result says; of an attempt without one, that it was lost."""
+    """Return the columns of a result; an attempt without a result has the reason ``lost``."""
     if result is None:
         return {**dict.fromkeys(TRIAL_COLUMNS[10:]), "reason": "lost"}
     effects = result.side_effects

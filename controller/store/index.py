@@ -1,4 +1,4 @@
-"""An index of all runs in SQLite: only a cache of the logs, rebuilt whenever it is wrong."""
+"""An SQLite index of all runs: a cache of the logs, rebuilt whenever it is invalid."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ FINISHED, RUNNING, UNFINISHED, DAMAGED = "finished", "running", "unfinished", "d
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """One run at a glance.
+    """Summary of a run.
 
     Attributes:
-        run: its id.
-        suite: name.
-        agent: name.
-        started_s: seconds since the epoch.
+        run: id of the run.
+        suite: name of the suite.
+        agent: name of the agent.
+        started_s: start, seconds since the epoch.
         state: ``finished``, ``running``, ``unfinished`` (killed, interrupted or cancelled),
             ``budget_spent`` or ``damaged``.
         planned: number of trials.
-        passed: finished with PASS.
-        failed: finished with FAIL.
-        inconclusive: finished with INCONCLUSIVE.
-        stamp: of the run's folder when it was read.
-        fleet: ``real`` or ``fake`` (machines in memory); empty where it is not known.
+        passed: number of trials with PASS.
+        failed: number of trials with FAIL.
+        inconclusive: number of trials with INCONCLUSIVE.
+        stamp: stamp of the run's folder when it was read.
+        fleet: ``real`` or ``fake`` (in-memory machines); empty if unknown.
     """
 
     run: str
@@ -74,11 +74,10 @@ class RunRow:
 
 
 def list_runs(store: Store) -> list[RunRow]:
-    """Return all runs, oldest first; finished ones come from the index, the others from their logs.
+    """Return all runs, oldest first: finished ones from the index, others from their logs.
 
-    An index that cannot be used, because another process holds its lock or the folder is not
-    writable, is left alone and all rows are read from the logs. A damaged one is moved aside and
-    made anew.
+    If the index cannot be used because another process holds its lock or the folder is not
+    writable, all rows are read from the logs. A damaged index is moved aside and rebuilt.
     """
     with contextlib.suppress(_DamagedIndexError):
         return _list(store)
@@ -90,7 +89,7 @@ def list_runs(store: Store) -> list[RunRow]:
 
 
 class _DamagedIndexError(StoreError):
-    """The index is no database, or its content is malformed."""
+    """The index is not a database, or its content is malformed."""
 
     code = "index_damaged"
 
@@ -111,7 +110,7 @@ def _list(store: Store) -> list[RunRow]:
         # The low byte is the primary result code. Source: https://www.sqlite.org/rescode.html
         if getattr(exc, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _DAMAGED_CODES:
             raise _DamagedIndexError(f"{_path(store)} is damaged.", details=str(exc)) from exc
-        _log.warning("the index of runs cannot be used (%s); the logs are read instead", exc)
+        _log.warning("cannot use the index of runs (%s); reading the logs instead", exc)
         return [_summarise(store, name) for name in names]
 
 
@@ -139,12 +138,12 @@ def _path(store: Store) -> Path:
 
 
 def _move_aside(store: Store) -> None:
-    """Rename a damaged index and the files that belong to it, so that nothing is lost."""
+    """Rename a damaged index and its associated files, so that nothing is lost."""
     path = _path(store)
     number = 1 + len(list(path.parent.glob(f"{path.name}.damaged*")))
     target = path.with_name(f"{path.name}.damaged{number}")
-    _log.warning("%s is damaged; it is moved to %s and made anew", path, target)
-    # The journals go first: a new database must never meet the old one's.
+    _log.warning("%s is damaged; moving it to %s and rebuilding it", path, target)
+    # The journals go first: a new database must never be opened with the old one's journals.
     for suffix in ("-wal", "-shm", ""):
         with contextlib.suppress(FileNotFoundError):
             path.with_name(path.name + suffix).rename(target.with_name(target.name + suffix))

@@ -1,4 +1,4 @@
-"""Remove old runs, or only what is kept of their machines; none that somebody works on."""
+"""Remove old runs, or only their kept machines; runs in use are never removed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from controller.store.runs import Store
 
 _REMOVED = ".removed"
-"""Folder that runs are moved to before they are removed, so that none is ever seen half there."""
+"""Folder that runs are moved to before deletion, so that partially deleted runs are not visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class OldRun:
     """A run that is old enough to be removed.
 
     Attributes:
-        run: its id.
-        suite: name.
-        agent: name.
-        started_s: unix time.
-        state: as in `controller.store.index`.
-        size_bytes: on disk.
-        kept: why it stays; empty when it goes.
+        run: id of the run.
+        suite: name of the suite.
+        agent: name of the agent.
+        started_s: start, unix time.
+        state: see `controller.store.index`.
+        size_bytes: size on disk.
+        kept: why it is not removed; empty if it is.
     """
 
     run: str
@@ -54,14 +54,14 @@ def find_old_runs(
     with_unfinished: bool = False,
     only_end_states: bool = False,
 ) -> list[OldRun]:
-    """Return the runs that began before a time, oldest first, but for the newest ones.
+    """Return the runs that started before a time, oldest first, except the newest ones.
 
     Args:
-        store: of runs.
+        store: the store of runs.
         before_s: unix time.
-        keep: how many of the newest runs are left out, however old they are.
-        with_unfinished: also those that could still be resumed, and damaged ones.
-        only_end_states: only those of which machines are kept; their size is what these take.
+        keep: number of newest runs to exclude, regardless of their age.
+        with_unfinished: include runs that could be resumed, and damaged ones.
+        only_end_states: only runs with kept machines; sizes are those of the machines.
     """
     pattern = END_STATE_GLOB if only_end_states else "*"
     rows = sorted(list_runs(store), key=lambda row: (row.started_s, row.run))
@@ -83,31 +83,31 @@ def find_old_runs(
 
 
 def remove_run(store: Store, name: str) -> bool:
-    """Remove a run whole; returns False where somebody works on it now.
+    """Remove a run completely; return False if it is in use.
 
-    What an earlier, killed removal left goes, too.
+    This also deletes the remains of an earlier removal that was killed.
 
     Raises:
-        OSError: it cannot be removed.
+        OSError: the run cannot be removed.
     """
-    grave = store.root / _REMOVED
-    if grave.is_dir():
-        shutil.rmtree(grave)
+    trash = store.root / _REMOVED
+    if trash.is_dir():
+        shutil.rmtree(trash)
     folder = store.root / name
     lock = FileLock(folder / "lock")
     if not lock.try_acquire():
         return False
     try:
-        grave.mkdir()
-        folder.rename(grave / name)
+        trash.mkdir()
+        folder.rename(trash / name)
     finally:
         lock.release()
-    shutil.rmtree(grave)
+    shutil.rmtree(trash)
     return True
 
 
 def prune_end_states(store: Store, name: str) -> bool:
-    """Remove what is kept of a run's machines; returns False where somebody works on the run now.
+    """Remove the kept machines of a run; return False if the run is in use.
 
     Raises:
         StoreError: something cannot be removed.
@@ -131,7 +131,7 @@ def _why_kept(state: str, *, with_unfinished: bool) -> str:
 
 
 def _size_bytes(folder: Path, pattern: str) -> int:
-    """Return what a folder's entries of a pattern take on the disk, with all below them."""
+    """Return the disk usage of a folder's entries that match a pattern, including their content."""
     return sum(
         path.lstat().st_blocks * 512
         for top in folder.glob(pattern)

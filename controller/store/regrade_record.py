@@ -1,8 +1,8 @@
-"""What judging a trial again found: a record of its own beside the attempt, which stays as it is.
+"""Records of regrades, stored next to the attempt, which stays unchanged.
 
 ::
 
-    <attempt>/regrades/<n>.json    numbered from 1; the newest one counts
+    <attempt>/regrades/<n>.json    numbered from 1; the latest counts
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ _FOLDER: Final = "regrades"
 
 
 class Regrade(Record):
-    """How a trial is judged by a corrected suite.
+    """The judgement of a trial by a corrected suite.
 
     Attributes:
-        schema_version: of the file.
-        number: of the regrade, from 1.
-        attempt: of the trial, that was judged again.
-        at_s: when, unix time.
-        code: which Mesocosm judged.
-        suite: by which it was judged.
-        task: what the task is in that suite.
-        differences: parts of the task that differ from what the run began with.
-        former: verdict and reason that the trial ended with.
-        verdict: now.
-        reason: now.
-        detail: of that reason.
-        nodes_met: nodes with credit now.
-        nodes: of the task now, that earn credit.
+        schema_version: schema version of the file.
+        number: number of the regrade, from 1.
+        attempt: number of the attempt that was judged again.
+        at_s: time of the regrade, unix time.
+        code: version of Mesocosm that judged.
+        suite: the corrected suite.
+        task: the task in that suite.
+        differences: parts of the task that differ from the original run.
+        former: original verdict and reason of the trial.
+        verdict: new verdict.
+        reason: new reason.
+        detail: details of the new reason.
+        nodes_met: number of nodes that now have credit.
+        nodes: number of nodes of the corrected task that earn credit.
         credited: ``once`` nodes whose credit comes from the log.
-        unmet: why others are not met.
-        seconds: what it took.
+        unmet: why the other nodes are not met.
+        seconds: duration of the regrade.
     """
 
     schema_version: Literal[1] = 1
@@ -68,19 +68,19 @@ class Regrade(Record):
 
     @property
     def is_flipped(self) -> bool:
-        """Whether the verdict is another one now."""
+        """Whether the verdict changed."""
         return self.verdict is not self.former[0]
 
 
 def keep_regrade(attempt: Path, regrade: Regrade) -> Regrade:
-    """Write a regrade beside those before it; return it with its number.
+    """Write a regrade next to earlier ones and return it with its number.
 
     Args:
         attempt: folder of the attempt.
-        regrade: its number is set here.
+        regrade: the regrade; this function sets its number.
 
     Raises:
-        StoreError: it cannot be written.
+        StoreError: the record cannot be written.
     """
     folder = attempt / _FOLDER
     kept = regrade.model_copy(update={"number": len(read_regrades(attempt)) + 1})
@@ -96,7 +96,7 @@ def read_regrades(attempt: Path) -> list[Regrade]:
     """Return the regrades of an attempt, oldest first.
 
     Raises:
-        StoreError: one is damaged, or of a newer schema.
+        StoreError: a record is damaged, or has a newer schema.
     """
     paths = sorted((attempt / _FOLDER).glob("*.json"), key=lambda path: int(path.stem))
     return [_read(path) for path in paths]

@@ -1,4 +1,4 @@
-"""Report how a run went: as JSON for machines, as a table for people."""
+"""Report the results of a run as JSON or as a table."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 
 _REFERENCE_PHONE = "reference-phone"
 _EFFECTS_SHOWN = 10
-"""Side effects of a trial that are listed; JSON has more."""
+"""Maximum number of side effects listed per trial; JSON contains more."""
 _STYLES = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is known of a run.
+    """The results of a run.
 
     Attributes:
-        spec: what it was asked to do.
-        trials: the finished ones, in the order planned.
-        unfinished: the others.
-        attempts: all at each trial, oldest first, by task and repeat; None for one that was lost.
-        budget: what all attempts may cost, and have cost.
-        regrades: how the last attempt at each trial was judged later, oldest first.
+        spec: the run's specification.
+        trials: finished trials, in the planned order.
+        unfinished: unfinished trials.
+        attempts: all attempts at each trial, oldest first, by task and repeat; None for lost ones.
+        budget: budget and cost of all attempts.
+        regrades: regrades of the last attempt at each trial, oldest first.
     """
 
     spec: RunSpec
@@ -56,7 +56,7 @@ class Report:
 
     @property
     def ended(self) -> str:
-        """``complete``; or why trials are left: ``budget_spent``, or else ``unfinished``."""
+        """``complete``, or else ``budget_spent`` or ``unfinished``."""
         is_judged = all(trial.reason is not Reason.CANCELLED for trial in self.trials)
         if is_judged and not self.unfinished:
             return "complete"
@@ -69,13 +69,13 @@ class Report:
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """Number of trials by verdict, all three of them."""
+        """Number of trials for each of the three verdicts."""
         counts = Counter(trial.verdict for trial in self.trials)
         return {verdict.value: counts[verdict] for verdict in Verdict}
 
     @property
     def machines(self) -> tuple[MachineRecord, ...]:
-        """One machine for each kind, backend, image and accelerator that took part."""
+        """One machine for each combination of kind, backend, image and accelerator."""
         machines: dict[tuple[str, ...], MachineRecord] = {}
         for trial in self.trials:
             for machine in trial.machines:
@@ -85,7 +85,10 @@ class Report:
 
     @property
     def accelerator(self) -> str | None:
-        """What virtual machines ran under: ``kvm``, ``tcg``, both joined by ``+``; None if none."""
+        """The accelerator of virtual machines: ``kvm``, ``tcg`` or both joined by ``+``.
+
+        ``none`` if there were no virtual machines, None if there were no machines.
+        """
         names = {machine.accelerator for machine in self.machines} - {"none"}
         if names:
             return "+".join(sorted(names))
@@ -93,7 +96,7 @@ class Report:
 
     @property
     def side_effects(self) -> dict[str, Json]:
-        """Number of trials whose side effects are known, of those with any, and their share."""
+        """Number of trials with known side effects, number and share of those with any."""
         known = [trial.side_effects for trial in self.trials if trial.side_effects is not None]
         dirty = sum(1 for effects in known if effects.count)
         return {
@@ -104,7 +107,7 @@ class Report:
         }
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the machine-readable form, stable from version 0.1 on; keys are only added."""
+        """Return the machine-readable form, stable since version 0.1; keys are never removed."""
         return {
             "run": self.spec.run,
             "suite": {"name": self.spec.suite.name, "digest": self.spec.suite.digest},
@@ -137,11 +140,11 @@ class Report:
         }
 
     def table(self) -> Table:
-        """Draw a table of the trials."""
+        """Return a table of the trials."""
         return _trials_table(self)
 
     def summary(self) -> str:
-        """Return what stands below the table: rates, machines, and why nodes are unmet."""
+        """Return the text below the table: rates, machines, and why nodes are unmet."""
         return "\n".join(_summary(self))
 
 
@@ -149,8 +152,8 @@ def read_report(folder: RunFolder, suite: Suite | None = None) -> Report:
     """Read a run from its logs.
 
     Args:
-        folder: of the run.
-        suite: what it was of, for the nodes of unfinished trials.
+        folder: the run's folder.
+        suite: the run's suite, for the nodes of unfinished trials.
 
     Raises:
         StoreError: a log is damaged.
@@ -187,7 +190,7 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
 
 
 def _attempts(results: Sequence[TrialResult | None]) -> dict[str, Json]:
-    """Return the number of attempts, and how those before the last one ended."""
+    """Return the number of attempts, and the results of all but the last."""
     earlier: list[Json] = [
         {"attempt": number, "verdict": None, "reason": "lost", "detail": ""}
         if result is None
@@ -261,7 +264,7 @@ def _summary(report: Report) -> list[str]:
         lines.append(f"weighted CR {sum(weighted) / len(weighted):.3g} over {len(weighted)} trials")
     if report.ended == BUDGET_SPENT:
         left = len(report.unfinished)
-        lines.append(f"the budget is spent ({report.budget.excess()}); {left} trials are left over")
+        lines.append(f"the budget is spent ({report.budget.excess()}); {left} trials remain")
     if effects := _side_effects_line(report):
         lines.append(effects)
     lines += _regrade_lines(report)
@@ -285,7 +288,7 @@ def _summary(report: Report) -> list[str]:
         for row in (trial.side_effects.changes if trial.side_effects else ())[:_EFFECTS_SHOWN]
     ]
     lines += [
-        f"{trial.task}.{trial.repeat}: the guest tells {row.guest}; {row.appliance}"
+        f"{trial.task}.{trial.repeat}: the guest reports {row.guest}; {row.appliance}"
         for trial in report.trials
         for row in trial.disagreements
     ]
@@ -298,7 +301,7 @@ def _summary(report: Report) -> list[str]:
 
 
 def _regrade_lines(report: Report) -> list[str]:
-    """Return a line for each trial that was judged again; its result above stays as it was."""
+    """Return a line for each trial that was judged again; its original result is unchanged."""
     lines = []
     for (task, repeat), regrades in report.regrades.items():
         if regrades:
@@ -319,7 +322,7 @@ def _side_effects_line(report: Report) -> str:
         return ""
     bare = sum(1 for effects in known if effects.count and not effects.has_baseline)
     note = (
-        f"; for {bare} of them no no-op trial tells what changes by itself (mesocosm run {report.spec.suite.name} --agent noop)"
+        f"; {bare} of them have no baseline of changes without an agent (run: mesocosm run {report.spec.suite.name} --agent noop)"
         if bare
         else ""
     )

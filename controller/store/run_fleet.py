@@ -1,4 +1,4 @@
-"""Whose machines a run is on: this appliance's, or machines in memory."""
+"""Determine a run's fleet: this appliance's machines, or in-memory ones."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _NONE = "none"
 
 
 def fleet_of(spec: RunSpec, results: Iterable[TrialResult]) -> FleetName:
-    """Return the fleet of a run: as it recorded, else by its trials; empty where none had machines.
+    """Return the recorded fleet of a run, or else that of its trials; empty if none had machines.
 
     Args:
-        spec: of the run.
-        results: of its trials.
+        spec: the run's specification.
+        results: results of its trials.
     """
     if spec.fleet:
         return spec.fleet
@@ -30,6 +30,6 @@ def fleet_of(spec: RunSpec, results: Iterable[TrialResult]) -> FleetName:
 
 
 def accelerators_of(results: Iterable[TrialResult]) -> frozenset[str]:
-    """Return what the virtual machines of trials ran under; empty where there were none."""
+    """Return the accelerators of the trials' virtual machines; empty if there were none."""
     names = {machine.accelerator for result in results for machine in result.machines}
     return frozenset(names - {_NONE})

@@ -1,4 +1,4 @@
-"""Compute metrics of a finished or unfinished run from its logs, group by group."""
+"""Compute groups of metrics of a finished or unfinished run from its logs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONSISTENCY, COMPLEXITY, CAPABILITIES = "consistency", "complexity", "capabiliti
 GROUPS = (RATES, REPEATS, COVERAGE, CONSISTENCY, COMPLEXITY, CAPABILITIES)
 ALL = "all"
 NEED_SUITE = frozenset({COVERAGE, CONSISTENCY, COMPLEXITY, CAPABILITIES})
-"""Groups that look at the tasks' graphs, which are in the suite and not in the logs."""
+"""Groups that require the tasks' graphs, which are in the suite but not in the logs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Track:
     """One finished trial and its path through the graph.
 
     Attributes:
-        result: how it ended.
-        steps: nodes newly met by each step, in order; those met by the final check are the last.
+        result: result of the trial.
+        steps: nodes newly met by each step, in order; the last entry is for the final check.
         credit: nodes that are met at the end.
     """
 
@@ -50,12 +50,12 @@ class Track:
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether it counts in metrics."""
+        """Whether the trial counts in metrics."""
         return self.result.verdict is not Verdict.INCONCLUSIVE
 
 
 def read_tracks(folder: RunFolder) -> list[Track]:
-    """Read the finished trials of a run, in the order planned.
+    """Read the finished trials of a run, in the planned order.
 
     Raises:
         StoreError: a log is damaged.
@@ -79,10 +79,10 @@ def _track(result: TrialResult, events: Sequence[Mapping[str, Any]]) -> Track:
 
 
 def parse_groups(text: str) -> tuple[str, ...]:
-    """Parse names of groups joined by commas, or ``all``.
+    """Parse comma-separated names of groups, or ``all``.
 
     Raises:
-        UnknownNameError: there is no such group, with the nearest.
+        UnknownNameError: there is no such group; the error suggests similar names.
     """
     names = [word.strip() for word in text.split(",") if word.strip()]
     for name in names:
@@ -95,20 +95,20 @@ class RunMetrics:
     """The metrics of one run.
 
     Args:
-        folder: of the run.
-        suite: what was run; None makes the groups of `NEED_SUITE` unavailable.
+        folder: the run's folder.
+        suite: the run's suite; without it, the groups of `NEED_SUITE` are unavailable.
 
     Raises:
         StoreError: a log is damaged.
-        UsageError: the suite is another one than was run.
+        UsageError: the suite differs from that of the run.
     """
 
     def __init__(self, folder: RunFolder, suite: Suite | None) -> None:
         if suite is not None and suite.digest != folder.spec.suite.digest:
             raise UsageError(
-                f"The suite {suite.name} is not as it was when {folder.spec.run} ran.",
+                f"The suite {suite.name} has changed since {folder.spec.run}.",
                 details=f"Its digest is {suite.digest}, the run's {folder.spec.suite.digest}.",
-                resolution=f"Name the suite as it was by --suite, or only {RATES},{REPEATS}.",
+                resolution=f"Pass the original suite with --suite, or request only {RATES},{REPEATS}.",
             )
         self._folder = folder
         self._suite = suite
@@ -116,10 +116,10 @@ class RunMetrics:
         self._results = folder.results()
 
     def to_dict(self, groups: Iterable[str]) -> dict[str, Json]:
-        """Compute some of `GROUPS`.
+        """Compute the given groups of `GROUPS`.
 
         Raises:
-            UsageError: a group needs the suite and there is none.
+            UsageError: a group needs the suite, which is not available.
         """
         compute: Mapping[str, Callable[[], Json]] = {
             RATES: self._rates,
@@ -202,7 +202,7 @@ class RunMetrics:
         if self._suite is None:
             raise UsageError(
                 f"These metrics need the suite {self._folder.spec.suite.name}, which is not available.",
-                resolution="Name its folder by --suite.",
+                resolution="Pass its folder with --suite.",
             )
         return self._suite
 
@@ -222,7 +222,7 @@ class RunMetrics:
 def values_by_task(
     tracks: Iterable[Track], value: Callable[[Track], float]
 ) -> dict[str, list[float]]:
-    """Return a value of each trial, by task."""
+    """Return a value for each trial, grouped by task."""
     by_task: dict[str, list[float]] = {}
     for track in tracks:
         by_task.setdefault(track.result.task, []).append(value(track))
@@ -230,7 +230,7 @@ def values_by_task(
 
 
 def passed(track: Track) -> float:
-    """Return 1 for a trial that passed, else 0."""
+    """Return 1 if a trial passed, else 0."""
     return float(track.result.verdict is Verdict.PASS)
 
 

@@ -1,21 +1,21 @@
-"""Keep what happened: one folder a run, one append-only log an attempt, pictures by content.
+"""Store runs: one folder per run, one append-only log per attempt, screenshots by content.
 
 ::
 
     <runs>/<run>/run.json                                        the specification; never changed
     <runs>/<run>/lock                                            held while the run is running
     <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/events.jsonl
-    <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/end-state/   its machines, where they are kept
-    <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/regrades/    how it was judged later
-    <runs>/<run>/blobs/<sha256>.png                              pictures; trees are <sha256>.json
+    <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/end-state/   its machines, if they are kept
+    <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/regrades/    later judgements
+    <runs>/<run>/blobs/<sha256>.png                              screenshots; trees: <sha256>.json
 
 A trial has one attempt, unless its process was killed, it was cancelled, or its machines or model
-failed; every attempt is kept, and only the last one counts. A line of a log is written through
-(flushed and synced) before the trial continues, so that a killed process loses no finished step. An
-attempt is finished when its log has a line of type ``end``.
+failed. All attempts are kept; only the last one counts. Each line of a log is flushed and synced
+before the trial continues, so that a killed process loses no finished step. An attempt is finished
+when its log has a line of type ``end``.
 
-Runs of schema 1 have the log of a trial's last attempt in ``trials/<task>.<repeat>/``, those before
-it in ``trials/<task>.<repeat>.lost<n>/``; they can be read, not continued.
+Runs of schema 1 have the log of a trial's last attempt in ``trials/<task>.<repeat>/`` and those of
+earlier attempts in ``trials/<task>.<repeat>.lost<n>/``; they can be read but not resumed.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ _ATTEMPT = "attempt-"
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt at a trial, as its log has it.
+    """One attempt at a trial, read from its log.
 
     Attributes:
-        number: from 1.
-        path: of its log.
+        number: number of the attempt, from 1.
+        path: path of its log.
     """
 
     number: int
@@ -62,7 +62,7 @@ class Attempt:
 
     @property
     def folder(self) -> Path:
-        """Where its log is, and what else belongs to it."""
+        """The folder with its log and other files."""
         return self.path.parent
 
     @cached_property
@@ -70,13 +70,13 @@ class Attempt:
         """The lines of its log.
 
         Raises:
-            StoreError: a line other than a torn last one is damaged.
+            StoreError: a line other than a truncated last one is damaged.
         """
         return list(read_events(self.path))
 
     @property
     def result(self) -> TrialResult | None:
-        """How it ended; None when it did not.
+        """Its result; None if it did not end.
 
         Raises:
             StoreError: its log is damaged.
@@ -88,7 +88,7 @@ class Attempt:
 
     @property
     def regrades(self) -> list[Regrade]:
-        """How it was judged later, oldest first.
+        """Its regrades, oldest first.
 
         Raises:
             StoreError: a record is damaged.
@@ -100,10 +100,10 @@ class RunFolder:
     """One run on disk; a `controller.executors.protocol.TrialSink`.
 
     Args:
-        path: its folder.
+        path: the run's folder.
 
     Raises:
-        StoreError: there is no readable ``run.json``, or it is of a newer schema.
+        StoreError: there is no readable ``run.json``, or it has a newer schema.
     """
 
     def __init__(self, path: Path) -> None:
@@ -114,10 +114,13 @@ class RunFolder:
         """Open the log of the next attempt at a trial.
 
         Raises:
-            StoreError: it cannot be made, or the run is of an older schema.
+            StoreError: the log cannot be created, or the run has an older schema.
         """
         if self.spec.schema_version != SCHEMA_VERSION:
-            raise StoreError(f"{self.spec.run} is of an older schema and cannot be continued.")
+            raise StoreError(
+                f"{self.spec.run} has an older schema and cannot be resumed.",
+                resolution="Start a new run; the results of this one can still be read.",
+            )
         attempts = self.attempts(task, repeat)
         number = attempts[-1].number + 1 if attempts else 1
         folder = self._trial(task, repeat) / f"{_ATTEMPT}{number}"
@@ -139,14 +142,17 @@ class RunFolder:
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
-        """Hold the run's lock for the length of a block.
+        """Hold the run's lock for the duration of a block.
 
         Raises:
-            StoreError: another process works on it.
+            StoreError: another process uses the run.
         """
         lock = FileLock(self.path / "lock")
         if not lock.try_acquire():
-            raise StoreError(f"Another process works on run {self.spec.run}.")
+            raise StoreError(
+                f"Another process is using run {self.spec.run}.",
+                resolution="Wait until it ends, or stop it.",
+            )
         try:
             lock.path.touch()
             yield
@@ -156,24 +162,24 @@ class RunFolder:
 
     @property
     def stamp(self) -> int:
-        """Changes whenever somebody begins or ends to work on it."""
+        """A value that changes whenever a process acquires or releases the run."""
         return _stamp(self.path)
 
     def is_running(self) -> bool:
-        """Return whether some process works on it, without being in that process's way."""
+        """Return whether a process is using the run, without interfering with that process."""
         return FileLock(self.path / "lock").is_taken()
 
     def events(self, task: str, repeat: int) -> list[dict[str, Any]]:
-        """Return the log of a trial's last attempt; an empty list when there is none.
+        """Return the log of a trial's last attempt; an empty list if there is none.
 
         Raises:
-            StoreError: a line other than a torn last one is damaged.
+            StoreError: a line other than a truncated last one is damaged.
         """
         attempts = self.attempts(task, repeat)
         return attempts[-1].events if attempts else []
 
     def results(self) -> list[TrialResult]:
-        """Return the results of the trials that ended, in the order planned; one a trial.
+        """Return the results of the trials that ended, one per trial, in the planned order.
 
         Raises:
             StoreError: a log is damaged.
@@ -182,7 +188,7 @@ class RunFolder:
         return [result for result in results if result is not None]
 
     def result(self, task: str, repeat: int) -> TrialResult | None:
-        """Return how a trial's last attempt ended; None when it did not.
+        """Return the result of a trial's last attempt; None if it did not end.
 
         Raises:
             StoreError: its log is damaged.
@@ -191,7 +197,7 @@ class RunFolder:
         return attempts[-1].result if attempts else None
 
     def unfinished(self) -> list[tuple[str, int, int]]:
-        """Return task, repeat and the steps in the log of every trial without an end."""
+        """Return task, repeat and number of logged steps of every trial that did not end."""
         rows = []
         for task, repeat in self.spec.planned:
             types = [event["type"] for event in self.events(task, repeat)]
@@ -200,7 +206,7 @@ class RunFolder:
         return rows
 
     def is_complete(self) -> bool:
-        """Return whether every trial was judged: none is unfinished, none was cancelled."""
+        """Return whether every trial was judged: none is unfinished or cancelled."""
         results = self.results()
         is_judged = all(result.reason is not Reason.CANCELLED for result in results)
         return is_judged and len(results) == len(self.spec.planned)
@@ -213,32 +219,34 @@ class Store:
     """All runs of this appliance.
 
     Args:
-        root: the folder of runs; made when needed.
+        root: the folder of runs; created when needed.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def create(self, spec: RunSpec, *, is_begun: bool = False) -> RunFolder:
-        """Make the folder of a new run.
+        """Create the folder of a new run.
 
         Args:
-            spec: what the run is asked to do.
-            is_begun: a process may have been killed while it made this very folder.
+            spec: the run's specification.
+            is_begun: accept an existing folder, which a killed process may have left.
 
         Raises:
-            StoreError: it exists, or cannot be made.
+            StoreError: the folder exists, or cannot be created.
         """
         path = self.root / spec.run
         try:
             path.mkdir(parents=True, exist_ok=is_begun)
             write_atomic(path / "run.json", spec.model_dump_json(indent=2) + "\n")
         except OSError as exc:
-            raise StoreError(f"The run's folder {path} cannot be made.", details=str(exc)) from exc
+            raise StoreError(
+                f"The run's folder {path} cannot be created.", details=str(exc)
+            ) from exc
         return RunFolder(path)
 
     def has(self, name: str) -> bool:
-        """Return whether there is a run of this id."""
+        """Return whether there is a run with this id."""
         return (self.root / name / "run.json").is_file()
 
     def names(self) -> list[str]:
@@ -250,15 +258,17 @@ class Store:
         return _stamp(self.root / name)
 
     def open(self, name: str) -> RunFolder:
-        """Open a run by its id, the ``latest``, or the latest that fits, as ``latest:smoke,model``.
+        """Open a run by id, the ``latest``, or the latest match, such as ``latest:smoke,model``.
 
         Args:
-            name: after ``latest:`` stand words joined by commas; a suite's name, an agent's
-                (``model:gpt-5``) or its sort (``model``) fits each, ``*`` standing for anything.
+            name: id, ``latest``, or ``latest:`` and comma-separated patterns (``*`` is a wildcard),
+                each of which must match the name of the suite, the name of the agent
+                (``model:gpt-5``), its kind (``model``) or the run's id.
 
         Raises:
-            UnknownNameError: there is none, with the nearest match.
-            StoreError: it cannot be read.
+            UnknownNameError: there is no such run; the error suggests similar ids.
+            UsageError: no run matches all patterns.
+            StoreError: the run cannot be read.
         """
         names = self.names()
         if name == LATEST and names:
@@ -269,8 +279,8 @@ class Store:
             raise UnknownNameError.of("run", name, [LATEST, *names[-20:]])
         return RunFolder(self.root / name)
 
-    def _open_latest(self, terms: list[str]) -> RunFolder:
-        """Open the latest readable run that all terms fit.
+    def _open_latest(self, patterns: list[str]) -> RunFolder:
+        """Open the latest readable run that matches all patterns.
 
         Raises:
             UsageError: there is none.
@@ -279,12 +289,12 @@ class Store:
             try:
                 folder = RunFolder(self.root / name)
             except StoreError as exc:
-                _log.warning("%s is passed over: %s", name, exc)
+                _log.warning("skipping run %s: %s", name, exc)
                 continue
-            if all(_fits(folder.spec, term.strip()) for term in terms):
+            if all(_matches(folder.spec, pattern.strip()) for pattern in patterns):
                 return folder
         raise UsageError(
-            f"No run is of {' and '.join(terms)}.",
+            f"No run matches {' and '.join(patterns)}.",
             resolution="`mesocosm results` lists the runs with their suites and agents.",
         )
 
@@ -296,6 +306,6 @@ def _stamp(folder: Path) -> int:
         return 0
 
 
-def _fits(spec: RunSpec, word: str) -> bool:
+def _matches(spec: RunSpec, pattern: str) -> bool:
     names = {spec.run, spec.suite.name, spec.agent.kind, spec.agent_name}
-    return any(fnmatch.fnmatchcase(name, word) for name in names)
+    return any(fnmatch.fnmatchcase(name, pattern) for name in names)

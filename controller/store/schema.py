@@ -1,4 +1,4 @@
-"""Read specifications of every schema version, and refuse those that are newer."""
+"""Read specifications of all known schema versions, and reject newer ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class _RunV1(BaseModel):
-    """What ``run.json`` held before it had a schema version."""
+    """The content of ``run.json`` before it had a schema version."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,7 +54,7 @@ def read_spec(path: Path) -> RunSpec:
     """Read a ``run.json`` of any known version.
 
     Raises:
-        StoreError: it is not there, damaged, or of a newer schema.
+        StoreError: the file is missing or damaged, or has a newer schema.
     """
     try:
         data = json.loads(path.read_bytes())
@@ -70,26 +70,26 @@ def read_spec(path: Path) -> RunSpec:
 
 
 def require_known(data: object, path: Path) -> None:
-    """Return if a record is of a schema that can be read; one without a version is the first.
+    """Verify that a record's schema can be read; a record without a version has version 1.
 
     Args:
-        data: as JSON.
-        path: of its file, for the error.
+        data: the record as JSON.
+        path: its file, for the error message.
 
     Raises:
-        StoreError: it is of a newer schema.
+        StoreError: the record has a newer schema.
     """
     version: Any = data.get("schema_version", 1) if isinstance(data, dict) else 1
     if not isinstance(version, int) or version > SCHEMA_VERSION:
         raise StoreError(
-            f"{path} was written by a newer Mesocosm.",
-            details=f"It is of schema {version}; this one reads up to {SCHEMA_VERSION}.",
-            resolution="Read it with the Mesocosm that wrote it.",
+            f"{path} was written by a newer version of Mesocosm.",
+            details=f"Its schema version is {version}; this version reads up to {SCHEMA_VERSION}.",
+            resolution="Read it with the version of Mesocosm that wrote it.",
         )
 
 
 def _unreadable(path: Path, exc: Exception) -> StoreError:
-    return StoreError(f"{path.parent} holds no readable {path.name}.", details=str(exc))
+    return StoreError(f"{path.parent} contains no readable {path.name}.", details=str(exc))
 
 
 def _from_v1(old: _RunV1) -> RunSpec:

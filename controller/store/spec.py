@@ -1,4 +1,4 @@
-"""What a run was asked to do: everything that can change its scores, as data with a digest."""
+"""Specification of a run: everything that can affect its scores, as data with a digest."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from appliance.base.files import digest_json
 from controller.store.agent_spec import AgentSpec, Record, agent_name
 
 SCHEMA_VERSION: Final = 2
-"""Version of ``run.json`` and of event logs that are written; version 1 can be read."""
+"""Schema version of written ``run.json`` files and event logs; version 1 can be read."""
 
 
 KeepPolicy = Literal["none", "failed", "all"]
-"""Whose end states are kept: nobody's, those of trials without a PASS, or everybody's."""
+"""The trials whose end states are kept: none, those without a PASS, or all."""
 Order = Literal["suite", "shuffled"]
 FleetName = Literal["", "real", "fake"]
-"""Whose machines: this appliance's, or machines in memory; empty where it was not recorded."""
+"""This appliance's machines (real) or in-memory ones (fake); empty if it was not recorded."""
 
 
 class SuiteSpec(Record):
-    """Which suite a run is of.
+    """The suite of a run.
 
     Attributes:
-        name: of the suite.
-        version: as the suite's author counts.
-        digest: SHA-256 over everything that the suite's files hold.
-        folder: where it was read from; empty for suites that ship.
+        name: name of the suite.
+        version: version assigned by the suite's author.
+        digest: SHA-256 of the content of the suite's files.
+        folder: folder that it was read from; empty for built-in suites.
     """
 
     name: str
@@ -38,12 +38,12 @@ class SuiteSpec(Record):
 
 
 class TaskSpec(Record):
-    """One task of a run, as digests of what makes it the same task.
+    """One task of a run, with digests that identify it.
 
     Attributes:
         id: its name in the suite.
         text: digest of the instruction.
-        machines: digest of the roles, their kinds, and what they may reach.
+        machines: digest of the roles, their kinds, and their permitted network access.
         setup: digest of the setup steps and of the functions that they run.
         graph: digest of the nodes.
         limits: digest of the limits.
@@ -60,11 +60,11 @@ class TaskSpec(Record):
 
     @property
     def has_digests(self) -> bool:
-        """Whether it says more than its name; runs of schema 1 do not."""
+        """Whether it has digests; tasks of schema 1 do not."""
         return bool(self.graph)
 
     def differences(self, other: TaskSpec) -> tuple[str, ...]:
-        """Name the parts in which two tasks differ; evaluators one by one."""
+        """Return the names of the parts in which two tasks differ; evaluators are listed singly."""
         parts = [
             part
             for part in ("text", "machines", "setup", "graph", "limits")
@@ -80,11 +80,11 @@ class TaskSpec(Record):
 
 
 class ObservationSpec(Record):
-    """What agents are shown beside screenshots.
+    """What agents receive in addition to screenshots.
 
     Attributes:
-        trees: the machines' accessibility trees.
-        feedback: how far the task is: nothing, hints of unmet nodes, or all nodes.
+        trees: whether they receive the machines' accessibility trees.
+        feedback: progress of the task: none, hints of unmet nodes, or all nodes.
     """
 
     trees: bool = False
@@ -92,12 +92,12 @@ class ObservationSpec(Record):
 
 
 class LimitsSpec(Record):
-    """Limits of a run instead of its tasks' own; None leaves those.
+    """Limits of a run that replace those of its tasks; None keeps the task's limit.
 
     Attributes:
-        steps: actions executed.
+        steps: executed actions.
         seconds: the agent's time.
-        tokens: of the model, in both directions.
+        tokens: tokens of the model, in both directions.
         usd: price of the model's tokens, US dollars.
     """
 
@@ -108,12 +108,12 @@ class LimitsSpec(Record):
 
 
 class BudgetSpec(Record):
-    """What all attempts of a run may cost together, those that fail included; None is no limit.
+    """Limits for all attempts of a run together, including failed ones; None is unlimited.
 
     Attributes:
-        tokens: of the model, in both directions.
+        tokens: tokens of the model, in both directions.
         usd: price of the model's tokens, US dollars.
-        seconds: wall time of the attempts, added up.
+        seconds: total wall time of the attempts.
     """
 
     tokens: int | None = Field(default=None, ge=1)
@@ -122,21 +122,21 @@ class BudgetSpec(Record):
 
     @property
     def is_set(self) -> bool:
-        """Whether it limits anything."""
+        """Whether any limit is set."""
         return self != BudgetSpec()
 
     def replaced_by(self, other: BudgetSpec) -> BudgetSpec:
-        """Return it with those limits of another that are set."""
+        """Return this budget updated with the limits that another one sets."""
         return self.model_copy(update=other.model_dump(exclude_none=True))
 
 
 class CodeSpec(Record):
-    """Which Mesocosm ran.
+    """The version of Mesocosm that ran.
 
     Attributes:
-        version: of the package.
-        commit: of the source tree; empty where there is no repository.
-        is_modified: the source tree differs from that commit.
+        version: version of the package.
+        commit: commit of the source tree; empty if there is no repository.
+        is_modified: whether the source tree differs from that commit.
     """
 
     version: str
@@ -149,29 +149,29 @@ class CodeSpec(Record):
 
 
 class RunSpec(Record):
-    """What a run was asked to do.
+    """The specification of a run.
 
     Attributes:
-        schema_version: of the file that it was read from.
-        run: its id.
-        started_s: seconds since the epoch.
-        suite: what the tasks are of.
-        agent: who tries them.
-        tasks: in the order of the suite.
-        repeats: trials of each task.
+        schema_version: schema version of the file that it was read from.
+        run: id of the run.
+        started_s: start, seconds since the epoch.
+        suite: the suite of the tasks.
+        agent: the agent that tries them.
+        tasks: the tasks, in the order of the suite.
+        repeats: trials per task.
         retries: further attempts at a trial whose machines or model failed.
-        seed: everything random follows from it.
-        order: in which trials are begun: as tasks stand in the suite, or shuffled by the seed.
+        seed: determines everything random.
+        order: order in which trials start: that of the suite, or shuffled by the seed.
         evaluators: digest of the sources of all evaluators.
         action_space: digest of the actions that agents are offered.
-        observation: what agents are shown.
-        limits: of every trial, instead of the tasks' own.
-        budget: of all attempts together, as it was asked for first.
-        images: digest of the recipe behind each kind of machine, where there is one.
-        code: which Mesocosm ran.
-        recording_hz: frames a second of recordings; 0 records none.
-        keep_end_state: whose machines are kept as they were at the trial's end.
-        fleet: whose machines the trials are on.
+        observation: what agents receive in addition to screenshots.
+        limits: limits of every trial that replace those of the tasks.
+        budget: limits for all attempts together, as originally requested.
+        images: recipe digest of each kind of machine, if there is one.
+        code: the version of Mesocosm.
+        recording_hz: frames per second of recordings; 0 records none.
+        keep_end_state: the trials whose machines are kept as they were at the end.
+        fleet: the fleet that provides the machines.
     """
 
     schema_version: Literal[1, 2] = SCHEMA_VERSION
@@ -197,26 +197,26 @@ class RunSpec(Record):
 
     @property
     def planned(self) -> list[tuple[str, int]]:
-        """Every trial as task and repeat, repeat by repeat, in the order of the suite."""
+        """All trials as (task, repeat), sorted by repeat and then in the order of the suite."""
         return [(task.id, repeat) for repeat in range(self.repeats) for task in self.tasks]
 
     @property
     def sequence(self) -> list[tuple[str, int]]:
-        """Every trial as task and repeat, in the order of beginning; the same whenever resumed."""
+        """All trials as (task, repeat), in starting order; the same when the run is resumed."""
         if self.order == "suite":
             return self.planned
         return sorted(self.planned, key=lambda trial: digest_json([self.seed, "order", *trial]))
 
     @property
     def agent_name(self) -> str:
-        """What results call the agent."""
+        """The agent's name in results."""
         return agent_name(self.agent)
 
     @property
     def digest(self) -> str:
-        """SHA-256 over everything that can change a score: not the id, times, folders, budgets.
+        """SHA-256 of everything that can affect a score, without id, times, folders and budgets.
 
-        Machines in memory are told by the images that the trials name.
+        Fake machines can be recognized by the images that the trials record.
         """
         names = ("run", "started_s", "recording_hz", "budget", "keep_end_state", "fleet")
         left_out: Any = {**dict.fromkeys(names, True), "agent": {"folder"}, "suite": {"folder"}}
@@ -225,6 +225,6 @@ class RunSpec(Record):
 
 
 def trial_seed(seed: int, task: str, repeat: int) -> int:
-    """Return a trial's own seed, independent of which other tasks the run has."""
+    """Return the seed of a trial, independent of the run's other tasks."""
     text = f"{seed}/{task}/{repeat}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

@@ -1,4 +1,4 @@
-"""What the attempts of a run have cost, and whether its budget allows another one."""
+"""Track the cost of a run's attempts, and whether its budget allows another one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 BUDGET_SPENT = "budget_spent"
-"""Why a run ended that has trials left over for which its budget is too small."""
+"""State of a run that stopped before its last trial because its budget was spent."""
 
 _RAISED = "budget.json"
 _PER_MTOK = 1e-6
@@ -29,12 +29,12 @@ _PER_MTOK = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What attempts have cost together, those that failed or were lost included.
+    """Total cost of attempts, including those that failed or were lost.
 
     Attributes:
-        tokens: of models, in both directions.
+        tokens: tokens of models, in both directions.
         usd: their price, US dollars.
-        seconds: wall time of each attempt, lease and setup included, added up.
+        seconds: total wall time of the attempts, including lease and setup.
     """
 
     tokens: int = 0
@@ -48,31 +48,31 @@ class Spending:
 
     @classmethod
     def of(cls, result: TrialResult) -> Spending:
-        """Return what an attempt that ended has cost."""
+        """Return the cost of an attempt that ended."""
         return cls(result.usage.total, result.usage.usd, result.seconds)
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON."""
+        """Return the cost as JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class RunBudget:
-    """What a run may cost, and what it has cost before somebody goes on with it.
+    """The budget of a run, and its cost before it is started or resumed.
 
     Attributes:
-        limits: of all attempts together.
-        spent: by the attempts so far.
+        limits: limits for all attempts together.
+        spent: cost of the attempts so far.
     """
 
     limits: BudgetSpec = field(default_factory=BudgetSpec)
     spent: Spending = field(default_factory=Spending)
 
     def excess(self, more: Spending | None = None) -> str:
-        """Return which parts are used up, for people; empty when there is some left of each.
+        """Return a human-readable list of exhausted limits; empty if none is.
 
         Args:
-            more: spent beside.
+            more: cost in addition to `spent`.
         """
         spent = self.spent + (more or Spending())
         rows = (
@@ -89,10 +89,10 @@ class RunBudget:
 
 
 def read_budget(folder: RunFolder) -> BudgetSpec:
-    """Return what a run may cost: as it was asked for, or raised since.
+    """Return the current budget of a run: the original one, or as changed since.
 
     Raises:
-        StoreError: the file of a raised budget is damaged.
+        StoreError: the file of a changed budget is damaged.
     """
     path = folder.path / _RAISED
     try:
@@ -104,13 +104,13 @@ def read_budget(folder: RunFolder) -> BudgetSpec:
 
 
 def change_budget(folder: RunFolder, budget: BudgetSpec) -> None:
-    """Let a run cost something else from now on; its specification stays as it is."""
+    """Change the budget of a run; its specification stays unchanged."""
     if budget != read_budget(folder):
         write_atomic(folder.path / _RAISED, budget.model_dump_json() + "\n")
 
 
 def open_budget(folder: RunFolder) -> RunBudget:
-    """Return the budget of a run, with what its attempts have cost so far.
+    """Return the budget of a run with the cost of its attempts so far.
 
     Raises:
         StoreError: a log is damaged.
@@ -120,7 +120,7 @@ def open_budget(folder: RunFolder) -> RunBudget:
 
 
 def read_spending(folder: RunFolder) -> Spending:
-    """Return what all attempts of a run have cost.
+    """Return the cost of all attempts of a run.
 
     Raises:
         StoreError: a log is damaged.
@@ -130,7 +130,7 @@ def read_spending(folder: RunFolder) -> Spending:
 
 
 def spending_of(attempts: Iterable[Attempt], agent: AgentSpec) -> Spending:
-    """Return what attempts have cost; of those that were lost, what their logs say.
+    """Return the cost of attempts; that of lost attempts is taken from their logs.
 
     Raises:
         StoreError: a log is damaged.
@@ -143,7 +143,7 @@ def spending_of(attempts: Iterable[Attempt], agent: AgentSpec) -> Spending:
 
 
 def _lost(attempt: Attempt, agent: AgentSpec) -> Spending:
-    """Return what the log of an attempt without an end says; the price is that of its model."""
+    """Return the cost of a lost attempt according to its log, at its model's price."""
     events = attempt.events
     usages = [event["usage"] for event in events if "usage" in event]
     prompt = sum(usage.get("prompt", 0) for usage in usages)

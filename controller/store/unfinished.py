@@ -1,8 +1,8 @@
-"""Reconstruct how far a trial was that never ended, from its log alone.
+"""Reconstruct the progress of a trial that never ended, from its log.
 
 A trial whose controller was killed cannot be continued: its machines were reset and its agent is
-gone, so that nodes which its log records as met need not be met any more. The graph as the log has
-it is therefore only reported, and `mesocosm resume` begins another attempt.
+gone, so nodes that its log records as met may no longer be met. The logged graph is therefore only
+reported, and `mesocosm resume` starts another attempt.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Unfinished:
 
     Attributes:
         task: id of the task.
-        repeat: from 0.
-        steps: how many its log holds.
-        nodes_met: nodes that were met after the last of them; None when its suite is not available, or
-            it was never begun.
-        unmet: why the others were not.
+        repeat: number of the repetition, from 0.
+        steps: number of steps in its log.
+        nodes_met: number of nodes that were met after the last step; None if its suite is not
+            available, or the trial never started.
+        unmet: why the other nodes were not met.
     """
 
     task: str
@@ -41,11 +41,11 @@ class Unfinished:
 
 
 def read_unfinished(folder: RunFolder, suite: Suite | None = None) -> list[Unfinished]:
-    """Return the trials of a run that have no end, in the order planned.
+    """Return the trials of a run that did not end, in the planned order.
 
     Args:
-        folder: of the run.
-        suite: what the run was of; without it, or when it is another one, nodes are not reported.
+        folder: the run's folder.
+        suite: the run's suite; if it is missing or has changed, nodes are not reported.
 
     Raises:
         StoreError: a log is damaged.
@@ -59,7 +59,7 @@ def read_unfinished(folder: RunFolder, suite: Suite | None = None) -> list[Unfin
 def _with_nodes(row: Unfinished, folder: RunFolder, suite: Suite) -> Unfinished:
     events = folder.events(row.task, row.repeat)
     if not events:
-        return row  # it was never begun
+        return row  # it never started
     seed = trial_seed(folder.spec.seed, row.task, row.repeat)
     task = bind_task(suite.task(row.task), seed).task
     progress = Progress(task.graph)

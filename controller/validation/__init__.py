@@ -1,1 +1,1 @@
-"""Validate suites: each task can be passed, and only by doing it."""
+"""Validate suites: each task can be passed, but only by doing it."""

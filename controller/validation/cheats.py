@@ -1,4 +1,4 @@
-"""Ways to pass a task without doing it, tried with the agent's rights."""
+"""Attempts to pass a task without doing it, with the agent's permissions."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _GUESSES = ("", "0", "1", "yes", "no", "none", "true")
 
 
 class Command(NamedTuple):
-    """A shell command of the agent's user, and the role that it runs on."""
+    """A shell command run as the agent's user, and the role that it runs on."""
 
     role: str
     line: str
 
 
 def write_paths(task: Task) -> list[Command]:
-    """Return commands that write a text to every path that the graph names."""
+    """Return commands that write a text to every path in the graph."""
     return [
         Command(role, f"mkdir -p {_folder(path)} && echo {_TEXT} > {_word(path)}")
         for role, path in dict.fromkeys(_paths(task))
@@ -46,7 +46,7 @@ def write_paths(task: Task) -> list[Command]:
 
 
 def copy_references(task: Task) -> list[Command]:
-    """Return commands that copy each path of a check over the others, there and back."""
+    """Return commands that copy each path of a check over each other path."""
     return [
         Command(check.on, f"rm -rf {_word(target)} && cp -r {_word(source)} {_word(target)}")
         for check in _checks(task)
@@ -69,21 +69,21 @@ CHEATS: Mapping[Cheat, Callable[[Task], list[Command]]] = {
     "copy-reference": copy_references,
     "overwrite-both": overwrite_both,
 }
-"""Commands of each cheat; a task to which one does not apply has none."""
+"""Returns the commands of each cheat; empty for a task to which it does not apply."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheatDriver:
-    """Runs the commands of a cheat, and says that the task is done.
+    """Runs the commands of a cheat, and declares the task done.
 
     Attributes:
-        commands: of a task.
+        commands: returns the commands for a task.
     """
 
     commands: Callable[[Task], list[Command]]
 
     def drive(self, episode: Episode, observation: Observation) -> None:
-        """Cheat, let the graph look at it, and complete.
+        """Run the commands, wait for an evaluation, and complete.
 
         Raises:
             LinkError: a machine failed.
@@ -97,10 +97,10 @@ class CheatDriver:
 
 
 class GuessDriver:
-    """Submits answers that need no work, one after the other, and completes."""
+    """Submits guessed answers in sequence, and completes."""
 
     def drive(self, episode: Episode, observation: Observation) -> None:
-        """Guess.
+        """Submit the guesses.
 
         Raises:
             LinkError: a machine failed.
@@ -114,7 +114,7 @@ class GiveUpDriver:
     """Declares every task infeasible."""
 
     def drive(self, episode: Episode, observation: Observation) -> None:
-        """Give up.
+        """Declare the task infeasible.
 
         Raises:
             LinkError: a machine failed.
@@ -125,10 +125,10 @@ class GiveUpDriver:
 
 
 class TouchDriver:
-    """Clicks on every element of every machine, those that come up by it included."""
+    """Clicks every element of every machine, including elements that appear as a result."""
 
     def drive(self, episode: Episode, observation: Observation) -> None:
-        """Touch what is there until nothing is new or the steps are used up.
+        """Click elements until no new ones appear or the steps are used up.
 
         Raises:
             LinkError: a machine failed.
@@ -144,7 +144,7 @@ class TouchDriver:
 
 
 def asks_for_answer(task: Task) -> bool:
-    """Return whether a task's graph looks at what the agent says."""
+    """Return whether a task's graph checks the agent's answer."""
     return any(check.on == SESSION and check.check != INFEASIBLE_CHECK for check in _checks(task))
 
 
@@ -174,7 +174,7 @@ def _is_visible(element: Element, machine: Machine) -> bool:
 
 
 def _run(machine: Machine, line: str) -> None:
-    """Run a command as the agent's user; that it may be refused is the point."""
+    """Run a command as the agent's user; it is allowed to fail."""
     home = shlex.quote(machine.info.home)
     try:
         result = machine.run(
@@ -186,7 +186,7 @@ def _run(machine: Machine, line: str) -> None:
 
 
 def _checks(task: Task) -> Iterator[Check]:
-    """Return the checks that earn credit; spoiling an invariant would hide what else is weak."""
+    """Yield the checks that earn credit; violating an invariant would hide other weaknesses."""
     for node in task.credit_nodes:
         yield from node.checks
 
@@ -203,7 +203,7 @@ def _paths_of(check: Check) -> list[str]:
 
 
 def _word(path: str) -> str:
-    """Return a path as a word of a shell, its ``~/`` outside of quotes."""
+    """Return a path quoted for the shell, with ``~/`` outside the quotes."""
     return f"~/{shlex.quote(path[2:])}" if path.startswith("~/") else shlex.quote(path)
 
 

@@ -1,4 +1,4 @@
-"""What the trials of a validation show about a task."""
+"""Conclusions about a task from the trials of a validation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 ENOUGH = 3
-"""How many attempts without doing the task must have been played to their end and failed."""
+"""Number of attempts without doing the task that must run to their end and fail."""
 
 _CERTAIN = 2
 _DIED = frozenset({Reason.AGENT_ERROR, Reason.INVALID_ACTION})
@@ -25,30 +25,30 @@ _OF_THE_SUITE = frozenset({Reason.TASK_ERROR, Reason.EVALUATOR_ERROR})
 
 
 class Kind(StrEnum):
-    """Who tried a task."""
+    """The kind of an attempt at a task."""
 
     ORACLE = "oracle"
-    """A reference solution of its own; it must pass."""
+    """A reference solution of the task; it must pass."""
     NOOP = "noop"
-    """Nobody did anything; no node may be met."""
+    """No actions; no node may be met."""
     MUST_FAIL = "must fail"
-    """What the author says must not pass."""
+    """A solution that must not pass, according to the author."""
     FOREIGN = "foreign oracle"
     """The reference solution of another task."""
     CHEAT = "cheat"
-    """Writes to what the graph reads, under the agent's user."""
+    """Writes to what the graph reads, as the agent's user."""
     RANDOM = "random"
     TOUCH = "touch everything"
 
 
 class Meaning(StrEnum):
-    """What one attempt shows."""
+    """What an attempt shows about the task."""
 
     AS_IT_SHOULD = "as it should be"
     EVIDENCE = "evidence"
-    """It was played to its end and did not pass."""
+    """It ran to its end and did not pass."""
     NO_EVIDENCE = "no evidence"
-    """It ended early, so that its failing shows nothing."""
+    """It ended early, so its failure shows nothing."""
     FAULT = "fault"
 
 
@@ -57,10 +57,10 @@ class Attempt:
     """One trial of a validation.
 
     Attributes:
-        kind: who tried.
-        name: of the solution, the other task or the cheat; empty where there is one only.
-        run: id of the run that holds its log.
-        result: how it went.
+        kind: the kind of attempt.
+        name: name of the solution, the other task or the cheat; empty if there is only one.
+        run: id of the run that contains its log.
+        result: result of the trial.
     """
 
     kind: Kind
@@ -70,12 +70,12 @@ class Attempt:
 
     @property
     def label(self) -> str:
-        """Kind and name; the name alone where it says the kind."""
+        """Kind and name; only the name if it equals the kind."""
         return self.name if self.name == self.kind else f"{self.kind} {self.name}".strip()
 
     @property
     def meaning(self) -> Meaning:
-        """What it shows about the task."""
+        """What the attempt shows about the task."""
         verdict, reason = self.result.verdict, self.result.reason
         match self.kind:
             case Kind.ORACLE:
@@ -94,14 +94,14 @@ class Attempt:
 
     @property
     def line(self) -> str:
-        """What was tried, how it ended, and what that shows, in one line."""
+        """One-line summary of the attempt, its end and its meaning."""
         trial = self.result
         ended = f"{trial.verdict} ({trial.reason}, {trial.nodes_met}/{trial.nodes} nodes)"
         return f"{trial.task}.{trial.repeat}: {self.label}: {ended}: {self.meaning}"
 
     @property
     def fault(self) -> str:
-        """What is wrong with the task, in one line; empty when nothing is."""
+        """One-line description of what is wrong with the task; empty if nothing is."""
         if self.meaning is not Meaning.FAULT:
             return ""
         trial = self.result
@@ -112,7 +112,7 @@ class Attempt:
         return f"{ended}: {why}".rstrip(": ")
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON."""
+        """Return the attempt as JSON."""
         trial = self.result
         return {
             "kind": self.kind.value,
@@ -129,7 +129,7 @@ class Attempt:
 
 
 def _together(attempts: Sequence[Attempt]) -> str:
-    """Return the fault of attempts that ended alike."""
+    """Return the common fault of attempts that ended in the same way."""
     others = [attempt.label for attempt in attempts[1:]]
     return f"{attempts[0].fault} (likewise: {', '.join(others)})" if others else attempts[0].fault
 
@@ -141,11 +141,11 @@ def _unmet(row: Feedback) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """Whether one task is sound.
+    """The validation result of one task.
 
     Attributes:
-        task: its id.
-        attempts: at it, those that must pass first.
+        task: id of the task.
+        attempts: attempts at the task, those that must pass first.
     """
 
     task: str
@@ -153,12 +153,12 @@ class Validation:
 
     @property
     def evidence(self) -> int:
-        """How many attempts show that it is not passed without doing it."""
+        """Number of attempts that show that the task does not pass without being done."""
         return sum(attempt.meaning is Meaning.EVIDENCE for attempt in self.attempts)
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong with the task; empty when it is sound."""
+        """What is wrong with the task; empty if it is sound."""
         faulty = [attempt for attempt in self.attempts if attempt.fault]
         alike: dict[tuple[str, str], list[Attempt]] = {}
         for attempt in faulty:
@@ -168,19 +168,19 @@ class Validation:
         faults = [_together(attempts) for attempts in alike.values()]
         if self.evidence < ENOUGH and not self.is_wrong:
             faults.append(
-                f"only {self.evidence} attempts without doing it were played to their end, "
+                f"only {self.evidence} attempts without doing it ran to their end, "
                 f"{ENOUGH} are needed: add `must_fail` solutions"
             )
         return tuple(faults)
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the task itself is wrong, as two attempts and all others said; more tell nothing new."""
+        """Whether all attempts, at least two, failed with a task error; more would add nothing."""
         reasons = [attempt.result.reason for attempt in self.attempts]
         return len(reasons) >= _CERTAIN and set(reasons) == {Reason.TASK_ERROR}
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON."""
+        """Return the validation as JSON."""
         return {
             "task": self.task,
             "ok": not self.faults,

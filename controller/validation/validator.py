@@ -41,23 +41,23 @@ if TYPE_CHECKING:
     from provisioning.fleet.protocol import Fleet
 
 FOREIGN = 3
-"""How many other tasks' reference solutions each task must fail."""
+"""Number of other tasks' reference solutions that each task must fail with."""
 
 RETRIES = 1
-"""More attempts at a trial whose machine failed, which shows nothing about the task."""
+"""Further attempts at a trial whose machine failed, which shows nothing about the task."""
 
 _PATIENCE_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One run of a validation: the same sort of attempt at several tasks.
+    """One run of a validation: the same kind of attempt at several tasks.
 
     Attributes:
-        kind: of the attempts.
-        driver: carries them out.
-        names: of the attempts, by task; tasks that are not in it are not tried.
-        repeats: of each.
+        kind: kind of the attempts.
+        driver: carries out the attempts.
+        names: names of the attempts by task; tasks not in it are not tried.
+        repeats: attempts per task.
     """
 
     kind: Kind
@@ -67,12 +67,12 @@ class Round:
 
     @property
     def trials(self) -> int:
-        """How many trials it takes."""
+        """Number of trials."""
         return len(self.names) * self.repeats
 
 
 def _ignore_attempt(attempt: Attempt) -> None:
-    """Take an attempt and do nothing."""
+    """Discard an attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,14 @@ class Validator:
     """Runs the trials that a validation needs.
 
     Attributes:
-        suite: what is validated.
-        fleet: lends the machines.
-        runs_dir: where the logs go, one run for each round.
+        suite: the suite to validate.
+        fleet: leases the machines.
+        runs_dir: folder for the logs, one run for each round.
         clock: measures and waits.
-        take: takes metrics.
-        on_event: receives what happens, but the ends of attempts.
-        on_attempt: receives each attempt once it ended, none that was cancelled.
-        parallel: trials at a time.
+        take: records metrics.
+        on_event: receives events, except the ends of attempts.
+        on_attempt: receives each attempt when it has ended, except cancelled ones.
+        parallel: number of simultaneous trials.
     """
 
     suite: Suite
@@ -104,7 +104,7 @@ class Validator:
 
         Args:
             tasks: ids.
-            repeats: of each task's own reference solutions.
+            repeats: repetitions of each task's own reference solutions.
 
         Raises:
             UnknownNameError: the suite has no such task.
@@ -125,14 +125,14 @@ class Validator:
         """Run the rounds of `plan`.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C; what was run so far is in its logs.
+            KeyboardInterrupt: Ctrl-C; the logs contain the trials so far.
         """
         tried: list[list[Attempt]] = [[] for _ in rounds]
         LocalExecutor(self.parallel).run_each(self._parts(rounds, tried))
         return self.so_far([attempt for ended in tried for attempt in ended])
 
     def _parts(self, rounds: Sequence[Round], tried: list[list[Attempt]]) -> Iterator[Part]:
-        """Return what is to be done, without more attempts at tasks that have shown to be wrong."""
+        """Yield the parts to run, without further attempts at tasks that proved to be wrong."""
         for planned, ended in zip(rounds, tried, strict=True):
             so_far = self.so_far([attempt for attempts in tried for attempt in attempts])
             wrong = {row.task for row in so_far if row.is_wrong}
@@ -141,7 +141,7 @@ class Validator:
                 yield self._part(replace(planned, names=names), ended)
 
     def so_far(self, attempts: Sequence[Attempt]) -> list[Validation]:
-        """Return what attempts show, also of a validation that was interrupted."""
+        """Return the validations that attempts show, even if the validation was interrupted."""
         by_task: dict[str, list[Attempt]] = {}
         for attempt in attempts:
             by_task.setdefault(attempt.result.task, []).append(attempt)
@@ -163,8 +163,8 @@ class Validator:
         return tasks[(number + offset) % len(tasks)]
 
     def _part(self, work: Round, ended: list[Attempt]) -> Part:
-        """Return what an executor is to do for a round; its attempts are put into `ended`."""
-        # Trials of an agent called noop tell what changes by itself.
+        """Return the part of a round for an executor; its attempts are appended to `ended`."""
+        # Trials of an agent called noop are recorded as the baseline of changes without any action.
         spec = CustomSpec(name=work.kind.value.replace(" ", "-"))
         plan = Plan(self.suite, spec, work.driver, tuple(work.names), work.repeats, RETRIES)
         folder = create_run(plan, self.runs_dir, clock=self.clock)
@@ -206,7 +206,7 @@ def _played(
     solutions_of: Callable[[Task], dict[str, tuple[OracleStep, ...]]],
     repeats: int = 1,
 ) -> Iterator[Round]:
-    """Return a round for the first solution of each task, one for the second, and so on."""
+    """Yield a round for the first solution of each task, one for the second, and so on."""
     most = max((len(solutions_of(task)) for task in tasks), default=0)
     for number in range(most):
 
@@ -223,7 +223,7 @@ def _played(
 
 
 def _cheats(tasks: Sequence[Task]) -> Iterator[Round]:
-    """Return a round for each cheat, of the tasks that it could pass and that do not allow it."""
+    """Yield a round for each cheat, with the tasks that it could pass and that do not allow it."""
     for name, commands in CHEATS.items():
         concerned = [task for task in tasks if _has_desktop(task) and commands(task)]
         yield _cheat(name, CheatDriver(commands), concerned)
@@ -241,7 +241,10 @@ def _has_desktop(task: Task) -> bool:
 
 
 def _impatient_steps(others: dict[str, Task]) -> Callable[[Task, int], Sequence[OracleStep]]:
-    """Return what returns another task's solution, which gives up soon: what it waits for rarely comes."""
+    """Return a function that returns another task's solution, with shortened waits.
+
+    What a foreign solution waits for rarely occurs.
+    """
 
     def steps_of(task: Task, seed: int) -> Sequence[OracleStep]:
         other = bind_task(others[task.id], seed).task

@@ -1,1 +1,1 @@
-"""Evaluators of desktops; they run inside the guest: standard library, Python 3.9."""
+"""Evaluators of desktops; they run inside the guest, with Python 3.9 and its standard library."""

@@ -1,10 +1,10 @@
-"""Archives: zip, and tar with or without gzip, bzip2 or xz. Paths are as for files.
+"""Evaluators of archives: zip, and tar with or without gzip, bzip2 or xz. Paths are as in `files`.
 
-An archive that is missing, broken, larger than 64 MiB, or has more than 10 000 members is unmet.
-So is one whose members take each other's place when they are unpacked (``a.txt`` and ``d/../a.txt``,
-a file and a folder of one name), a zip whose two headers of a member differ, and a tar with a sparse
-file, or with anything but zeros behind its end: programs unpack them differently.
-Members are never unpacked to disk, and at most 1 MiB of one is kept.
+An archive that is missing, corrupt, larger than 64 MiB, or has more than 10 000 members is unmet.
+So are archives that programs unpack differently: one whose members overwrite each other (``a.txt``
+and ``d/../a.txt``, or a file and a folder with the same name), a zip in which the two headers of a
+member differ, and a tar with a sparse file, or with anything other than zeros after its end.
+Members are never unpacked to disk, and at most 1 MiB of a member is kept.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 _MAX_ARCHIVE_BYTES = 1 << 26
 _MAX_STREAM_BYTES = 1 << 26
 _FILES = (0o00, 0o10)
-"""Kinds of members in the modes of a zip: none told, regular file."""
+"""File types in the modes of zip members: not specified, regular file."""
 _SAYS_UTF8 = 0x800
 _UNICODE_PATH = 0x7075
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _SIZES_FOLLOW = 0x08
 _IN_64_BITS = 0xFFFFFFFF
 _LABEL, _LISTED_FOLDER = b"V", b"D"
-"""Types of GNU tar: the name of an archive, and a folder with a list of what was in it."""
+"""Types of GNU tar: the name of an archive, and a folder with a list of its contents."""
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError,
     NotImplementedError, RuntimeError, ValueError, KeyError, struct.error,
@@ -46,12 +46,13 @@ _BROKEN = (
 
 
 class Member(NamedTuple):
-    """What is in an archive.
+    """Member of an archive.
 
     Attributes:
-        name: with its folders, in Unicode's composed form, without a leading ``./``.
-        is_file: whether it is a regular file, or a further name of one.
-        data: its content if it is the wanted one; None when it is another, too large or no file.
+        name: name with its folders, in Unicode NFC, without a leading ``./``.
+        is_file: whether it is a regular file, or a hard link to one.
+        data: content, if it is the wanted member; None for others, and if it is too large or not a
+            file.
         is_folder: whether it is a folder.
     """
 
@@ -63,19 +64,19 @@ class Member(NamedTuple):
 
 @evaluator(on="desktop")
 def archive_lists(guest: Guest, path: str, names: list[str]) -> bool:
-    """Return whether an archive holds exactly these files, no fewer and no more.
+    """Return whether an archive contains exactly the given files.
 
-    Folders and a leading ``./`` in names are ignored. Links and devices are no files. An archive
-    with a file that cannot be unpacked, because it is damaged or encrypted, or with more than
-    64 MiB of content, is unmet. Proves the state, not who made it.
+    Folders and a leading ``./`` in names are ignored. Links and devices do not count as files. An
+    archive with a file that cannot be unpacked, because it is corrupt or encrypted, or with more
+    than 64 MiB of content, is unmet. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: archive_lists, with: {path: ~/out.zip, names: [a.txt, d/b.txt]}}``
 
     Args:
         guest: the desktop.
-        path: of the archive.
-        names: of its files, with their folders, in any order.
+        path: path of the archive.
+        names: names of its files, with their folders, in any order.
     """
     members = _members(guest, path, "")
     return (
@@ -87,9 +88,10 @@ def archive_lists(guest: Guest, path: str, names: list[str]) -> bool:
 
 @evaluator(on="desktop")
 def archive_member_equals(guest: Guest, path: str, member: str, text: str) -> bool:
-    """Return whether a file in an archive holds exactly this text, in UTF-8.
+    """Return whether a file in an archive contains exactly the given text, in UTF-8.
 
-    One newline at the end and a byte order mark are ignored; CRLF is a newline. A member that
+    A single newline at the end and a byte order mark are ignored; CRLF counts as a newline. A
+    member that
     occurs twice, is larger than 1 MiB, is encrypted or is a symbolic link is unmet. Proves the
     state, not who made it.
 
@@ -99,9 +101,9 @@ def archive_member_equals(guest: Guest, path: str, member: str, text: str) -> bo
 
     Args:
         guest: the desktop.
-        path: of the archive.
-        member: the file's name in it, with its folders.
-        text: the whole content.
+        path: path of the archive.
+        member: the file's name in the archive, with its folders.
+        text: the complete content.
     """
     wanted = _name(member)
     contents = [entry.data for entry in _members(guest, path, wanted) or () if entry.name == wanted]
@@ -114,12 +116,12 @@ def archive_member_equals(guest: Guest, path: str, member: str, text: str) -> bo
 
 
 def _members(guest: Guest, path: str, wanted: str) -> list[Member] | None:
-    """Return what an archive holds, all of it unpacked once; None when it is not an archive.
+    """Return the members of an archive; None if it is not a valid archive.
 
     Args:
         guest: the desktop.
-        path: of the archive.
-        wanted: the member whose content is returned; all are unpacked when it is empty.
+        path: path of the archive.
+        wanted: the member whose content is returned; if empty, all are unpacked to verify them.
     """
     with opened(guest, path) as file:
         if file is None or file.seek(0, 2) > _MAX_ARCHIVE_BYTES:
@@ -136,7 +138,7 @@ def _members(guest: Guest, path: str, wanted: str) -> list[Member] | None:
 
 
 def _is_tar(file: BinaryIO) -> bool:
-    """Return whether a file begins as a tar does, whatever is behind it; go back to its beginning."""
+    """Return whether a file begins like a tar; rewind it to its beginning."""
     file.seek(0)
     try:
         with tarfile.open(fileobj=file, mode="r:*"):
@@ -148,7 +150,7 @@ def _is_tar(file: BinaryIO) -> bool:
 
 
 def _is_sound(members: list[Member]) -> bool:
-    """Return whether no member takes the place of another, or of a folder, when they are unpacked."""
+    """Return whether no member overwrites another member or a folder on unpacking."""
     places = [_place(member.name) for member in members if not member.is_folder]
     folders = {_place(member.name) for member in members if member.is_folder}
     folders.update(itertools.chain.from_iterable(map(_above, places)))
@@ -160,7 +162,7 @@ def _place(name: str) -> str:
 
 
 def _above(place: str) -> Iterator[str]:
-    """Iterate over the folders that a member is in."""
+    """Iterate over the parent folders of a member."""
     parts = place.split("/")
     return ("/".join(parts[:number]) for number in range(2, len(parts)))
 
@@ -187,7 +189,7 @@ def _zip_name(file: BinaryIO, info: zipfile.ZipInfo) -> str:
     """Return the name under which programs unpack a member.
 
     Raises:
-        ValueError: its two headers say different things; programs differ in which they believe.
+        ValueError: its two headers differ, and programs differ in which one they use.
     """
     file.seek(info.header_offset)
     header = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
@@ -205,7 +207,7 @@ def _zip_name(file: BinaryIO, info: zipfile.ZipInfo) -> str:
 
 
 def _unicode_path(info: zipfile.ZipInfo, extra: bytes) -> str:
-    """Return the name that Info-ZIP's field of a header has; empty when there is none that counts.
+    """Return the name in Info-ZIP's header field; empty if there is no valid one.
 
     Source: PKWARE's APPNOTE.TXT 4.6.9.
     """
@@ -219,7 +221,7 @@ def _unicode_path(info: zipfile.ZipInfo, extra: bytes) -> str:
 
 
 def _decoded(info: zipfile.ZipInfo) -> str:
-    """Return a name; of programs that do not say that it is UTF-8, as it is if it can be."""
+    """Return a name; decode it as UTF-8 if possible, even without the UTF-8 flag."""
     if info.flag_bits & _SAYS_UTF8:
         return info.orig_filename
     try:
@@ -243,18 +245,20 @@ def _tarred(file: BinaryIO, wanted: str) -> Iterator[Member]:
                 if is_file and wanted in {"", name}:
                     member = archive.extractfile(info)
                     if member is None or info.issparse():
-                        raise ValueError("programs unpack this member differently, or not at all")
+                        raise ValueError(
+                            "programs unpack this member differently, or do not unpack it"
+                        )
                     data = _content(member, wanted)
                 yield Member(name, is_file, data)
         _read_end(archive)
 
 
 def _read_end(archive: tarfile.TarFile) -> None:
-    """Read what is behind the last member, so that a compressed archive is checked to its end.
+    """Read the data after the last member, so that a compressed archive is verified to its end.
 
     Raises:
-        ValueError: it is more than zeros, or too large.
-        EOFError: the compressed data end early.
+        ValueError: the data is not only zeros, or is too large.
+        EOFError: the compressed data is truncated.
     """
     file, size = archive.fileobj, archive.offset
     if file is not None:
@@ -265,7 +269,7 @@ def _read_end(archive: tarfile.TarFile) -> None:
 
 
 def _content(member: IO[bytes], wanted: str) -> bytes | None:
-    """Return a member's content, None when it is too large; unpack it only when none is wanted."""
+    """Return a member's content, or None if it is too large; only verify it if no member is wanted."""
     if wanted:
         data = member.read(MAX_BYTES + 1)
         return data if len(data) <= MAX_BYTES else None
@@ -275,7 +279,7 @@ def _content(member: IO[bytes], wanted: str) -> bytes | None:
 
 
 def _name(text: str) -> str:
-    """Return a name with its accents in one piece; a sign that only looks like a letter stays one."""
+    """Return a name in Unicode NFC, but keep characters that only look like a letter."""
     name = text.removeprefix("./")
     parts = map(unicodedata.decomposition, name)
     is_plain = all(" " in part or not part for part in parts)
@@ -288,4 +292,4 @@ def _plain(text: str) -> str:
 
 def _require(is_bounded: object) -> None:
     if not is_bounded:
-        raise ValueError("the archive is too large, or unsound")
+        raise ValueError("the archive is too large, or ambiguous to unpack")

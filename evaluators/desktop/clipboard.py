@@ -1,4 +1,4 @@
-"""The content of a desktop's clipboard."""
+"""Evaluators of a desktop's clipboard."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ if TYPE_CHECKING:
 XCLIP = ("/usr/bin/xclip", "-selection", "clipboard", "-out", "-target")
 _TIMEOUT_S = 3.0
 _FORMS = {"UTF8_STRING": "utf-8", "text/plain;charset=utf-8": "utf-8", "STRING": "latin-1"}
-"""Forms of text and their encodings, the best one first."""
+"""Text targets and their encodings, in order of preference."""
 
 _FILES = frozenset({"x-special/gnome-copied-files", "x-special/mate-copied-files"})
-"""Forms of copied files, which are offered as the text of their paths, too."""
+"""Targets of copied files, which are also offered as text with their paths."""
 
 _ADDRESSES = "text/uri-list"
-"""Form of copied files, and of links."""
+"""Target of copied files, and of links."""
 
 
 @evaluator(on="desktop")
 def clipboard_equals(guest: Guest, text: str) -> bool:
-    """Return whether the clipboard holds exactly this text.
+    """Return whether the clipboard contains exactly the given text.
 
-    White space at its ends is ignored, CRLF counts as a newline, and letters with accents in one or
-    apart are the same. A clipboard that holds no text, such as a picture or copied files, is unmet,
-    and so is an owner that does not provide its text. Proves the state, not who made it.
+    White space at the ends is ignored, CRLF counts as a newline, and Unicode is compared in NFC. A
+    clipboard without text, such as with a picture or copied files, is unmet, as is one whose owner
+    does not provide its text. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: clipboard_equals, with: {text: "0441234567"}}``
 
     Args:
         guest: the desktop.
-        text: the whole text; must not be empty.
+        text: the complete text; must not be empty.
 
     Raises:
         ValueError: `text` is empty.
@@ -48,9 +48,10 @@ def clipboard_equals(guest: Guest, text: str) -> bool:
 
 @evaluator(on="desktop")
 def clipboard_contains(guest: Guest, text: str) -> bool:
-    """Return whether the clipboard holds a text that contains another, case-sensitive.
+    """Return whether the text in the clipboard contains the given text.
 
-    Compared as by ``clipboard_equals``. Proves the state, not who made it.
+    The comparison is that of ``clipboard_equals``, and case-sensitive. Proves the state, not who
+    made it.
 
     Example:
         ``{on: desktop, check: clipboard_contains, with: {text: Invoice 4711}}``
@@ -68,10 +69,10 @@ def clipboard_contains(guest: Guest, text: str) -> bool:
 
 
 def _read(guest: Guest) -> str:
-    """Return the text, asked for in one form that the owner offers; empty when it offers none.
+    """Return the text, in a target that the owner offers; empty if it offers none.
 
     Raises:
-        ObstructedError: the owner does not provide it.
+        ObstructedError: the owner does not provide the text.
     """
     offered = (_ask(guest, "TARGETS") or b"UTF8_STRING").decode("latin-1").split()
     form = next((form for form in _FORMS if form in offered), None)
@@ -81,7 +82,7 @@ def _read(guest: Guest) -> str:
 
 
 def _holds_files(guest: Guest, offered: list[str]) -> bool:
-    """Return whether files were copied, not text or the address of a page."""
+    """Return whether files were copied, instead of text or the address of a page."""
     if _FILES.intersection(offered):
         return True
     addresses = _ask(guest, _ADDRESSES) if _ADDRESSES in offered else None
@@ -89,7 +90,7 @@ def _holds_files(guest: Guest, offered: list[str]) -> bool:
 
 
 def _ask(guest: Guest, form: str) -> bytes | None:
-    """Return the clipboard in a form; None when it is not offered."""
+    """Return the clipboard in a target; None if it is not offered."""
     code, out, err = guest.run_as_user((*XCLIP, form), _TIMEOUT_S)
     message = err.decode("utf-8", "replace")
     if code == 0:
@@ -100,5 +101,5 @@ def _ask(guest: Guest, form: str) -> bytes | None:
 
 
 def _plain(text: str) -> str:
-    """Return a text composed, with plain newlines."""
+    """Return a text in Unicode NFC, with CRLF replaced by newlines."""
     return unicodedata.normalize("NFC", text.replace("\r\n", "\n"))

@@ -1,6 +1,6 @@
-"""Crontabs as cron reads them.
+"""Parser of crontabs that follows cron.
 
-Source: crontab(5) of Debian's cron; what it says nothing of was tried with version 3.0pl1-162.
+Source: crontab(5) of Debian's cron; undocumented behaviour was tested with version 3.0pl1-162.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SETTING = re.compile(r"""("[^"]*"|'[^']*'|[^\s="']*)[ \t]*=[ \t]*("[^"]*"|'[^']
 _BLANKS = re.compile(r"[ \t]+")
 _PART = re.compile(r"(?:(\*)|([0-9a-z]+)(?:-([0-9a-z]+))?)(?:/([0-9]{1,9}))?(?![/0-9a-z])")
 _SINGLE = 2
-"""Group of `_PART` that is the last one of a single value."""
+"""Last group of `_PART` that matched for a single value."""
 _FIELDS = 5
 _WORDS = {
     "@yearly": "0 0 1 1 *",
@@ -39,17 +39,17 @@ _NAMES: tuple[dict[str, int], ...] = (
 )
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _ASTRAY = ("BASH_ENV", "BASH_FUNC_", "BASHOPTS", "LD_", "SHELLOPTS", "ZDOTDIR")
-"""With which variables begin that let a shell run other code than the command, or none."""
+"""Prefixes of variables that let a shell run other code than the command, or none."""
 _SHELL = re.compile(r"(?:/usr)?/bin/(?:ba|da|z|k|fi)?sh")
 
 
 class Job(NamedTuple):
-    """One line of a crontab that is run.
+    """Job in a crontab.
 
     Attributes:
-        schedule: when, as `read_schedule` returns it; None: no cron reads it.
+        schedule: schedule, as returned by `read_schedule`; None if cron cannot read it.
         command: the rest of the line.
-        path: where programs are looked for, as lines before it say; empty where they do not.
+        path: search path for programs, as set by earlier lines; empty if not set.
     """
 
     schedule: object
@@ -58,15 +58,15 @@ class Job(NamedTuple):
 
     @property
     def program(self) -> str:
-        """The first word of the command, behind settings of variables; empty without one."""
+        """First word of the command after variable assignments; empty if there is none."""
         return next((word for word in self.command.split() if not _ASSIGNED.match(word)), "")
 
 
 def read_schedule(text: str) -> object:
-    """Return what a schedule means: equal for those that mean the same.
+    """Return the normalised schedule, which is equal for equivalent schedules.
 
     Returns:
-        None when it cannot be read, and something empty when it never comes, such as ``5-1``.
+        None if it cannot be read, and an empty value if it never occurs, such as ``5-1``.
 
     Args:
         text: five fields, or a word such as ``@daily``.
@@ -83,7 +83,7 @@ def read_schedule(text: str) -> object:
         return None
     if not all(values):
         return ()
-    # Of the two kinds of days either is enough, unless one of them begins with an asterisk.
+    # Either kind of day is enough, unless one of them begins with an asterisk.
     is_either = not fields[2].startswith("*") and not fields[4].startswith("*")
     if is_either and (values[2] == _ALL_DAYS or values[4] == _ALL_WEEKDAYS):
         values[2], values[4], is_either = _ALL_DAYS, _ALL_WEEKDAYS, False
@@ -91,9 +91,9 @@ def read_schedule(text: str) -> object:
 
 
 def jobs_in(text: str) -> list[Job]:
-    """Return the jobs of a crontab that a shell runs.
+    """Return the jobs in a crontab that a shell runs.
 
-    Cron ignores a crontab with a line that it cannot read; one at its end without a newline is such.
+    Cron ignores a crontab with a line that it cannot read, such as a last line without a newline.
     """
     *lines, last = (part.strip(" \t") for part in text.split("\n"))
     jobs = list(_jobs([line for line in lines if _is_read(line)]))
@@ -105,7 +105,7 @@ def _is_read(line: str) -> bool:
 
 
 def _jobs(lines: list[str]) -> Iterator[Job]:
-    """Yield the jobs of the lines of a crontab; one that cron cannot read has no schedule."""
+    """Iterate over the jobs in the lines of a crontab; jobs that cron cannot read have no schedule."""
     is_run, is_astray, path = True, False, ""
     for line in lines:
         setting = _SETTING.fullmatch(line)
@@ -123,16 +123,16 @@ def _jobs(lines: list[str]) -> Iterator[Job]:
 
 
 def _values(number: int, field: str) -> frozenset[int]:
-    """Return the values that a field stands for; cron does not read behind the last of its ranges.
+    """Return the values of a field; cron ignores text after its last range.
 
     Raises:
-        ValueError: it stands for none.
+        ValueError: the field is invalid.
     """
     values, at = set[int](), 0
     while at <= len(field):
         match = _PART.match(field, at)
         if match is None or (match.lastindex == _SINGLE and field[match.end() :].startswith("-")):
-            raise ValueError(f"{field!r} is no part of a schedule")
+            raise ValueError(f"{field!r} is not a valid part of a schedule")
         values.update(_range(number, match))
         at = match.end() + 1 if field[match.end() :].startswith(",") else len(field) + 1
     if number == len(_LIMITS) - 1:

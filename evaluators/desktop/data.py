@@ -1,6 +1,6 @@
-"""Structured data in files: JSON, CSV, INI, XML. Paths are as for files.
+"""Evaluators of structured data in files: JSON, CSV, INI, XML. Paths are as in `files`.
 
-A file that is missing, larger than 1 MiB, or not in its format is unmet.
+A file that is missing, larger than 1 MiB, or not in the expected format is unmet.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _UNUSUAL_SPACE = re.compile(r"[^\S \t\r\n]")
 
 @evaluator(on="desktop")
 def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> bool:
-    """Return whether a JSON file has this value at a position.
+    """Return whether a JSON file has the given value at the given position.
 
     Numbers are compared by value and type: 1 is neither 1.0 nor true. Objects and lists must be
-    entirely equal. A file in which an object has a key twice is unmet, and so is one with NaN.
+    completely equal. A file with a duplicate key in an object, or with NaN, is unmet.
 
     A byte order mark is ignored. Proves the state, not who made it.
 
@@ -41,15 +41,15 @@ def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> b
 
     Args:
         guest: the desktop.
-        path: of the file.
-        pointer: a JSON pointer such as ``/items/0/name``; the whole document when empty.
+        path: path of the file.
+        pointer: a JSON pointer such as ``/items/0/name``; empty for the whole document.
         value: any JSON value.
 
     Raises:
-        ValueError: `pointer` is neither empty nor begins with a slash.
+        ValueError: `pointer` is not empty and does not begin with a slash.
     """
     if pointer and pointer[0] != "/":
-        raise ValueError(f"a JSON pointer begins with a slash, not {pointer!r}")
+        raise ValueError(f"a JSON pointer must begin with a slash, got {pointer!r}")
     try:
         document = parse_json(read_plain_text(guest, path) or "")
     except ValueError:
@@ -61,10 +61,10 @@ def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> b
 def csv_cell_equals(
     guest: Guest, path: str, row: int, column: str, text: str, *, delimiter: str = ","
 ) -> bool:
-    """Return whether a cell of a CSV file holds this text; the first line names the columns.
+    """Return whether a cell of a CSV file contains exactly the given text.
 
-    White space around cells, those with names of columns included, is ignored. A column name that
-    occurs twice is unmet.
+    The first line contains the column names. White space around cells and column names is ignored.
+    A duplicate column name is unmet.
 
     A byte order mark is ignored. Proves the state, not who made it.
 
@@ -74,11 +74,11 @@ def csv_cell_equals(
 
     Args:
         guest: the desktop.
-        path: of the file.
-        row: from 1, the line with the columns' names excluded.
-        column: its name.
-        text: the cell's whole text.
-        delimiter: between cells, one character.
+        path: path of the file.
+        row: number of the row, from 1, without the line with the column names.
+        column: name of the column.
+        text: the cell's complete text.
+        delimiter: delimiter between cells, one character.
     """
     rows = _rows(guest, path, delimiter)
     names = [name.strip() for name in rows[0]] if rows else []
@@ -92,9 +92,10 @@ def csv_cell_equals(
 def csv_rows_equal(
     guest: Guest, path: str, rows: list[list[str]], *, delimiter: str = ",", ordered: bool = True
 ) -> bool:
-    """Return whether a CSV file holds exactly these rows, the line with column names included.
+    """Return whether a CSV file contains exactly the given rows.
 
-    White space around cells, and lines without cells, are ignored.
+    The line with column names counts as a row. White space around cells, and lines without cells,
+    are ignored.
 
     A byte order mark is ignored. Proves the state, not who made it.
 
@@ -104,10 +105,10 @@ def csv_rows_equal(
 
     Args:
         guest: the desktop.
-        path: of the file.
+        path: path of the file.
         rows: all rows, cell by cell; at least one.
-        delimiter: between cells, one character.
-        ordered: whether the order of those behind the first one counts.
+        delimiter: delimiter between cells, one character.
+        ordered: whether the order of the rows after the first one counts.
 
     Raises:
         ValueError: `rows` is empty.
@@ -123,11 +124,11 @@ def csv_rows_equal(
 
 @evaluator(on="desktop")
 def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str) -> bool:
-    """Return whether a section of an INI file has a key with this value.
+    """Return whether a section of an INI file has a key with the given value.
 
     Names of sections and keys are case-sensitive. White space around the value is
-    ignored. A key or section that occurs twice makes the file unmet. Keys before the first section, and
-    keys without a value, are passed over.
+    ignored. A file with a duplicate key or section is unmet. Keys before the first section, and
+    keys without a value, are ignored.
 
     A byte order mark is ignored. Proves the state, not who made it.
 
@@ -137,10 +138,10 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
 
     Args:
         guest: the desktop.
-        path: of the file.
-        section: its name, without brackets.
-        key: its name.
-        value: what follows ``=``, or ``:`` where no such key stands before a ``=``.
+        path: path of the file.
+        section: name of the section, without brackets.
+        key: name of the key.
+        value: text after ``=``, or after ``:`` if no line has this key before ``=``.
     """
     text, section, key, value = map(
         _with_marked_space, (read_plain_text(guest, path) or "", section, key, value.strip())
@@ -154,16 +155,16 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
 
 
 def _with_marked_space(text: str) -> str:
-    """Return a text in which no character is taken for white space that programs do not take for it."""
+    """Mark characters in a text that Python, but not other programs, treats as white space."""
     return _UNUSUAL_SPACE.sub("\ue000", text)
 
 
 @evaluator(on="desktop")
 def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
-    """Return whether exactly one element of an XML file matches a path, and holds this text.
+    """Return whether exactly one element of an XML file matches a path and contains the given text.
 
-    White space around the text is ignored. A document with a DTD is unmet: entities can hide
-    anything and grow without bounds. The file is read in the encoding that it declares.
+    White space around the text is ignored. A document with a DTD is unmet, because entities can
+    hide content and grow without limit. The file is decoded with its declared encoding.
 
     A byte order mark is ignored. Proves the state, not who made it.
 
@@ -173,9 +174,9 @@ def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the file.
+        path: path of the file.
         element: path from the root element, in the subset of XPath that ElementTree supports.
-        text: of the element, all of it, without that of its children.
+        text: the complete text of the element, without that of its children.
     """
     root = _parsed(read_bytes(guest, path) or b"")
     nodes = root.findall(element) if root is not None else []
@@ -184,14 +185,14 @@ def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
 
 
 class _TreeWithoutDtd(ET.TreeBuilder):
-    """Refuses document types where they begin: without one there are no entities."""
+    """Tree builder that rejects document types, without which there are no entities."""
 
     def doctype(self, *_: object) -> None:
-        raise ValueError("a document type")
+        raise ValueError("document types are not allowed")
 
 
 def _parsed(content: bytes) -> ET.Element | None:
-    """Return the root of XML in whichever encoding; None for anything else, or with a DTD."""
+    """Return the root of XML in any encoding; None if it is not XML, or has a DTD."""
     try:
         return ET.fromstring(content, ET.XMLParser(target=_TreeWithoutDtd()))  # noqa: S314
     except (ET.ParseError, ValueError, LookupError):
@@ -202,28 +203,28 @@ def parse_json(text: str | bytes) -> object:
     """Parse JSON.
 
     Raises:
-        ValueError: it is none (``NaN`` and ``Infinity`` are not), is nested too deep, or an object has a
-            key twice.
+        ValueError: the text is not JSON (including ``NaN`` and ``Infinity``), is nested too deeply,
+            or an object has a duplicate key.
     """
     try:
         return json.loads(text, object_pairs_hook=_json_object, parse_constant=_refuse)
     except RecursionError as exc:
-        raise ValueError("nested too deep") from exc
+        raise ValueError("nested too deeply") from exc
 
 
 def _json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("a key occurs twice")
+        raise ValueError("duplicate key")
     return members
 
 
 def _refuse(constant: str) -> object:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid JSON")
 
 
 def resolve(document: object, pointer: str) -> object:
-    """Return the value at a JSON pointer; when there is none, a value that equals no JSON."""
+    """Return the value at a JSON pointer; if there is none, an object that is not equal to any JSON value."""
     current = document
     for token in pointer.split("/")[1:]:
         name = token.replace("~1", "/").replace("~0", "~")
@@ -237,7 +238,7 @@ def resolve(document: object, pointer: str) -> object:
 
 
 def exactly(actual: object, wanted: object) -> bool:
-    """Return whether JSON values are equal, their types included."""
+    """Return whether JSON values and their types are equal."""
     if isinstance(actual, dict) and isinstance(wanted, dict):
         return actual.keys() == wanted.keys() and all(exactly(actual[k], wanted[k]) for k in wanted)
     if isinstance(actual, list) and isinstance(wanted, list):
@@ -246,7 +247,7 @@ def exactly(actual: object, wanted: object) -> bool:
 
 
 def _rows(guest: Guest, path: str, delimiter: str) -> list[list[str]]:
-    """Return the rows of a CSV file; an empty list for other files."""
+    """Return the rows of a CSV file; an empty list if it is not a valid one."""
     content = read_plain_text(guest, path) or ""
     reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
     try:

@@ -1,11 +1,11 @@
-"""SQLite databases on a desktop. Paths are as for files.
+"""Evaluators of SQLite databases on a desktop. Paths are as in `files`.
 
 A database is copied, with its journal and write-ahead log, to a folder that only the evaluators'
-user can enter, and read there as SQLite does: what was not committed is rolled back. The copy must
-pass SQLite's integrity check. The original may be locked, and is never written to.
+user can access, and read there by SQLite, which rolls back uncommitted changes. The copy must pass
+SQLite's integrity check. The original may be locked, and is never modified.
 
-Columns compare as the database declares: with ``COLLATE NOCASE``, Apple equals apple. A collation that
-only another program knows counts as the order of code points.
+Columns are compared with their declared collation: with ``COLLATE NOCASE``, Apple equals apple. An
+unknown collation of another program is replaced by the order of code points.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _READS = 5
 _ROUNDED = 1e-12
 _MAX_COLLATIONS = 8
 _LOCK = struct.Struct("hhqqi4x")
-"""``struct flock`` where addresses have 64 bits."""
+"""``struct flock`` on 64-bit systems."""
 _PENDING, _RESERVED = 0x40000000, 0x40000001
 _COMPANIONS = ("-journal", "-wal")
 _SELECT = re.compile(r"\s*(SELECT|WITH)\s", re.IGNORECASE)
@@ -51,13 +51,14 @@ _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 @evaluator(on="desktop")
 def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[object]]) -> bool:
-    """Return whether a query on an SQLite database returns exactly these rows, in this order.
+    """Return whether a query on an SQLite database returns exactly the given rows, in the given order.
 
-    A text is not a number; 1 equals 1.0; floating-point numbers may differ by one part in a trillion, as
-    sums in another order do. Rows count once they are committed. The query must read tables: a view of
-    that name could return anything. Columns compare as the database declares: with ``COLLATE NOCASE``,
-    Apple equals apple. A database that is missing, broken or larger than 128 MiB, or has no such tables
-    or columns, is unmet; a name in double quotes is never taken for a text. Proves the state, not who
+    A text does not equal a number; 1 equals 1.0; floating-point numbers may differ by one part in a
+    trillion, because sums depend on the order. Only committed rows count. The query must read
+    tables, because a view with the same name could return anything. Columns are compared with their
+    declared collation: with ``COLLATE NOCASE``, Apple equals apple. A database that is missing,
+    corrupt or larger than 128 MiB, or does not have the tables or columns, is unmet; a name in
+    double quotes is never treated as text. Proves the state, not who
     made it.
 
     Example:
@@ -66,9 +67,9 @@ def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[obj
 
     Args:
         guest: the desktop.
-        path: of the database.
-        query: one SELECT, with ORDER BY if there is more than one row.
-        rows: what it must return, cell by cell.
+        path: path of the database.
+        query: a single SELECT, with ORDER BY if there is more than one row.
+        rows: the expected rows, cell by cell.
 
     Raises:
         ValueError: `query` is not a SELECT.
@@ -83,33 +84,33 @@ def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[obj
 
 @evaluator(on="desktop")
 def sqlite_row_count(guest: Guest, path: str, table: str, count: int) -> bool:
-    """Return whether a table of an SQLite database has this many rows.
+    """Return whether a table of an SQLite database has exactly the given number of rows.
 
-    Rows count once they are committed. A database that is missing, broken or larger than 128 MiB,
-    or has no such table, is unmet. A view is not a table. Proves the state, not who made it.
+    Only committed rows count. A database that is missing, corrupt or larger than 128 MiB, or does
+    not have the table, is unmet. A view is not a table. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: sqlite_row_count, with: {path: ~/shop.db, table: item, count: 2}}``
 
     Args:
         guest: the desktop.
-        path: of the database.
-        table: its name.
-        count: how many rows.
+        path: path of the database.
+        table: name of the table.
+        count: number of rows.
     """
     name = table.replace('"', '""')
     return query_rows(guest, path, f'SELECT count(*) FROM "{name}"') == [(count,)]  # noqa: S608
 
 
 def _is_value(seen: object, wanted: object) -> bool:
-    """Compare two values; what is calculated of binary fractions depends on the order."""
+    """Compare two values; floating-point results depend on the order of operations."""
     if isinstance(seen, float) and isinstance(wanted, (int, float)):
         return math.isclose(seen, wanted, rel_tol=_ROUNDED, abs_tol=_ROUNDED)
     return seen == wanted
 
 
 def _with_names(query: str) -> str:
-    """Return a query with backticks in place of double quotes, which SQLite never takes for a text.
+    """Return a query with backticks, which SQLite never treats as text, instead of double quotes.
 
     Source: SQLite, "Quirks, Caveats, and Gotchas", section 8.
     """
@@ -130,13 +131,13 @@ def query_rows(
 
     Args:
         guest: the desktop.
-        path: of the database.
-        query: one SELECT of tables; views cannot be read.
-        values: for its question marks.
+        path: path of the database.
+        query: a single SELECT from tables; views cannot be read.
+        values: values of its question marks.
 
     Returns:
-        At most 10 000 rows; None when there is no such database, table or column, it is broken, or
-        the query takes too long.
+        At most 10 000 rows; None if the database, table or column does not exist, the database is
+        corrupt, or the query takes too long.
 
     Raises:
         OSError: the copy could not be written.
@@ -155,11 +156,11 @@ def query_rows(
 
 
 def _snapshot(guest: Guest, path: str) -> dict[str, bytes] | None:
-    """Read a database, its journal and its log, by suffix, at one moment between two commits.
+    """Read a consistent state of a database, its journal and its log, by suffix.
 
     Returns:
-        None when there is no complete database, it changes all the time, a companion file cannot
-        be read, or the journal belongs to a transaction over several databases.
+        None if there is no complete database, it changes continuously, a companion file cannot be
+        read, or the journal belongs to a transaction over several databases.
     """
     companions = _companions(guest, path)
     for _ in range(_READS):
@@ -174,10 +175,10 @@ def _snapshot(guest: Guest, path: str) -> dict[str, bytes] | None:
 
 
 def _companions(guest: Guest, path: str) -> dict[str, bytes] | None:
-    """Read the files that SQLite keeps beside a database; None when one cannot be read.
+    """Read the files that SQLite keeps next to a database; None if one cannot be read.
 
-    A journal that ends with the name of a super-journal is refused: SQLite deletes the file of
-    that name, which anybody may have written there.
+    A journal that ends with the name of a super-journal is rejected, because SQLite deletes the
+    file of that name, and any user can write a name there.
 
     Source: SQLite's file format, section 3, and ``pager.c``, ``readSuperJournal``.
     """
@@ -194,7 +195,7 @@ def _companions(guest: Guest, path: str) -> dict[str, bytes] | None:
 
 
 def _is_reserved(guest: Guest, path: str) -> bool:
-    """Return whether a program is about to write, and has not yet: nobody rolls its journal back.
+    """Return whether a program is about to write but has not started, so that its journal is not hot.
 
     Source: SQLite's file locking document, 5.1 (hot journals), and ``os.h`` for the bytes.
     """
@@ -210,9 +211,9 @@ def _is_locked(file: BinaryIO, place: int) -> bool:
 
 
 def _page_bytes(data: bytes) -> int:
-    """Return the size of a page in bytes; the size of a complete file is a multiple of it.
+    """Return the page size in bytes; the size of a complete file is a multiple of it.
 
-    Source: SQLite's file format, section 1.3: two bytes at 16, big-endian, 1 meaning 65536.
+    Source: SQLite's file format, section 1.3: two bytes at offset 16, big-endian; 1 means 65536.
     """
     size = int.from_bytes(data[16:18], "big")
     return 1 << 16 if size <= 1 else size
@@ -236,13 +237,14 @@ def _select(
 
 
 def _prepare(connection: sqlite3.Connection, query: str, values: Sequence[object]) -> None:
-    """Check a copy, and open the tables that a query names; the query is not run.
+    """Verify a copy, and open the tables that a query uses, without running the query.
 
-    R-trees prepare to write when they are opened, which `_may` would forbid. A missing collation is
-    replaced, and what is sorted by it sorted anew: its index could return other rows than the table.
+    R-trees prepare to write when they are opened, which `_may` would deny. A missing collation is
+    replaced, and its indexes are rebuilt, because an old index could return other rows than the
+    table.
 
     Raises:
-        sqlite3.Error: the database is damaged, or has no such tables or columns.
+        sqlite3.Error: the database is corrupt, or does not have the tables or columns.
     """
     for _ in range(_MAX_COLLATIONS):
         try:
@@ -265,7 +267,7 @@ def _by_code_points(left: str, right: str) -> int:
 
 
 def _may(asked: tuple[object, ...], views: set[str]) -> int:
-    """Allow SQLite to read tables and nothing else; full-text tables ask for their version."""
+    """Authorise SQLite to read tables only, and full-text tables to read their version."""
     action, first, *_, inner = asked
     if (action, first) == (sqlite3.SQLITE_PRAGMA, "data_version"):
         return sqlite3.SQLITE_OK

@@ -1,4 +1,4 @@
-"""Calendars and address books on a server, read from the desktop over CalDAV and CardDAV.
+"""Evaluators of calendars and address books on a server, read from the desktop over CalDAV and CardDAV.
 
 Source: RFC 4791 (``calendar-query``), RFC 6352 (``addressbook-query``), RFC 5545 and RFC 6350
 (the data returned).
@@ -48,11 +48,11 @@ _CARDS = f"""<?xml version="1.0" encoding="utf-8"?>
 
 
 class Collection(NamedTuple):
-    """The members of a calendar or an address book.
+    """Contents of a calendar or address book.
 
     Attributes:
-        texts: their content.
-        is_whole: whether the server returned all of them.
+        texts: content of each member.
+        is_whole: whether the server returned all members.
     """
 
     texts: list[str]
@@ -63,12 +63,12 @@ class Collection(NamedTuple):
 def calendar_has_event(
     guest: Guest, calendar: str, summary: str, start: str, *, end: str = "", location: str = ""
 ) -> bool:
-    """Return whether a calendar on a server has an event with this title and start.
+    """Return whether a calendar on a server has an event with the given title and start.
 
-    A time with an offset is compared as an instant. A time without one is compared with the event's
-    local time, or with the desktop's when the event's time is in UTC. A date means an all-day event.
-    Of a series only the first event counts. A cancelled event is unmet, and so is one that says a thing
-    twice, such as its title. Proves the state, not who made it.
+    A time with an offset is compared as an instant. A time without an offset is compared with the
+    event's local time, or with the desktop's local time if the event's time is in UTC. A date means
+    an all-day event. Only the first event of a series counts. A cancelled event is unmet, as is one
+    with a duplicate property, such as its title. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: calendar_has_event, with: {calendar: "http://ann:pass@dav.test/ann/office/",
@@ -76,16 +76,16 @@ def calendar_has_event(
 
     Args:
         guest: the desktop.
-        calendar: address of the collection, with user and password.
-        summary: the whole title; white space around it is ignored.
-        start: in ISO 8601: ``2026-11-24``, ``2026-11-24T09:30``, ``2026-11-24T09:30+01:00``.
-        end: likewise; any when empty. For all-day events it is the day after the last. An event
-            with a duration, or without an end, ends as RFC 5545 has it.
-        location: the whole place; any when empty.
+        calendar: URL of the collection, with user and password.
+        summary: the complete title; surrounding white space is ignored.
+        start: start in ISO 8601: ``2026-11-24``, ``2026-11-24T09:30``, ``2026-11-24T09:30+01:00``.
+        end: end, likewise; empty matches any. For all-day events it is the day after the last. For
+            an event with a duration or without an end, RFC 5545 defines the end.
+        location: the complete location; empty matches any.
 
     Raises:
-        ServerError, ValueError: the server does not speak CalDAV (one of the desktop's own is then
-            unmet), or `start` or `end` is not a time.
+        ServerError, ValueError: the server does not support CalDAV (for a server on the desktop,
+        the check is then unmet), or `start` or `end` is not a time.
     """
     first, last = _time(start), _time(end) if end else None
     own = _own_zone(guest)
@@ -101,9 +101,9 @@ def calendar_has_event(
 
 @evaluator(on="desktop")
 def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
-    """Return whether a calendar on a server exists and has no event with this title.
+    """Return whether a calendar on a server exists and has no event with the given title.
 
-    A cancelled event is there still. A calendar of which the server returns a part only, or whose
+    A cancelled event still counts. A calendar that the server returns only partially, or whose
     events cannot be parsed, is unmet. Proves the state, not who made it.
 
     Example:
@@ -112,12 +112,14 @@ def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
 
     Args:
         guest: the desktop.
-        calendar: address of the collection, with user and password.
-        summary: the whole title; white space around it is ignored.
+        calendar: URL of the collection, with user and password.
+        summary: the complete title; surrounding white space is ignored.
 
     Raises:
-        ServerError: the server does not speak CalDAV; one of the desktop's own is unmet.
-        ObstructedError: there is no such calendar when the trial begins; later that is unmet.
+        ServerError: the server does not support CalDAV; for a server on the desktop, the check is
+            unmet.
+        ObstructedError: the calendar does not exist at the start of the trial; later the check is
+            unmet.
     """
     collection = _collection(calendar, _EVENTS, is_required=True)
     try:
@@ -132,7 +134,7 @@ def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
 def address_book_has(
     guest: Guest, address_book: str, name: str, email: str = "", phone: str = ""
 ) -> bool:
-    """Return whether an address book on a server has a card with this name, which is no group's.
+    """Return whether an address book on a server has a contact with the given name.
 
     Proves the state, not who made it.
 
@@ -142,14 +144,15 @@ def address_book_has(
 
     Args:
         guest: the desktop.
-        address_book: address of the collection, with user and password.
-        name: the whole formatted name; white space around it is ignored.
-        email: one of the card's addresses, case-insensitive; any when empty.
-        phone: one of the card's numbers; only its digits and a leading ``+`` (or ``00``) count; any
-            when empty.
+        address_book: URL of the collection, with user and password.
+        name: the complete formatted name; surrounding white space is ignored.
+        email: one of the contact's e-mail addresses, case-insensitive; empty matches any.
+        phone: one of the contact's numbers; only its digits and a leading ``+`` (or ``00``) count;
+            empty matches any.
 
     Raises:
-        ServerError: the server does not speak CardDAV; one of the desktop's own is unmet.
+        ServerError: the server does not support CardDAV; for a server on the desktop, the check is
+            unmet.
     """
     return any(
         shown(name) in {shown(line.value) for line in card if line.name == "FN"}
@@ -190,18 +193,18 @@ def _is_group(card: list[Property]) -> bool:
 
 
 def _collection(address: str, query: str, *, is_required: bool = False) -> Collection:
-    """Return a collection; an empty one when there is none.
+    """Return a collection; an empty one if it does not exist.
 
     Raises:
-        ObstructedError: a server of this desktop does not speak the protocol, or there is no
-            collection, and one is required: it was there when the trial began.
-        ServerError: another server does not.
+        ObstructedError: a server on this desktop does not support the protocol, or a required
+            collection does not exist, although it did when the trial began.
+        ServerError: another server does not support the protocol.
     """
     parts = urlsplit(address)
     with asking(parts.hostname or ""):
         collection = _query(parts, address, query)
     if collection is None and is_required:
-        raise ObstructedError("there is no such collection")
+        raise ObstructedError("the collection does not exist")
     return collection or Collection([], is_whole=True)
 
 
@@ -222,20 +225,20 @@ def _query(parts: SplitResult, address: str, query: str) -> Collection | None:
     try:
         root = ET.fromstring(answer.body)  # noqa: S314  (without a DTD no entities)
     except ET.ParseError as exc:
-        raise ValueError(f"the server replied with broken XML: {exc}") from exc
+        raise ValueError(f"the server replied with malformed XML: {exc}") from exc
     texts = [node.text or "" for node in root.iter() if node.tag in _CONTENT]
     return Collection(texts, not any(_TOO_MANY in (node.text or "") for node in root.iter(_STATUS)))
 
 
 def _time(text: str) -> date:
-    """Parse a date, or a time (a `datetime` is a date as well)."""
+    """Parse a date or a time (a `datetime` is also a `date`)."""
     if len(text) == len("2026-11-24"):
         return date.fromisoformat(text)
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def _own_zone(guest: Guest) -> ZoneInfo | None:
-    """Return the desktop's time zone; None when nobody knows it."""
+    """Return the desktop's time zone; None if it is unknown."""
     target = link_target(guest, "/etc/localtime") or ""
     try:
         return ZoneInfo(target.partition("/zoneinfo/")[2])
@@ -254,7 +257,7 @@ def _is_at(given: date | None, wanted: date, own: ZoneInfo | None) -> bool:
 
 
 def _digits(number: str) -> str:
-    """Return a number's digits; ``00`` before the country's is a plus."""
+    """Return a number's digits; a leading ``00`` becomes a plus."""
     kept = "".join(char for char in number if char in "+0123456789")
     digits = kept.replace("+", "")
     if kept.startswith("00"):

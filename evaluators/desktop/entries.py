@@ -1,4 +1,4 @@
-"""Desktop entries: which file an application's id names, and which program an entry starts.
+"""Desktop entries: the file of an application's id, and the program that an entry starts.
 
 Source: freedesktop.org's Desktop Entry Specification 1.5.
 """
@@ -45,7 +45,7 @@ _TRUE = ("true", "1")
 _HARMLESS = re.compile(
     r"(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|GTK_THEME|G[DT]K_[A-Z_]*SCALE|BAMF_DESKTOP_FILE_HINT)=.*"
 )
-"""Assignments that leave alone which program is started, with what code and on which screen."""
+"""Variable assignments that do not change the program, its code or its screen."""
 _MAX_DASHES = 6
 _NUMBER = r"-?\d+"
 _STARTERS = {
@@ -54,16 +54,16 @@ _STARTERS = {
     "nohup": (r"(?!)", ()),
     "setsid": (r"-[cfw]+|--(?:ctty|fork|wait)", ()),
 }
-"""Programs that start another one, which runs as if it had been started itself: options of a word, and of two."""
+"""Programs that only start another one: pattern of options of one argument, and options with a value."""
 _SHELLS = ("sh", "bash", "dash")
 _SLEEP = re.compile(r"\s*sleep [0-9]{1,3}\s*")
 _FOREIGN = re.compile(r"[|<>$`(){}*?!#\n]")
 _WRONG_CODE = re.compile(r"%(?![%fFuUdDnNickvm])")
 _FILE_CODE = re.compile(r"%[fFuU]")
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
-"""White space that GLib passes over, and Python's parser takes for a value that goes on."""
+"""White space that GLib ignores, but Python's parser treats as a continuation line."""
 _USER_PROGRAMS = ("~/.local/bin", "~/bin")
-"""Folders that shells of the desktop look for programs in before those of the system."""
+"""Folders that the desktop's shells search for programs before the system's folders."""
 _ENDING = ("--help", "--help-all", "--version", "-h")
 
 
@@ -71,13 +71,13 @@ class Entry(NamedTuple):
     """The values of a desktop entry.
 
     Attributes:
-        values: by key, without those of other sections.
+        values: values by key, without those of other sections.
     """
 
     values: Mapping[str, str]
 
     def text(self, key: str) -> str:
-        """Return a value; empty when it is missing."""
+        """Return a value; empty if it is missing."""
         return self.values.get(key, "")
 
     def items(self, key: str) -> set[str]:
@@ -85,12 +85,12 @@ class Entry(NamedTuple):
         return {item for item in self.text(key).split(";") if item}
 
     def is_true(self, key: str, *, default: bool = False) -> bool:
-        """Return the value of a switch."""
+        """Return the value of a boolean key."""
         return self.text(key) in _TRUE if self.text(key) else default
 
     @property
-    def words(self) -> list[str]:
-        """The words of the command, behind ``env`` and its variables, a shell that waits, ``nice`` and such."""
+    def arguments(self) -> list[str]:
+        """The command line, without ``env`` and its variables, a shell that waits, ``nice`` and the like."""
         try:
             argv = _behind_env(_behind_shell(_behind_env(shlex.split(self.text("Exec")))))
         except ValueError:
@@ -99,24 +99,24 @@ class Entry(NamedTuple):
 
     @property
     def program(self) -> str:
-        """The first of `words`; empty without one."""
-        return next(iter(self.words), "")
+        """The first of `arguments`; empty if there are none."""
+        return next(iter(self.arguments), "")
 
     @property
     def takes_files(self) -> bool:
-        """Return whether the command is given files or addresses to open."""
+        """Return whether the command gets files or URLs to open."""
         return _FILE_CODE.search(self.text("Exec").replace("%%", "")) is not None
 
 
 def _behind_env(argv: list[str]) -> list[str]:
-    """Return the command behind ``env``; all words where it sets more than language and looks."""
+    """Return the command after ``env``; the unchanged arguments if it sets more than language and appearance."""
     if argv and PurePath(argv[0]).name == "env":
         return [*itertools.dropwhile(_HARMLESS.fullmatch, argv[1:])]
     return argv
 
 
 def _behind_shell(argv: list[str]) -> list[str]:
-    """Return the command that a shell runs after waits of less than 1000 s; all words where it does more."""
+    """Return the command that a shell runs after waits of less than 1000 s; the unchanged arguments if it does more."""
     if len(argv) != 3 or PurePath(argv[0]).name not in _SHELLS or argv[1] != "-c":  # noqa: PLR2004
         return argv
     *waits, last = re.split(r";|&&", argv[2].strip().removesuffix("&"))
@@ -126,7 +126,7 @@ def _behind_shell(argv: list[str]) -> list[str]:
 
 
 def _behind_starter(argv: list[str]) -> list[str]:
-    """Return the command behind a program that starts it and lets it run; all words without one."""
+    """Return the command that a starter program runs; the unchanged arguments if there is none."""
     name = PurePath(argv[0]).name if argv else ""
     if name not in _STARTERS or argv[0] not in {name, f"/usr/bin/{name}", f"/bin/{name}"}:
         return argv
@@ -138,10 +138,10 @@ def _behind_starter(argv: list[str]) -> list[str]:
 
 
 def can_start(guest: Guest, entry: Entry) -> bool:
-    """Return whether nothing in an entry keeps its program from being started, and from staying.
+    """Return whether nothing in an entry prevents its program from starting and continuing to run.
 
-    Its folder (``Path``) and what it needs (``TryExec``) are there, its command has known codes alone, and no
-    option with which programs print something and end.
+    Its folder (``Path``) and required program (``TryExec``) exist, its command has only known field
+    codes, and no option with which programs print something and exit.
     """
     folder, needed = entry.text("Path"), entry.text("TryExec")
     is_there = not folder or (folder.startswith("/") and os.path.isdir(guest.path(folder)))  # noqa: PTH112
@@ -149,15 +149,15 @@ def can_start(guest: Guest, entry: Entry) -> bool:
         is_there
         and (not needed or find_program(guest, needed) != "")
         and _WRONG_CODE.search(entry.text("Exec").replace("%%", "")) is None
-        and not any(word in _ENDING for word in entry.words[1:])
+        and not any(word in _ENDING for word in entry.arguments[1:])
     )
 
 
 def read_entry(guest: Guest, path: str) -> Entry | None:
-    """Read a desktop entry of an application, or one of the system's that a link leads to.
+    """Read an application's desktop entry, or the system's entry that a link leads to.
 
     Returns:
-        None when there is none, or one that is not an application's.
+        The entry; None if there is none, or it is not an application's.
     """
     folder, target = guest.path(path).rpartition("/")[0], link_target(guest, path)
     if target is not None:
@@ -176,13 +176,13 @@ def read_entry(guest: Guest, path: str) -> Entry | None:
 
 
 def _may_read(guest: Guest, status: os.stat_result) -> bool:
-    """Return whether the user's session may read a file; root may read any."""
+    """Return whether the user's session may read a file."""
     own = os.stat(guest.home).st_uid  # noqa: PTH116
     return bool(status.st_mode & (stat.S_IRUSR if status.st_uid == own else stat.S_IROTH))
 
 
 def system_entry(guest: Guest, app: str) -> Entry | None:
-    """Return the system's entry of an id, such as ``org.gnome.gedit.desktop``; None without one."""
+    """Return the system's entry of an id, such as ``org.gnome.gedit.desktop``; None if there is none."""
     for folder, place in itertools.product(SYSTEM_APPLICATIONS, _places(app)):
         entry = read_entry(guest, f"{folder}/{place}")
         if entry is not None:
@@ -191,15 +191,15 @@ def system_entry(guest: Guest, app: str) -> Entry | None:
 
 
 def user_entries(guest: Guest, app: str) -> list[Entry | None]:
-    """Return what the user's folder holds for an id; None for what is not an application's."""
+    """Return the entries of an id in the user's folder; None for those that are not an application's."""
     paths = [f"{USER_APPLICATIONS}/{place}" for place in _places(app)]
     return [read_entry(guest, path) for path in paths if look(guest, path) is not None]
 
 
 def find_program(guest: Guest, name: str) -> str:
-    """Return the path of the file that a program's name or path leads to; empty without one.
+    """Return the path of the file of a program's name or path; empty if there is none.
 
-    A link to a file that is many programs is not followed.
+    A link to a multi-call binary is not followed.
     """
     is_path = "/" in name
     if is_path and not name.startswith("/"):
@@ -224,7 +224,7 @@ def is_same_program(guest: Guest, name: str, other: str) -> bool:
 
 
 def _places(app: str) -> Iterator[str]:
-    """Iterate over the relative paths of an id: each dash may stand for a slash."""
+    """Iterate over the possible relative paths of an id; each dash may represent a slash."""
     first, *parts = app.split("-")
     marks = itertools.product("-/", repeat=len(parts)) if len(parts) <= _MAX_DASHES else ()
     for choice in marks:

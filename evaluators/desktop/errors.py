@@ -1,7 +1,7 @@
-"""Errors that say whose fault it is when an evaluator of a desktop cannot answer.
+"""Errors that attribute the failure of a desktop evaluator.
 
-Whoever judges goes by the names of these two classes and of Python's own `OSError`
-(`evaluators.attribution`); any other exception is the evaluator's own fault.
+`evaluators.attribution` uses the names of these two classes and of Python's `OSError`; any other
+exception is a fault of the evaluator.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 class ObstructedError(Exception):
-    """Something on the desktop keeps the evaluator from answering: its node is unmet."""
+    """Something on the desktop blocks the evaluator: its node is unmet."""
 
 
 class ServerError(Exception):
-    """A server outside the desktop does not answer: the node is inconclusive."""
+    """A server outside the desktop does not respond: the node is inconclusive."""
 
 
 @contextlib.contextmanager
 def asking(host: str) -> Iterator[None]:
-    """Attribute whatever goes wrong while a server is asked.
+    """Attribute failures of requests to a server.
 
     On the desktop itself the agent can start, stop and replace servers; elsewhere it cannot.
 
@@ -35,18 +35,18 @@ def asking(host: str) -> Iterator[None]:
         host: name or address of the server.
 
     Raises:
-        ObstructedError: a server of the desktop's own fails, or replies with nonsense.
-        ServerError: another server does.
+        ObstructedError: a server on the desktop fails, or its reply is invalid.
+        ServerError: another server does so.
     """
     try:
         yield
     except Exception as exc:
         kind = ObstructedError if is_own(host) else ServerError
-        raise kind(f"{host} did not answer: {type(exc).__name__}: {exc}") from exc
+        raise kind(f"{host} did not respond properly: {type(exc).__name__}: {exc}") from exc
 
 
 def is_own(host: str) -> bool:
-    """Return whether a name or address stands for this machine alone; False for unknown ones."""
+    """Return whether a name or address refers only to this machine; False if unknown."""
     try:
         addresses = {(row[0], row[4]) for row in socket.getaddrinfo(host, None)}
     except (OSError, UnicodeError):
@@ -55,19 +55,19 @@ def is_own(host: str) -> bool:
 
 
 def output_of(guest: Guest, argv: Sequence[str], timeout_s: float = 10.0) -> tuple[int, str, str]:
-    """Run a program as the user; return its exit code, standard output and standard error.
+    """Run a program as the user and return its exit code, standard output and standard error.
 
     Raises:
-        ObstructedError: somebody ended it; only the agent's programs can.
+        ObstructedError: the program was killed, which only the agent's programs can do.
     """
     code, out, err = guest.run_as_user(argv, timeout_s)
     if code < 0:
-        raise ObstructedError(f"{argv[0]} was ended by signal {-code}")
+        raise ObstructedError(f"{argv[0]} was killed by signal {-code}")
     return code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
 
 
 def _is_own_address(family: int, place: tuple[Any, ...]) -> bool:
-    """Return whether an address is a loopback one, or one that a socket can be bound to."""
+    """Return whether an address is a loopback address, or one that a socket can be bound to."""
     if ipaddress.ip_address(place[0]).is_loopback:
         return True
     with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as handle:

@@ -1,8 +1,8 @@
-"""Single files of a desktop.
+"""Evaluators of single files of a desktop.
 
-Paths are absolute, or start with ``~/`` for the agent's home folder. Symbolic links are not followed,
-neither at the end of a path nor on the way below the home folder: a link to the right file is not
-the right file. Elsewhere only links of the system's own are followed on the way.
+Paths are absolute, or start with ``~/`` for the agent's home folder. Symbolic links are not
+followed, neither at the end of a path nor within the path below the home folder: a link to the
+right file is not the right file. Elsewhere only the system's own links within a path are followed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PERMISSIONS = 0o7777
 
 @evaluator(on="desktop")
 def file_exists(guest: Guest, path: str) -> bool:
-    """Return whether there is a regular file at this path; it may be empty.
+    """Return whether a regular file exists at the given path.
 
     Proves the state, not who made it.
 
@@ -37,16 +37,17 @@ def file_exists(guest: Guest, path: str) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the file.
+        path: path of the file.
     """
     return is_file(guest, path)
 
 
 @evaluator(on="desktop")
 def path_absent(guest: Guest, path: str) -> bool:
-    """Return whether there is nothing at this path: no file, no folder, not even a dangling link.
+    """Return whether nothing exists at the given path: no file, folder or link.
 
-    A path through a link is unmet, wherever that leads, but for links of the system's own such as ``/bin``.
+    A path through a link is unmet, regardless of its target, except for the system's own links such
+    as ``/bin``.
 
     Proves the state, not who made it.
 
@@ -62,9 +63,9 @@ def path_absent(guest: Guest, path: str) -> bool:
 
 @evaluator(on="desktop")
 def file_moved(guest: Guest, source: str, target: str, sha256: str) -> bool:
-    """Return whether a file is no longer at one path and is, unchanged, at another.
+    """Return whether a file was moved, unchanged, from one path to another.
 
-    A copy whose original still exists is unmet, and so is another file with the same name.
+    A copy whose original still exists is unmet, as is a different file with the same name.
 
     Proves the state, not who made it.
 
@@ -74,16 +75,16 @@ def file_moved(guest: Guest, source: str, target: str, sha256: str) -> bool:
 
     Args:
         guest: the desktop.
-        source: where it was.
-        target: where it should be now.
-        sha256: of its content, 64 hex digits.
+        source: the old path.
+        target: the new path.
+        sha256: SHA-256 of its content, 64 hex digits.
     """
     return is_absent(guest, source) and sha256_of(guest, target) == sha256.lower()
 
 
 @evaluator(on="desktop")
 def file_sha256_equals(guest: Guest, path: str, sha256: str) -> bool:
-    """Return whether a file's content has this digest; a file larger than 256 MiB is unmet.
+    """Return whether a file's content has the given SHA-256.
 
     Proves the state, not who made it.
 
@@ -93,15 +94,15 @@ def file_sha256_equals(guest: Guest, path: str, sha256: str) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the file.
-        sha256: 64 hex digits; case-insensitive.
+        path: path of the file.
+        sha256: 64 hex digits; case-insensitive. A file larger than 256 MiB is unmet.
     """
     return sha256_of(guest, path) == sha256.lower()
 
 
 @evaluator(on="desktop")
 def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int) -> bool:
-    """Return whether a file's size is within bounds, both included.
+    """Return whether a file's size is within the given limits, inclusive.
 
     Proves the state, not who made it.
 
@@ -111,9 +112,9 @@ def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int
 
     Args:
         guest: the desktop.
-        path: of the file.
-        least_bytes: smallest size.
-        most_bytes: largest size.
+        path: path of the file.
+        least_bytes: minimum size.
+        most_bytes: maximum size.
     """
     status = look(guest, path)
     if status is None or not stat.S_ISREG(status.st_mode):
@@ -123,7 +124,7 @@ def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int
 
 @evaluator(on="desktop")
 def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
-    """Return whether a file or folder has exactly these permissions.
+    """Return whether a file or folder has exactly the given permissions.
 
     Proves the state, not who made it.
 
@@ -132,7 +133,7 @@ def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the file or folder; a link has none.
+        path: path of the file or folder; a link is unmet.
         mode: octal digits as for ``chmod``, such as ``644`` or ``4755``.
 
     Raises:
@@ -147,9 +148,9 @@ def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
 
 @evaluator(on="desktop")
 def symlink_leads_to(guest: Guest, path: str, target: str) -> bool:
-    """Return whether there is a symbolic link at a path, to another path that may be missing.
+    """Return whether a symbolic link leads to the given target, which may be missing.
 
-    Where the link goes up (``..``), it must leave a folder that is there and is no link itself.
+    If the link goes up (``..``), the folder that it leaves must exist and must not be a link.
 
     Proves the state, not who made it.
 
@@ -158,8 +159,8 @@ def symlink_leads_to(guest: Guest, path: str, target: str) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the link.
-        target: where it should lead; a relative link is resolved from the folder it is in.
+        path: path of the link.
+        target: the expected target; a relative link is resolved from its folder.
     """
     link = link_target(guest, path)
     if link is None:

@@ -1,14 +1,14 @@
-"""The default profile of Firefox: history, bookmarks, downloads, tabs, settings.
+"""Evaluators of Firefox's default profile: history, bookmarks, downloads, tabs, settings.
 
-A missing profile, or a broken file in it, is unmet. Firefox writes its session some 15 s after a
-change, and settings at irregular times: a task must allow for that. A task that
-uses one of these does not run on a desktop without Firefox. The files are the agent's own: where a
-visit matters, ask the server as well.
+A missing profile, or a corrupt file in it, is unmet. Firefox writes its session about 15 s after a
+change, and settings at irregular times: a task must allow for that. A task that uses one of these
+evaluators does not run on a desktop without Firefox. The agent can edit these files: if a visit
+matters, also check the server.
 
 Source: Mozilla's ``places.sqlite`` (tables ``moz_places``, ``moz_historyvisits``,
 ``moz_bookmarks``, ``moz_annos``), ``sessionstore-backups/recovery.jsonlz4`` and ``prefs.js``, as
-Firefox 128 ESR writes them; ``nsINavHistoryService.idl`` and ``DownloadHistory.sys.mjs`` for the
-numbers of visits and downloads.
+written by Firefox 128 ESR; ``nsINavHistoryService.idl`` and ``DownloadHistory.sys.mjs`` for the
+codes of visits and downloads.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _VISITED = """
     SELECT 1 FROM moz_places p JOIN moz_historyvisits v ON v.place_id = p.id
     WHERE p.url = ? AND v.visit_type IN (1, 2, 3, 5, 6, 9)
 """
-# Tags are stored as bookmarks, in folders that nobody sees; what hangs below no folder is lost.
+# Tags are stored as bookmarks, in invisible folders; bookmarks outside of folders are lost.
 _BOOKMARKED = """
     WITH RECURSIVE shown(id) AS (
         SELECT id FROM moz_bookmarks
@@ -58,9 +58,9 @@ _RESULT = f"{_ANNOTATION} 'downloads/metaData'"
 
 @evaluator(on="desktop", needs="Firefox")
 def firefox_visited(guest: Guest, url: str) -> bool:
-    """Return whether Firefox's history has a visit to exactly this address.
+    """Return whether Firefox's history has a visit to the given URL.
 
-    Downloads and pages that were shown in another page's frame are no visits. Proves the state, not
+    Downloads and pages in frames of other pages do not count as visits. Proves the state, not
     who made it.
 
     Example:
@@ -68,26 +68,26 @@ def firefox_visited(guest: Guest, url: str) -> bool:
 
     Args:
         guest: the desktop.
-        url: the whole address, as Firefox stores it (a host alone ends with a slash).
+        url: the complete URL, as stored by Firefox (with a slash after a host without a path).
     """
     return bool(_places(guest, _VISITED, url))
 
 
 @evaluator(on="desktop", needs="Firefox")
 def firefox_bookmarked(guest: Guest, url: str, title: str = "", folder: str = "") -> bool:
-    """Return whether an address is bookmarked in Firefox, under a title and in a folder if given.
+    """Return whether a URL is bookmarked in Firefox, with the given title and folder, if any.
 
-    A tag alone is no bookmark. Proves the state, not who made it.
+    A tag does not count as a bookmark. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: firefox_bookmarked, with: {url: "http://news.test/", folder: toolbar}}``
 
     Args:
         guest: the desktop.
-        url: the whole address.
-        title: of the bookmark, whole; any when empty.
-        folder: title of the folder it is in, or ``toolbar``, ``menu``, ``other`` for Firefox's
-            own folders; any when empty.
+        url: the complete URL.
+        title: complete title of the bookmark; empty matches any.
+        folder: title of its folder, or ``toolbar``, ``menu``, ``other`` for Firefox's own folders;
+            empty matches any.
     """
     return any(
         title in {"", own}
@@ -98,10 +98,10 @@ def firefox_bookmarked(guest: Guest, url: str, title: str = "", folder: str = ""
 
 @evaluator(on="desktop", needs="Firefox")
 def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
-    """Return whether Firefox has downloaded an address to a file, and the file exists.
+    """Return whether Firefox has downloaded a URL to a file, and the file exists.
 
-    A download that is not finished, failed or was cancelled is unmet; what the file holds is
-    ignored: compare it as well. Proves the state, not who made it.
+    A download that is unfinished, failed or was cancelled is unmet. The file's content is not
+    checked; check it separately. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: firefox_downloaded, with: {url: "http://files.test/form.pdf", path:
@@ -109,8 +109,8 @@ def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
 
     Args:
         guest: the desktop.
-        url: the whole address of the download.
-        path: of the file.
+        url: the complete URL of the download.
+        path: path of the file.
     """
     uris = [str(uri) for (uri,) in _places(guest, _DESTINATION, url)]
     paths = [guest.path(unquote(uri[7:])) for uri in uris if uri.startswith("file:///")]
@@ -120,16 +120,16 @@ def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
     status = look(guest, path)
     if status is None or not stat.S_ISREG(status.st_mode):
         return False
-    # Firefox puts an empty file there first, and may not have noted the result yet.
+    # Firefox first creates an empty file, and may not have recorded the result yet.
     return all(map(_is_finished, results)) if results else status.st_size > 0
 
 
 @evaluator(on="desktop", needs="Firefox")
 def firefox_tab_open(guest: Guest, url: str) -> bool:
-    """Return whether a running Firefox has an open tab at exactly this address.
+    """Return whether a running Firefox has an open tab with the given URL.
 
     The tab's history is ignored. The system's Firefox must run with the profile; its tabs are those
-    of the session that is stored there, which the agent may write as well: ask for a visit, too. Proves
+    of the stored session, which the agent can edit, so also check for a visit. Proves
     the state, not who made it.
 
     Example:
@@ -137,33 +137,34 @@ def firefox_tab_open(guest: Guest, url: str) -> bool:
 
     Args:
         guest: the desktop.
-        url: the whole address.
+        url: the complete URL.
     """
     return any(_shown(tab) == url for window in _windows(guest) for tab in window["tabs"])
 
 
 @evaluator(on="desktop", needs="Firefox")
 def firefox_tab_count(guest: Guest, count: int) -> bool:
-    """Return whether a running Firefox has this many tabs open, in all its windows together.
+    """Return whether a running Firefox has exactly the given number of open tabs, in all windows together.
 
-    Compared as by ``firefox_tab_open``. Proves the state, not who made it.
+    The session is read as in ``firefox_tab_open``. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: firefox_tab_count, with: {count: 3}}``
 
     Args:
         guest: the desktop.
-        count: how many, at least 1.
+        count: number of tabs, at least 1.
     """
     return count > 0 and sum(len(window["tabs"]) for window in _windows(guest)) == count
 
 
 @evaluator(on="desktop", needs="Firefox")
 def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> bool:  # noqa: FBT001
-    """Return whether a setting of Firefox was changed to this value.
+    """Return whether a setting of Firefox was changed to the given value.
 
-    Firefox stores only changed settings; one that still has its default is unmet, and so is one that
-    the profile's ``user.js`` sets otherwise, which Firefox takes over whenever it starts. Proves the state,
+    Firefox stores only changed settings; a setting with its default value is unmet, as is one that
+    the profile's ``user.js``, which Firefox applies at every start, sets to another value. Proves
+    the state,
     not who made it.
 
     Example:
@@ -172,8 +173,8 @@ def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> boo
 
     Args:
         guest: the desktop.
-        name: as ``about:config`` shows it.
-        value: text, whole number or bool.
+        name: name in ``about:config``.
+        value: text, integer or bool.
     """
     profile = default_profile(guest)
     if profile is None:
@@ -195,7 +196,7 @@ def _places(guest: Guest, query: str, url: str) -> list[tuple[Any, ...]]:
 
 
 def _windows(guest: Guest) -> list[dict[str, Any]]:
-    """Return the windows of the running Firefox, each with its tabs; none when it does not run."""
+    """Return the windows of the running Firefox with their tabs; empty if it is not running."""
     profile = default_profile(guest)
     if profile is None or not is_used(guest, profile):
         return []
@@ -210,7 +211,7 @@ def _windows(guest: Guest) -> list[dict[str, Any]]:
 
 
 def _shown(tab: dict[str, Any]) -> str | None:
-    """Return the address a tab shows: ``index`` counts its entries from 1."""
+    """Return the URL that a tab shows; ``index`` counts its entries from 1."""
     try:
         index = int(tab["index"])
         return str(tab["entries"][index - 1]["url"]) if index > 0 else None
@@ -219,7 +220,7 @@ def _shown(tab: dict[str, Any]) -> str | None:
 
 
 def _is_finished(result: object) -> bool:
-    """Return whether the recorded result of a download says that it is there as a whole."""
+    """Return whether the recorded result of a download means that it is complete."""
     return (
         isinstance(result, dict)
         and result.get("state") == _FINISHED

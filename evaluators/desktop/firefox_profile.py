@@ -1,4 +1,4 @@
-"""The default profile of Firefox, its settings file, and the process that uses it.
+"""Firefox's default profile, its settings file, and the process that uses it.
 
 Source: Mozilla's ``profiles.ini``; ``modules/libpref/parser/src/lib.rs`` for the grammar of
 ``prefs.js``; ``toolkit/profile/nsProfileLock.cpp``: a running Firefox holds a POSIX lock on
@@ -46,9 +46,9 @@ _ENDS = frozenset(";")
 
 
 def default_profile(guest: Guest) -> str | None:
-    """Return the default profile's folder: the installation's, else the marked or first one.
+    """Return the folder of the default profile: the installation's, else the marked or first one.
 
-    From version 147 on Firefox keeps new profiles below ``~/.config``, unless the old folder exists.
+    Since version 147, Firefox keeps new profiles below ``~/.config``, unless the old folder exists.
     """
     lists = ((root, read_text(guest, f"{root}/profiles.ini")) for root in _ROOTS)
     root, text = next((listing for listing in lists if listing[1] is not None), ("", None))
@@ -73,8 +73,8 @@ def default_profile(guest: Guest) -> str | None:
 def is_used(guest: Guest, profile: str) -> bool:
     """Return whether the system's Firefox, started by the agent's user, runs with a profile.
 
-    The kernel names the process that holds the profile's lock, the file that it executes, and
-    whose process it is.
+    The kernel provides the process that holds the profile's lock, its executable file, and its
+    user.
     """
     pid = _locker(guest, f"{profile}/.parentlock")
     if pid <= 0:
@@ -89,9 +89,10 @@ def is_used(guest: Guest, profile: str) -> bool:
 
 
 def parse_prefs(text: str) -> dict[str, str | int | bool]:
-    """Return the settings of a ``prefs.js`` as Firefox reads it; broken statements are left out.
+    """Return the settings in a ``prefs.js``, parsed like Firefox; malformed statements are ignored.
 
-    Comments may stand anywhere, several statements on a line; the last one of a name counts.
+    Comments may occur anywhere, and a line may have several statements; the last one for a name
+    counts.
     """
     settings: dict[str, str | int | bool] = {}
     statement: list[str] = []
@@ -107,7 +108,7 @@ def parse_prefs(text: str) -> dict[str, str | int | bool]:
 
 
 def _locker(guest: Guest, path: str) -> int:
-    """Return the process that locks a file for writing; 0 when there is none."""
+    """Return the process that locks a file for writing; 0 if there is none."""
     with opened(guest, path) as file:
         if file is None:
             return 0
@@ -129,7 +130,7 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def _setting(statement: list[str]) -> tuple[str, str | int | bool | None]:
-    """Return name and value of ``user_pref("name", value)``; no value for all else."""
+    """Return name and value of ``user_pref("name", value)``; None as the value for anything else."""
     if len(statement) != _STATEMENT_TOKENS:
         return "", None
     verb, opening, name, comma, value, closing = statement
@@ -139,7 +140,7 @@ def _setting(statement: list[str]) -> tuple[str, str | int | bool | None]:
 
 
 def _value(token: str) -> str | int | bool | None:
-    """Return what a token stands for; None when it is no value."""
+    """Return the value of a token; None if it is not a value."""
     if token[0] in "\"'":
         return _text(token[1:-1]) if len(token) > 1 else None
     if token in _WORDS:
@@ -148,7 +149,7 @@ def _value(token: str) -> str | int | bool | None:
 
 
 def _text(inner: str) -> str | None:
-    """Return the text that a string literal stands for; None for an unknown escape."""
+    """Return the text of a string literal; None for an unknown escape."""
     matches = list(_ESCAPE.finditer(inner))
     if any(not any(match.group(1, 2, 3)) for match in matches):
         return None

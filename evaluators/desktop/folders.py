@@ -1,4 +1,4 @@
-"""Folders of a desktop, and whole trees of them. Paths are as for files."""
+"""Evaluators of folders of a desktop, and of their trees. Paths are as in `files`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @evaluator(on="desktop")
 def directory_exists(guest: Guest, path: str) -> bool:
-    """Return whether there is a folder at this path; it may be empty.
+    """Return whether a folder exists at the given path.
 
     Proves the state, not who made it.
 
@@ -22,17 +22,17 @@ def directory_exists(guest: Guest, path: str) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the folder.
+        path: path of the folder.
     """
     return is_folder(guest, path)
 
 
 @evaluator(on="desktop")
 def directory_lists(guest: Guest, path: str, names: list[str]) -> bool:
-    """Return whether a folder holds exactly these entries, no fewer and no more.
+    """Return whether a folder contains exactly the given entries.
 
-    Entries whose name begins with a dot are ignored. A folder that is missing, or holds more than
-    10 000 entries, is unmet.
+    Entries whose names begin with a dot are ignored. A folder that is missing, or has more than 10
+    000 entries, is unmet.
 
     Proves the state, not who made it.
 
@@ -41,8 +41,8 @@ def directory_lists(guest: Guest, path: str, names: list[str]) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the folder.
-        names: of files and folders in it, in any order; none for an empty folder.
+        path: path of the folder.
+        names: names of files and folders in it, in any order; an empty list for an empty folder.
     """
     seen = _shown(guest, path)
     return seen is not None and seen == sorted(names)
@@ -50,10 +50,10 @@ def directory_lists(guest: Guest, path: str, names: list[str]) -> bool:
 
 @evaluator(on="desktop")
 def directory_counts(guest: Guest, path: str, count: int, suffix: str = "") -> bool:
-    """Return whether a folder holds this many entries whose names end with a suffix.
+    """Return whether a folder contains exactly the given number of entries whose names end with a suffix.
 
-    Entries whose name begins with a dot are ignored. A folder that is missing, or holds more than
-    10 000 entries, is unmet.
+    Entries whose names begin with a dot are ignored. A folder that is missing, or has more than 10
+    000 entries, is unmet.
 
     Proves the state, not who made it.
 
@@ -62,9 +62,9 @@ def directory_counts(guest: Guest, path: str, count: int, suffix: str = "") -> b
 
     Args:
         guest: the desktop.
-        path: of the folder.
-        count: how many.
-        suffix: case-sensitive; all entries count when empty.
+        path: path of the folder.
+        count: number of entries.
+        suffix: suffix, case-sensitive; if empty, all entries count.
     """
     seen = _shown(guest, path)
     return seen is not None and sum(name.endswith(suffix) for name in seen) == count
@@ -72,12 +72,12 @@ def directory_counts(guest: Guest, path: str, count: int, suffix: str = "") -> b
 
 @evaluator(on="desktop")
 def directories_equal(guest: Guest, source: str, target: str) -> bool:
-    """Return whether two folders hold the same files with the same content, in the same subfolders.
+    """Return whether two folders contain the same files with the same content, in the same subfolders.
 
-    Times, owners and permissions are ignored; entries whose name begins with a dot are compared. Links
-    must have the same target text. A source without a file or link, however many empty folders it holds,
-    is unmet, as nothing shows that it was copied; so are folders with more than 10 000 entries, 256 MiB or
-    100 levels of folders, and a target that is the source or is within it.
+    Times, owners and permissions are ignored; entries whose names begin with a dot are compared.
+    Links must have the same target text. A source without files or links is unmet, even with empty
+    folders, because nothing shows that it was copied. Folders with more than 10 000 entries, 256
+    MiB or 100 levels are unmet, as is a target that is the source or within it.
 
     Proves the state, not who made it.
 

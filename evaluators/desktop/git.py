@@ -1,9 +1,9 @@
-"""Git repositories on a desktop; paths are those of work trees.
+"""Evaluators of git repositories on a desktop; paths are those of work trees.
 
-Objects and references are read with git's plumbing commands from a copy that git has verified: without
-the repository's configuration, hooks, grafts and replacements, and without objects from elsewhere. Paths
-are as for files. A folder without a repository of its own is unmet, and so is a repository that is
-damaged, uses SHA-256, or has more than 10 000 files or 128 MiB.
+Objects and references are read with git's plumbing commands from a verified copy, without the
+repository's configuration, hooks, grafts and replacements, and without objects from elsewhere.
+Paths are as in `files`. A folder without its own repository is unmet, as is a repository that is
+corrupt, uses SHA-256, or has more than 10 000 files or 128 MiB.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 _BRANCHES, _TAGS = "refs/heads/", "refs/tags/"
 _REGULAR = "100"
-"""With which the modes of regular files begin."""
+"""Prefix of the modes of regular files."""
 _SUBMODULE = "160000 "
-"""The mode of a commit of another repository."""
+"""Mode of a submodule's commit."""
 _SHOW_MESSAGE = ("log", "-1", "--no-notes", "--encoding=UTF-8", "--format=%B")
-"""Git reads a message in the encoding that its commit names."""
+"""Command that prints a message; git decodes it with the encoding in the commit's header."""
 
 
 @evaluator(on="desktop")
 def git_branch_is(guest: Guest, path: str, branch: str) -> bool:
-    """Return whether this branch is the current one of a repository, as git's status states it.
+    """Return whether the given branch is the current one of a repository, as in ``git status``.
 
-    The files of the work tree do not matter: they may still be those of another branch. Proves the
+    The files in the work tree do not matter; they may still be those of another branch. Proves the
     state, not who made it.
 
     Example:
@@ -38,8 +38,8 @@ def git_branch_is(guest: Guest, path: str, branch: str) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the work tree.
-        branch: its name.
+        path: path of the work tree.
+        branch: name of the branch.
     """
     with verified_copy(guest, path) as copy:
         head = copy and copy.output("symbolic-ref", "--quiet", "HEAD")
@@ -48,9 +48,9 @@ def git_branch_is(guest: Guest, path: str, branch: str) -> bool:
 
 @evaluator(on="desktop")
 def git_branch_exists(guest: Guest, path: str, branch: str) -> bool:
-    """Return whether a repository has a branch of this name, with a commit.
+    """Return whether a repository has a branch with the given name, with a commit.
 
-    A name that stands for another branch is a branch; one that stands for a tag is none. Proves the
+    A symbolic reference to another branch counts as a branch; one to a tag does not. Proves the
     state, not who made it.
 
     Example:
@@ -58,8 +58,8 @@ def git_branch_exists(guest: Guest, path: str, branch: str) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the work tree.
-        branch: its name.
+        path: path of the work tree.
+        branch: name of the branch.
     """
     with verified_copy(guest, path) as copy:
         return copy is not None and _named(copy, _BRANCHES, branch) is not None
@@ -67,7 +67,7 @@ def git_branch_exists(guest: Guest, path: str, branch: str) -> bool:
 
 @evaluator(on="desktop")
 def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
-    """Return whether a tag names the same commit as a reference.
+    """Return whether a tag refers to the same commit as a reference.
 
     Proves the state, not who made it.
 
@@ -76,9 +76,10 @@ def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
 
     Args:
         guest: the desktop.
-        path: of the work tree.
-        tag: its name.
-        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
+        path: path of the work tree.
+        tag: name of the tag.
+        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is
+            complete.
     """
     with verified_copy(guest, path) as copy:
         tagged = copy and _named(copy, _TAGS, tag)
@@ -87,18 +88,19 @@ def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
 
 @evaluator(on="desktop")
 def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEAD") -> bool:
-    """Return whether a commit has exactly this message; white space at its ends is ignored.
+    """Return whether a commit has exactly the given message.
 
-    CRLF is a newline. Proves the state, not who made it.
+    CRLF counts as a newline. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: git_commit_message_is, with: {path: ~/project, message: Fix typo}}``
 
     Args:
         guest: the desktop.
-        path: of the work tree.
-        message: the whole message.
-        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
+        path: path of the work tree.
+        message: the complete message; white space at the ends is ignored.
+        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is
+            complete.
     """
     with verified_copy(guest, path) as copy:
         commit = copy and copy.commit(ref)
@@ -108,9 +110,10 @@ def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEA
 
 @evaluator(on="desktop")
 def git_commit_message_contains(guest: Guest, path: str, text: str, ref: str = "HEAD") -> bool:
-    """Return whether a commit's message contains a text, on one line or over several.
+    """Return whether a commit's message contains the given text, on one line or over several.
 
-    Letter case counts; runs of white space count as one blank. An empty text is unmet. Proves the
+    The comparison is case-sensitive; runs of white space count as one space. An empty text is
+    unmet. Proves the
     state, not who made it.
 
     Example:
@@ -118,9 +121,10 @@ def git_commit_message_contains(guest: Guest, path: str, text: str, ref: str = "
 
     Args:
         guest: the desktop.
-        path: of the work tree.
-        text: what the message must contain.
-        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
+        path: path of the work tree.
+        text: text that the message must contain.
+        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is
+            complete.
     """
     wanted = " ".join(text.split())
     with verified_copy(guest, path) as copy:
@@ -133,7 +137,7 @@ def git_commit_message_contains(guest: Guest, path: str, text: str, ref: str = "
 
 @evaluator(on="desktop")
 def git_commit_count(guest: Guest, path: str, count: int, ref: str = "HEAD") -> bool:
-    """Return whether a reference has this many commits in its history, merged ones included.
+    """Return whether the history of a reference has exactly the given number of commits, including merged ones.
 
     A shallow clone is unmet. Proves the state, not who made it.
 
@@ -142,9 +146,10 @@ def git_commit_count(guest: Guest, path: str, count: int, ref: str = "HEAD") -> 
 
     Args:
         guest: the desktop.
-        path: of the work tree.
-        count: how many, at least 1.
-        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
+        path: path of the work tree.
+        count: number of commits, at least 1.
+        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is
+            complete.
     """
     with verified_copy(guest, path, is_complete=True) as copy:
         commit = copy and copy.commit(ref)
@@ -154,9 +159,10 @@ def git_commit_count(guest: Guest, path: str, count: int, ref: str = "HEAD") -> 
 
 @evaluator(on="desktop")
 def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HEAD") -> bool:
-    """Return whether a commit adds, changes or deletes exactly these files.
+    """Return whether a commit adds, changes or deletes exactly the given files.
 
-    A merge has no changes of its own, and is unmet; so are a shallow clone and a commit with a submodule. Proves the state, not who
+    A merge has no changes of its own and is unmet, as are a shallow clone and a commit with a
+    submodule. Proves the state, not who
     made it.
 
     Example:
@@ -164,9 +170,10 @@ def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HE
 
     Args:
         guest: the desktop.
-        path: of the work tree.
+        path: path of the work tree.
         files: paths in the repository, at least one; a renamed file counts as two.
-        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
+        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is
+            complete.
     """
     arguments = ("diff-tree", "--no-commit-id", "--root", "-r", "-z", "--raw", "--no-renames")
     with verified_copy(guest, path, is_complete=True) as copy:
@@ -179,20 +186,22 @@ def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HE
 
 @evaluator(on="desktop")
 def git_file_equals(guest: Guest, path: str, file: str, text: str, ref: str = "HEAD") -> bool:
-    """Return whether a file of a commit holds exactly this text.
+    """Return whether a file of a commit contains exactly the given text.
 
-    One newline at the end is ignored, and so are a byte order mark and the state of the work tree; CRLF
-    is a newline. A symbolic link is no file. Proves the state, not who made it.
+    A single newline at the end, a byte order mark and the state of the work tree are ignored; CRLF
+    counts as a newline. A symbolic link does not count as a file. Proves the state, not who made
+    it.
 
     Example:
         ``{on: desktop, check: git_file_equals, with: {path: ~/project, file: NAME, text: Mesocosm}}``
 
     Args:
         guest: the desktop.
-        path: of the work tree.
+        path: path of the work tree.
         file: its path in the repository.
-        text: the whole content.
-        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
+        text: the complete content.
+        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is
+            complete.
     """
     with verified_copy(guest, path) as copy:
         commit = copy and copy.commit(ref)
@@ -209,16 +218,16 @@ def _blob(copy: Repository, commit: str, file: str) -> str | None:
 
 
 def _named(copy: Repository, kind: str, name: str) -> str | None:
-    """Return the commit of a branch or tag; None when there is none, or it stands for one of another kind."""
+    """Return the commit of a branch or tag; None if there is none, or it refers to one of another kind."""
     target = copy.output("symbolic-ref", "--quiet", f"{kind}{name}") or kind
     return copy.commit(f"{kind}{name}") if target.startswith(kind) else None
 
 
 def _plain_message(text: str) -> str:
-    """Return a message, its CRLF as newlines, without white space at its ends."""
+    """Return a message with CRLF replaced by newlines, without white space at the ends."""
     return text.replace("\r\n", "\n").strip()
 
 
 def _plain(text: str) -> str:
-    """Return a text as editors show it: without byte order mark and last newline, its CRLF as newlines."""
+    """Return a text without byte order mark and last newline, with CRLF replaced by newlines."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n")

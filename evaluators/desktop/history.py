@@ -1,8 +1,8 @@
-"""Which lines of a shell's history are commands of their own.
+"""Determine which lines of a shell's history are separate commands.
 
-Bash writes one command a line, but for texts in quotes and here documents, which keep their newlines, and
-bodies where it is told to. What opens and is not closed by a later line opens nothing: bash keeps
-the first line of a command that was given up.
+Bash writes one command per line, except for quoted texts and here documents, which keep their
+newlines, and bodies if configured. An unclosed construct does not open anything, because bash keeps
+the first line of a command that was aborted.
 
 Source: "Bash History Facilities" of the Bash Reference Manual.
 """
@@ -38,13 +38,13 @@ _CLOSED = {
 _BODIES = {"if": "fi", "do": "done", "case": "esac", "{": "}", "(": ")"}
 _JOINING = ("|", "|&", "||", "&&")
 _BEFORE_COMMANDS = ("then", "else", "elif", "while", "until", "!", "time", "-p", *_BODIES)
-"""Words behind which a command begins, where one may begin; ``-p`` is of ``time`` there."""
+"""Words after which a command begins, if they are in the position of a command; ``-p`` belongs to ``time``."""
 _BEFORE_NAMES = ("function", "coproc")
-"""Before a name, behind which a command may begin; a coprocess may have none."""
+"""Words before a name after which a command may begin; a coprocess may have no name."""
 
 
 class _Open:
-    """What is open behind the lines that were read of a command."""
+    """Open constructs after the lines of a command that were read."""
 
     def __init__(self) -> None:
         self._quote = ""
@@ -77,7 +77,7 @@ class _Open:
                 is_command = self._take(token, is_command=is_command)
 
     def _take(self, token: re.Match[str], *, is_command: bool) -> bool:
-        """Take one token; return whether a command may begin behind it."""
+        """Process one token; return whether a command may begin after it."""
         word = token["operator"] or token["word"]
         self._joins = token["escaped"] == "" or token["operator"] in _JOINING
         self._quote = token["quote"] or ""
@@ -86,7 +86,7 @@ class _Open:
             self._documents.append((end, "\t" if token["dash"] else ""))
         if self._bodies and word == self._bodies[-1] and (is_command or word == ")"):
             self._bodies.pop()
-            return True  # the end of what it is in, perhaps
+            return True  # possibly the end of the enclosing construct
         if word in _BODIES and (is_command or word == "("):
             self._bodies.append(_BODIES[word])
         is_name, self._is_named = self._is_named, is_command and word in _BEFORE_NAMES
@@ -95,9 +95,9 @@ class _Open:
 
 
 def commands_in(lines: Sequence[str]) -> Iterator[str]:
-    """Iterate over the lines that are commands, not times, comments or part of another command.
+    """Iterate over the lines that are commands, without times, comments and parts of other commands.
 
-    None are found any more where too much is open.
+    Iteration stops if too many constructs are open.
     """
     is_timed = bool(lines) and _TIME.fullmatch(lines[0]) is not None
     at, left = 0, _MAX_SCANNED_LINES
@@ -111,13 +111,13 @@ def commands_in(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _size(lines: Sequence[str], at: int, most: int, *, is_timed: bool) -> tuple[int, int]:
-    """Return how many lines a command takes, and how many were read for that.
+    """Return the number of lines of a command, and the number of lines read to determine it.
 
     Args:
-        lines: of the history.
-        at: where the command begins.
-        most: lines that are read.
-        is_timed: whether a time stands before each command.
+        lines: lines of the history.
+        at: index of the command's first line.
+        most: maximum number of lines to read.
+        is_timed: whether there is a time before each command.
     """
     opened = _Open()
     for number, line in enumerate(islice(lines, at, at + most), 1):

@@ -1,6 +1,6 @@
 """Calendar objects and contact cards: components, properties, times.
 
-Source: RFC 5545 and RFC 6350, whose lines have one form.
+Source: RFC 5545 and RFC 6350, which share the format of lines.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _OPTION = re.compile(r'(?:[^";]|"[^"]*")+')
 _ONCE = frozenset(
     {"SUMMARY", "DTSTART", "DTEND", "DURATION", "LOCATION", "STATUS", "RECURRENCE-ID"}
 )
-"""Properties that an event has once at most. Source: RFC 5545, 3.6.1."""
+"""Properties that an event may have at most once. Source: RFC 5545, 3.6.1."""
 _PLANS = frozenset({"", "PUBLISH", "REQUEST", "ADD"})
-"""Methods of objects whose events are to take place. Source: RFC 5546, 1.4."""
+"""Methods of objects whose events take place. Source: RFC 5546, 1.4."""
 _DURATION = re.compile(
     r"\+?P(?:(?P<weeks>\d{1,5})W)?(?:(?P<days>\d{1,5})D)?"
     r"(?:T(?:(?P<hours>\d{1,5})H)?(?:(?P<minutes>\d{1,5})M)?(?:(?P<seconds>\d{1,5})S)?)?"
@@ -32,9 +32,9 @@ class Property(NamedTuple):
     """One line of a component.
 
     Attributes:
-        name: upper case, without a group.
-        options: value by name, such as ``TZID``, upper case.
-        value: unescaped.
+        name: name in upper case, without a group.
+        options: value of each parameter, by name in upper case, such as ``TZID``.
+        value: unescaped value.
     """
 
     name: str
@@ -46,10 +46,10 @@ class Event(NamedTuple):
     """An event of a calendar object.
 
     Attributes:
-        properties: its lines.
+        properties: properties of the event.
         zones: names of the time zones that the object defines itself.
-        removed: times at which the series has no event, or another one in its place.
-        method: upper case; what the object asks for when it is sent, mostly empty in a calendar.
+        removed: times at which the series has no event, or a replacement.
+        method: iTIP method of the object in upper case, mostly empty in a calendar.
     """
 
     properties: list[Property]
@@ -58,26 +58,26 @@ class Event(NamedTuple):
     method: str = ""
 
     def takes_place(self) -> bool:
-        """Return whether the event is planned, and says each thing once at most."""
+        """Return whether the event takes place and has no duplicate properties."""
         names = [line.name for line in self.properties if line.name in _ONCE]
         is_planned = self.text("STATUS").strip().upper() != "CANCELLED"
         return is_planned and self.method in _PLANS and len(names) == len(set(names))
 
     def texts(self, name: str) -> list[str]:
-        """Return the text of every property of a name."""
+        """Return the text of every property with a name."""
         return [line.value for line in self.properties if line.name == name]
 
     def text(self, name: str) -> str:
-        """Return a property's text; empty when there is none."""
+        """Return a property's text; empty if there is none."""
         return next(iter(self.texts(name)), "")
 
     def start(self) -> date | None:
-        """Return when the event begins; None when nobody knows or nothing happens then."""
+        """Return the start of the event; None if it is unknown or the event is removed from the series."""
         first = self._time("DTSTART")
         return None if first in self.removed else first
 
     def end(self) -> date | None:
-        """Return when the event ends, as its end, its duration or the kind of its start says."""
+        """Return the end of the event, from its end, its duration or the type of its start."""
         first = self._time("DTSTART")
         if self.text("DTEND") or first is None:
             return self._time("DTEND")
@@ -150,7 +150,7 @@ def components(text: str, *path: str) -> list[list[Property]]:
 
 
 def parse_line(line: str) -> Property:
-    """Parse one unfolded line; options may hold colons and semicolons in quotes."""
+    """Parse one unfolded line; parameters may contain colons and semicolons in quotes."""
     head = _HEAD.match(line)
     end = line.partition(":")[0] if head is None else head[0]
     name, *rest = _OPTION.findall(end) or [""]
@@ -162,12 +162,12 @@ def parse_line(line: str) -> Property:
 
 
 def times_of(entry: Property | None, zones: frozenset[str]) -> list[date]:
-    """Return the dates or times of a property; those that are none are left out.
+    """Return the valid dates or times of a property.
 
     Args:
         entry: the property.
-        zones: names of the time zones that its object defines; a time in one that the system does
-            not know has no offset then.
+        zones: names of the time zones that its object defines; a time in one of them that the
+            system does not know has no offset.
     """
     times = []
     for text in entry.value.split(",") if entry is not None else ():
@@ -198,13 +198,13 @@ def _time(text: str, zone: str, zones: frozenset[str]) -> date:
 
 
 def _zone(name: str, zones: frozenset[str]) -> ZoneInfo | None:
-    """Return a time zone; None when there is none, or the object defines one of its own.
+    """Return a time zone; None if there is none, or the object defines its own.
 
-    Programs put their own name before that of the zone, as in
+    Programs prefix the zone with their own name, as in
     ``/freeassociation.sourceforge.net/Europe/Zurich``.
 
     Raises:
-        ZoneInfoNotFoundError: nobody knows the zone.
+        ZoneInfoNotFoundError: the zone is unknown.
     """
     if not name:
         return None

@@ -1,4 +1,4 @@
-"""Parse INI files and similar: desktop entries, Firefox's profiles, NetworkManager's connections."""
+"""Parse INI files and similar formats: desktop entries, Firefox's profiles, NetworkManager's connections."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ _HEADER = re.compile(r"\[(?P<header>.+)\]\s*$")
 def parse_ini(
     text: str | None, *, delimiters: Sequence[str] = ("=", ":"), is_lenient: bool = False
 ) -> configparser.RawConfigParser:
-    """Parse sections, keys and values, with their letter case and without interpolation.
+    """Parse sections, keys and values, case-sensitive and without interpolation.
 
-    No section provides defaults for others; nothing may stand behind the bracket of its name. A file that is missing (None), broken, or has a
-    section or key twice is parsed as one without sections.
+    No section provides defaults for others; nothing may follow the closing bracket of a section's
+    name. A file that is missing (None), malformed, or has a duplicate section or key is parsed as
+    one without sections.
 
     Args:
         text: the file's content.
-        delimiters: what may stand between a key and its value.
-        is_lenient: whether there may be keys before the first section, which are in none, and keys without
-            a value, whose value is None.
+        delimiters: allowed delimiters between a key and its value.
+        is_lenient: whether to allow keys before the first section, which are ignored, and keys
+            without a value, whose value is None.
     """
     parser = configparser.RawConfigParser(
         default_section="\0", delimiters=delimiters, allow_no_value=is_lenient
@@ -35,6 +36,6 @@ def parse_ini(
     parser.SECTCRE = _HEADER
     try:
         parser.read_string(f"{_TOP if is_lenient else ''}{text or ''}")
-    except (configparser.Error, AttributeError):  # its own, for a line that goes on with no value
+    except (configparser.Error, AttributeError):  # raised for a continuation line without a value
         parser.clear()
     return parser

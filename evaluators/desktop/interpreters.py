@@ -1,7 +1,7 @@
-"""Command lines of interpreters: which file of code they were started with.
+"""Determine the script in the command line of an interpreter.
 
 Source: the manual pages of dash, bash, zsh, Python, Perl, Ruby, PHP, Lua, LuaJIT, Tcl, Guile, Node and
-gjs. What is not listed is an option without a value.
+gjs. Options that are not listed have no value.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class _Syntax(NamedTuple):
     """Options of an interpreter.
 
     Attributes:
-        code: letters of those after which no file of code is run, or not first: code itself, standard input, a
-            check of the syntax alone, a login or interactive shell, which runs files of its user's.
-        valued: letters of those whose value is the rest of the word, or the next word.
-        attached: letters of those whose value is the rest of the word.
-        long_code: whole words that are as `code`.
-        long_valued: whole words whose value is the next word, unless it follows ``=``.
-        ends: words that end the options.
+        code: letters of options with which no script is run, or not first: inline code, standard
+            input, a mere syntax check, a login or interactive shell, which runs the user's files.
+        valued: letters of options whose value is the rest of the argument, or the next argument.
+        attached: letters of options whose value is the rest of the argument.
+        long_code: long options that act like `code`.
+        long_valued: long options whose value is the next argument, unless it follows ``=``.
+        ends: arguments that end the options.
     """
 
     code: str
@@ -78,10 +78,10 @@ _SYNTAXES = (
 
 
 def script_of(program: str, args: Sequence[str]) -> str | None:
-    """Return the file of code that an interpreter was started with, as its command line names it.
+    """Return the script in an interpreter's command line.
 
-    None where there is none: it is no interpreter, its code is that of an option, or it reads from
-    standard input.
+    None if the program is not an interpreter, gets its code from an option, or reads from standard
+    input.
 
     Args:
         program: name of the interpreter's file.
@@ -94,7 +94,7 @@ def script_of(program: str, args: Sequence[str]) -> str | None:
 
 
 def keeps_script_open(program: str) -> bool:
-    """Return whether an interpreter reads its file of code while it runs it, as shells do.
+    """Return whether an interpreter keeps its script open while running it, as shells do.
 
     Args:
         program: name of the interpreter's file.
@@ -115,7 +115,7 @@ def _first_file(syntax: _Syntax, args: Sequence[str]) -> str | None:
 
 
 def _taken(syntax: _Syntax, word: str) -> int:
-    """Return how many words an option takes; 0 when no file of code follows it."""
+    """Return the number of arguments of an option, including itself; 0 if no script can follow."""
     name, equals, _ = word.partition("=")
     if word == _STDIN or name in syntax.long_code:
         return 0

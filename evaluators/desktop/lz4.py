@@ -1,4 +1,4 @@
-"""Unpack Mozilla's own compressed files (mozLz4): a header, the size, one LZ4 block.
+"""Decompress Mozilla's mozLz4 files: a header, the size, one LZ4 block.
 
 Source: the LZ4 block format description (lz4_Block_format.md of the LZ4 project); Firefox's
 ``toolkit/components/lz4`` for the header ``mozLz40`` (followed by a NUL) and the size as 32 bits,
@@ -17,7 +17,7 @@ def unpack(data: bytes) -> bytes:
     """Return the content of a mozLz4 file.
 
     Raises:
-        ValueError: it is not one, is broken, or holds more than 32 MiB.
+        ValueError: it is not a mozLz4 file, is corrupt, or contains more than 32 MiB.
     """
     size = int.from_bytes(data[8:12], "little")
     if not data.startswith(_HEAD) or size > _MAX_BYTES:
@@ -28,7 +28,7 @@ def unpack(data: bytes) -> bytes:
     except IndexError as exc:
         raise ValueError("the LZ4 block is truncated") from exc
     if len(out) != size:
-        raise ValueError(f"the LZ4 block holds {len(out)} bytes instead of {size}")
+        raise ValueError(f"the LZ4 block contains {len(out)} bytes instead of {size}")
     return bytes(out)
 
 

@@ -1,9 +1,9 @@
-"""Messages in mailboxes, read over IMAP from the desktop.
+"""Evaluators of messages in mailboxes, read over IMAP from the desktop.
 
 Folders are opened read-only, so that reading does not mark messages as seen. At most 1 MiB of each
-message is read, and the 500 newest messages of a folder; of those with the same subject, the 20 newest.
-Messages that are marked as deleted count as deleted. A header that must occur once and occurs twice is
-none.
+message is read, and the 500 newest messages of a folder; of those with the same subject, the 20
+newest. Messages marked as deleted count as deleted. A duplicate header that must be unique is
+ignored.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _MAX_NESTED = 50
 _DELETED = "\\deleted"
 _DRAFT = "\\draft"
 _BROKEN = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What the parser of messages raises on hostile ones."""
+"""Exceptions that the message parser raises for malformed messages."""
 
 
 class Message(NamedTuple):
     r"""One message of a folder.
 
     Attributes:
-        content: its source.
-        flags: such as ``\Seen``, lower case.
+        content: source of the message.
+        flags: flags, such as ``\Seen``, in lower case.
     """
 
     content: bytes
@@ -61,7 +61,7 @@ class Message(NamedTuple):
 def mail_in_folder(
     guest: Guest, account: str, folder: str, subject: str, *, sender: str = "", text: str = ""
 ) -> bool:
-    """Return whether a folder has a message with this subject, and with a sender and text if given.
+    """Return whether a folder has a message with the given subject, and the given sender and text, if any.
 
     Proves the state, not who made it: the account's owner can put any message into its folders.
 
@@ -72,11 +72,11 @@ def mail_in_folder(
     Args:
         guest: the desktop.
         account: ``imap://USER:PASSWORD@HOST:PORT``, or ``imaps:`` with TLS.
-        folder: its name, such as ``INBOX``; a missing one is unmet.
-        subject: the whole subject.
-        sender: the only sender's address, without the name; any when empty.
-        text: the whole text, as the message's HTML shows it, or else its plain text; any when
-            empty. A line break is a blank: programs break lines as they like.
+        folder: name of the folder, such as ``INBOX``; a missing folder is unmet.
+        subject: the complete subject.
+        sender: the only sender's address, without the name; empty matches any.
+        text: the complete text of the message's HTML, or else its plain text; empty matches any. A
+            line break counts as a space, because programs wrap lines differently.
     """
     return any(
         _DELETED not in message.flags and _holds(_has_text, message, sender, text)
@@ -88,10 +88,10 @@ def mail_in_folder(
 def mail_sent_to(
     guest: Guest, account: str, folder: str, subject: str, recipients: list[str]
 ) -> bool:
-    """Return whether a message with this subject is addressed to exactly these people.
+    """Return whether a message with the given subject is addressed to exactly the given recipients.
 
-    A draft is unmet. Proves the state, not who made it: only the recipients' own mailboxes prove
-    that a message was sent, so look there.
+    A draft is unmet. Proves the state, not who made it: only the recipients' mailboxes prove that a
+    message was sent, so check those.
 
     Example:
         ``{on: desktop, check: mail_sent_to, with: {account: "imap://bob:pass@mail.test", folder:
@@ -100,9 +100,9 @@ def mail_sent_to(
     Args:
         guest: the desktop.
         account: ``imap://USER:PASSWORD@HOST:PORT``, or ``imaps:`` with TLS.
-        folder: its name; a missing one is unmet.
-        subject: the whole subject.
-        recipients: addresses without names, To, Cc and Bcc together; case-insensitive.
+        folder: name of the folder; a missing folder is unmet.
+        subject: the complete subject.
+        recipients: addresses without names, in To, Cc and Bcc together; case-insensitive.
     """
     wanted = {recipient.strip().lower() for recipient in recipients}
     return any(
@@ -113,9 +113,9 @@ def mail_sent_to(
 
 @evaluator(on="desktop")
 def mail_flagged(guest: Guest, account: str, folder: str, subject: str, flag: str) -> bool:
-    r"""Return whether all messages with this subject in a folder have a flag; there must be one.
+    r"""Return whether a folder has messages with the given subject, and all of them have a flag.
 
-    A folder of more than 5000 messages is unmet. Proves the state, not who made it.
+    A folder with more than 5000 messages is unmet. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: mail_flagged, with: {account: "imap://ann:pass@mail.test", folder:
@@ -124,8 +124,8 @@ def mail_flagged(guest: Guest, account: str, folder: str, subject: str, flag: st
     Args:
         guest: the desktop.
         account: ``imap://USER:PASSWORD@HOST:PORT``, or ``imaps:`` with TLS.
-        folder: its name; a missing one is unmet.
-        subject: the whole subject.
+        folder: name of the folder; a missing folder is unmet.
+        subject: the complete subject.
         flag: ``\Seen``, ``\Answered``, ``\Flagged``, ``\Deleted``, or a keyword.
     """
     wanted = flag.lower()
@@ -148,7 +148,7 @@ def _newest(account: str, folder: str, subject: str) -> Iterator[Message]:
 
 
 def _holds(condition: Callable[..., bool], message: Message, *arguments: object) -> bool:
-    """Return whether a condition holds; it does not of a message that cannot be parsed."""
+    """Return whether a condition holds for a message; False if it cannot be parsed."""
     try:
         return condition(message.content, *arguments)
     except _BROKEN:
@@ -173,18 +173,18 @@ def _is_to(content: bytes, wanted: set[str]) -> bool:
 
 
 def _messages(account: str, folder: str, part: str, most: int) -> Iterator[Message]:
-    """Yield the newest messages of a folder, newest parts first; none when there is no such folder.
+    """Iterate over the newest messages of a folder, in batches, newest batch first; empty if it does not exist.
 
     Args:
-        account: the mailbox's address.
-        folder: its name.
-        part: what to fetch of each message.
-        most: how many messages.
+        account: URL of the mailbox.
+        folder: name of the folder.
+        part: part of each message to fetch.
+        most: maximum number of messages.
 
     Raises:
-        ValueError: `account` is not an address of IMAP.
-        ObstructedError: a server of this desktop does not answer, or refuses the login.
-        ServerError: another server does.
+        ValueError: `account` is not an IMAP URL.
+        ObstructedError: a server on this desktop does not respond, or rejects the login.
+        ServerError: another server does so.
     """
     parts = urlsplit(account)
     if parts.scheme not in {"imap", "imaps"} or not parts.hostname:
@@ -201,7 +201,7 @@ def _messages(account: str, folder: str, part: str, most: int) -> Iterator[Messa
 
 
 def _parse(rows: Sequence[object]) -> Iterator[Message]:
-    """Yield the messages of a reply, in which flags stand before or after the content."""
+    """Iterate over the messages in a reply, in which flags precede or follow the content."""
     for number, row in enumerate(rows):
         if isinstance(row, tuple):
             after = rows[number + 1 : number + 2]
@@ -232,22 +232,22 @@ def _headers(content: bytes) -> EmailMessage:
 
 
 def _header(message: EmailMessage, name: str) -> str:
-    """Return a header as it is shown; empty when it is missing or there twice."""
+    """Return a header as displayed; empty if it is missing or duplicated."""
     values = _values(message, name)
     return shown(str(message.get(name, ""))) if len(values) == 1 else ""
 
 
 def _addresses(message: EmailMessage, name: str) -> list[str]:
-    """Return the addresses in a header, or in all headers of that name, small letters."""
+    """Return the addresses in all headers of a name, in lower case."""
     headers = message.get_all(name, []) if _values(message, name) else []
     return [address.addr_spec.lower() for header in headers for address in header.addresses]
 
 
 def _values(message: EmailMessage, name: str) -> list[str]:
-    """Return the values of all headers of a name as they were sent.
+    """Return the raw values of all headers of a name.
 
     Raises:
-        ValueError: they are too long: to parse them takes time that grows with the square.
+        ValueError: they are too long, because parsing takes quadratic time.
     """
     values = [str(value) for key, value in message.raw_items() if key.lower() == name.lower()]
     if sum(map(len, values)) > _MAX_HEADER_CHARS:
@@ -256,13 +256,13 @@ def _values(message: EmailMessage, name: str) -> list[str]:
 
 
 def _text(source: bytes) -> str:
-    """Return the text that a message shows.
+    """Return the displayed text of a message.
 
     Raises:
-        ValueError: it nests more than 50 messages: to parse them takes time that grows with the square.
+        ValueError: it has more than 50 nested messages, because parsing takes quadratic time.
     """
     if source.lower().count(b"boundary") > _MAX_NESTED:
-        raise ValueError("the message is nested too deep")
+        raise ValueError("the message is nested too deeply")
     message = email.message_from_bytes(source, policy=email.policy.default)
     body = message.get_body(("html", "plain"))
     if body is None:
@@ -270,6 +270,6 @@ def _text(source: bytes) -> str:
     content = str(body.get_content())
     if body.get_content_subtype() == "html":
         return html_text(content)
-    kind = body["Content-Type"]  # a message that names none is of plain text
+    kind = body["Content-Type"]  # the default is plain text
     is_joined = kind is not None and kind.params.get("delsp", "").lower() == "yes"
     return shown(content.replace("\r\n", "\n").replace(" \n", "") if is_joined else content)

@@ -1,4 +1,4 @@
-"""A desktop's network settings: names, routes, open ports, connections."""
+"""Evaluators of a desktop's network settings: names, routes, open ports, connections."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _RESOLVERS = {
     "/run/NetworkManager/no-stub-resolv.conf": "/run/NetworkManager/no-stub-resolv.conf",
     "/run/resolvconf/resolv.conf": "/run/resolvconf/resolv.conf",
 }
-"""File that lists the name servers, by what ``/etc/resolv.conf`` leads to."""
+"""File with the name servers, by target of the link ``/etc/resolv.conf``."""
 _NAME_SERVER = re.compile(r"nameserver[ \t]+([^ \t\r;#]+)")
 _LISTENS = "0A"
 _ROUTE_UP = 0x1
@@ -41,7 +41,7 @@ _ANY = "00000000"
 
 @evaluator(on="desktop")
 def hosts_entry(guest: Guest, name: str, address: str) -> bool:
-    """Return whether ``/etc/hosts`` maps a name to this address, and to no other of its version.
+    """Return whether ``/etc/hosts`` maps a name to the given address, and to no other of its IP version.
 
     Proves the state, not who made it.
 
@@ -51,7 +51,7 @@ def hosts_entry(guest: Guest, name: str, address: str) -> bool:
     Args:
         guest: the desktop.
         name: host name; case-insensitive.
-        address: IPv4 or IPv6.
+        address: IPv4 or IPv6 address.
 
     Raises:
         ValueError: `address` is not an address.
@@ -68,22 +68,22 @@ def hosts_entry(guest: Guest, name: str, address: str) -> bool:
 
 @evaluator(on="desktop")
 def dns_servers_are(guest: Guest, addresses: list[str]) -> bool:
-    """Return whether exactly these name servers are configured, in this order.
+    """Return whether exactly the given name servers are configured, in the given order.
 
     Proves the state, not who made it.
 
-    Source: ``/etc/resolv.conf``, as the C library reads it; where it is a link to a file of
-    systemd-resolved, NetworkManager or resolvconf, what that program asks.
+    Source: ``/etc/resolv.conf``, as read by the C library; if it is a link to a file of
+        systemd-resolved, NetworkManager or resolvconf, the servers that this program uses.
 
     Example:
         ``{on: desktop, check: dns_servers_are, with: {addresses: [192.0.2.53]}}``
 
     Args:
         guest: the desktop.
-        addresses: IPv4 or IPv6, at least one.
+        addresses: IPv4 or IPv6 addresses, at least one.
 
     Raises:
-        ValueError: there are none, or one is not an address.
+        ValueError: there are no addresses, or one is invalid.
     """
     if not addresses:
         raise ValueError("give at least one address")
@@ -96,19 +96,19 @@ def dns_servers_are(guest: Guest, addresses: list[str]) -> bool:
 
 @evaluator(on="desktop")
 def default_gateway_is(guest: Guest, address: str) -> bool:
-    """Return whether the kernel's IPv4 default route uses this gateway.
+    """Return whether the kernel's IPv4 default route uses the given gateway.
 
-    Of several default routes, the one with the lowest metric is compared, the first of equal ones.
+    If there are several default routes, the first one with the lowest metric is compared.
     Proves the state, not who made it.
 
-    Source: ``/proc/net/route``, addresses as hexadecimal numbers of the host's byte order.
+    Source: ``/proc/net/route``, with addresses as hexadecimal numbers in the host's byte order.
 
     Example:
         ``{on: desktop, check: default_gateway_is, with: {address: 192.0.2.1}}``
 
     Args:
         guest: the desktop.
-        address: IPv4.
+        address: IPv4 address.
 
     Raises:
         ValueError: `address` is not an IPv4 address.
@@ -126,7 +126,7 @@ def default_gateway_is(guest: Guest, address: str) -> bool:
 def port_listening(guest: Guest, port: int) -> bool:
     """Return whether something listens on a TCP port, over IPv4 or IPv6.
 
-    This does not show which program it is: check the service's reply as well. Proves the state, not
+    This does not show which program listens: also check the service's reply. Proves the state, not
     who made it.
 
     Source: ``/proc/net/tcp`` and ``/proc/net/tcp6``.
@@ -149,13 +149,14 @@ def port_listening(guest: Guest, port: int) -> bool:
 def connection_setting_equals(
     guest: Guest, connection: str, section: str, key: str, value: str
 ) -> bool:
-    """Return whether a connection of NetworkManager has a setting with this value.
+    """Return whether a NetworkManager connection has a setting with the given value.
 
-    Files that NetworkManager ignores, because others may read them, are ignored. Proves the state,
+    Files that NetworkManager ignores because other users may read them are ignored. Proves the
+    state,
     not who made it.
 
     Source: NetworkManager's keyfile format, in ``system-connections`` below ``/run/NetworkManager``
-    (where netplan's are) and ``/etc/NetworkManager``.
+    (for netplan) and ``/etc/NetworkManager``.
 
     Example:
         ``{on: desktop, check: connection_setting_equals, with: {connection: Office, section: ipv4,
@@ -163,10 +164,10 @@ def connection_setting_equals(
 
     Args:
         guest: the desktop.
-        connection: its ``id``; two connections with that name are unmet.
-        section: such as ``ipv4``.
-        key: such as ``method``.
-        value: as written in the file; a list's last semicolon does not count.
+        connection: ``id`` of the connection; a duplicate ``id`` is unmet.
+        section: section, such as ``ipv4``.
+        key: key, such as ``method``.
+        value: value as in the file; a list's last semicolon is ignored.
     """
     settings: dict[str, str] = {}
     for folder in _CONNECTIONS:
@@ -181,7 +182,7 @@ def connection_setting_equals(
 
 
 def _keyfile(guest: Guest, path: str) -> RawConfigParser:
-    """Return a connection; one without sections when NetworkManager does not read the file."""
+    """Return a connection; one without sections if NetworkManager does not read the file."""
     status = look(guest, path)
     if status is None or status.st_mode & _FOR_OTHERS or not path.endswith(".nmconnection"):
         return parse_ini(None)

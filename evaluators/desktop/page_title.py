@@ -1,8 +1,8 @@
-"""The title of an HTML page, as a browser that runs scripts shows it before any script ran.
+"""Title of an HTML page, as displayed by a browser with scripting before any script has run.
 
-A page in which only a whole browser could tell its first title has none here: one with a template, a
-table, a choice, frames or a formula before it. Read in linear time, whatever the page holds; what
-Python's `html.parser` takes for a comment depends on its version.
+If only a complete browser could determine the first title, there is none here: for pages with a
+template, table, select element, frames or formula before it. Pages are parsed in linear time.
+Python's `html.parser` is not used, because its treatment of comments depends on the version.
 
 Source: the HTML standard, 13.2.5 (tokenization) and 13.2.6 (tree construction).
 """
@@ -23,22 +23,22 @@ _COMMENT = re.compile(r"<!--(?:-?>|.*?--!?>)", re.DOTALL)
 _TAKEN_FOR_COMMENT = re.compile(r"<[^>]*>")
 _SCRIPT = re.compile(r"<!(?=--)|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
 _TEXTS = frozenset({"style", "xmp", "iframe", "noembed", "noframes", "noscript", "textarea"})
-"""Elements whose content is a text, whatever markup it holds."""
+"""Elements whose content is text, even if it contains markup."""
 _UNTOLD = frozenset({"template", "table", "select", "frameset", "math", "plaintext"})
 _SHAPES = frozenset({
     "circle", "clippath", "defs", "ellipse", "g", "line", "lineargradient", "mask", "path", "polygon",
     "polyline", "radialgradient", "rect", "stop", "svg", "symbol", "text", "title", "tspan", "use",
 })  # fmt: skip
-"""Elements of a picture in which no title is the page's."""
+"""Elements of SVG pictures, in which a title is not the page's title."""
 
 
 def title_of(page: str) -> str | None:
-    """Return a page's title; None when there is none, or only a browser could tell it."""
+    """Return a page's title; None if there is none, or only a browser could determine it."""
     return _Reader(page).title()
 
 
 class _Reader:
-    """Follows the markup of a page to its first title.
+    """Scanner of a page's markup up to its first title.
 
     Args:
         page: HTML.
@@ -50,7 +50,7 @@ class _Reader:
         self._shapes: list[str] = []
 
     def title(self) -> str | None:
-        """Return the title, as `title_of` does."""
+        """Return the title; see `title_of`."""
         while match := _MARKUP.search(self._page, self._at):
             kind = match[0]
             self._at = match.start()
@@ -67,7 +67,7 @@ class _Reader:
         return None
 
     def _enter(self, name: str, *, is_end: bool, is_closed: bool) -> bool:
-        """Go on behind a tag; return whether what follows can be told."""
+        """Continue after a tag; return whether the following markup can be interpreted."""
         if self._shapes or (name == "svg" and not is_end):
             return self._shape(name, is_end=is_end, is_closed=is_closed)
         if is_end:
@@ -79,7 +79,7 @@ class _Reader:
         return name not in _UNTOLD
 
     def _shape(self, name: str, *, is_end: bool, is_closed: bool) -> bool:
-        """Follow a tag of a picture; within its title no other is expected."""
+        """Process a tag of an SVG picture; tags within its title are not supported."""
         if is_end:
             return self._shapes.pop() == name
         is_in_title = self._shapes[-1:] == ["title"]
@@ -88,7 +88,7 @@ class _Reader:
         return name in _SHAPES and not is_in_title
 
     def _tag(self, *, is_end: bool) -> tuple[str, bool]:
-        """Go behind a tag; return its name, and whether a slash ends it. One without an end has no name."""
+        """Skip a tag; return its name (empty for an unclosed tag), and whether it ends with a slash."""
         name = _NAME.match(self._page, self._at + 1 + is_end)
         self._at = name.end() if name else len(self._page)
         while True:
@@ -105,13 +105,13 @@ class _Reader:
             self._at = attribute.end()
 
     def _comment(self, kind: str) -> None:
-        """Go behind a comment, or what a browser takes for one."""
+        """Skip a comment, or markup that a browser treats as one."""
         pattern = _COMMENT if kind == "<!--" else _TAKEN_FOR_COMMENT
         match = pattern.match(self._page, self._at)
         self._at = match.end() if match else len(self._page)
 
     def _text(self, name: str) -> str | None:
-        """Go to the end of an element's text and return it; None when the element is not closed."""
+        """Advance to the end of an element's text and return it; None if the element is not closed."""
         end = re.compile(rf"</{name}(?=[\t\n\f\r />])", re.IGNORECASE).search(self._page, self._at)
         start, self._at = self._at, len(self._page) if end is None else end.start()
         if end is None:
@@ -119,7 +119,7 @@ class _Reader:
         return html.unescape(self._page[start : self._at])
 
     def _script(self) -> None:
-        """Go to the end of a script; one within a comment within it is a part of it."""
+        """Advance to the end of a script; scripts in comments within it are part of it."""
         depth = 0
         while match := _SCRIPT.search(self._page, self._at):
             self._at = match.end()
@@ -129,7 +129,7 @@ class _Reader:
                 depth = 0
             elif not match[1]:
                 depth = depth and 2
-            elif depth == 2:  # noqa: PLR2004 - a script in the comment ends
+            elif depth == 2:  # noqa: PLR2004 - end of a script in the comment
                 depth = 1
             else:
                 self._at = match.start()

@@ -1,4 +1,4 @@
-"""Running programs of a desktop."""
+"""Evaluators of running programs of a desktop."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ _ASTRAY = (
     *(b"BASH_ENV=", b"BASH_FUNC_", b"BASHOPTS=", b"ENV=", b"LOCPATH="),
     *(b"PS4=", b"SHELLOPTS=", b"ZDOTDIR="),
 )
-"""With which variables begin that bring a shell code, or what keeps it from running its script."""
+"""Prefixes of variables that give a shell code, or prevent it from running its script."""
 _LENT = ("/dev/", "/home/", "/media/", "/mnt/", "/run/", "/srv/", "/tmp/", "/var/")  # noqa: S108 - places to look at
-"""Where services of root's keep what they are given: no code there is root's own (as `owners` in the probe)."""
+"""Folders in which root's services store user data: code there does not count as root's (as in `owners` in the probe)."""
 _GROUPS = "/sys/fs/cgroup"
 _CODE = re.compile(r"^0*([0-9a-f]+)-0*([0-9a-f]+) ..x. \S+ (\S+ \S+) +(/.*)", re.MULTILINE)
-"""A file's row of a memory map, if its memory may be executed: addresses, device and inode, path."""
+"""Row of a memory map for a file with executable memory: addresses, device and inode, path."""
 
 
 @evaluator(on="desktop")
 def process_running(guest: Guest, program: str) -> bool:
-    """Return whether the agent's user runs a program.
+    """Return whether the agent's user runs the given program.
 
-    The file that the process executes must be the one at this path (device and inode), whatever
-    name the process gives itself, and whatever is mounted over the path for that process. A copy
-    of the program is another program. For a script, it is the interpreter. A process in a user namespace of
-    its own does not count: whoever made that may have put other code into it.
+    The file that the process executes must be the one at this path (device and inode), regardless
+    of the process's displayed name and of mounts over the path for that process. A copy of the
+    program is a different program. For a script, the file is the interpreter. A process in its own
+    user namespace does not count, because the creator of the namespace may have injected other
+    code.
 
     Example:
         ``{on: desktop, check: process_running, with: {program: /usr/bin/gedit}}``
@@ -60,17 +61,18 @@ def process_running(guest: Guest, program: str) -> bool:
 
 @evaluator(on="desktop")
 def script_running(guest: Guest, script: str) -> bool:
-    """Return whether the agent's user runs a script: an interpreter that was started with its file.
+    """Return whether the agent's user runs the given script with an interpreter.
 
-    The file that the process executes must be an interpreter of the system (below /usr or /bin,
-    root's: a shell, Python, Perl, Ruby, PHP, Lua, Tcl, Guile, Node or gjs), and its first argument that is
-    no option, nor an option's value, must name the script (device and inode; relative to the folder that the
-    process is in). Code given by an option such as ``-c``, or read from standard input, is no script; an
-    editor that shows the script does not run it; a check of its syntax, or a process that is stopped, does not
-    either. A shell must have the file open as well, and run no other file first (a login or interactive shell,
-    ``BASH_ENV``), nor code that its environment brings (functions, ``PS4``) or that is not root's. Of other interpreters the command line alone tells,
-    which a process can write over, and code that runs before the script (such as Python's
-    ``usercustomize``) is not told from it: check what the script does, too. Proves the state, not
+    The process must execute one of the system's interpreters (owned by root, below /usr or /bin: a
+    shell, Python, Perl, Ruby, PHP, Lua, Tcl, Guile, Node or gjs), and the first argument that is
+    not an option or an option's value must be the script (device and inode; relative to the working
+    directory of the process). Code from an option such as ``-c``, or from standard input, is not a
+    script. An editor that shows the script, a syntax check and a stopped process do not count. A
+    shell must also have the file open, and must not run another file first (a login or interactive
+    shell, ``BASH_ENV``), nor code from its environment (functions, ``PS4``) or code that is not
+    owned by root. For other interpreters only the command line is checked, which a process can
+    overwrite, and code that runs before the script (such as Python's ``usercustomize``) is not
+    detected: also check the effects of the script. Proves the state, not
     who made it.
 
     Example:
@@ -93,15 +95,16 @@ def script_running(guest: Guest, script: str) -> bool:
 
 @evaluator(on="desktop")
 def process_absent(guest: Guest, program: str) -> bool:
-    """Return whether the agent's user runs no process of a program.
+    """Return whether the agent's user does not run the given program.
 
-    A process runs a program when it executes the program's file or has the file mapped as code, as the
-    dynamic linker (``/lib64/ld-linux-x86-64.so.2``) does with the program that it is given. A copy, under
-    whatever name, counts as the program; one with other content does not, nor does code that was read into
-    memory and has no file there, nor, in a container, a copy that the linker runs and that was deleted. A
-    process whose file root may not read (the user's own FUSE mount has it) may run anything: unmet. A script counts as its interpreter, so name the program that a script
-    such as ``/usr/bin/gnome-terminal`` starts. A program that does not exist makes the result inconclusive:
-    its path may be misspelt.
+    A process runs a program if it executes the program's file or has the file mapped as code, as
+    the dynamic linker (``/lib64/ld-linux-x86-64.so.2``) does. A copy with any name counts as the
+    program; a copy with other content does not, and neither does code in memory without a file,
+    nor, in a container, a deleted copy that the linker runs. If root cannot read a process's file
+    (on the user's own FUSE mount), it may be any program, so the check is unmet. A script counts as
+    its interpreter, so specify the program that a script such as ``/usr/bin/gnome-terminal``
+    starts. If the program does not exist, the result is inconclusive, because its path may be
+    misspelled.
 
     Example:
         ``{on: desktop, check: process_absent, with: {program: /usr/bin/gedit}}``
@@ -111,10 +114,10 @@ def process_absent(guest: Guest, program: str) -> bool:
         program: absolute path of the program's file, such as ``/usr/bin/gedit``.
 
     Raises:
-        ValueError: there is no such program.
+        ValueError: the program does not exist.
     """
     if not Path(program).is_file():
-        raise ValueError(f"there is no program {program}")
+        raise ValueError(f"the program {program} does not exist")
     wanted = Path(program).stat()
     others: dict[tuple[int, int], Path] = {}
     for executable, status in itertools.chain(_executables(guest), _mapped_code(guest)):
@@ -127,12 +130,12 @@ def process_absent(guest: Guest, program: str) -> bool:
 
 
 def runs_program(guest: Guest, pid: int, path: str) -> bool:
-    """Return whether a process runs a program, or an interpreter with it where it is a script.
+    """Return whether a process runs a program or, for a script, an interpreter with the script.
 
     Args:
         guest: the desktop.
-        pid: of the process.
-        path: of the program's file; nothing runs an empty one.
+        pid: id of the process.
+        path: path of the program's file; the result is False for an empty path.
     """
     try:
         wanted = Path(path).stat() if path else None
@@ -148,7 +151,7 @@ def runs_program(guest: Guest, pid: int, path: str) -> bool:
 
 
 def _runs_script(pid: int, argv: Sequence[str], wanted: os.stat_result) -> bool:
-    """Return whether a process runs a script; one that ends meanwhile does not."""
+    """Return whether a process runs a script; False if it exits meanwhile."""
     process = _folder_of(pid)
     try:
         executable = str((process / "exe").readlink())
@@ -169,9 +172,9 @@ def _runs_script(pid: int, argv: Sequence[str], wanted: os.stat_result) -> bool:
 
 
 def _folder_of(pid: int) -> Path:
-    """Return the folder in ``/proc`` of a process' first thread, or of another if that one has ended.
+    """Return the folder in ``/proc`` of a process's first thread, or of another one if the first has ended.
 
-    The kernel knows no program of a thread that has ended; the others go on with it.
+    The kernel has no program for a thread that has ended, but the other threads may continue.
     """
     own = Path(f"/proc/{pid}")
     with contextlib.suppress(OSError):
@@ -183,9 +186,9 @@ def _folder_of(pid: int) -> Path:
 
 
 def shares_users(process: Path) -> bool:
-    """Return whether a process is in this one's user namespace; False when it is gone.
+    """Return whether a process is in the user namespace of this one; False if it has exited.
 
-    In one that the agent made it may attach to processes and write to their memory.
+    In a namespace that the agent created, it may attach to processes and write to their memory.
 
     Args:
         process: its folder in ``/proc``.
@@ -202,7 +205,7 @@ def _is_stopped(process: Path) -> bool:
 
 
 def _is_frozen(process: Path) -> bool:
-    """Return whether the control group of a process is frozen, as ``systemctl freeze`` does.
+    """Return whether the control group of a process is frozen, as by ``systemctl freeze``.
 
     Source: the kernel's ``cgroup-v2.rst``, cgroup.events.
     """
@@ -215,11 +218,11 @@ def _is_frozen(process: Path) -> bool:
 
 
 def _is_led_astray(process: Path, argv: Sequence[str]) -> bool:
-    """Return whether a shell may run other code than its script's: before it, or in its place."""
+    """Return whether a shell may run other code before or instead of its script."""
     variables = (process / "environ").read_bytes().split(b"\0")
     if argv[0].startswith("-") or any(variable.startswith(_ASTRAY) for variable in variables):
         return True
-    # What is preloaded, or found on a library path of the user's, acts as the shell.
+    # Preloaded libraries, and those on a library path of the user, act as the shell.
     return not all(
         status is not None and status.st_uid == 0 and not name.startswith(_LENT)
         for name, _, status in _code_files(int(process.name), set())
@@ -237,8 +240,8 @@ def _has_open(process: Path, wanted: os.stat_result) -> bool:
 def _executables(guest: Guest) -> Iterator[tuple[Path, os.stat_result | None]]:
     """Iterate over the files that processes of the agent's user execute.
 
-    The path is the kernel's link to the file itself, None stands for one that root may not read; processes
-    that are gone are left out.
+    The path is the kernel's link to the file itself; the status is None if root cannot read the
+    file. Processes that have exited are left out.
     """
     own = Path(guest.home).stat().st_uid
     for process in guest.processes():
@@ -250,10 +253,10 @@ def _executables(guest: Guest) -> Iterator[tuple[Path, os.stat_result | None]]:
 
 
 def _mapped_code(guest: Guest) -> Iterator[tuple[Path, os.stat_result | None]]:
-    """Iterate over the files that processes of the agent's user have mapped as code, each once.
+    """Iterate once over each file that processes of the agent's user have mapped as code.
 
-    The path is the kernel's link to the file itself; where that is refused, as to root in a container,
-    it is the file's path. None stands for one that root may not read.
+    The path is the kernel's link to the file itself or, if access to it is denied, as to root in a
+    container, the file's path. The status is None if root cannot read the file.
 
     Source: proc_pid_maps(5), proc_pid_map_files(5).
     """
@@ -266,9 +269,9 @@ def _mapped_code(guest: Guest) -> Iterator[tuple[Path, os.stat_result | None]]:
 
 
 def _code_files(pid: int, seen: set[str]) -> Iterator[tuple[str, Path, os.stat_result | None]]:
-    """Iterate over the files that a process has mapped as code, but for those seen, which are added to.
+    """Iterate over the files that a process has mapped as code, except those in `seen`, and add them to `seen`.
 
-    With the path that the kernel tells of each.
+    Each item includes the path that the kernel reports.
     """
     for first, last, file, name in _CODE.findall(_memory_map(pid)):
         if file in seen:
@@ -284,10 +287,10 @@ def _code_files(pid: int, seen: set[str]) -> Iterator[tuple[str, Path, os.stat_r
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """Return the status of a file; None where root may not read it, as in others' FUSE mounts.
+    """Return the status of a file; None if root cannot read it, as in other users' FUSE mounts.
 
     Raises:
-        FileNotFoundError, NotADirectoryError, ProcessLookupError: there is none.
+        FileNotFoundError, NotADirectoryError, ProcessLookupError: the file does not exist.
     """
     try:
         return path.stat()
@@ -298,7 +301,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _memory_map(pid: int) -> str:
-    """Return the rows of a process' memory map; empty when it is gone."""
+    """Return the rows of a process's memory map; empty if it has exited."""
     try:
         return (_folder_of(pid) / "maps").read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
@@ -306,7 +309,7 @@ def _memory_map(pid: int) -> str:
 
 
 def _digest(path: Path) -> str:
-    """Return the SHA-256 of a file; empty when it cannot be read."""
+    """Return the SHA-256 of a file; empty if it cannot be read."""
     sha = hashlib.sha256()
     try:
         with path.open("rb") as file:

@@ -1,8 +1,9 @@
-"""Read files of a desktop safely: without following links, with bounds, without blocking.
+"""Read files of a desktop safely: without following links, with limits, without blocking.
 
-Below the agent's home folder no symbolic link is followed, neither at the end of a path nor on the
-way; elsewhere none at the end, and on the way only those of root's. Each folder on the way is opened from the one above it, so that a
-link created between two accesses changes nothing. All reads are bounded.
+Below the agent's home folder no symbolic links are followed, neither at the end of a path nor
+within it; elsewhere only links of root within the path are followed. Each folder in a path is
+opened relative to its parent, so that a link created between two accesses has no effect. All reads
+have limits.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
 MAX_BYTES = 1 << 20
-"""Limit of a text file."""
+"""Maximum size of a text file."""
 
 MAX_HASHED_BYTES = 1 << 28
-"""Limit of a file, or of all files of a tree together, compared by digest."""
+"""Maximum size of a file, or of all files of a tree together, for comparison by digest."""
 
 MAX_ENTRIES = 10_000
-"""Limit of a folder, or of a tree."""
+"""Maximum number of entries of a folder, or of a tree."""
 
 MAX_LEVELS = 100
-"""Limit of folders within folders of a tree; no path of Linux programs is as deep."""
+"""Maximum depth of a tree; paths of Linux programs are not as deep."""
 
 _HANDLE = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAX_LINKS = 20
@@ -42,7 +43,7 @@ _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errn
 
 
 def look(guest: Guest, path: str) -> os.stat_result | None:
-    """Return the status of a path without following a link; None when there is nothing.
+    """Return the status of a path without following links; None if nothing exists there.
 
     Raises:
         OSError: the status cannot be read.
@@ -53,17 +54,17 @@ def look(guest: Guest, path: str) -> os.stat_result | None:
 
 
 def is_absent(guest: Guest, path: str) -> bool:
-    """Return whether nothing is at a path, nor a link on the way to it that `look` does not follow.
+    """Return whether nothing exists at a path, and the path has no link that `look` does not follow.
 
-    Such a link might lead to something.
+    Such a link might lead to an existing file.
 
     Raises:
-        OSError: it cannot be told.
+        OSError: the status cannot be read.
     """
     if look(guest, path) is not None:
         return False
     last, place = None, ""
-    for slash in re.finditer(r"(?<=[^/])/", path):  # from above: few may be there
+    for slash in re.finditer(r"(?<=[^/])/", path):  # from the top, because few folders may exist
         end = slash.start()
         status = look(guest, path[:end])
         if status is None:
@@ -75,19 +76,19 @@ def is_absent(guest: Guest, path: str) -> bool:
 
 
 def is_file(guest: Guest, path: str) -> bool:
-    """Return whether there is a regular file at a path."""
+    """Return whether a regular file exists at a path."""
     status = look(guest, path)
     return status is not None and stat.S_ISREG(status.st_mode)
 
 
 def is_folder(guest: Guest, path: str) -> bool:
-    """Return whether there is a folder at a path."""
+    """Return whether a folder exists at a path."""
     status = look(guest, path)
     return status is not None and stat.S_ISDIR(status.st_mode)
 
 
 def link_target(guest: Guest, path: str) -> str | None:
-    """Return the target text of a symbolic link; None for everything else."""
+    """Return the target text of a symbolic link; None for anything else."""
     status = look(guest, path)
     if status is None or not stat.S_ISLNK(status.st_mode):
         return None
@@ -98,10 +99,10 @@ def link_target(guest: Guest, path: str) -> str | None:
 
 @contextlib.contextmanager
 def opened(guest: Guest, path: str) -> Iterator[BinaryIO | None]:
-    """Open a regular file; None when there is none, or a pipe, device or link.
+    """Open a regular file; None if it does not exist, or is a pipe, device or link.
 
     Raises:
-        OSError: it cannot be opened.
+        OSError: the file cannot be opened.
     """
     fd = -1
     with _Absence(), _parent(guest, path) as (folder, name):
@@ -117,7 +118,7 @@ def opened(guest: Guest, path: str) -> Iterator[BinaryIO | None]:
 
 
 def read_bytes(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> bytes | None:
-    """Return a file's content; None when there is no regular file, or a larger one.
+    """Return a file's content; None if it is not a regular file, or is larger than `max_bytes`.
 
     Raises:
         OSError: it cannot be read.
@@ -128,7 +129,7 @@ def read_bytes(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> bytes | N
 
 
 def read_text(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> str | None:
-    """Return a file's content as `read_bytes` does; None also when it is not UTF-8."""
+    """Return a file's text; None for the reasons of `read_bytes`, or if it is not UTF-8."""
     data = read_bytes(guest, path, max_bytes)
     try:
         return None if data is None else data.decode("utf-8")
@@ -137,38 +138,38 @@ def read_text(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> str | None
 
 
 def read_plain_text(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> str | None:
-    """Return a file's text as `read_text` does, without byte order mark, its CRLF as newlines.
+    """Return a file's text like `read_text`, without byte order mark and with CRLF replaced by newlines.
 
-    For files of people, whose editors write either; the system's own programs accept neither.
+    For users' files, whose editors write either; the system's own programs accept neither.
     """
     text = read_text(guest, path, max_bytes)
     return None if text is None else text.removeprefix("\ufeff").replace("\r\n", "\n")
 
 
 def lines_of(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> list[str]:
-    """Return the lines of a file read by `read_text`; an empty list when it returns None.
+    """Return the lines of a file read by `read_text`; an empty list if it returns None.
 
     Only a newline ends a line, as for the system's own programs: Python's `str.splitlines` also
-    takes characters for line ends that others take for part of a comment.
+    treats characters as line ends that other programs treat as part of a comment.
     """
     text = read_text(guest, path, max_bytes)
     return text.removesuffix("\n").split("\n") if text else []
 
 
 def words_of(line: str) -> list[str]:
-    """Return the words of a line, separated by ASCII's blanks only, as the C library does."""
+    """Return the words of a line, separated only by ASCII white space, like the C library."""
     return [word.decode() for word in line.encode().split()]
 
 
 def sha256_of(guest: Guest, path: str) -> str | None:
-    """Return the SHA-256 of a file, 64 hex digits; None when it is missing or above 256 MiB."""
+    """Return the SHA-256 of a file, 64 hex digits; None if it is missing or larger than 256 MiB."""
     with opened(guest, path) as file:
         digest_and_size = None if file is None else _digest(file, MAX_HASHED_BYTES)
     return None if digest_and_size is None else digest_and_size[0]
 
 
 def names_in(guest: Guest, path: str) -> list[str] | None:
-    """Return the names in a folder, sorted; None when it is missing or holds more than 10 000."""
+    """Return the names in a folder, sorted; None if it is missing or has more than 10 000 entries."""
     with _Absence(), _folder(guest, path) as folder, os.scandir(folder) as entries:
         names = sorted(entry.name for entry in itertools.islice(entries, MAX_ENTRIES + 1))
         return names if len(names) <= MAX_ENTRIES else None
@@ -178,8 +179,8 @@ def names_in(guest: Guest, path: str) -> list[str] | None:
 def tree_of(guest: Guest, path: str) -> dict[str, str] | None:
     """Return everything below a folder, by relative path.
 
-    The SHA-256 of a file, ``folder``, ``link TARGET``, or ``other``. None when the folder is missing,
-    or holds more than 10 000 entries, 256 MiB or 100 levels of folders.
+    Values are the SHA-256 of a file, ``folder``, ``link TARGET``, or ``other``. The result is None
+    if the folder is missing, or has more than 10 000 entries, 256 MiB or 100 levels of folders.
 
     Raises:
         OSError: something in it cannot be read.
@@ -198,9 +199,9 @@ def tree_of(guest: Guest, path: str) -> dict[str, str] | None:
 
 
 def _entries(folder: int, above: str) -> Iterator[tuple[int, str, str]]:
-    """Iterate over the folder, name and relative path of all entries; folders before their content.
+    """Iterate over the folder, name and relative path of all entries; folders precede their content.
 
-    Each level holds a file descriptor and a stack frame: who asks must stop at some level.
+    Each level uses a file descriptor and a stack frame, so the caller must limit the depth.
     """
     with os.scandir(folder) as rows:
         some = itertools.islice(rows, MAX_ENTRIES + 1)
@@ -217,7 +218,7 @@ def _entries(folder: int, above: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _describe(folder: int, name: str, max_bytes: int) -> tuple[str, int]:
-    """Return what an entry is, and the bytes read for it; more than allowed if there are too many."""
+    """Return the description of an entry, and the number of bytes read; if above `max_bytes`, it is too large."""
     mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     if stat.S_ISLNK(mode):
         return f"link {os.readlink(name, dir_fd=folder)}", 0
@@ -242,16 +243,17 @@ def _digest(file: BinaryIO, max_bytes: int) -> tuple[str, int] | None:
 
 
 def private_folder() -> tempfile.TemporaryDirectory[str]:
-    """Create a folder for copies where the agent can neither write nor fill the disk.
+    """Create a folder for copies that the agent cannot write to and whose disk it cannot fill.
 
-    Root's evaluators use ``/run``, which is root's and in memory; others the default place.
+    As root, it is in ``/run``, which belongs to root and is in memory; otherwise in the default
+    location.
     """
     own = "/run" if os.getuid() == 0 and os.access("/run", os.W_OK) else None
     return tempfile.TemporaryDirectory(prefix="mesocosm-", dir=own)
 
 
 class _Absence:
-    """Suppresses the errors of paths with nothing, or the wrong kind of file, at them."""
+    """Context that suppresses errors of paths that do not exist or have the wrong kind of file."""
 
     def __enter__(self) -> None:
         pass
@@ -271,10 +273,10 @@ def _folder(guest: Guest, path: str) -> Iterator[int]:
 
 
 def _open_outside(path: str) -> int:
-    """Open a folder outside the home folder, following links of the system alone.
+    """Open a folder outside the home folder, following only links of the system.
 
     Raises:
-        OSError: ELOOP where a link of another user's is on the way, or as the system says.
+        OSError: the path contains a link of another user (ELOOP), or cannot be opened.
     """
     left, links = _parts(path), 0
     fd = os.open("/", _HANDLE)
@@ -291,7 +293,7 @@ def _open_outside(path: str) -> int:
             os.close(below)
             links += 1
             if not _is_followed(status) or links > _MAX_LINKS:
-                raise OSError(errno.ELOOP, "a symbolic link is on the way", path)
+                raise OSError(errno.ELOOP, "the path contains a symbolic link", path)
             if target.startswith("/"):
                 os.close(fd)
                 fd = os.open("/", _HANDLE)
@@ -302,7 +304,7 @@ def _open_outside(path: str) -> int:
 
 
 def _is_followed(link: os.stat_result) -> bool:
-    """Return whether a link outside the home folder is the system's."""
+    """Return whether a link outside the home folder belongs to the system."""
     return link.st_uid in {0, os.geteuid()}
 
 
@@ -312,13 +314,13 @@ def _is_at_home(guest: Guest, path: str) -> bool:
 
 
 def _parts(path: str) -> list[str]:
-    """Return the names of a path, the last one first."""
+    """Return the names in a path, the last one first."""
     return [part for part in path.split("/") if part not in {"", "."}][::-1]
 
 
 @contextlib.contextmanager
 def _parent(guest: Guest, path: str) -> Iterator[tuple[int, str]]:
-    """Open the folder of an entry; return the folder and the entry's name."""
+    """Open the parent folder of an entry and yield the folder and the entry's name."""
     full = guest.path(path)
     home = os.path.normpath(guest.home)
     is_at_home = _is_at_home(guest, path)

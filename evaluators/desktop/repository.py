@@ -1,9 +1,9 @@
 """Verified copies of git repositories.
 
-What git shows of a repository depends on more than its objects: grafts, replacements, shallow
-histories, objects elsewhere, and its configuration; and git believes an object file whose content
-is another's. So references and objects alone are copied, to a folder that only the evaluators' user
-can write to, and git verifies every object of the copy before anything is read.
+Git's view of a repository depends on more than its objects: grafts, replacements, shallow
+histories, objects elsewhere, and its configuration; and git trusts an object file with the wrong
+content. Therefore only references and objects are copied, to a folder that only the evaluators'
+user can write to, and git verifies every object of the copy before anything is read.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ GIT = (
 _HEAD = "HEAD"
 _LINK = "gitdir: "
 _REMOTES, _SYMBOLIC = "refs/remotes/", b"ref: "
-"""Default branches of remotes, which stand for nothing once the remote has renamed its own."""
+"""Default branches of remotes, which are dangling after the remote has renamed its branch."""
 _WHOLE = re.compile(r"refs/(?:[^~^:@]|@(?!{))*")
-"""A reference's whole name, without what leads on from it. Source: gitrevisions(7)."""
+"""A reference's complete name, without suffixes such as ``~1``. Source: gitrevisions(7)."""
 _AMBIGUOUS = b" is ambiguous"
 _CANNOT_RUN = (126, 127)
 _CONFIGURATION = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
@@ -51,11 +51,11 @@ _MAX_DEPTH = 10
 
 
 class _Places(NamedTuple):
-    """Where the files of a repository lie.
+    """Locations of a repository's files.
 
     Attributes:
-        own: folder of what each work tree has for itself: what is checked out.
-        common: folder of all else; the same but for a linked work tree.
+        own: folder of the files that belong to one work tree, such as HEAD.
+        common: folder of all other files; the same, except for a linked work tree.
     """
 
     own: str
@@ -71,14 +71,14 @@ class Repository(NamedTuple):
 
     Attributes:
         guest: the desktop.
-        folder: of the copy.
+        folder: folder of the copy.
     """
 
     guest: Guest
     folder: str
 
     def output(self, *arguments: str) -> str | None:
-        """Return git's output without one newline at its end; None when it fails or is not UTF-8."""
+        """Return git's output without a final newline; None if git fails or the output is not UTF-8."""
         code, out, _ = _run_git(self.guest, self.folder, *arguments)
         try:
             return out.decode("utf-8").removesuffix("\n") if code == 0 else None
@@ -86,10 +86,10 @@ class Repository(NamedTuple):
             return None
 
     def commit(self, ref: str) -> str | None:
-        """Return the digest of the commit of a reference; None when there is none.
+        """Return the digest of the commit of a reference; None if there is none.
 
-        Nor is there one of a name that a branch and a tag share, unless it is whole, as ``refs/heads/main``
-        is: git takes the tag, people mean the branch.
+        The result is also None for a name that a branch and a tag share, unless it is complete,
+        such as ``refs/heads/main``: git uses the tag, but people mean the branch.
 
         Raises:
             ValueError: `ref` is an option.
@@ -98,7 +98,7 @@ class Repository(NamedTuple):
             raise ValueError(f"{ref!r} is not a branch, tag or commit")
         whole = _WHOLE.match(ref)
         if whole and self.output("show-ref", "--verify", "--quiet", whole[0]) is None:
-            return None  # git would search for it: a tag may be called refs/heads/main
+            return None  # git would search for it, because a tag may be called refs/heads/main
         code, out, err = _run_git(
             self.guest, self.folder, "rev-parse", "--verify", f"{ref}^{{commit}}"
         )
@@ -112,16 +112,16 @@ class Repository(NamedTuple):
 def verified_copy(
     guest: Guest, path: str, *, is_complete: bool = False
 ) -> Iterator[Repository | None]:
-    """Copy and verify the repository of a work tree, which may be a linked one (``git worktree``).
+    """Copy and verify the repository of a work tree, which may be linked (``git worktree``).
 
     Args:
         guest: the desktop.
-        path: of the work tree.
-        is_complete: refuse a shallow clone, whose history ends early.
+        path: path of the work tree.
+        is_complete: whether to reject a shallow clone, whose history is truncated.
 
     Yields:
-        None when there is no repository, or it is damaged, uses objects from elsewhere or SHA-256,
-        has more than 10 000 files or 128 MiB, or takes too long to verify.
+        The copy; None if there is no repository, or it is corrupt, uses objects from elsewhere or
+        SHA-256, has more than 10 000 files or 128 MiB, or takes too long to verify.
 
     Raises:
         ValueError: git is not installed.
@@ -138,9 +138,9 @@ def verified_copy(
 
 
 def _places_of(guest: Guest, path: str) -> _Places | None:
-    """Return where the repository of a work tree lies; None when it has none.
+    """Return the locations of a work tree's repository; None if it has none.
 
-    A linked work tree and its repository must name each other, in the way of ``git worktree``.
+    A linked work tree and its repository must refer to each other, as with ``git worktree``.
 
     Source: gitrepository-layout(5), ``worktrees/<id>/gitdir`` and ``commondir``.
     """
@@ -160,12 +160,12 @@ def _places_of(guest: Guest, path: str) -> _Places | None:
 
 
 def _line_of(guest: Guest, path: str) -> str:
-    """Return the one line of a file; empty when there is none."""
+    """Return the single line of a file; empty if there is none."""
     return (read_text(guest, path) or "").removesuffix("\n")
 
 
 def _run_git(guest: Guest, folder: str, *arguments: str) -> tuple[int, bytes, bytes]:
-    """Run git on a copy, as the agent's user, who cannot change it.
+    """Run git on a copy, as the agent's user, who cannot modify it.
 
     Raises:
         ValueError: git is not installed.
@@ -177,7 +177,7 @@ def _run_git(guest: Guest, folder: str, *arguments: str) -> tuple[int, bytes, by
 
 
 def _copy(guest: Guest, places: _Places, target: str, *, with_shallow: bool) -> bool:
-    """Copy what counts of a repository; return whether it is within the limits."""
+    """Copy the relevant files of a repository; return whether they are within the limits."""
     for name in ("objects", "refs"):
         Path(target, name).mkdir(mode=0o755)
     Path(target, "config").write_text(_CONFIGURATION, encoding="utf-8")
@@ -197,7 +197,7 @@ def _copy(guest: Guest, places: _Places, target: str, *, with_shallow: bool) -> 
 
 
 def _files(guest: Guest, places: _Places, *, with_shallow: bool) -> Iterator[str]:
-    """Iterate over the relative paths of the files that count: references and objects."""
+    """Iterate over the relative paths of the relevant files: references and objects."""
     top = (_HEAD, "packed-refs", *(["shallow"] if with_shallow else []))
     yield from (name for name in top if is_file(guest, places.path(name)))
     source = places.common
@@ -209,7 +209,7 @@ def _files(guest: Guest, places: _Places, *, with_shallow: bool) -> Iterator[str
 
 
 def _below(guest: Guest, source: str, folder: str) -> Iterator[str]:
-    """Iterate over the files below a folder of references, replacements left out."""
+    """Iterate over the files below a folder of references, without replacements."""
     is_too_deep = folder.count("/") > _MAX_DEPTH
     for name in () if is_too_deep else names_in(guest, f"{source}/{folder}") or ():
         path = f"{folder}/{name}"

@@ -1,4 +1,4 @@
-"""Settings of a desktop: GSettings, dconf, wallpaper, default applications, autostart."""
+"""Evaluators of a desktop's settings: GSettings, dconf, wallpaper, default applications, autostart."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _SERVICE = re.compile(
     r"\[D-BUS Service\]\n(?:(?!Name=)[A-Za-z]+=[ -~]*\n)*"
     r"Name=(?P<name>[A-Za-z0-9._-]+)\n(?:(?!Name=)[A-Za-z]+=[ -~]*\n)*"
 )
-"""A service as plain as programs write it, which every reader understands alike."""
+"""A D-Bus service file in the simple form that all parsers read alike."""
 _MAX_DELAY_S = 3600
 _PICTURES = re.compile(
     rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|BM|II\*\0|MM\0\*|RIFF....WEBP|....ftyp(?:avi|hei|mif)"
@@ -68,10 +68,10 @@ _SKIPPED = ("Hidden", "X-GNOME-HiddenUnderSystemd", "X-systemd-skip")
 
 @evaluator(on="desktop")
 def gsetting_equals(guest: Guest, schema: str, key: str, value: str) -> bool:
-    """Return whether a setting of the user's session has exactly this value.
+    """Return whether a setting of the user's session has the given value.
 
-    Numbers and lists are compared as values: ``5`` is ``uint32 5``, ``["a"]`` is ``['a']``. An
-    unknown schema or key makes the result inconclusive. Proves the state, not who made it.
+    Numbers and lists are compared as values: ``5`` equals ``uint32 5``, ``["a"]`` equals ``['a']``.
+    If the schema or key is unknown, the result is inconclusive. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: gsetting_equals, with: {schema: org.gnome.desktop.interface, key:
@@ -79,9 +79,9 @@ def gsetting_equals(guest: Guest, schema: str, key: str, value: str) -> bool:
 
     Args:
         guest: the desktop.
-        schema: such as ``org.gnome.desktop.interface``.
-        key: such as ``color-scheme``.
-        value: as ``gsettings get`` prints it, texts without their quotes.
+        schema: schema, such as ``org.gnome.desktop.interface``.
+        key: key, such as ``color-scheme``.
+        value: value as printed by ``gsettings get``, texts without quotes.
     """
     current = _setting(guest, schema, key)
     return current == value or (is_no_text(current) and is_same_variant(current, value))
@@ -89,10 +89,11 @@ def gsetting_equals(guest: Guest, schema: str, key: str, value: str) -> bool:
 
 @evaluator(on="desktop")
 def dconf_equals(guest: Guest, key: str, value: str) -> bool:
-    """Return whether a key of the user's dconf database has exactly this value.
+    """Return whether a key of the user's dconf database has the given value.
 
-    A key that is not set is unmet, even if its default is the value: dconf has no defaults. Texts may
-    be quoted in either way, and the name of a type may be left out. Proves the state, not who made
+    A key that is not set is unmet, even if its default equals the value, because dconf has no
+    defaults. Texts may be in single or double quotes, and the name of a type may be omitted. Proves
+    the state, not who made
     it.
 
     Example:
@@ -101,8 +102,8 @@ def dconf_equals(guest: Guest, key: str, value: str) -> bool:
 
     Args:
         guest: the desktop.
-        key: its path, such as ``/org/gnome/desktop/interface/clock-format``.
-        value: as ``dconf read`` prints it, texts with their quotes.
+        key: dconf path of the key, such as ``/org/gnome/desktop/interface/clock-format``.
+        value: value as printed by ``dconf read``, texts with quotes.
 
     Raises:
         ValueError: dconf could not read the key, for example because it is not a path.
@@ -115,13 +116,14 @@ def dconf_equals(guest: Guest, key: str, value: str) -> bool:
 
 @evaluator(on="desktop")
 def wallpaper_is(guest: Guest, path: str) -> bool:
-    """Return whether the desktop's background shows this picture file.
+    """Return whether the desktop's background shows the given picture file.
 
-    The setting of the current style (light or dark) is compared, the file must exist, begin as a picture
-    does and be readable for the user, and the background must show pictures. Whether the rest of the file
-    can be drawn, and the setting ``picture-opacity``, are not looked at. The copy that the wallpaper portal or the Settings application
-    makes of the picture counts as the picture. Where ``picture-options`` is ``none``, as on the
-    shipped desktops, no picture is shown until that is changed, too. Proves the state, not who made it.
+    The setting of the current style (light or dark) is compared; the file must exist, begin like a
+    picture and be readable by the user, and the background must show pictures. The rest of the file
+    and the setting ``picture-opacity`` are not checked. A copy of the picture made by the wallpaper
+    portal or the Settings application also counts. If ``picture-options`` is ``none``, as on the
+    supplied desktops, no picture is shown until that is also changed. Proves the state, not who
+    made it.
 
     Source: GNOME's schema ``org.gnome.desktop.background``; xdg-desktop-portal-gtk's
     ``wallpaper.c``.
@@ -131,7 +133,7 @@ def wallpaper_is(guest: Guest, path: str) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the picture.
+        path: path of the picture.
     """
     is_dark = _setting(guest, _INTERFACE, "color-scheme") == "prefer-dark"
     uri = _setting(guest, _BACKGROUND, "picture-uri-dark" if is_dark else "picture-uri")
@@ -153,18 +155,18 @@ def wallpaper_is(guest: Guest, path: str) -> bool:
 
 @evaluator(on="desktop")
 def wallpaper_laid_out(guest: Guest, path: str, options: str) -> bool:
-    """Return whether the desktop's background shows this picture file, laid out in this way.
+    """Return whether the desktop's background shows the given picture file with the given layout.
 
-    The picture counts as for `wallpaper_is`. The shipped desktops begin with ``none``, which shows no
-    picture. Proves the state, not who made it.
+    The picture is checked as in `wallpaper_is`. The supplied desktops start with ``none``, which
+    shows no picture. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: wallpaper_laid_out, with: {path: ~/Pictures/lake.png, options: scaled}}``
 
     Args:
         guest: the desktop.
-        path: of the picture.
-        options: wallpaper, centered, scaled, stretched, zoom or spanned.
+        path: path of the picture.
+        options: layout: wallpaper, centered, scaled, stretched, zoom or spanned.
     """
     if options not in _LAYOUTS:
         raise ValueError(f"options must be one of {', '.join(_LAYOUTS)}, got {options!r}")
@@ -173,18 +175,19 @@ def wallpaper_laid_out(guest: Guest, path: str, options: str) -> bool:
 
 @evaluator(on="desktop")
 def default_app_is(guest: Guest, mime: str, app: str) -> bool:
-    """Return whether files of a type, or links with a scheme, open with this application.
+    """Return whether files of a type, or links with a scheme, open with the given application.
 
-    A desktop file of the user's own that takes the place of the system's must start the same program, and
-    with the files to open; a D-Bus service of the user's that takes, or may take, the place of the
-    application is unmet, and so is another program that has the application's name on the session's bus. What other options of the command do is not looked at. Proves the state, not who made it.
+    A user's desktop file that overrides the system's must start the same program, with the files to
+    open. A user's D-Bus service that overrides, or may override, the application is unmet, as is
+    another program that owns the application's name on the session bus. Other options of the
+    command are not checked. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: default_app_is, with: {mime: text/plain, app: org.gnome.gedit.desktop}}``
 
     Args:
         guest: the desktop.
-        mime: such as ``text/plain`` or ``x-scheme-handler/https``.
+        mime: MIME type, such as ``text/plain`` or ``x-scheme-handler/https``.
         app: name of the application's desktop file.
 
     Raises:
@@ -199,13 +202,14 @@ def default_app_is(guest: Guest, mime: str, app: str) -> bool:
 
 @evaluator(on="desktop")
 def autostart_runs(guest: Guest, program: str) -> bool:
-    """Return whether a program is started when the user logs in.
+    """Return whether the given program starts when the user logs in.
 
-    Reads ``~/.config/autostart``, links to the system's desktop files included. An entry is ignored
-    when it is hidden or disabled, for other desktops only, its ``TryExec`` or its ``Path`` is missing, its
-    condition does not hold, or it waits for more than an hour. A shell that waits (``sh -c "sleep 5; exec
-    PROGRAM"``) starts the program, and so does ``env`` with variables of language and looks alone. What the
-    program does with its options is not looked at, but for ``--version`` and ``--help``. Proves the state, not
+    The entries are those in ``~/.config/autostart``, including links to the system's desktop files.
+    An entry is ignored if it is hidden, disabled or only for other desktops, if its ``TryExec`` or
+    ``Path`` does not exist, if its condition does not hold, or if it waits for more than an hour. A
+    shell that waits (``sh -c "sleep 5; exec PROGRAM"``) counts as starting the program, as does
+    ``env`` with only variables for language and appearance. Options of the program are not checked,
+    except ``--version`` and ``--help``. Proves the state, not
     who made it.
 
     Source: freedesktop.org's Desktop Application Autostart Specification 0.5.
@@ -215,7 +219,7 @@ def autostart_runs(guest: Guest, program: str) -> bool:
 
     Args:
         guest: the desktop.
-        program: absolute path of the program; or its name, as the entry's ``Exec`` has it.
+        program: absolute path of the program; or its name, as in the entry's ``Exec``.
     """
     folder = "~/.config/autostart"
     names = [name for name in names_in(guest, folder) or [] if name.endswith(".desktop")]
@@ -233,19 +237,19 @@ def _setting(guest: Guest, schema: str, key: str) -> str:
     """Read a setting.
 
     Raises:
-        ValueError: there is no such schema or key.
-        GuestError: it cannot be read.
+        ValueError: the schema or key does not exist.
+        GuestError: the setting cannot be read.
     """
     try:
         return guest.gsettings_get(schema, key)
-    except Exception as exc:  # GuestError, which is at hand in guests only
+    except Exception as exc:  # GuestError, which is available only in guests
         if "No such" in str(exc):
             raise ValueError(str(exc)) from exc
         raise
 
 
 def _is_activated(guest: Guest, name: str, entry: Entry) -> bool:
-    """Return whether an entry that is started by the bus is one of the system's applications."""
+    """Return whether an entry that the bus starts is one of the system's applications."""
     if not entry.is_true("DBusActivatable"):
         return True
     own = system_entry(guest, name)
@@ -268,7 +272,7 @@ def _is_enabled(guest: Guest, entry: Entry) -> bool:
 
 
 def _is_condition_met(guest: Guest, condition: str) -> bool:
-    """Return whether an entry's condition holds; one that is not known does not."""
+    """Return whether an entry's condition holds; False if it is unknown."""
     kind, _, rest = condition.partition(" ")
     if kind in {"if-exists", "unless-exists"} and rest:
         path = os.path.join(guest.path("~/.config"), rest.strip())  # noqa: PTH118
@@ -292,7 +296,7 @@ def _is_for_desktop(guest: Guest, entry: Entry) -> bool:
 
 
 def _starts_system_program(guest: Guest, app: str) -> bool:
-    """Return whether no entry or service of the user's replaces the system's by another program."""
+    """Return whether no entry or service of the user replaces the system's with another program."""
     entry, own = system_entry(guest, app), user_entries(guest, app)
     if entry is None:
         return all(replacement is not None and can_start(guest, replacement) for replacement in own)
@@ -308,9 +312,10 @@ def _starts_system_program(guest: Guest, app: str) -> bool:
 
 
 def _is_hijacked(guest: Guest, app: str) -> bool:
-    """Return whether a D-Bus service of the user's has, or may have, the name of an application.
+    """Return whether a D-Bus service of the user has, or may have, the name of an application.
 
-    The bus follows links and reads what is not read here: such a folder or file may be any service.
+    The bus follows links and reads files that are not read here: such a folder or file may be any
+    service.
     """
     uid = Path(guest.home).stat().st_uid
     names = {"", app.removesuffix(".desktop")}
@@ -324,9 +329,9 @@ def _is_hijacked(guest: Guest, app: str) -> bool:
 
 
 def _is_name_taken(guest: Guest, app: str, entry: Entry) -> bool:
-    """Return whether another program has an application's name on the bus: it is given the files to open.
+    """Return whether another program owns an application's name on the bus, and therefore gets the files to open.
 
-    The system's own D-Bus service of that name is the application, too.
+    The system's own D-Bus service of that name also counts as the application.
     """
     name = app.removesuffix(".desktop")
     if not _BUS_NAME.fullmatch(name):
@@ -344,13 +349,13 @@ def _is_name_taken(guest: Guest, app: str, entry: Entry) -> bool:
 
 
 def _service_name(guest: Guest, path: str) -> str:
-    """Return the name of a D-Bus service; empty when its file is not a plain one."""
+    """Return the name of a D-Bus service; empty if its file does not have the simple form."""
     service = _SERVICE.fullmatch(read_text(guest, path) or "")
     return service["name"] if service else ""
 
 
 def _is_picture(guest: Guest, path: str) -> bool:
-    """Return whether there is a file that the user may read, and that begins as a picture."""
+    """Return whether a file exists that the user may read and that begins like a picture."""
     if not is_file(guest, path) or not _is_readable(guest, path):
         return False
     with opened(guest, path) as file:
@@ -358,9 +363,9 @@ def _is_picture(guest: Guest, path: str) -> bool:
 
 
 def _is_readable(guest: Guest, path: str) -> bool:
-    """Return whether the permissions of a file, and of the folders that it is in, let the user read it.
+    """Return whether the permissions of a file and of its parent folders let the user read it.
 
-    Of groups only that of the user's home folder counts as the user's.
+    Only the group of the user's home folder counts as the user's group.
     """
     own = Path(guest.home).stat()
 

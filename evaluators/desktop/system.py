@@ -1,4 +1,4 @@
-"""A desktop's system: packages, users, scheduled jobs, name, time zone, shell history."""
+"""Evaluators of a desktop's system: packages, users, scheduled jobs, host name, time zone, shell history."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _CRONTABS = "/var/spool/cron/crontabs"
 
 
 class Package(NamedTuple):
-    """What dpkg knows of a package.
+    """Record of a package in dpkg's status file.
 
     Attributes:
-        version: empty when there is none.
-        is_sound: whether nothing is wrong with it.
-        state: such as ``installed``; empty when dpkg's entry is broken.
+        version: version; empty if there is none.
+        is_sound: whether dpkg reports no problem.
+        state: state, such as ``installed``; empty if the record is malformed.
     """
 
     version: str
@@ -40,7 +40,7 @@ class Package(NamedTuple):
 
 @evaluator(on="desktop")
 def package_installed(guest: Guest, name: str, version: str = "") -> bool:
-    """Return whether a Debian package is installed; a removed or half-installed one is not.
+    """Return whether the given Debian package is installed.
 
     Proves the state, not who made it.
 
@@ -51,8 +51,8 @@ def package_installed(guest: Guest, name: str, version: str = "") -> bool:
 
     Args:
         guest: the desktop.
-        name: of the package.
-        version: the whole version; any when empty.
+        name: name of the package.
+        version: the complete version; empty matches any.
     """
     return any(
         package.is_sound and package.state == "installed" and version in {"", package.version}
@@ -62,32 +62,34 @@ def package_installed(guest: Guest, name: str, version: str = "") -> bool:
 
 @evaluator(on="desktop")
 def package_absent(guest: Guest, name: str) -> bool:
-    """Return whether a Debian package is not installed.
+    """Return whether the given Debian package is not installed.
 
-    One that is only chosen to be removed, or whose removal broke off, is there still. A missing or
-    empty list of packages makes the result inconclusive. Proves the state, not who made it.
+    A package that is only selected for removal, or whose removal was interrupted, counts as
+    installed. If the list of packages is missing or empty, the result is inconclusive. Proves the
+    state, not who made it.
 
     Example:
         ``{on: desktop, check: package_absent, with: {name: gnome-calculator}}``
 
     Args:
         guest: the desktop.
-        name: of the package.
+        name: name of the package.
 
     Raises:
-        ValueError: there is no list of packages.
+        ValueError: the list of packages is missing or empty.
     """
     packages = _packages(guest)
     if not packages:
-        raise ValueError(f"{_STATUS} lists no package")
+        raise ValueError(f"{_STATUS} does not list any packages")
     return all(package.state in _GONE for package in packages.get(name, ()))
 
 
 @evaluator(on="desktop")
 def user_exists(guest: Guest, name: str, shell: str = "", home: str = "") -> bool:
-    """Return whether there is a user with this name, and with a shell and home folder if given.
+    """Return whether a user with the given name exists, with the given shell and home folder, if any.
 
-    Of entries with one name the first counts, as for the system. Proves the state, not who made it.
+    If several entries have the same name, the first counts, as for the system. Proves the state,
+    not who made it.
 
     Example:
         ``{on: desktop, check: user_exists, with: {name: bob, shell: /bin/bash}}``
@@ -95,8 +97,8 @@ def user_exists(guest: Guest, name: str, shell: str = "", home: str = "") -> boo
     Args:
         guest: the desktop.
         name: login name.
-        shell: path of the login shell, ``/usr/bin`` being ``/bin``; any when empty.
-        home: path of the home folder; any when empty.
+        shell: path of the login shell; ``/usr/bin`` equals ``/bin``; empty matches any.
+        home: path of the home folder; empty matches any.
     """
     row = _row(guest, "/etc/passwd", 7, name)
     return (
@@ -108,9 +110,10 @@ def user_exists(guest: Guest, name: str, shell: str = "", home: str = "") -> boo
 
 @evaluator(on="desktop")
 def user_in_group(guest: Guest, user: str, group: str) -> bool:
-    """Return whether a user is in a group, primary or supplementary.
+    """Return whether a user is in the given group, primary or supplementary.
 
-    Of entries with one name the first counts, as for the system. Proves the state, not who made it.
+    If several entries have the same name, the first counts, as for the system. Proves the state,
+    not who made it.
 
     Example:
         ``{on: desktop, check: user_in_group, with: {user: bob, group: audio}}``
@@ -134,13 +137,14 @@ def user_in_group(guest: Guest, user: str, group: str) -> bool:
 
 @evaluator(on="desktop")
 def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> bool:
-    """Return whether a user's crontab runs a command at these times.
+    """Return whether a user's crontab runs the given command on the given schedule.
 
-    Times are compared by what they mean: ``@daily`` is ``00 0 * * *``, ``mon-fri`` is ``1-5``.
-    Comments are ignored, and so are lines after a ``SHELL`` that is none or a variable that brings shells
-    other code (such as ``BASH_ENV``), and a program's bare name after
-    a ``PATH`` that has neither it nor the system's folders. A crontab that belongs to another user, or
-    has a line that cron cannot read, is ignored, as cron ignores it. Which program a name leads to, and what it does, is not looked at. Proves
+    Schedules are compared by meaning: ``@daily`` equals ``00 0 * * *``, ``mon-fri`` equals ``1-5``.
+    Comments are ignored, as are lines after a ``SHELL`` that is not a shell or a variable that
+    gives shells other code (such as ``BASH_ENV``), and a bare program name after a ``PATH`` that
+    contains neither the program nor the system's folders. A crontab that belongs to another user,
+    or has a line that cron cannot read, is ignored, as by cron. The program that a name refers to,
+    and its effects, are not checked. Proves
     the state, not who made it.
 
     Example:
@@ -149,11 +153,11 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
     Args:
         guest: the desktop.
         schedule: five fields, or a word such as ``@daily``.
-        command: the rest of the line; white space around it is ignored.
-        user: login name; the agent's user when empty.
+        command: the rest of the line; surrounding white space is ignored.
+        user: login name; empty for the agent's user.
 
     Raises:
-        ValueError: `schedule` is none.
+        ValueError: `schedule` is invalid.
     """
     wanted = read_schedule(" ".join(schedule.split()))
     if not wanted:
@@ -169,9 +173,9 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
 
 @evaluator(on="desktop")
 def hostname_is(guest: Guest, name: str) -> bool:
-    """Return whether the configured host name, used after the next boot, is this.
+    """Return whether the configured host name, which takes effect at the next boot, is the given one.
 
-    Letter case does not count. Proves the state, not who made it.
+    Letter case is ignored. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: hostname_is, with: {name: atelier}}``
@@ -186,17 +190,17 @@ def hostname_is(guest: Guest, name: str) -> bool:
 
 @evaluator(on="desktop")
 def timezone_is(guest: Guest, zone: str) -> bool:
-    """Return whether the system's time zone is this one.
+    """Return whether the system's time zone is the given one.
 
-    A zone that the system does not have is unmet: it keeps UTC then. A copy of the zone's file is as
-    good as a link. Proves the state, not who made it.
+    A zone that the system does not have is unmet, because the system then uses UTC. A copy of the
+    zone's file is equivalent to a link. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: timezone_is, with: {zone: Europe/Zurich}}``
 
     Args:
         guest: the desktop.
-        zone: its name in the tz database, or an alias of it there.
+        zone: name or alias in the tz database.
     """
     target = link_target(guest, "/etc/localtime")
     if target is None:
@@ -210,19 +214,19 @@ def timezone_is(guest: Guest, zone: str) -> bool:
 
 @evaluator(on="desktop")
 def shell_history_has(guest: Guest, command: str) -> bool:
-    """Return whether the user's bash history has exactly this command as a line.
+    """Return whether the user's bash history has the given command as a line.
 
-    Blanks between words do not count. Lines of a here document, of a quoted text, of a body (``if``,
-    loops, braces) and after a backslash are no commands. Bash writes the
-    history when a shell exits; the user can edit it like any other file, so check what the command
-    has done as well. Proves the state, not who made it.
+    Spaces between words are ignored. Lines in a here document, a quoted text or a body (``if``,
+    loops, braces), or after a backslash, do not count as commands. Bash writes the history when a
+    shell exits; the user can edit it like any other file, so also check the effects of the command.
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: shell_history_has, with: {command: ls -l}}``
 
     Args:
         guest: the desktop.
-        command: the whole line.
+        command: the complete line.
     """
     wanted = _words(command)
     commands = commands_in(lines_of(guest, "~/.bash_history"))
@@ -230,13 +234,13 @@ def shell_history_has(guest: Guest, command: str) -> bool:
 
 
 def _is_own(guest: Guest, path: str, name: str) -> bool:
-    """Return whether a file belongs to the user of a name, or there is no user of that name."""
+    """Return whether a file belongs to the user with a name, or no such user exists."""
     status, account = look(guest, path), _row(guest, "/etc/passwd", 7, name)
     return status is not None and (account is None or status.st_uid == int(account[2]))
 
 
 def _is_found(guest: Guest, job: Job) -> bool:
-    """Return whether the ``PATH`` of a job lets its program be found; without one, it does."""
+    """Return whether a job's program is on its ``PATH``; True without a ``PATH``."""
     folders = job.path.split(":")
     if not job.path or "/" in job.program or not {"/bin", "/usr/bin"}.isdisjoint(folders):
         return True
@@ -252,14 +256,14 @@ def _words(line: str) -> list[str]:
 
 
 def _zone(guest: Guest, name: str) -> str:
-    """Return the name of which a zone's name is an alias in the tz database, or the name itself."""
+    """Return the canonical name of a zone in the tz database, or the name itself."""
     rows = (line.split() for line in lines_of(guest, _LINKS))
     aliases = {row[2]: row[1] for row in rows if row[:1] == ["L"] and row[2:]}
     return aliases.get(name, name)
 
 
 def _packages(guest: Guest) -> dict[str, list[Package]]:
-    """Return what dpkg knows of packages, by name; one of several architectures is there several times."""
+    """Return dpkg's records of packages, by name, with one for each architecture."""
     packages: dict[str, list[Package]] = {}
     fields: dict[str, str] = {}
     for line in [*lines_of(guest, _STATUS, _MAX_STATUS_BYTES), ""]:
@@ -279,12 +283,12 @@ def _row(guest: Guest, path: str, width: int, name: str) -> list[str] | None:
 
 
 def _rows(guest: Guest, path: str, width: int) -> list[list[str]]:
-    """Return the entries of a list of users or groups that the system reads: the third is a number."""
+    """Return the valid entries of a list of users or groups; the third field must be a number."""
     rows = (line.split(":") for line in lines_of(guest, path))
     return [row for row in rows if len(row) == width and row[2].isascii() and row[2].isdigit()]
 
 
 def _path(path: str) -> str:
-    """Return a path in one form; the folders of programs below ``/usr`` are those at the root."""
+    """Return a normalised path; program folders below ``/usr`` are replaced by those at the root."""
     full = posixpath.normpath(path)
     return full.removeprefix("/usr") if full.startswith(("/usr/bin/", "/usr/sbin/")) else full

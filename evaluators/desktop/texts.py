@@ -1,7 +1,7 @@
-"""The content of plain text files. Paths are as for files.
+"""Evaluators of plain text files. Paths are as in `files`.
 
-A file that is missing, not a regular file, not UTF-8 or larger than 1 MiB is unmet. A byte order mark is
-ignored, and CRLF ends a line as a newline does; a task about either compares a digest.
+A file that is missing, not a regular file, not UTF-8 or larger than 1 MiB is unmet. A byte order
+mark is ignored, and CRLF counts as a newline; if either matters, compare a digest.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 @evaluator(on="desktop")
 def file_text_equals(guest: Guest, path: str, text: str) -> bool:
-    """Return whether a file holds exactly this text, in UTF-8.
+    """Return whether a file contains exactly the given text, in UTF-8.
 
-    One newline at the end, as editors add it, is ignored, and so is a byte order mark; CRLF is a
-    newline. A file that is missing, not a regular file, not UTF-8 or larger than 1 MiB is unmet.
+    A single newline at the end, as added by editors, and a byte order mark are ignored; CRLF counts
+    as a newline. A file that is missing, not a regular file, not UTF-8 or larger than 1 MiB is
+    unmet.
     Proves the state, not who made it.
 
     Example:
@@ -29,8 +30,8 @@ def file_text_equals(guest: Guest, path: str, text: str) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the file.
-        text: the whole content.
+        path: path of the file.
+        text: the complete content.
     """
     content = read_plain_text(guest, path)
     return content is not None and content.removesuffix("\n") == _newlines(text).removesuffix("\n")
@@ -38,9 +39,9 @@ def file_text_equals(guest: Guest, path: str, text: str) -> bool:
 
 @evaluator(on="desktop")
 def file_has_line(guest: Guest, path: str, line: str) -> bool:
-    """Return whether a file has a line that is exactly this.
+    """Return whether a file has a line that equals the given text.
 
-    White space at the ends of lines is ignored, and so is a byte order mark. A file that is missing,
+    White space at the ends of lines and a byte order mark are ignored. A file that is missing,
     not a regular file, not UTF-8 or larger than 1 MiB is unmet. Proves the state, not who made it.
 
     Example:
@@ -48,8 +49,8 @@ def file_has_line(guest: Guest, path: str, line: str) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the file.
-        line: the whole line.
+        path: path of the file.
+        line: the complete line.
     """
     content = read_plain_text(guest, path)
     return content is not None and line.strip() in {part.strip() for part in content.split("\n")}
@@ -57,18 +58,19 @@ def file_has_line(guest: Guest, path: str, line: str) -> bool:
 
 @evaluator(on="desktop")
 def file_text_contains(guest: Guest, path: str, text: str) -> bool:
-    """Return whether a file contains a text; letter case and white space are significant.
+    """Return whether a file contains the given text.
 
-    CRLF is a newline. Prefer `file_text_equals` or `file_has_line`: a file that lists all possible
-    texts meets this one. Proves the state, not who made it.
+    Letter case and white space are significant; CRLF counts as a newline. Prefer `file_text_equals`
+    or `file_has_line`, because a file with all possible texts meets this check. Proves the state,
+    not who made it.
 
     Example:
         ``{on: desktop, check: file_text_contains, with: {path: ~/letter.txt, text: Dear Ann}}``
 
     Args:
         guest: the desktop.
-        path: of the file.
-        text: must not be empty.
+        path: path of the file.
+        text: the text; must not be empty.
 
     Raises:
         ValueError: `text` is empty.
@@ -80,11 +82,12 @@ def file_text_contains(guest: Guest, path: str, text: str) -> bool:
 
 @evaluator(on="desktop")
 def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
-    r"""Return whether a regular expression matches the whole of a file.
+    r"""Return whether a regular expression matches the complete content of a file.
 
-    One newline at the end of the file is ignored, and so is a byte order mark; CRLF is a newline.
-    An expression that takes too long on what the agent wrote is late, which fails the trial where the
-    machine answers promptly otherwise: avoid nested repetitions. Proves the state, not who made it.
+    A single newline at the end of the file and a byte order mark are ignored; CRLF counts as a
+    newline. If the match takes too long on text that the agent wrote, the evaluator times out,
+    which fails the trial if the machine otherwise responds promptly: avoid nested repetitions.
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: file_text_matches, with: {path: ~/date.txt, pattern:
@@ -92,8 +95,8 @@ def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the file.
-        pattern: in Python's syntax; ``.`` does not match a newline.
+        path: path of the file.
+        pattern: regular expression in Python's syntax; ``.`` does not match a newline.
 
     Raises:
         re.error: `pattern` is not a regular expression.
@@ -105,9 +108,9 @@ def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
 
 @evaluator(on="desktop")
 def file_line_count(guest: Guest, path: str, count: int) -> bool:
-    """Return whether a file has this many lines.
+    """Return whether a file has exactly the given number of lines.
 
-    A last line without a newline counts as one; an empty file has none. Proves the state, not who
+    A last line without a newline counts; an empty file has no lines. Proves the state, not who
     made it.
 
     Example:
@@ -115,8 +118,8 @@ def file_line_count(guest: Guest, path: str, count: int) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the file.
-        count: how many lines, empty ones included.
+        path: path of the file.
+        count: number of lines, including empty ones.
     """
     content = read_plain_text(guest, path)
     if content is None:
@@ -125,5 +128,5 @@ def file_line_count(guest: Guest, path: str, count: int) -> bool:
 
 
 def _newlines(text: str) -> str:
-    """Return a text with newlines for CRLF."""
+    """Return a text with CRLF replaced by newlines."""
     return text.replace("\r\n", "\n")

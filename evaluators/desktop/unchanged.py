@@ -1,4 +1,4 @@
-"""Folders that must stay as they were when the task began."""
+"""Evaluator of folders that must not change during the task."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
 REFERENCE_FOLDER = "/root/.reference"
-"""Where `keep_reference` copies folders to; root alone may enter it."""
+"""Destination of the copies of `keep_reference`; only root may access it."""
 
 
 @evaluator(on="desktop")
 def nothing_else_changed(guest: Guest, path: str, but: list[str]) -> bool:
-    """Return whether a folder is as the setup operation keep_reference found it, but for some entries.
+    """Return whether a folder has not changed since the setup operation keep_reference, except for given entries.
 
-    Names, contents, kinds and targets of links are compared; times, owners and permissions are not. The
-    reference is out of the agent's reach. A folder that is gone, or holds more than 10 000 entries, 256 MiB
-    or 100 levels of folders, is unmet; without a reference it cannot be decided.
+    Names, contents, kinds and targets of links are compared; times, owners and permissions are not.
+    The agent cannot access the reference. A folder that is missing, or has more than 10 000
+    entries, 256 MiB or 100 levels of folders, is unmet; without a reference the result is
+    inconclusive.
 
     Proves the state, not who made it.
 
@@ -33,14 +34,17 @@ def nothing_else_changed(guest: Guest, path: str, but: list[str]) -> bool:
 
     Args:
         guest: the desktop.
-        path: of the folder, as the setup names it.
-        but: entries that may be added, changed or removed, as patterns of the shell below the folder
-            (``*`` is within one name: ``*.jpg`` is in the folder itself, ``*/*.jpg`` one below); one that
-            names a folder covers all in it. None for a folder that must not change at all.
+        path: path of the folder, as in the setup.
+        but: entries that may be added, changed or removed, as shell patterns relative to the folder
+            (``*`` does not match a slash: ``*.jpg`` is in the folder itself, ``*/*.jpg`` one level
+            below); a pattern that matches a folder covers its contents. An empty list for a folder
+            that must not change at all.
     """
     reference = tree_of(guest, reference_of(path, guest.home))
     if reference is None:
-        raise ValueError(f"there is no reference of {path}: the setup has no keep_reference of it")
+        raise ValueError(
+            f"there is no reference of {path}: the setup does not have keep_reference for it"
+        )
     now = tree_of(guest, path)
     if now is None:
         return False
@@ -49,11 +53,11 @@ def nothing_else_changed(guest: Guest, path: str, but: list[str]) -> bool:
 
 
 def reference_of(path: str, home: str) -> str:
-    """Return where the reference of a folder is kept.
+    """Return the path of the reference of a folder.
 
     Args:
-        path: of the folder, absolute or starting with ~/.
-        home: of the agent.
+        path: path of the folder, absolute or starting with ~/.
+        home: home folder of the agent.
     """
     short = path.rstrip("/")
     if short.startswith(f"{home}/"):
@@ -67,5 +71,5 @@ def _is_covered(name: str, patterns: Sequence[str]) -> bool:
 
 
 def _names(pattern: Sequence[str], parts: Sequence[str]) -> bool:
-    """Return whether a pattern names an entry or a folder above it, name by name."""
+    """Return whether a pattern matches an entry or one of its parent folders, name by name."""
     return len(pattern) <= len(parts) and all(map(fnmatch.fnmatchcase, parts, pattern))

@@ -1,4 +1,4 @@
-"""Values of settings in GVariant's text form.
+"""Values of settings in the GVariant text format.
 
 Source: GLib's "GVariant Text Format".
 """
@@ -14,16 +14,16 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def is_same_variant(left: str, right: str) -> bool:
-    """Return whether two texts are the same value, however it is written.
+    """Return whether two texts represent the same value.
 
-    Blanks outside of texts, the kind of a text's quotes, and the name of a type before the value do
-    not count.
+    White space outside of texts, the kind of quotes, and the name of a type before the value are
+    ignored.
     """
     return _plain(left) == _plain(right)
 
 
 def is_no_text(value: str) -> bool:
-    """Return whether a value without quotes is a list, or another one that is no plain text."""
+    """Return whether a value without quotes is not a plain text, but for example a list."""
     return _NO_TEXT.match(value) is not None
 
 
@@ -32,7 +32,7 @@ def _plain(text: str) -> str:
 
 
 def _in_one_form(match: re.Match[str]) -> str:
-    """Return a text in single quotes, its own quotes not escaped; nothing for blanks."""
+    """Return a text in single quotes, with its own quotes unescaped; empty for white space."""
     if match.lastindex is None:
         return ""
     return f"'{_ESCAPED.sub(_unescaped, match[match.lastindex])}'"

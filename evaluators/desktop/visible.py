@@ -1,7 +1,6 @@
-"""Text as people see it: characters in one form, blanks run together, HTML without what is hidden.
+"""Visible text: Unicode in NFC, white space collapsed, HTML without hidden elements.
 
-HTML is read in linear time, whatever it holds; Python's `html.parser` needs minutes for some pages of
-64 KiB.
+HTML is parsed in linear time; Python's `html.parser` needs minutes for some pages of 64 KiB.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ _UNSEEN_STYLE = re.compile(
     rf"{_ZERO}(?![0-9.])|color:(?:white|transparent|#f{{3,4}}(?![0-9a-f])|#f{{6}}"
     rf"|rgba?\(255,255,255|[a-z]+\([^()]*,{_ZERO}\)))|(?:left|right|top|bottom|indent):-(?:\d{{3}}|\d\dem)"
 )
-"""What hides text, or shows other text; white is taken for the colour of the paper."""
+"""Declarations that hide text, or show other text; white counts as the background colour."""
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _HIDDEN = re.compile(r"(?:\A|\s)hidden(?=[\s=/]|\Z)", re.IGNORECASE)
 
 
 def shown(text: str) -> str:
-    """Return a text in Unicode's composed form, without invisible characters, blanks run together."""
+    """Return a text in Unicode NFC, without invisible characters and with white space collapsed."""
     if not text.isascii():
         composed = unicodedata.normalize("NFC", text)
         text = "".join(char for char in composed if unicodedata.category(char) != "Cf")
@@ -48,13 +47,13 @@ def shown(text: str) -> str:
 
 
 def html_text(page: str) -> str:
-    """Return what a page shows, as `shown` does.
+    """Return the visible text of a page, normalised like `shown`.
 
-    Elements that are hidden, by their name, the attribute ``hidden`` or a style of their own, are
-    left out. Of style sheets only that is known whether they hide anything.
+    Elements that are hidden by their name, the attribute ``hidden`` or an inline style are left
+    out. Style sheets are only checked for declarations that hide something.
 
     Raises:
-        ValueError: elements are nested too deep, or a style sheet hides something.
+        ValueError: elements are nested too deeply, or a style sheet hides something.
     """
     page = _without_comments(page)
     if any(map(_is_unseen_style, _SHEET.findall(page))):
@@ -77,7 +76,7 @@ def _collect(text: str, inside: list[tuple[str, bool]], pieces: list[str]) -> No
 
 
 def _enter_or_leave(markup: re.Match[str], inside: list[tuple[str, bool]]) -> None:
-    """Keep the list of the elements that a text is in, and whether each is hidden."""
+    """Update the list of open elements, and whether each is hidden."""
     slash, name, attributes = markup[1], markup[2].lower(), markup[3]
     if slash:
         if any(element == name for element, _ in inside):
@@ -88,7 +87,7 @@ def _enter_or_leave(markup: re.Match[str], inside: list[tuple[str, bool]]) -> No
         is_unseen = name in _UNSEEN or is_white or _hides(attributes)
         inside.append((name, is_unseen or bool(inside and inside[-1][1])))
         if len(inside) > _MAX_DEPTH:
-            raise ValueError("elements are nested too deep")
+            raise ValueError("elements are nested too deeply")
 
 
 def _hides(attributes: str) -> bool:
@@ -97,7 +96,7 @@ def _hides(attributes: str) -> bool:
 
 
 def _is_unseen_style(style: str) -> bool:
-    """Return whether declarations of CSS hide text, or may: white, moved, or written in escapes."""
+    """Return whether CSS declarations hide text, or may hide it: white, moved, or written with escapes."""
     plain = "".join(_COMMENT.sub("", html.unescape(style)).lower().split())
     return _UNSEEN_STYLE.search(plain) is not None
 

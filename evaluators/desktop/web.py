@@ -1,7 +1,8 @@
-"""HTTP services, requested from the desktop.
+"""Evaluators of HTTP services, requested from the desktop.
 
-No redirect is followed and no proxy is used. A service that refuses the connection is unmet; one that
-does not reply within 5 s, or not in HTTP, makes the result inconclusive; one of the desktop's own is unmet.
+Redirects are not followed and proxies are not used. A service that refuses the connection is unmet.
+If a service does not reply within 5 s, or not in HTTP, the result is inconclusive; for a service on
+the desktop itself, the check is unmet.
 """
 
 from __future__ import annotations
@@ -32,18 +33,18 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CHARSETS = ("ascii", "big5", "cp", "euc", "gb", "iso", "koi8", "mac", "shift", "utf-16", "utf-8")
-"""How the names of character sets begin that browsers know too."""
+"""Prefixes of the names of character sets that browsers also support."""
 
 
 class Answer(NamedTuple):
     """The reply of a service.
 
     Attributes:
-        status: of HTTP; 0 when the connection was refused.
-        body: None when it is larger than 4 MiB, shorter than the service said, or encoded, as by
-            compression, which was not asked for.
-        charset: of a text, as the service says; UTF-8 when it does not.
-        is_page: whether a browser shows the body as HTML.
+        status: HTTP status; 0 if the connection was refused.
+        body: body; None if it is larger than 4 MiB, shorter than announced, or has a content
+            encoding, such as compression, which was not requested.
+        charset: declared character set; UTF-8 by default.
+        is_page: whether a browser would display the body as HTML.
     """
 
     status: int
@@ -54,7 +55,7 @@ class Answer(NamedTuple):
 
 @evaluator(on="desktop")
 def http_status_is(guest: Guest, url: str, status: int) -> bool:
-    """Return whether a service replies to a GET with this status.
+    """Return whether a service replies to a GET with the given status.
 
     Proves the state, not who made it: on the desktop itself any program can be the service.
 
@@ -64,17 +65,18 @@ def http_status_is(guest: Guest, url: str, status: int) -> bool:
 
     Args:
         guest: the desktop.
-        url: the whole address, ``http`` or ``https``.
-        status: such as 200; for a redirect, the redirect's own.
+        url: the complete URL, ``http`` or ``https``.
+        status: status, such as 200; for a redirect, the status of the redirect itself.
     """
     return ask("GET", url).status == status
 
 
 @evaluator(on="desktop")
 def http_text_equals(guest: Guest, url: str, text: str) -> bool:
-    """Return whether a service replies to a GET with status 200 and exactly this text.
+    """Return whether a service replies to a GET with status 200 and exactly the given text.
 
-    White space at the ends and a byte order mark are ignored; CRLF is a newline. Proves the state,
+    White space at the ends and a byte order mark are ignored; CRLF counts as a newline. Proves the
+    state,
     not who made it.
 
     Example:
@@ -82,8 +84,8 @@ def http_text_equals(guest: Guest, url: str, text: str) -> bool:
 
     Args:
         guest: the desktop.
-        url: the whole address, ``http`` or ``https``.
-        text: the whole body.
+        url: the complete URL, ``http`` or ``https``.
+        text: the complete body.
     """
     body = _text_in(ask("GET", url))
     return body is not None and _plain(body) == _plain(text)
@@ -91,17 +93,18 @@ def http_text_equals(guest: Guest, url: str, text: str) -> bool:
 
 @evaluator(on="desktop")
 def http_text_contains(guest: Guest, url: str, text: str) -> bool:
-    """Return whether a service replies to a GET with status 200 and a body that contains a text.
+    """Return whether a service replies to a GET with status 200 and a body that contains the given text.
 
-    Letter case counts; CRLF is a newline. An empty text is unmet. Proves the state, not who made it.
+    The comparison is case-sensitive; CRLF counts as a newline. An empty text is unmet. Proves the
+    state, not who made it.
 
     Example:
         ``{on: desktop, check: http_text_contains, with: {url: "http://localhost:8080/", text: Hello}}``
 
     Args:
         guest: the desktop.
-        url: the whole address, ``http`` or ``https``.
-        text: what the body must contain, markup included.
+        url: the complete URL, ``http`` or ``https``.
+        text: text that the body must contain, including markup.
     """
     body = _text_in(ask("GET", url))
     return bool(text) and body is not None and text.replace("\r\n", "\n") in _plain(body)
@@ -109,11 +112,12 @@ def http_text_contains(guest: Guest, url: str, text: str) -> bool:
 
 @evaluator(on="desktop")
 def http_title_is(guest: Guest, url: str, title: str) -> bool:
-    """Return whether a service replies to a GET with status 200 and a page of exactly this title.
+    """Return whether a service replies to a GET with status 200 and a page with the given title.
 
-    A page is of type ``text/html``, or of none, and no attachment. Its first ``title`` element counts, outside
-    of comments, scripts, pictures, text fields and other frames, and before any template, table, choice or
-    formula; runs of white space count as one blank. What a script makes of it later is not seen.
+    A page has the type ``text/html``, or no type, and is not an attachment. Its first ``title``
+    element counts, outside of comments, scripts, pictures, text fields and other frames, and before
+    any template, table, select element or formula; runs of white space count as one space. Later
+    changes by scripts are not visible.
     Proves the state, not who made it.
 
     Example:
@@ -121,8 +125,8 @@ def http_title_is(guest: Guest, url: str, title: str) -> bool:
 
     Args:
         guest: the desktop.
-        url: the whole address, ``http`` or ``https``.
-        title: the whole title.
+        url: the complete URL, ``http`` or ``https``.
+        title: the complete title.
     """
     answer = ask("GET", url)
     page_title = title_of(_text_in(answer) or "") if answer.is_page else None
@@ -131,9 +135,9 @@ def http_title_is(guest: Guest, url: str, title: str) -> bool:
 
 @evaluator(on="desktop")
 def http_json_equals(guest: Guest, url: str, pointer: str, value: object) -> bool:
-    """Return whether a service replies to a GET with JSON that has this value at a position.
+    """Return whether a service replies to a GET with JSON that has the given value at the given position.
 
-    Values are compared as by `json_value_equals`. Proves the state, not who made it.
+    Values are compared as in `json_value_equals`. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: http_json_equals, with: {url: "http://localhost:8080/items", pointer:
@@ -141,8 +145,8 @@ def http_json_equals(guest: Guest, url: str, pointer: str, value: object) -> boo
 
     Args:
         guest: the desktop.
-        url: the whole address, ``http`` or ``https``.
-        pointer: a JSON pointer; the whole document when empty.
+        url: the complete URL, ``http`` or ``https``.
+        pointer: a JSON pointer; empty for the whole document.
         value: any JSON value.
     """
     answer = ask("GET", url)
@@ -156,9 +160,9 @@ def http_json_equals(guest: Guest, url: str, pointer: str, value: object) -> boo
 
 
 def _text_in(answer: Answer) -> str | None:
-    """Return the body of a reply; None unless its status is 200 and its body a text.
+    """Return the body of a reply as text; None if its status is not 200 or its body is not text.
 
-    A byte order mark decides, as in browsers, whatever the service says.
+    A byte order mark overrides the declared character set, as in browsers.
     """
     if answer.status != _OK or answer.body is None:
         return None
@@ -175,9 +179,10 @@ def _plain(text: str) -> str:
 
 
 def _is_unserved(exc: OSError, host: str) -> bool:
-    """Return whether an error of a connection means that nothing listens there.
+    """Return whether a connection error means that nothing listens there.
 
-    A desktop without IPv6 refuses `localhost` twice, the second time since it lacks the address.
+    A desktop without IPv6 rejects `localhost` twice, the second time because it does not have the
+    address.
     """
     lacks = exc.errno == errno.EADDRNOTAVAIL and is_own(host)
     return lacks or isinstance(exc, ConnectionRefusedError)
@@ -189,13 +194,13 @@ def ask(
     """Send one request.
 
     Raises:
-        ValueError: `url` is not an HTTP address.
-        ObstructedError: a service of this desktop does not answer, or not in HTTP.
-        ServerError: another service does not.
+        ValueError: `url` is not an HTTP URL.
+        ObstructedError: a service on this desktop does not reply, or not in HTTP.
+        ServerError: another service does not reply, or not in HTTP.
     """
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError(f"{url!r} is not an HTTP address")
+        raise ValueError(f"{url!r} is not an HTTP URL")
     is_safe = parts.scheme == "https"
     kind = http.client.HTTPSConnection if is_safe else http.client.HTTPConnection
     connection = kind(parts.hostname, parts.port, timeout=_TIMEOUT_S)

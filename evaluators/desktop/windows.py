@@ -1,10 +1,11 @@
-"""Windows of a desktop, as its X server has them.
+"""Evaluators of a desktop's windows, as known to its X server.
 
-A window's class counts only for a program that may use it, and its title is the one that the program
-reports over accessibility, whatever another program wrote there (docs/red-team.md). A title describes what
-the program shows: a page's title in a browser, a file's name in an editor. Check the file or the address as
-well. Terminals show what is printed in them; the title of a terminal, or of a program that is not on the
-accessibility bus, cannot be told: its node is then unmet on a desktop that is in order.
+A window's class counts only for a program that may use it, and its title is the one that the
+program reports over accessibility, regardless of what another program wrote there
+(docs/red-team.md). A title describes what the program shows: a page's title in a browser, a file's
+name in an editor. Also check the file or the address. The title of a terminal, which depends on
+printed text, or of a program that is not on the accessibility bus, cannot be determined: its node
+is then unmet on a working desktop.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ _GEOMETRY = 4
 
 @evaluator(on="desktop")
 def window_in_front(guest: Guest, app: str, title_contains: str = "") -> bool:
-    """Return whether the window in front belongs to an application, with a title if given.
+    """Return whether the window in front belongs to the given application and has the given title, if any.
 
-    In front is the window that has the keyboard, unless a window of another program covers it wholly. A
-    title describes what the program shows: check what was done as well.
+    The window in front is the one with the keyboard focus, unless a window of another program
+    covers it completely. A title describes what the program shows: also check what was done.
 
     Example:
         ``{on: desktop, check: window_in_front, with: {app: Gedit, title_contains: notes.txt}}``
 
     Args:
         guest: the desktop.
-        app: the window's X11 class or instance (``WM_CLASS``), whole; case-insensitive.
-        title_contains: part of its title, case-sensitive; any title when empty.
+        app: the window's X11 class or instance (``WM_CLASS``), complete; case-insensitive.
+        title_contains: part of its title, case-sensitive; empty matches any.
     """
     return any(
         window["active"] and _has(guest, window, title_contains) for window in _of(guest, app)
@@ -42,27 +43,28 @@ def window_in_front(guest: Guest, app: str, title_contains: str = "") -> bool:
 
 @evaluator(on="desktop")
 def window_open(guest: Guest, app: str, title_contains: str = "") -> bool:
-    """Return whether an application has a window, in front or not, with a title if given.
+    """Return whether the given application has a window with the given title, if any.
 
     Example:
         ``{on: desktop, check: window_open, with: {app: Gedit, title_contains: notes.txt}}``
 
     Args:
         guest: the desktop.
-        app: the window's X11 class or instance (``WM_CLASS``), whole; case-insensitive.
-        title_contains: part of its title, case-sensitive; any title when empty.
+        app: the window's X11 class or instance (``WM_CLASS``), complete; case-insensitive.
+        title_contains: part of its title, case-sensitive; empty matches any.
     """
     return any(_has(guest, window, title_contains) for window in _of(guest, app))
 
 
 @evaluator(on="desktop")
 def window_closed(guest: Guest, app: str, title_contains: str = "") -> bool:
-    """Return whether an application has no window, or none with a title if given.
+    """Return whether the given application has no window, or none with the given title.
 
-    It is also met before the window was opened: put it after a node for the open window. All windows of a
-    program that may use the class count, whatever class was written there; but LibreOffice is several
-    applications, each with its own class. A minimised window is open. One that another program unmapped, or
-    put into a window of its own, counts as closed: check the process as well where that matters. Proves
+    The check is also met before the window was opened: put it after a node for the open window. All
+    windows of a program that may use the class count, regardless of their actual class; but
+    LibreOffice consists of several applications, each with its own class. A minimised window is
+    open. A window that another program unmapped, or put into its own window, counts as closed: also
+    check the process if that matters. Proves
     the state, not who made it.
 
     Example:
@@ -70,8 +72,8 @@ def window_closed(guest: Guest, app: str, title_contains: str = "") -> bool:
 
     Args:
         guest: the desktop.
-        app: the window's X11 class or instance (``WM_CLASS``), whole; case-insensitive.
-        title_contains: windows without this in their title are ignored; none is when empty.
+        app: the window's X11 class or instance (``WM_CLASS``), complete; case-insensitive.
+        title_contains: windows without this in their title are ignored; empty matches any.
     """
     open_ones = _of(guest, app) + _disputed(guest, app)
     return not any(_has(guest, window, title_contains) for window in open_ones)
@@ -79,33 +81,34 @@ def window_closed(guest: Guest, app: str, title_contains: str = "") -> bool:
 
 @evaluator(on="desktop")
 def window_title_equals(guest: Guest, app: str, title: str) -> bool:
-    """Return whether an application has a window with exactly this title.
+    """Return whether the given application has a window with exactly the given title.
 
     Example:
         ``{on: desktop, check: window_title_equals, with: {app: Gnome-calculator, title: Calculator}}``
 
     Args:
         guest: the desktop.
-        app: the window's X11 class or instance (``WM_CLASS``), whole; case-insensitive.
-        title: the whole title.
+        app: the window's X11 class or instance (``WM_CLASS``), complete; case-insensitive.
+        title: the complete title.
     """
     return any(guest.title_of(window) == title for window in _of(guest, app))
 
 
 @evaluator(on="desktop")
 def window_count(guest: Guest, app: str, count: int) -> bool:
-    """Return whether an application has this many windows.
+    """Return whether the given application has exactly the given number of windows.
 
-    Unmet while a program that may use the class has a window with another class. A window that the program
-    itself keeps hidden does not count, unless another program shows it: check what was done as well.
+    The check is unmet while a program that may use the class has a window with another class. A
+    window that the program itself hides does not count, unless another program shows it: also check
+    what was done.
 
     Example:
         ``{on: desktop, check: window_count, with: {app: Gnome-terminal, count: 2}}``
 
     Args:
         guest: the desktop.
-        app: the windows' X11 class or instance (``WM_CLASS``), whole; case-insensitive.
-        count: how many, minimised ones included.
+        app: the windows' X11 class or instance (``WM_CLASS``), complete; case-insensitive.
+        count: number of windows, including minimised ones.
     """
     if _disputed(guest, app):
         raise ObstructedError(f"a program that may be {app} has a window with another class")
@@ -114,18 +117,18 @@ def window_count(guest: Guest, app: str, count: int) -> bool:
 
 @evaluator(on="desktop")
 def window_at(guest: Guest, app: str, geometry: list[int], tolerance_px: int = 40) -> bool:
-    """Return whether an application has a window at a position, with a size.
+    """Return whether the given application has a window with the given position and size.
 
-    The position is that of the window's content, without the frame that the window manager draws.
+    The position is that of the window's content, without the window manager's frame.
 
     Example:
         ``{on: desktop, check: window_at, with: {app: Gedit, geometry: [0, 0, 640, 800]}}``
 
     Args:
         guest: the desktop.
-        app: the window's X11 class or instance (``WM_CLASS``), whole; case-insensitive.
+        app: the window's X11 class or instance (``WM_CLASS``), complete; case-insensitive.
         geometry: left, top, width and height, px.
-        tolerance_px: how far each of the four may differ.
+        tolerance_px: maximum difference of each of the four numbers.
 
     Raises:
         ValueError: `geometry` is not four numbers.
@@ -139,7 +142,7 @@ def window_at(guest: Guest, app: str, geometry: list[int], tolerance_px: int = 4
 
 
 def _has(guest: Guest, window: dict[str, Any], part: str) -> bool:
-    """Return whether a window's title contains a text; the title is not read for an empty one."""
+    """Return whether a window's title contains a text; for an empty text, the title is not read."""
     return not part or part in guest.title_of(window)
 
 
@@ -153,7 +156,7 @@ def _of(guest: Guest, app: str) -> list[dict[str, Any]]:
 
 
 def _disputed(guest: Guest, app: str) -> list[dict[str, Any]]:
-    """Return the windows, with another class, of programs that may be the application."""
+    """Return the windows with another class of programs that may be the application."""
     of = _of(guest, app)
     return [
         window for window in guest.windows() if window not in of and guest.may_bear(window, app)

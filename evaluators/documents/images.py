@@ -1,11 +1,11 @@
-"""Picture files: their size and format, and how they differ from an original.
+"""Evaluators of picture files: their size and format, and their differences from an original.
 
-Which program made a file cannot be told from it: these prove what the picture is. Of a file with
-several pictures the first one counts.
+A file does not show which program created it: these evaluators check only the picture. If a file
+has several pictures, the first one counts.
 
-An original that is missing or broken makes the result inconclusive when the trial begins, and unmet
-later: the agent took it away. Originals should be stored where the agent cannot write, or be given
-inline: elsewhere they can be exchanged.
+If an original is missing or corrupt, the result is inconclusive at the start of the trial, and
+unmet later, because then the agent removed it. Store originals where the agent cannot write, or
+give them inline; elsewhere they can be replaced.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ _CROP_SLACK_PX = 2
 
 @evaluator(on="documents")
 def image_size_equals(view: MachineView, path: str, width: Px, height: Px) -> bool:
-    """Return whether a picture file has exactly this size, in its EXIF orientation.
+    """Return whether a picture file has exactly the given size, in its EXIF orientation.
 
     Proves the state, not who made it.
 
     Args:
         view: the machine.
-        path: of the PNG, JPEG, BMP, GIF, TIFF or WebP file.
-        width: in px.
-        height: in px.
+        path: path of the PNG, JPEG, BMP, GIF, TIFF or WebP file.
+        width: width in px.
+        height: height in px.
 
     Example:
         ``{on: desktop, check: image_size_equals, with: {path: ~/a.png, width: 64, height: 48}}``
@@ -69,14 +69,15 @@ def image_format_is(
     path: str,
     format: Literal["PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP"],  # noqa: A002
 ) -> bool:
-    """Return whether a picture file has this format, by its content and not its name.
+    """Return whether a picture file has the given format, based on its content and not its name.
 
-    A JPEG with further pictures (MPO), as cameras write them, is a JPEG. Proves the state, not who
+    A JPEG with further pictures (MPO), as written by cameras, counts as JPEG. Proves the state, not
+    who
     made it.
 
     Args:
         view: the machine.
-        path: of the file.
+        path: path of the file.
         format: the format.
 
     Example:
@@ -88,14 +89,14 @@ def image_format_is(
 
 @evaluator(on="documents")
 def image_same_as(view: MachineView, path: str, original: str) -> bool:
-    """Return whether a picture file looks like an original, which may be scaled or saved differently.
+    """Return whether a picture file looks like an original, apart from scale and file format.
 
-    Its aspect ratio must be that of the original, to one part in fifty, and no part of it may be
-    replaced that is larger than about one part in a hundred. Proves the state, not who made it.
+    Its aspect ratio may differ from the original's by at most one part in fifty, and no part larger
+    than about one hundredth of the picture may be replaced. Proves the state, not who made it.
 
     Args:
         view: the machine.
-        path: of the picture.
+        path: path of the picture.
         original: path of the original, or ``data:image/png;base64,...``.
 
     Example:
@@ -109,18 +110,18 @@ def image_same_as(view: MachineView, path: str, original: str) -> bool:
 def image_brightness_changed(
     view: MachineView, path: str, original: str, direction: Literal["brighter", "darker"]
 ) -> bool:
-    """Return whether a picture is an original made brighter or darker, with the same content.
+    """Return whether a picture is a brighter, or darker, version of an original with the same content.
 
     Its mean brightness must differ by at least 3 of 255 in that direction, its size must be the
-    original's, and its structure must be kept (correlation of brightness at least 0.9). Equally bright
-    parts must have changed alike: half a picture made darker is unmet. What was painted over small parts
-    does not count. Proves the state, not who made it.
+    original's, and its structure must be kept (correlation of brightness at least 0.9). Equally
+    bright parts must have changed equally: a picture of which only one half is darker is unmet.
+    Painting over small parts is ignored. Proves the state, not who made it.
 
     Args:
         view: the machine.
-        path: of the picture.
+        path: path of the picture.
         original: path of the original, or ``data:image/png;base64,...``.
-        direction: of the change.
+        direction: direction of the change.
 
     Example:
         ``{on: desktop, check: image_brightness_changed,
@@ -138,18 +139,18 @@ def image_brightness_changed(
 def image_contrast_changed(
     view: MachineView, path: str, original: str, direction: Literal["more", "less"]
 ) -> bool:
-    """Return whether a picture is an original with more or less contrast, and the same content.
+    """Return whether a picture is a version of an original with more, or less, contrast and the same content.
 
     The standard deviation of its brightness must differ by at least a twentieth in that direction,
     its size must be the original's, and its structure must be kept (correlation at least 0.9). Equally
-    bright parts must have changed alike: a blurred or sharpened picture is unmet. What was painted over
-    small parts does not count. Proves the state, not who made it.
+    bright parts must have changed equally: a blurred or sharpened picture is unmet. Painting over
+    small parts is ignored. Proves the state, not who made it.
 
     Args:
         view: the machine.
-        path: of the picture.
+        path: path of the picture.
         original: path of the original, or ``data:image/png;base64,...``.
-        direction: of the change.
+        direction: direction of the change.
 
     Example:
         ``{on: desktop, check: image_contrast_changed,
@@ -165,22 +166,22 @@ def image_contrast_changed(
 
 @evaluator(on="documents")
 def image_made_grey(view: MachineView, path: str, original: str) -> bool:
-    """Return whether a picture is a coloured original without its colours.
+    """Return whether a picture is a greyscale version of a coloured original.
 
     The grey may be the original's luma, mean, lightness or value. At most one px in two thousand
-    may have kept a colour. Proves the state, not who made it.
+    may still have a colour. Proves the state, not who made it.
 
     Args:
         view: the machine.
-        path: of the picture.
-        original: path of the original, or ``data:image/png;base64,...``; must have colours.
+        path: path of the picture.
+        original: path of the original, or ``data:image/png;base64,...``; must be coloured.
 
     Example:
         ``{on: desktop, check: image_made_grey, with: {path: ~/a.png, original: /srv/cat.png}}``
     """
     source = _original(view, original)
     if _is_grey(source):
-        raise unusable(original, "The original has no colours to remove.")
+        raise unusable(original, "The original has no colours.")
     picture = view.picture(path)
     if picture is None or picture.size != source.size or not _is_grey(picture):
         return False
@@ -195,15 +196,16 @@ def image_turned(
     original: str,
     how: Literal["clockwise", "counterclockwise", "upside_down", "mirrored", "flipped"],
 ) -> bool:
-    """Return whether a picture is an original, rotated or mirrored in a given way.
+    """Return whether a picture is an original, rotated or mirrored in the given way.
 
-    A turn that only the EXIF orientation states counts. Proves the state, not who made it.
+    A rotation that is only in the EXIF orientation counts. Proves the state, not who made it.
 
     Args:
         view: the machine.
-        path: of the picture.
+        path: path of the picture.
         original: path of the original, or ``data:image/png;base64,...``.
-        how: rotated by 90 or 180 degrees, ``mirrored`` left to right, ``flipped`` top to bottom.
+        how: ``clockwise`` and ``counterclockwise`` by 90 degrees, ``upside_down`` by 180 degrees,
+            ``mirrored`` left to right, ``flipped`` top to bottom.
 
     Example:
         ``{on: desktop, check: image_turned,
@@ -240,18 +242,18 @@ def image_cropped(
     width: Px,
     height: Px,
 ) -> bool:
-    """Return whether a picture is exactly this part of an original, to 2 px in each direction.
+    """Return whether a picture is the given part of an original.
 
-    Its position and its size may differ by as much. Proves the state, not who made it.
+    Position and size may differ by up to 2 px in each direction. Proves the state, not who made it.
 
     Args:
         view: the machine.
-        path: of the picture.
+        path: path of the picture.
         original: path of the original, or ``data:image/png;base64,...``.
-        left: of the part, px of the original.
-        top: of the part.
-        width: of the part.
-        height: of the part.
+        left: left edge of the part, px of the original.
+        top: top edge of the part.
+        width: width of the part.
+        height: height of the part.
 
     Example:
         ``{on: desktop, check: image_cropped, with: {path: ~/a.png, original: /srv/cat.png,
@@ -259,7 +261,7 @@ def image_cropped(
     """
     source = _original(view, original)
     if left < 0 or top < 0 or left + width > source.size[0] or top + height > source.size[1]:
-        raise unusable(original, "The part exceeds the original.")
+        raise unusable(original, "The part extends beyond the original.")
     picture = view.picture(path)
     if picture is None or any(
         abs(seen - wanted) > _CROP_SLACK_PX
@@ -278,17 +280,18 @@ def images_side_by_side(
     second: str,
     direction: Literal["horizontal", "vertical"] = "horizontal",
 ) -> bool:
-    """Return whether a picture consists of two originals, one beside or above the other.
+    """Return whether a picture consists of two originals, next to or above each other.
 
-    Each original must fill its share of the picture at any scale, with its aspect ratio kept to one part
-    in ten and its look unchanged. The first one is left or above. Proves the state, not who made it.
+    Each original must fill its part of the picture at any scale, with its aspect ratio within one
+    part in ten and its appearance unchanged. The first one is on the left or above. Proves the
+    state, not who made it.
 
     Args:
         view: the machine.
-        path: of the picture.
+        path: path of the picture.
         first: path of the first original, or ``data:image/png;base64,...``.
-        second: of the second one.
-        direction: ``horizontal`` is side by side, ``vertical`` is one above the other.
+        second: path of the second original, likewise.
+        direction: ``horizontal`` for side by side, ``vertical`` for one above the other.
 
     Example:
         ``{on: desktop, check: images_side_by_side,
@@ -314,14 +317,14 @@ def images_side_by_side(
 def _original(view: MachineView, source: str) -> Picture:
     picture = view.picture(source)
     if picture is None:
-        raise unusable(source, "There is no readable original.", source[:200])
+        raise unusable(source, "The original is missing or unreadable.", source[:200])
     return picture
 
 
 def _tones(view: MachineView, path: str, source: Picture) -> tuple[Grey, Grey] | None:
-    """Return the brightness of an original and of a picture, as far as the former decides the latter.
+    """Return the brightness of an original and of a picture, if only the tones differ.
 
-    None if the picture has another size or structure, or what changed is more than its tones.
+    Return None if the picture has another size or structure, or if more than its tones changed.
     """
     picture = view.picture(path)
     if picture is None or picture.size != source.size:
@@ -335,7 +338,7 @@ def _tones(view: MachineView, path: str, source: Picture) -> tuple[Grey, Grey] |
 
 
 def _colours(source: Picture, edited: Picture) -> list[tuple[Grey, Grey]]:
-    """Return red, green and blue of two pictures, which reach their ends at other tones."""
+    """Return the red, green and blue channels of two pictures, which saturate at different tones."""
     before, after = (
         [resized(channel) for channel in picture.pixels.transpose(2, 0, 1).astype(np.float32)]
         for picture in (source, edited)
@@ -344,7 +347,7 @@ def _colours(source: Picture, edited: Picture) -> list[tuple[Grey, Grey]]:
 
 
 def _greys(picture: Picture) -> Iterator[npt.NDArray[np.float32]]:
-    """Return what programs make of a picture without colours: luma, mean, lightness, value."""
+    """Iterate over the greyscale versions that programs create: luma, mean, lightness, value."""
     pixels = picture.pixels.astype(np.float32)
     highest, lowest = pixels.max(axis=2), pixels.min(axis=2)
     yield from (picture.grey(), pixels.mean(axis=2), (highest + lowest) / 2, highest)

@@ -1,6 +1,6 @@
-"""PDFs: text of their pages, form fields and title.
+"""Evaluators of PDFs: text of their pages, form fields and title.
 
-A PDF that opens without a password is read although it is encrypted.
+An encrypted PDF that opens without a password is read.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ Number = Annotated[int, Field(ge=1)]
 _DIVIDED = re.compile(r"(?<=[^\W\d_])[ \t]*[-\u00ad\u2010][ \t]*\r?\n[ \t]*(?=[^\W\d_])")
 """A hyphen between letters, at the end of a line."""
 _SPACED = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_](?!\S)){2,}")
-"""Letters with a blank between them; words of such letters have more blanks between them."""
+"""Letters separated by single spaces; words of such letters are separated by more spaces."""
 
 
 @evaluator(on="documents")
 def pdf_page_count_equals(view: MachineView, path: str, count: Number) -> bool:
-    """Return whether a PDF has exactly this many pages.
+    """Return whether a PDF has exactly the given number of pages.
 
     Proves the state, not who made it.
 
     Args:
         view: the machine.
-        path: of the PDF.
-        count: how many.
+        path: path of the PDF.
+        count: number of pages.
 
     Example:
         ``{on: desktop, check: pdf_page_count_equals, with: {path: ~/a.pdf, count: 3}}``
@@ -43,21 +43,22 @@ def pdf_page_count_equals(view: MachineView, path: str, count: Number) -> bool:
 
 @evaluator(on="documents")
 def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1) -> bool:
-    """Return whether a page of a PDF contains a text, as whole words in a row.
+    """Return whether a page of a PDF contains the given text, as consecutive whole words.
 
-    Runs of white space count as one blank, as PDFs do not store lines; ligatures count as their
-    letters. A word may be divided at the end of a line, and its letters may stand apart. Notes written on the
-    page count for what they show. Text in pictures is not read. Text does not count that begins without ink,
-    transparent, under a mask, tiny, off the page, in the colour below it, under a plain rectangle or an
-    opaque picture, or in a layer that is off. No more is proven of its being seen: what a font draws for its
-    letters is not looked at, nor is what patterns, shadings, other shapes and annotations paint.
+    Runs of white space count as one space, because PDFs do not store lines; ligatures count as
+    their letters. A word may be hyphenated at the end of a line, and its letters may be spaced. The
+    visible text of notes on the page counts. Text in pictures is not read. Text is ignored if it
+    begins without ink, transparent, under a mask, tiny, off the page, in the colour of its
+    background, under a plain rectangle or an opaque picture, or in a hidden layer. Other reasons
+    for text not being visible are not checked: the glyphs of fonts, and what patterns, shadings,
+    other shapes and annotations paint.
     Proves the state, not who made it.
 
     Args:
         view: the machine.
-        path: of the PDF.
+        path: path of the PDF.
         text: must not be empty; case-sensitive.
-        page: its number, from 1.
+        page: number of the page, from 1.
 
     Example:
         ``{on: desktop, check: pdf_page_has_text, with: {path: ~/a.pdf, text: Invoice 7}}``
@@ -76,16 +77,17 @@ def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1)
 
 @evaluator(on="documents")
 def pdf_field_equals(view: MachineView, path: str, field: str, value: str) -> bool:
-    """Return whether a form field of a PDF holds exactly this; white space at its ends is ignored.
+    """Return whether a form field of a PDF has the given value.
 
-    A box that is drawn in another state than its field's, or not at all, is unmet, and so is a field whose
-    boxes are all hidden or off the page. What a text field's own drawing says does not matter: programs
-    that fill forms may leave that to viewers. Proves the state, not who made it.
+    White space at the ends is ignored. A check box that is drawn in another state than its field's,
+    or not at all, is unmet, as is a field whose boxes are all hidden or off the page. The
+    appearance stream of a text field is ignored, because programs that fill forms may leave it to
+    viewers. Proves the state, not who made it.
 
     Args:
         view: the machine.
-        path: of the PDF.
-        field: full name of the field.
+        path: path of the PDF.
+        field: fully qualified name of the field.
         value: the text, or the state of a check box, such as ``/Yes``; must not be empty.
 
     Example:
@@ -97,14 +99,15 @@ def pdf_field_equals(view: MachineView, path: str, field: str, value: str) -> bo
 
 @evaluator(on="documents")
 def pdf_title_equals(view: MachineView, path: str, title: str) -> bool:
-    """Return whether the title in a PDF's document information is exactly this.
+    """Return whether a PDF's document title equals the given title.
 
-    Without one there, the usual one of the titles in its XMP metadata counts. Proves the state, not who made it.
+    The title is that of the document information, or else the default title in the XMP metadata.
+    Proves the state, not who made it.
 
     Args:
         view: the machine.
-        path: of the PDF.
-        title: the whole title; must not be empty.
+        path: path of the PDF.
+        title: the complete title; must not be empty.
 
     Example:
         ``{on: desktop, check: pdf_title_equals, with: {path: ~/a.pdf, title: Report}}``
@@ -114,16 +117,16 @@ def pdf_title_equals(view: MachineView, path: str, title: str) -> bool:
 
 
 def _readings(page: str) -> tuple[str, ...]:
-    """Return the text of a page as it stands, and with its divided and spaced words in one piece."""
+    """Return the text of a page as it is, and with hyphenated and spaced words joined."""
     undivided = _DIVIDED.sub("", page)
     return page, undivided, _SPACED.sub(lambda match: match[0].replace(" ", ""), undivided)
 
 
 def _plain(text: str) -> str:
-    """Return a text's words in a row, ligatures and wide letters as plain ones."""
+    """Return a text's words joined by spaces, with ligatures and wide letters normalised."""
     return " ".join(fold(text).split())
 
 
 def _lines(value: str) -> str:
-    """Return a value with newlines between its lines, as programs end them differently."""
+    """Return a value with its lines separated by newlines, because programs use different line ends."""
     return value.replace("\r\n", "\n").replace("\r", "\n").strip()

@@ -1,9 +1,9 @@
-"""Presentations: OpenDocument (.odp) and PowerPoint (.pptx), recognised by content.
+"""Evaluators of presentations: OpenDocument (.odp) and PowerPoint (.pptx), detected by content.
 
-Hidden shapes and groups, pictures smaller than a thousandth of the slide, shapes of which less than half is
-on the slide, and text that is hidden, transparent or smaller than 2 pt are ignored, as is the prompt of an
-empty placeholder. Colours are not judged, since slides have backgrounds;
-nor are the shapes that may cover another one: what lies beneath one counts.
+Hidden shapes and groups, pictures smaller than a thousandth of the slide, shapes of which less than
+half is on the slide, text that is hidden, transparent or smaller than 2 pt, and the prompts of
+empty placeholders are ignored. Colours are not checked, because slides have backgrounds. Shapes
+covered by other shapes count.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 Number = Annotated[int, Field(ge=1)]
 _LOW, _HIGH = 0.4, 0.6
 _SMALLEST = 0.001
-"""A picture with a side below this share of its slide cannot be seen."""
+"""Minimum side of a visible picture, as a fraction of its slide."""
 
 
 @evaluator(on="documents")
 def slide_count_equals(view: MachineView, path: str, count: Number) -> bool:
-    """Return whether a presentation has exactly this many slides.
+    """Return whether a presentation has exactly the given number of slides.
 
     Args:
         view: the machine.
-        path: of the .odp or .pptx file.
-        count: how many.
+        path: path of the .odp or .pptx file.
+        count: number of slides.
 
     Example:
         ``{on: desktop, check: slide_count_equals, with: {path: ~/a.odp, count: 5}}``
@@ -45,15 +45,15 @@ def slide_count_equals(view: MachineView, path: str, count: Number) -> bool:
 
 @evaluator(on="documents")
 def slide_title_equals(view: MachineView, path: str, slide: Number, title: str) -> bool:
-    """Return whether a slide's title is exactly this.
+    """Return whether a slide's title equals the given title.
 
-    The title is the text of the slide's title placeholder. White space at its ends is ignored.
+    The title is the text of the slide's title placeholder. White space at the ends is ignored.
 
     Args:
         view: the machine.
-        path: of the .odp or .pptx file.
-        slide: its number, from 1.
-        title: the whole title.
+        path: path of the .odp or .pptx file.
+        slide: number of the slide, from 1.
+        title: the complete title.
 
     Example:
         ``{on: desktop, check: slide_title_equals, with: {path: ~/a.odp, slide: 1, title: Aims}}``
@@ -65,15 +65,16 @@ def slide_title_equals(view: MachineView, path: str, slide: Number, title: str) 
 
 @evaluator(on="documents")
 def slide_has_line(view: MachineView, path: str, slide: Number, text: str) -> bool:
-    """Return whether a line (paragraph) of a slide, other than its title, is exactly this.
+    """Return whether a line (paragraph) of a slide, other than its title, equals the given text.
 
-    White space at its ends and speaker notes are ignored. Cells of tables count. A line beneath another shape counts.
+    White space at the ends and speaker notes are ignored. Table cells and lines under other shapes
+    count.
 
     Args:
         view: the machine.
-        path: of the .odp or .pptx file.
-        slide: its number, from 1.
-        text: the whole line.
+        path: path of the .odp or .pptx file.
+        slide: number of the slide, from 1.
+        text: the complete line.
 
     Example:
         ``{on: desktop, check: slide_has_line, with: {path: ~/a.odp, slide: 2, text: Ask Ann}}``
@@ -87,15 +88,15 @@ def slide_has_line(view: MachineView, path: str, slide: Number, text: str) -> bo
 
 @evaluator(on="documents")
 def slide_notes_equal(view: MachineView, path: str, slide: Number, text: str) -> bool:
-    """Return whether a slide's speaker notes are exactly this.
+    """Return whether a slide's speaker notes equal the given text.
 
     White space at the ends is ignored.
 
     Args:
         view: the machine.
-        path: of the .odp or .pptx file.
-        slide: its number, from 1.
-        text: the whole notes, lines separated by newlines; must not be empty.
+        path: path of the .odp or .pptx file.
+        slide: number of the slide, from 1.
+        text: the complete notes, lines separated by newlines; must not be empty.
 
     Example:
         ``{on: desktop, check: slide_notes_equal, with: {path: ~/a.odp, slide: 1, text: Smile}}``
@@ -106,13 +107,13 @@ def slide_notes_equal(view: MachineView, path: str, slide: Number, text: str) ->
 
 @evaluator(on="documents")
 def slide_layout_is(view: MachineView, path: str, slide: Number, layout: str) -> bool:
-    """Return whether a slide uses the layout (.pptx) or master page (.odp) with this name.
+    """Return whether a slide uses the layout (.pptx) or master page (.odp) with the given name.
 
     Args:
         view: the machine.
-        path: of the .odp or .pptx file.
-        slide: its number, from 1.
-        layout: the whole name.
+        path: path of the .odp or .pptx file.
+        slide: number of the slide, from 1.
+        layout: the complete name.
 
     Example:
         ``{on: desktop, check: slide_layout_is, with: {path: ~/a.odp, slide: 1, layout: Default}}``
@@ -129,17 +130,18 @@ def slide_has_picture(
     picture: str,
     place: Literal["anywhere", "left", "right", "top", "bottom", "center", "full"] = "anywhere",
 ) -> bool:
-    """Return whether a slide shows a picture at a position.
+    """Return whether a slide shows the given picture at the given position.
 
-    The picture may have been scaled or saved in another format. One that is cropped, transparent, made
-    white or black, or repainted by an effect does not count; one beneath another shape does. ``left`` means that its centre is in
-    the left two fifths of the slide, and so on; ``center`` is the fifth between them in both directions;
-    ``full`` covers the slide but for a twentieth on each side.
+    The picture may have been scaled or saved in another format. A picture that is cropped,
+    transparent, turned white or black, or repainted by an effect does not count; a picture under
+    another shape does. ``left`` means that its centre is in the left two fifths of the slide, and
+    so on; ``center`` is the fifth between them in both directions; ``full`` covers the slide,
+    except for up to a twentieth on each side.
 
     Args:
         view: the machine.
-        path: of the .odp or .pptx file.
-        slide: its number, from 1.
+        path: path of the .odp or .pptx file.
+        slide: number of the slide, from 1.
         picture: path of the original on the machine, or ``data:image/png;base64,...``.
         place: position on the slide.
 
@@ -173,12 +175,12 @@ def _shapes(slide: Slide | None, *kinds: str) -> list[Shape]:
 
 
 def _is_on_slide(shape: Shape) -> bool:
-    """Return whether half of a shape at least is on its slide, across and down."""
+    """Return whether at least half of a shape is on its slide, horizontally and vertically."""
     return min(_share(shape.left, shape.width), _share(shape.top, shape.height)) >= 1 / 2
 
 
 def _share(start: float, length: float) -> float:
-    """Return which share of a length lies between 0 and 1; of no length, whether its start does."""
+    """Return the fraction of a length between 0 and 1; for a length of 0, whether its start is."""
     if length <= 0:
         return float(0 <= start <= 1)
     return (min(start + length, 1.0) - max(start, 0.0)) / length

@@ -1,10 +1,10 @@
-"""Spreadsheets: OpenDocument (.ods) and Excel (.xlsx), recognised by content.
+"""Evaluators of spreadsheets: OpenDocument (.ods) and Excel (.xlsx), detected by content.
 
-Values are those that the last program stored; a formula that was not calculated has none. Stored
-results of formulas are calculated again from what was entered, with the common functions
-(`evaluators.formulas.functions.SUPPORTED`). Those of other functions, and of formulas with names, tables
-or arrays, are believed; those of formulas that are malformed, refer to their own cell, call a function
-that nobody knows or divide by nothing are not.
+Values are those that the last program stored; a formula that was not calculated has no value.
+Stored results of formulas are verified by recalculation from the entered values, with the common
+functions (`evaluators.formulas.functions.SUPPORTED`). Results of other functions, and of formulas
+with names, tables or arrays, are trusted; results of formulas that are malformed, refer to their
+own cell, call an unknown function or divide by zero are not.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 Place = Annotated[str, Field(pattern=r"^[A-Z]{1,3}[1-9][0-9]{0,6}$")]
 Value = str | bool | float
-"""Value of a cell; an int is a float."""
+"""Value of a cell; integers are floats."""
 _MOMENT = re.compile(
     r"(?:(?P<day>\d{4}-\d\d-\d\d)[T ])?(?:PT(?P<h>\d+)H(?P<m>\d+)M(?P<s>\d+)(?:\.0+)?S"
     r"|(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.0+)?)?)",
     re.ASCII,
 )
-"""A time of day, as people write it or as an XML Schema duration, or a date with one."""
+"""A time of day, in the usual notation or as an XML Schema duration, or a date with a time."""
 _PARTS = (("hour", "h"), ("minute", "m"), ("second", "s"))
 _QUOTED = re.compile(r'("[^"]*")')
 _FORMATS_OWN = re.compile(r"\b(?:_XLFN\.|_XLWS\.|COM\.MICROSOFT\.|COM\.SUN\.STAR\.)+(?=[A-Z])")
-"""Prefixes under which files keep newer functions; programs show none of them."""
+"""Prefixes of newer functions in files, which programs do not display."""
 _TRUTHS = re.compile(r"\b(TRUE|FALSE)\(\)")
-"""What LibreOffice makes of a typed TRUE."""
+"""LibreOffice's representation of an entered TRUE."""
 _CERTAIN = ("#DIV/0!", "#REF!")
 """Errors that every program calculates from the same formula."""
 
@@ -55,21 +55,21 @@ def cell_equals(
     sheet: str = "",
     tolerance: Annotated[float, Field(ge=0)] = 0.0,
 ) -> bool:
-    """Return whether a cell of a spreadsheet holds this value, entered or calculated.
+    """Return whether a cell of a spreadsheet has the given value, entered or calculated.
 
-    Numbers may differ by one part in a billion, or by `tolerance`. A number does not equal a text that
-    looks like it. White space at the ends of texts is ignored. A
-    formula's stored result that is not what the formula calculates is unmet.
+    Numbers may differ by one part in a billion, or by `tolerance`. A number does not equal a text
+    that looks like it. White space at the ends of texts is ignored. A stored result that differs
+    from the recalculated formula is unmet.
     Proves the state, not who made it.
 
     Args:
         view: the machine.
-        path: of the .ods or .xlsx file.
-        cell: such as ``B7``.
-        value: a text, a number, true or false; dates are texts such as ``2026-11-21``, times such as
-            ``14:30`` or ``2026-11-21 14:30``, with seconds or without.
-        sheet: its name; the first one with a tab when empty.
-        tolerance: how far a number may differ from `value`.
+        path: path of the .ods or .xlsx file.
+        cell: the cell, such as ``B7``.
+        value: a text, a number, true or false; dates are texts such as ``2026-11-21``, times such
+            as ``14:30`` or ``2026-11-21 14:30``, with or without seconds.
+        sheet: name of the sheet; by default the first visible one.
+        tolerance: maximum difference of a number from `value`.
 
     Example:
         ``{on: desktop, check: cell_equals, with: {path: ~/a.ods, cell: B7, value: 41.5}}``
@@ -84,17 +84,17 @@ def cell_equals(
 def cell_has_formula(
     view: MachineView, path: str, cell: Place, formula: str, sheet: str = ""
 ) -> bool:
-    """Return whether a cell of a spreadsheet has this formula.
+    """Return whether a cell of a spreadsheet has the given formula.
 
-    Letter case and blanks outside quotes, and ``$`` signs, are ignored; arguments may be separated by
-    commas or semicolons.
+    Letter case and spaces outside quotes, and ``$`` signs, are ignored; arguments may be separated
+    by commas or semicolons.
 
     Args:
         view: the machine.
-        path: of the .ods or .xlsx file.
-        cell: such as ``B7``.
-        formula: in A1 notation, such as ``=SUM(B2:B6)``; other sheets as ``Name!A1``.
-        sheet: its name; the first one with a tab when empty.
+        path: path of the .ods or .xlsx file.
+        cell: the cell, such as ``B7``.
+        formula: formula in A1 notation, such as ``=SUM(B2:B6)``; other sheets as ``Name!A1``.
+        sheet: name of the sheet; by default the first visible one.
 
     Example:
         ``{on: desktop, check: cell_has_formula,
@@ -112,22 +112,22 @@ def cell_has_formula(
 def cell_calculated(
     view: MachineView, path: str, cell: Place, value: Value, function: str, *, sheet: str = ""
 ) -> bool:
-    """Return whether a cell holds a value that a formula with this function calculated.
+    """Return whether a cell has the given value, calculated by a formula with the given function.
 
-    The formula is calculated again from the entered values; its result, and the stored one, must be
-    `value`, and must come from what the function returns, which must read a cell with content. A number
-    that is typed into the formula counts only if whatever else the function returned would change the
-    result, and so would empty cells: ``=12+SUM(B9)``, ``=MIN(12,SUM(B2:B6))`` and ``=SUM(A1,12)`` beside
-    a text in A1 do not calculate 12. Formulas that use names, tables, arrays or functions other than the
-    common ones are unmet.
+    The formula is recalculated from the entered values; its result, and the stored one, must be
+    `value`, and must depend on the function's result, and the function must read a cell with
+    content. If the value is also a literal in the formula, every other result of the function, and
+    empty cells, must change the result: ``=12+SUM(B9)``, ``=MIN(12,SUM(B2:B6))`` and
+    ``=SUM(A1,12)`` with a text in A1 do not calculate 12. Formulas that use names, tables, arrays
+    or uncommon functions are unmet.
 
     Args:
         view: the machine.
-        path: of the .ods or .xlsx file.
-        cell: such as ``B7``.
-        value: the result; numbers to one part in a billion.
-        function: called by the formula, such as ``AVERAGE``; case-insensitive; one of the common ones.
-        sheet: its name; the first one with a tab when empty.
+        path: path of the .ods or .xlsx file.
+        cell: the cell, such as ``B7``.
+        value: the result; numbers may differ by one part in a billion.
+        function: common function that the formula calls, such as ``AVERAGE``; case-insensitive.
+        sheet: name of the sheet; by default the first visible one.
 
     Raises:
         EvaluationError: formulas with this function cannot be recalculated.
@@ -157,18 +157,18 @@ def cell_calculated(
 def cells_equal(
     view: MachineView, path: str, first: Place, rows: list[list[Value | None]], sheet: str = ""
 ) -> bool:
-    """Return whether a block of cells of a spreadsheet holds exactly these values.
+    """Return whether a block of cells of a spreadsheet has exactly the given values.
 
-    Numbers may differ by one part in a billion. A formula's stored result that is not what the formula
-    calculates is unmet.
+    Numbers may differ by one part in a billion. A stored result that differs from the recalculated
+    formula is unmet.
     Proves the state, not who made it.
 
     Args:
         view: the machine.
-        path: of the .ods or .xlsx file.
+        path: path of the .ods or .xlsx file.
         first: the block's upper left cell.
         rows: values by row, from the top; null for an empty cell.
-        sheet: its name; the first one with a tab when empty.
+        sheet: name of the sheet; by default the first visible one.
 
     Example:
         ``{on: desktop, check: cells_equal,
@@ -195,14 +195,14 @@ def cells_equal(
 def sheet_size_equals(
     view: MachineView, path: str, rows: int, columns: int, sheet: str = ""
 ) -> bool:
-    """Return whether the last used row and column of a sheet are exactly these.
+    """Return whether a sheet's used area has exactly the given numbers of rows and columns.
 
     Args:
         view: the machine.
-        path: of the .ods or .xlsx file.
-        rows: number of the last row that is not empty.
+        path: path of the .ods or .xlsx file.
+        rows: number of the last row that is not empty, from 1.
         columns: number of the last column that is not empty, from 1.
-        sheet: its name; the first one with a tab when empty.
+        sheet: name of the sheet; by default the first visible one.
 
     Example:
         ``{on: desktop, check: sheet_size_equals, with: {path: ~/a.ods, rows: 5, columns: 2}}``
@@ -216,16 +216,17 @@ def sheet_size_equals(
 
 @evaluator(on="documents")
 def panes_frozen(view: MachineView, path: str, rows: int, columns: int, sheet: str = "") -> bool:
-    """Return whether exactly these rows and columns of a sheet stay in sight when it is scrolled.
+    """Return whether exactly the given numbers of rows and columns of a sheet are frozen.
 
-    A split that can be moved is not frozen, and hidden rows and columns are not in sight. Proves the state, not who made it.
+    A movable split is not frozen, and hidden rows and columns do not count. Proves the state, not
+    who made it.
 
     Args:
         view: the machine.
-        path: of the .ods or .xlsx file.
-        rows: at the top; 0 for none.
-        columns: at the left; 0 for none.
-        sheet: its name; the first one with a tab when empty.
+        path: path of the .ods or .xlsx file.
+        rows: number of rows at the top; 0 for none.
+        columns: number of columns at the left; 0 for none.
+        sheet: name of the sheet; by default the first visible one.
 
     Example:
         ``{on: desktop, check: panes_frozen, with: {path: ~/a.ods, rows: 1, columns: 0}}``
@@ -239,12 +240,12 @@ def panes_frozen(view: MachineView, path: str, rows: int, columns: int, sheet: s
 
 @evaluator(on="documents")
 def sheet_names_equal(view: MachineView, path: str, names: list[str]) -> bool:
-    """Return whether a spreadsheet has exactly these sheets, in this order; hidden ones are ignored.
+    """Return whether a spreadsheet has exactly the given visible sheets, in the given order.
 
     Args:
         view: the machine.
-        path: of the .ods or .xlsx file.
-        names: as on their tabs, from the left.
+        path: path of the .ods or .xlsx file.
+        names: names on the tabs, from the left.
 
     Example:
         ``{on: desktop, check: sheet_names_equal, with: {path: ~/a.ods, names: [Data, Sums]}}``
@@ -265,16 +266,16 @@ def sheet_has_chart(
     title: str = "",
     sheet: str = "",
 ) -> bool:
-    """Return whether a sheet has a chart of a kind with exactly these ranges.
+    """Return whether a sheet has a chart of the given kind with exactly the given ranges.
 
     Args:
         view: the machine.
-        path: of the .ods or .xlsx file.
-        kind: ``bar`` is horizontal, ``column`` is vertical.
+        path: path of the .ods or .xlsx file.
+        kind: kind of chart; ``bar`` is horizontal, ``column`` is vertical.
         series: ranges of the values, such as ``B2:B6`` or ``Data!B2:B6``, in any order; ``$``
             signs and the name of the chart's own sheet are ignored.
-        title: the chart's whole title; any when empty.
-        sheet: its name; the first one with a tab when empty.
+        title: the chart's complete title; empty matches any.
+        sheet: name of the sheet; by default the first visible one.
 
     Example:
         ``{on: desktop, check: sheet_has_chart,
@@ -294,16 +295,16 @@ def sheet_has_chart(
 
 @evaluator(on="documents")
 def cells_bold(view: MachineView, path: str, cells: list[Place], sheet: str = "") -> bool:
-    """Return whether these cells of a spreadsheet are bold, and not all others as well.
+    """Return whether the given cells of a spreadsheet are bold, but not all other cells.
 
-    A cell is bold if all its words are, by its format, that of its row or column, or their own.
-    Conditional formats do not count.
+    A cell is bold if all its words are bold, by the format of the cell, its row, its column or the
+    words. Conditional formats do not count.
 
     Args:
         view: the machine.
-        path: of the .ods or .xlsx file.
-        cells: such as ``A1``; none may be empty.
-        sheet: its name; the first one with a tab when empty.
+        path: path of the .ods or .xlsx file.
+        cells: cells, such as ``A1``; each must have content.
+        sheet: name of the sheet; by default the first visible one.
 
     Example:
         ``{on: desktop, check: cells_bold, with: {path: ~/a.ods, cells: [A1, B1]}}``
@@ -320,16 +321,16 @@ def cells_bold(view: MachineView, path: str, cells: list[Place], sheet: str = ""
 
 @evaluator(on="documents")
 def cell_filled(view: MachineView, path: str, cell: Place, colour: str, sheet: str = "") -> bool:
-    """Return whether a cell of a spreadsheet, which is not empty, has a background colour.
+    """Return whether a non-empty cell of a spreadsheet has the given background colour.
 
-    Conditional formats do not count, not even those that paint over it.
+    Conditional formats are ignored, even if they cover the colour.
 
     Args:
         view: the machine.
-        path: of the .ods or .xlsx file.
-        cell: such as ``B7``.
-        colour: as ``rrggbb``, hexadecimal; case-insensitive.
-        sheet: its name; the first one with a tab when empty.
+        path: path of the .ods or .xlsx file.
+        cell: the cell, such as ``B7``.
+        colour: colour as hexadecimal ``rrggbb``; case-insensitive.
+        sheet: name of the sheet; by default the first visible one.
 
     Example:
         ``{on: desktop, check: cell_filled, with: {path: ~/a.ods, cell: B7, colour: ffff00}}``
@@ -360,10 +361,10 @@ def _calculator(view: MachineView, path: str, sheet: str) -> tuple[Calculator, s
 
 
 def _is_refuted(view: MachineView, path: str, sheet: str, *places: str) -> bool:
-    """Return whether a formula calculates something else than its cell stores.
+    """Return whether recalculation of a formula contradicts the stored result.
 
-    Formulas that cannot be recalculated are believed, but for those that nobody could calculate, or
-    whose result is an error for whoever does.
+    Formulas that cannot be recalculated are trusted, except those that no program can calculate, or
+    whose result is an error in every program.
     """
     calculator, tab = _calculator(view, path, sheet)
     for place in places:
@@ -382,7 +383,7 @@ def _is_refuted(view: MachineView, path: str, sheet: str, *places: str) -> bool:
 
 
 def _is_result(cell: Cell, result: Scalar) -> bool:
-    """Return whether a cell stores what its formula calculates."""
+    """Return whether a cell's stored value equals the result of its formula."""
     stored = entered_value(cell)
     tolerance = max(abs(stored) * 1e-9, 1e-12) if isinstance(stored, float) else None
     return result is not None and _is_value(stored, result, tolerance)
@@ -395,7 +396,7 @@ def _is_cell(cell: Cell | None, wanted: Value | None) -> bool:
 
 
 def _holds(cell: Cell, wanted: Value, tolerance: float | None = None) -> bool:
-    """Compare a cell; times are the same in each of their notations."""
+    """Return whether a cell has a value; all notations of a time are equal."""
     if cell.is_date and isinstance(cell.value, str) and isinstance(wanted, str):
         return _moment(cell.value) == _moment(wanted)
     return _is_value(cell.value, wanted, tolerance)
@@ -411,7 +412,7 @@ def _moment(text: str) -> str:
 
 
 def _is_value(seen: object, wanted: Value, tolerance: float | None = None) -> bool:
-    """Compare a cell's value; numbers to one part in a billion unless a tolerance is given."""
+    """Return whether values are equal; numbers to one part in a billion unless a tolerance is given."""
     if isinstance(seen, bool):
         return seen is wanted
     if isinstance(seen, float) and isinstance(wanted, float | int) and not isinstance(wanted, bool):
@@ -420,7 +421,7 @@ def _is_value(seen: object, wanted: Value, tolerance: float | None = None) -> bo
 
 
 def _plain(formula: str) -> str:
-    """Normalise a formula: no blanks, ``$``, single quotes, prefixes; upper case, except in texts."""
+    """Normalise a formula: remove spaces, ``$``, single quotes and prefixes, and convert to upper case, except in texts."""
     pieces = _QUOTED.split(formula)
     for index in range(0, len(pieces), 2):
         plain = re.sub(r"[\s$']", "", pieces[index]).upper().replace(";", ",")

@@ -1,11 +1,12 @@
-"""Text documents: OpenDocument (.odt) and Word (.docx), recognised by content.
+"""Evaluators of text documents: OpenDocument (.odt) and Word (.docx), detected by content.
 
-Tracked changes count as accepted. Ignored is text that is hidden, smaller than 2 pt, or in the colour of its
-background, less than 2 pt wide by its scale, or not filled, and text in comments and headers; in .odt files
-also text that is transparent, in lines lower than 2 pt, or off the page by its margins. What a picture or frame covers counts,
-as does what a reader misses for any other reason. Backgrounds are those of text, paragraphs and cells, in .docx files
-also those that a table's style gives cells, in .odt files of rows, tables, sections and pages, which last until
-a paragraph or table says another page style.
+Tracked changes count as accepted. Text is ignored if it is hidden, smaller than 2 pt, in the colour
+of its background, less than 2 pt wide because of its scale, not filled, or in comments or headers;
+in .odt files also if it is transparent, in lines lower than 2 pt, or off the page because of its
+margins. Text that is covered by a picture or frame, or invisible for any other reason, counts.
+Backgrounds are those of text, paragraphs and cells; in .docx files also those of cells by the
+table's style; in .odt files also those of rows, tables, sections and pages, which apply until a
+paragraph or table sets another page style.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
 Count = Annotated[int, Field(ge=1)]
 Level = Annotated[int, Field(ge=1, le=9)]
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters that are drawn as blanks."""
+"""Letters that are drawn as spaces."""
 
 
 @evaluator(on="documents")
 def document_text_equals(view: MachineView, path: str, text: str) -> bool:
-    """Return whether a text document's body has exactly this text.
+    """Return whether the body of a text document equals the given text.
 
     Paragraphs, and lines within them, are separated by newlines; empty ones, and white space at their
     ends, are ignored. Tables, frames, notes, headers and hidden text are ignored; tracked changes count
@@ -41,8 +42,8 @@ def document_text_equals(view: MachineView, path: str, text: str) -> bool:
 
     Args:
         view: the machine.
-        path: of the .odt or .docx file.
-        text: the whole text.
+        path: path of the .odt or .docx file.
+        text: the complete text.
 
     Example:
         ``{on: desktop, check: document_text_equals, with: {path: ~/a.odt, text: Dear Ann}}``
@@ -55,15 +56,16 @@ def document_text_equals(view: MachineView, path: str, text: str) -> bool:
 
 @evaluator(on="documents")
 def document_has_paragraph(view: MachineView, path: str, text: str) -> bool:
-    """Return whether a text document has a paragraph that is exactly this.
+    """Return whether a text document has a paragraph that equals the given text.
 
-    White space at its ends, paragraphs in tables, and hidden text are ignored; tracked changes count as
+    White space at the ends, paragraphs in tables, and hidden text are ignored; tracked changes
+    count as
     accepted.
 
     Args:
         view: the machine.
-        path: of the .odt or .docx file.
-        text: the whole paragraph.
+        path: path of the .odt or .docx file.
+        text: the complete paragraph.
 
     Example:
         ``{on: desktop, check: document_has_paragraph, with: {path: ~/a.odt, text: Dear Ann}}``
@@ -74,15 +76,15 @@ def document_has_paragraph(view: MachineView, path: str, text: str) -> bool:
 
 @evaluator(on="documents")
 def document_has_heading(view: MachineView, path: str, text: str, level: Level) -> bool:
-    """Return whether a text document has a heading of a level with exactly this text.
+    """Return whether a text document has a heading with the given text and level.
 
-    A paragraph that is only formatted like a heading is not one.
+    A paragraph that is only formatted like a heading does not count.
 
     Args:
         view: the machine.
-        path: of the .odt or .docx file.
-        text: the whole heading.
-        level: 1 is the highest.
+        path: path of the .odt or .docx file.
+        text: the complete heading.
+        level: level; 1 is the highest.
 
     Example:
         ``{on: desktop, check: document_has_heading, with: {path: ~/a.odt, text: Aim, level: 1}}``
@@ -97,14 +99,14 @@ def document_has_heading(view: MachineView, path: str, text: str, level: Level) 
 def document_text_styled(
     view: MachineView, path: str, text: str, look: Literal["bold", "italic", "underline"]
 ) -> bool:
-    """Return whether all of a passage of a text document is bold, italic or underlined.
+    """Return whether a passage of a text document is completely bold, italic or underlined.
 
     The passage must occur once, within one paragraph, and the text next to it must not have that
     style, so that a document that is entirely bold is unmet.
 
     Args:
         view: the machine.
-        path: of the .odt or .docx file.
+        path: path of the .odt or .docx file.
         text: the passage; must not be empty.
         look: the style.
 
@@ -126,13 +128,13 @@ def document_text_styled(
 
 @evaluator(on="documents")
 def document_text_coloured(view: MachineView, path: str, text: str, colour: str) -> bool:
-    """Return whether all of a passage of a text document has a colour; every occurrence must.
+    """Return whether every occurrence of a passage of a text document has the given colour.
 
     Args:
         view: the machine.
-        path: of the .odt or .docx file.
+        path: path of the .odt or .docx file.
         text: the passage, within one paragraph; must not be empty.
-        colour: as ``rrggbb``, hexadecimal; case-insensitive.
+        colour: colour as hexadecimal ``rrggbb``; case-insensitive.
 
     Example:
         ``{on: desktop, check: document_text_coloured,
@@ -143,15 +145,15 @@ def document_text_coloured(view: MachineView, path: str, text: str, colour: str)
 
 @evaluator(on="documents")
 def document_text_size(view: MachineView, path: str, text: str, size_pt: float) -> bool:
-    """Return whether all of a passage of a text document has a font size; every occurrence must.
+    """Return whether every occurrence of a passage of a text document has the given font size.
 
-    A size that the document does not set is unmet.
+    If the document does not set a size, the check is unmet.
 
     Args:
         view: the machine.
-        path: of the .odt or .docx file.
+        path: path of the .odt or .docx file.
         text: the passage, within one paragraph; must not be empty.
-        size_pt: in points, to a tenth.
+        size_pt: font size in points, with a precision of a tenth.
 
     Example:
         ``{on: desktop, check: document_text_size, with: {path: ~/a.odt, text: Aim, size_pt: 18}}``
@@ -170,15 +172,15 @@ def document_paragraph_aligned(
     text: str,
     alignment: Literal["left", "center", "right", "justify"],
 ) -> bool:
-    """Return whether a paragraph of a text document has this alignment.
+    """Return whether a paragraph of a text document has the given alignment.
 
-    Without a set alignment it is ``left``. Every paragraph with that text must have it.
+    The default alignment is ``left``. Every paragraph with this text must have the alignment.
 
     Args:
         view: the machine.
-        path: of the .odt or .docx file.
-        text: the whole paragraph.
-        alignment: of its lines.
+        path: path of the .odt or .docx file.
+        text: the complete paragraph.
+        alignment: alignment of its lines.
 
     Example:
         ``{on: desktop, check: document_paragraph_aligned,
@@ -195,16 +197,16 @@ def document_paragraph_aligned(
 def document_table_equals(
     view: MachineView, path: str, rows: list[list[str]], table: Count = 1
 ) -> bool:
-    """Return whether a table of a text document holds exactly these texts.
+    """Return whether a table of a text document contains exactly the given texts.
 
-    White space at the ends of cells is ignored. A merged cell has its text in its first place, and is empty in
-    the others.
+    White space at the ends of cells is ignored. A merged cell has its text in its first position,
+    and is empty in the others.
 
     Args:
         view: the machine.
-        path: of the .odt or .docx file.
+        path: path of the .odt or .docx file.
         rows: cells by row, from the top.
-        table: its number, from 1.
+        table: number of the table, from 1.
 
     Example:
         ``{on: desktop, check: document_table_equals, with: {path: ~/a.odt, rows: [[a, b]]}}``
@@ -218,15 +220,15 @@ def document_table_equals(
 
 @evaluator(on="documents")
 def document_picture_count(view: MachineView, path: str, count: Count) -> bool:
-    """Return whether a text document has exactly this many pictures, stored in the file itself.
+    """Return whether a text document has exactly the given number of embedded pictures.
 
-    Hidden pictures, those with a side below 0.25 mm, previews of embedded objects, those whose deletion
-    is tracked, and files that are no pictures, are ignored.
+    Hidden pictures, those with a side below 0.25 mm, previews of embedded objects, those whose
+    deletion is tracked, and files that are not pictures, are ignored.
 
     Args:
         view: the machine.
-        path: of the .odt or .docx file.
-        count: how many, at least 1.
+        path: path of the .odt or .docx file.
+        count: number of pictures, at least 1.
 
     Example:
         ``{on: desktop, check: document_picture_count, with: {path: ~/a.odt, count: 2}}``
@@ -247,20 +249,20 @@ def _find(paragraphs: Sequence[Paragraph], text: str) -> list[Paragraph]:
 
 
 def _letters(paragraph: Paragraph) -> tuple[str, list[Run]]:
-    """Return a paragraph's text and the run of each of its letters."""
+    """Return a paragraph's text and the run of each of its characters."""
     runs = [run for run in paragraph.runs for _ in run.text]
     return "".join(run.text for run in paragraph.runs), runs
 
 
 def _around(letters: str, start: int, end: int) -> list[int]:
-    """Return the positions of the letters before and after a passage; what shows nothing is skipped."""
+    """Return the positions of the visible characters before and after a passage."""
     before = [place for place in range(start) if _has_ink(letters[place])]
     after = [place for place in range(end, len(letters)) if _has_ink(letters[place])]
     return [*before[-1:], *after[:1]]
 
 
 def _has_ink(letter: str) -> bool:
-    """Return whether a letter shows anything of its own: no blank, mark of no width, or filler."""
+    """Return whether a character is visible: not white space, zero-width or a filler."""
     is_mark = unicodedata.category(letter) in {"Cc", "Cf", "Mn", "Me"}
     return not (letter.isspace() or is_mark or letter in _FILLERS)
 

@@ -1,1 +1,1 @@
-"""Recalculate spreadsheet formulas, so that a stored result need not be believed."""
+"""Recalculation of spreadsheet formulas, to verify stored results."""

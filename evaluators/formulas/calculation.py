@@ -1,4 +1,4 @@
-"""Recalculate one cell of a workbook and the cells that it refers to, in bounded work."""
+"""Recalculate a cell of a workbook and the cells that it refers to, with bounded work."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ if TYPE_CHECKING:
     from evaluators.readers.model import Cell, Workbook
 
 MAX_STEPS = 1_000_000
-"""Limit of the work for one workbook: a cell that is read is a step; parsing counts as well."""
+"""Limit of the work for one workbook, in steps: reading a cell is a step; parsing also counts."""
 _STEPS_PER_CHARACTER = 4
 """Cost of parsing, in steps."""
 _EPOCH = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - dates of spreadsheets have no zone
 _Key = tuple[str, int, int]
 """Sheet in lower case, row, column."""
 _Change = tuple[str, "Callable[[Scalar], Scalar]"]
-"""A function's name, and what is returned instead of its results."""
+"""A function's name, and the replacement for its results."""
 
 
 class Calculator:
-    """Calculates cells of a workbook from what was entered, ignoring stored results.
+    """Calculator of cells of a workbook from entered values, ignoring stored results.
 
     Args:
         book: the workbook.
@@ -69,24 +69,25 @@ class Calculator:
         self._is_blank = False
 
     def value(self, sheet: str, place: str) -> Scalar:
-        """Calculate a cell; a date is its serial number.
+        """Calculate a cell; a date becomes its serial number.
 
         Raises:
             ErrorValue: the result is an error.
-            UnsupportedFormula: it needs more than is supported, a cell that refers to itself, or
+            UnsupportedFormula: the formula uses unsupported features, refers to itself, or needs
                 too much work.
         """
         return self._result(self._settle((sheet.casefold(), *_place(place))))
 
     def depends_on(self, sheet: str, place: str, function: str) -> bool:
-        """Return whether a cell's result comes from what a function that it calls returns.
+        """Return whether a cell's result depends on the result of a function that it calls.
 
-        It would differ if the function returned another; a call without arguments, or one that reads
-        a cell with content, is needed. A number that also stands in the formula, typed in, must differ
-        whatever else the function returned, and if the cells that the formula reads were empty.
+        The result must differ if the function returned something else, and the formula must have a
+        call without arguments, or one that reads a cell with content. If the result is a number
+        that also occurs in the formula as a literal, it must differ for every other result of the
+        function, and if the cells that the formula reads were empty.
 
         Raises:
-            UnsupportedFormula: as `value`.
+            UnsupportedFormula: see `value`.
         """
         key = self._settle((sheet.casefold(), *_place(place)))
         node = self._parsed.get(key)
@@ -116,7 +117,7 @@ class Calculator:
         )
 
     def _is_typed(self, value: Scalar, node: Node, sheet: str, function: str) -> bool:
-        """Return whether a number other than 0 stands in a formula, or is calculated from such alone."""
+        """Return whether a number other than 0 is a literal in a formula, or is calculated only from literals."""
         if isinstance(value, bool) or not isinstance(value, float) or not value:
             return False
         typed = (
@@ -136,7 +137,7 @@ class Calculator:
             return (False, str(exc))
 
     def _attempt_blank(self, node: Node, sheet: str) -> tuple[bool, Scalar]:
-        """Calculate a formula as if all cells that it reads were empty."""
+        """Calculate a formula as though all cells that it reads were empty."""
         self._is_blank = True
         try:
             return self._attempt(node, sheet, None)
@@ -144,7 +145,7 @@ class Calculator:
             self._is_blank = False
 
     def _settle(self, wanted: _Key) -> _Key:
-        """Calculate a cell and all that it refers to, without recursion between cells."""
+        """Calculate a cell and all cells that it refers to, without recursion between cells."""
         waiting, entered = [wanted], set[_Key]()
         while waiting:
             key = waiting[-1]
@@ -165,7 +166,7 @@ class Calculator:
         return wanted
 
     def _node(self, key: _Key) -> Node | None:
-        """Return a cell's parsed formula; None when it has none."""
+        """Return a cell's parsed formula; None if it has none."""
         cell = self._grids.get(key[0], {}).get(key[1:])
         if cell is None or not cell.formula:
             return None
@@ -189,7 +190,7 @@ class Calculator:
     def _stored(
         self, grid: dict[tuple[int, int], Cell], reference: Reference
     ) -> list[tuple[int, int]]:
-        """Return the places of a range that hold something, by visiting the fewer of both."""
+        """Return the non-empty cells of a range, by iterating over the range or the stored cells, whichever are fewer."""
         rows = range(reference.top, reference.bottom + 1)
         columns = range(reference.left, reference.right + 1)
         self._spend(min(len(rows) * len(columns), len(grid)) + 1)
@@ -284,10 +285,10 @@ class Calculator:
 
 
 def entered_value(cell: Cell) -> Scalar:
-    """Return a cell's value as formulas read it; a date is its serial number.
+    """Return a cell's value for formulas; a date becomes its serial number.
 
     Raises:
-        UnsupportedFormula: it is a time or duration.
+        UnsupportedFormula: the value is a time or duration.
     """
     if not cell.is_date:
         return cell.value
@@ -335,7 +336,7 @@ def _place(name: str) -> tuple[int, int]:
 
 
 def _is_near(result: tuple[bool, Scalar], other: tuple[bool, Scalar]) -> bool:
-    """Return whether two results are the same but for less than a function could change a number."""
+    """Return whether two results are equal, within less than the change that a function could cause."""
     left, right = result[1], other[1]
     if isinstance(left, float) and isinstance(right, float):
         return math.isclose(left, right, rel_tol=_NOTICED)
@@ -343,7 +344,7 @@ def _is_near(result: tuple[bool, Scalar], other: tuple[bool, Scalar]) -> bool:
 
 
 def _changed(number_as: Callable[[float], float]) -> Callable[[Scalar], Scalar]:
-    """Return a function that changes any value: numbers by a rule, others by their kind."""
+    """Return a function that changes any value: numbers by a rule, others by their type."""
 
     def change(value: Scalar) -> Scalar:
         if isinstance(value, bool):
@@ -354,14 +355,14 @@ def _changed(number_as: Callable[[float], float]) -> Callable[[Scalar], Scalar]:
 
 
 def _nothing_refused(value: Scalar) -> Scalar:
-    """Return a value; an error for 0, which a function that does nothing returns."""
+    """Return a value, or an error for 0, which is the result of a function without input."""
     if not value and not isinstance(value, bool | str):
         raise ErrorValue("#N/A")
     return value
 
 
 _NOTICED = 1e-4
-"""Share of a number by which it must change to count as another."""
+"""Minimum relative change for a number to count as different."""
 _FAR = 1e4
 _CHANGES = (
     _changed(lambda value: value + 1),
@@ -369,10 +370,10 @@ _CHANGES = (
     _changed(lambda value: value + _FAR * (1 + abs(value))),
     _changed(lambda value: value - _FAR * (1 + abs(value))),
 )
-"""Other results of a function, of which at least one changes a result that depends on it."""
+"""Replacements for a function's result; at least one changes a result that depends on it."""
 _OTHERS = (
     _changed(lambda value: 0.0 * value),
     _changed(lambda value: 2 * value + math.copysign(1, value)),
     _changed(lambda value: value / 2 - math.copysign(1, value)),
 )
-"""Other results, each of which changes a result that is the function's own."""
+"""Replacements for a function's result; each changes a result that is the function's own."""

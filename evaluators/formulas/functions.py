@@ -1,4 +1,4 @@
-"""Functions of spreadsheets that formulas are recalculated with."""
+"""Spreadsheet functions for recalculating formulas."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 32_767
 _EXACT = 1e15
-"""Whole numbers below this are shown with all digits."""
+"""Integers below this are displayed with all digits."""
 _SAME = 2.0**-48
-"""Share by which LibreOffice takes two numbers for the same. Source: rtl::math::approxEqual."""
+"""Relative difference below which LibreOffice treats two numbers as equal. Source: rtl::math::approxEqual."""
 _DIGIT, _LETTER = re.compile("[0-9]"), re.compile("[A-Za-z]")
 _CRITERION = re.compile(r"(<=|>=|<>|<|>|=)?(.*)", re.DOTALL)
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
@@ -41,9 +41,9 @@ class Block:
     """The values of a range.
 
     Attributes:
-        height: of the range, in rows.
-        width: of the range, in columns.
-        values: those stored, by row and column from 0.
+        height: number of rows.
+        width: number of columns.
+        values: stored values, by row and column from 0.
     """
 
     height: int
@@ -55,10 +55,10 @@ Argument = Scalar | Block
 
 
 def number(value: Argument) -> float:
-    """Convert a scalar as an operator does.
+    """Convert a scalar to a number, as operators do.
 
     Raises:
-        ErrorValue: it is a text that is no number.
+        ErrorValue: it is text that is not a number.
     """
     if isinstance(value, Block):
         raise UnsupportedFormula("a range where a value is expected")
@@ -71,7 +71,7 @@ def number(value: Argument) -> float:
 
 
 def text(value: Argument) -> str:
-    """Convert a scalar as ``&`` does."""
+    """Convert a scalar to text, as ``&`` does."""
     if isinstance(value, Block):
         raise UnsupportedFormula("a range where a text is expected")
     if isinstance(value, bool):
@@ -82,14 +82,14 @@ def text(value: Argument) -> str:
 
 
 def truth(value: Argument) -> bool:
-    """Convert a scalar as ``IF`` does."""
+    """Convert a scalar to a boolean, as ``IF`` does."""
     if isinstance(value, str) and value.upper() in {"TRUE", "FALSE"}:
         return value.upper() == "TRUE"
     return number(value) != 0
 
 
 def numbers(arguments: Sequence[Argument]) -> list[float]:
-    """Return the numbers of arguments; in ranges, anything else is skipped."""
+    """Return the numbers in arguments; other values in ranges are skipped."""
     floats: list[float] = []
     for value in arguments:
         if isinstance(value, Block):
@@ -100,16 +100,16 @@ def numbers(arguments: Sequence[Argument]) -> list[float]:
 
 
 def compare(sign: str, left: Argument, right: Argument) -> bool:
-    """Compare two scalars; numbers come before texts, those of 15 same digits are equal.
+    """Compare two scalars; numbers come before texts, and numbers that agree in 15 digits are equal.
 
     Raises:
-        UnsupportedFormula: texts differ in letter case alone, which only some programs ignore.
+        UnsupportedFormula: texts differ only in letter case, which only some programs ignore.
     """
     first, second = _rank(left, right), _rank(right, left)
     if first[0] != second[0]:
         return _COMPARISONS[sign](first[0], second[0])
     if first == second and first[0] == 1 and left and right and left != right:
-        raise UnsupportedFormula("texts that differ in letter case alone")
+        raise UnsupportedFormula("texts that differ only in letter case")
     return _COMPARISONS[sign](_order(first, second), 0)
 
 
@@ -120,7 +120,7 @@ def _order(first: tuple[int, float, str], second: tuple[int, float, str]) -> int
 
 
 def is_same_number(left: float, right: float) -> bool:
-    """Return whether spreadsheets take two numbers for equal."""
+    """Return whether spreadsheet programs treat two numbers as equal."""
     return math.isclose(left, right, rel_tol=_SAME)
 
 
@@ -142,7 +142,7 @@ def _flat(arguments: Sequence[Argument]) -> list[Scalar]:
 
 
 def _matches(criterion: Argument) -> Callable[[Scalar], bool]:
-    """Return a test of the criterion of ``COUNTIF`` and the like."""
+    """Return a predicate for the criterion of ``COUNTIF`` and similar functions."""
     if isinstance(criterion, Block):
         criterion = _single(criterion)
     if not isinstance(criterion, str):
@@ -153,7 +153,7 @@ def _matches(criterion: Argument) -> Callable[[Scalar], bool]:
         limit = float(operand)
     except ValueError:
         if sign not in {"=", "<>"} or "~" in operand:
-            raise UnsupportedFormula("a criterion with an order of texts") from None
+            raise UnsupportedFormula("a criterion that compares the order of texts") from None
         if "*" in operand or "?" in operand:
             raise UnsupportedFormula("a criterion with wildcards") from None
         if _DIGIT.search(operand) and not _LETTER.search(operand):
@@ -164,10 +164,10 @@ def _matches(criterion: Argument) -> Callable[[Scalar], bool]:
 
 
 def _single(block: Block) -> Scalar:
-    """Return the value of a range of one cell.
+    """Return the value of a one-cell range.
 
     Raises:
-        UnsupportedFormula: it has several cells, or is empty.
+        UnsupportedFormula: the range has several cells, or is empty.
     """
     value = block.values.get((0, 0))
     if (block.height, block.width) != (1, 1) or value is None:
@@ -176,13 +176,13 @@ def _single(block: Block) -> Scalar:
 
 
 def _selected(arguments: Sequence[Argument]) -> list[float]:
-    """Return the numbers that ``SUMIF`` adds: those beside the values that meet its criterion."""
+    """Return the numbers that ``SUMIF`` adds: those at the positions of values that meet its criterion."""
     keys = arguments[0]
     values = arguments[2] if len(arguments) > 2 else keys  # noqa: PLR2004
     if not isinstance(keys, Block) or not isinstance(values, Block):
-        raise UnsupportedFormula("a criterion of something that is no range")
+        raise UnsupportedFormula("a criterion for an argument that is not a range")
     if (keys.height, keys.width) != (values.height, values.width):
-        raise UnsupportedFormula("a range to add that has another size")
+        raise UnsupportedFormula("a range to add that has a different size")
     is_met = _matches(arguments[1])
     hits = [values.values.get(place) for place, key in keys.values.items() if is_met(key)]
     return [value for value in hits if isinstance(value, float)]
@@ -191,7 +191,7 @@ def _selected(arguments: Sequence[Argument]) -> list[float]:
 def _count_if(arguments: Sequence[Argument]) -> float:
     keys, criterion = arguments
     if not isinstance(keys, Block):
-        raise UnsupportedFormula("a criterion of something that is no range")
+        raise UnsupportedFormula("a criterion for an argument that is not a range")
     if isinstance(criterion, Block):
         criterion = _single(criterion)
     if isinstance(criterion, str) and (criterion in {"", "="} or criterion.startswith("<>")):
@@ -224,13 +224,14 @@ def _divide_rest(arguments: Sequence[Argument]) -> float:
 
 
 def _floor(value: float) -> float:
-    """Return the next lower whole number.
+    """Return the next lower integer.
 
     Raises:
-        UnsupportedFormula: it is one but for the last digits, which only some programs round.
+        UnsupportedFormula: it is an integer except for the last digits, which only some programs
+            round.
     """
     if math.floor(value) != math.floor(float(f"{value:.15g}")):
-        raise UnsupportedFormula("a number that is whole but for its last digits")
+        raise UnsupportedFormula("a number that is an integer except for its last digits")
     return float(math.floor(value))
 
 
@@ -239,10 +240,10 @@ def _joined(arguments: Sequence[Argument]) -> str:
 
 
 def limited(value: str) -> str:
-    """Return a text unless it is longer than a cell may hold.
+    """Return a text, limited to the maximum length of a cell's content.
 
     Raises:
-        ErrorValue: it is.
+        ErrorValue: the text is too long.
     """
     if len(value) > MAX_TEXT:
         raise ErrorValue("#VALUE!")
@@ -313,7 +314,7 @@ FUNCTIONS: dict[str, Callable[[Sequence[Argument]], Scalar]] = {
     "CONCATENATE": _joined,
     "CONCAT": _joined,
 }
-"""Functions whose arguments are all calculated first."""
+"""Functions all of whose arguments are calculated first."""
 AGGREGATES = frozenset(
     [
         "SUM",
@@ -337,7 +338,7 @@ AGGREGATES = frozenset(
         "OR",
     ]
 )
-"""Functions to which a reference to one cell is a range."""
+"""Functions that treat a reference to one cell as a range."""
 LAZY_FUNCTIONS = frozenset({"IF", "IFERROR"})
 """Functions that calculate only some of their arguments."""
 SUPPORTED = frozenset(FUNCTIONS) | LAZY_FUNCTIONS

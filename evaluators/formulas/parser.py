@@ -8,13 +8,13 @@ from functools import cache
 from typing import Any
 
 Scalar = float | str | bool | None
-"""Value of a cell or an expression; None: an empty cell or argument."""
+"""Value of a cell or an expression; None for an empty cell or argument."""
 MAX_FORMULA = 8192
-"""Characters of a formula, the limit of spreadsheet programs."""
+"""Maximum length of a formula, in characters; the limit of spreadsheet programs."""
 MAX_DEPTH = 64
-"""Brackets and calls within each other."""
+"""Maximum nesting of brackets and calls."""
 MAX_NODE_DEPTH = 150
-"""Operators, brackets and calls within each other."""
+"""Maximum nesting of operators, brackets and calls."""
 LAST_ROW = 1_048_576
 LAST_COLUMN = 16_384
 _REFERENCE = re.compile(
@@ -48,7 +48,7 @@ class UnsupportedFormula(Exception):  # noqa: N818 - never shown to users
 
 
 class WrongFormula(UnsupportedFormula):
-    """No program calculates it: it refers to its own cell, is malformed, or calls what nobody knows."""
+    """A formula that no program can calculate: circular, malformed, or with an unknown function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a function, its name in upper case without prefixes of formats."""
+    """A function call; the name is in upper case without format prefixes."""
 
     name: str
     arguments: tuple[Node, ...]
@@ -92,19 +92,19 @@ def parse(formula: str) -> Node:
     """Parse a formula.
 
     Args:
-        formula: with its leading ``=``.
+        formula: formula with its leading ``=``.
 
     Raises:
-        UnsupportedFormula: it is malformed, too long, too deep, or uses names, arrays, tables or
-            intersections.
+        UnsupportedFormula: the formula is malformed, too long, nested too deeply, or uses names,
+            arrays, tables or intersections.
     """
     from openpyxl.formula import Tokenizer  # noqa: PLC0415 - an optional dependency
 
     if not formula.startswith("=") or len(formula) > MAX_FORMULA:
-        raise UnsupportedFormula("no formula of a supported length")
+        raise UnsupportedFormula("not a formula of a supported length")
     try:
         tokens = [token for token in Tokenizer(formula).items if token.type != "WHITE-SPACE"]
-    except Exception as exc:  # openpyxl raises IndexError and others for broken text
+    except Exception as exc:  # openpyxl raises IndexError and others for malformed text
         raise WrongFormula(f"not a formula: {exc}") from exc
     parser = _Parser(tokens)
     node = parser.expression(0, 0)
@@ -114,7 +114,7 @@ def parse(formula: str) -> Node:
 
 
 def _check_depth(node: Node) -> None:
-    """Refuse expressions too deep for recursion; long sums nest to the left."""
+    """Reject expressions too deep for recursion; long sums nest to the left."""
     waiting = [(node, 0)]
     while waiting:
         part, depth = waiting.pop()
@@ -130,7 +130,7 @@ def _inner(node: Node) -> tuple[Node, ...]:
 
 
 def parts(node: Node) -> list[Node]:
-    """Return an expression and all within it, in order."""
+    """Return an expression and all of its subexpressions, in order."""
     return [node, *(part for inner in _inner(node) for part in parts(inner))]
 
 
@@ -169,7 +169,7 @@ class _Parser:
             left = Operation(token.value, (left, self.expression(binding, depth + 1)))
 
     def expect_end(self) -> None:
-        """Refuse tokens after the expression."""
+        """Reject tokens after the expression."""
         if self._next != len(self._tokens):
             raise WrongFormula("unexpected text after the formula")
 
@@ -192,7 +192,7 @@ class _Parser:
         if token.type == "FUNC" and token.subtype == "OPEN":
             name = token.value[:-1].upper()
             if "." not in name and name not in _known_functions():
-                raise WrongFormula(f"nobody knows {name}")
+                raise WrongFormula(f"unknown function {name}")
             return Call(_PREFIXES.sub("", name), tuple(self._arguments(depth + 1)))
         raise UnsupportedFormula(f"{token.value!r} is not supported")
 
@@ -234,13 +234,13 @@ def _operand(token: Any) -> Node:  # noqa: ANN401
     if token.subtype == "RANGE":
         return _reference(token.value)
     if token.subtype == "ERROR":
-        raise WrongFormula(f"it holds the error {token.value}")
+        raise WrongFormula(f"it contains the error {token.value}")
     raise UnsupportedFormula(f"{token.value!r} is not supported")
 
 
 @cache
 def _known_functions() -> frozenset[str]:
-    """Return the names of functions; files have newer ones and those of one program with a dot in them."""
+    """Return the known names of functions; newer and program-specific ones contain a dot in files."""
     from openpyxl.utils import FORMULAE  # noqa: PLC0415 - an optional dependency
 
     return FORMULAE | frozenset(_OPEN_FORMULA.split())

@@ -1,1 +1,1 @@
-"""Judge a trial by a graph of evaluators."""
+"""Evaluation of a trial by a graph of evaluators."""

@@ -1,49 +1,53 @@
-"""Judge a trial by a directed acyclic graph of evaluators.
+"""Evaluate a trial by a directed acyclic graph of evaluators.
 
 The exact semantics (each point is pinned by a property test against a slow reference):
 
-* **Shape.** Any number of sources, sinks and paths through a node. A node is **active** when all
-  nodes of its ``after`` are met and itself is not. Only active nodes are evaluated.
-* **Together.** A node with further checks (``and``) is met when its own and all of them are met in
-  the same wave, on whichever roles. One unmet: unmet; else one undecided: inconclusive.
-* **Alternatives.** A node with alternatives (``or``) is met when any of them is, or what stands
-  above is, on whichever role. None met and one undecided: inconclusive. A hold node may be held by
-  another of them than the one that met it.
+* **Shape.** Any number of sources, sinks and paths through a node. A node is **active** if all
+nodes in its ``after`` are met and it is not met itself. Only active nodes are evaluated.
+* **Together.** A node with further checks (``and``) is met if its own check and all of these are
+met in the same wave, on any roles. If one is unmet, the node is unmet; otherwise, if one is
+undecided, it is inconclusive.
+* **Alternatives.** A node with alternatives (``or``) is met if any of them is met, on any role, or
+the checks above are. If none is met and one is undecided, the node is inconclusive. A hold node may
+be held by a different alternative from the one that met it.
 * **Step.** One `step` runs waves: all active nodes of one role go to that role's runner in one
-  round trip, the roles in parallel; nodes that this makes active form the next wave. No node is
-  evaluated twice in a step, so the waves end; their number is at most the depth of the graph.
-* **once** nodes latch. **hold** nodes latch during the trial too, and are all evaluated once more
-  by `finish`: one that is no longer satisfied is *undone* and loses its credit. Undone and done
-  again in between does not count. What the last step itself has met is not checked again.
+round trip, and the roles run in parallel; nodes that become active as a result form the next wave.
+No node is evaluated twice in a step, so the number of waves is at most the depth of the graph.
+* **once** nodes latch. ***hold** nodes also latch during the trial, and `finish` evaluates all of
+them again: a node that is no longer satisfied is *undone* and loses its credit. A state that was
+undone and restored in between does not matter. Nodes that the last step itself met are not checked
+again.
 * **keep** nodes are invariants: met at the start and still met at the end. They have no edges, earn
-  no credit, and are evaluated by `check_start` and `finish` alone, so broken and restored in
-  between does not count. One that is unmet at the end is *broken*, and the trial fails.
-* **Descendants of an undone node keep their credit**: ``after`` says when a node begins to count,
-  not that it must stay so. A descendant that is a state is a hold node and was itself checked
-  again. The verdict is FAIL anyway, as not every node is met.
-* **Inconclusive.** An evaluator that raises, returns no bool, misses its deadline, or whose machine
-  is lost makes its node inconclusive with reason and cause, never unmet. It stays active and is
-  asked again by the next step; only the last answer counts. The same holds for hold and keep nodes
-  that cannot be checked at the end. Nodes of other machines are unaffected.
-* **A machine that the agent ended** (`end_machine`) is not asked any more: checks on it are unmet,
-  so a hold node on it is undone and a keep node broken. Once nodes met before keep their credit.
-  Where something of the agent's keeps evaluators from answering (`hinder_machine`), the machine is
-  asked, and a check that cannot decide is unmet. With either, so is an undecided session check.
-  Checks whose evaluators were kept from answering are undecided with the cause *obstruction*;
-  whose doing that is, the trial's judge decides.
+  no credit, and are evaluated only by `check_start` and `finish`, so an invariant that was broken
+  and restored in between does not matter. A node that is unmet at the end is *broken*, and the
+  trial fails.
+* **Descendants of an undone node keep their credit**: ``after`` defines when a node begins to
+count, not that its predecessors must stay met. A descendant that is a state is a hold node and was
+checked again itself. The verdict is FAIL in any case, because not every node is met.
+* **Inconclusive.** An evaluator that raises, returns something other than a bool, misses its
+deadline, or whose machine is lost makes its node inconclusive with reason and cause, never unmet.
+The node stays active and the next step evaluates it again; only the last result counts. The same
+applies to hold and keep nodes that cannot be checked at the end. Nodes of other machines are
+unaffected.
+* ***A machine that the agent stopped** (`end_machine`) is not queried any more: checks on it are
+unmet, so a hold node on it is undone and a keep node broken. Once nodes met earlier keep their
+credit. If something that the agent did blocks evaluators (`hinder_machine`), the machine is still
+queried, and an undecided check counts as unmet. In both cases, so does an undecided session check.
+Checks whose evaluators were blocked are undecided with the cause *obstruction*; the trial's judge
+decides who is responsible.
 * **Verdict.** FAIL if a keep node is broken. PASS if every other node is met and no keep node is
-  undecided. Else INCONCLUSIVE if any node is inconclusive, even when another is known to be unmet
-  (the trouble may have kept the agent from meeting it). Else FAIL.
-* **At the start** no once or hold node without predecessors may be met, and every keep node must
-  be. `check_start` evaluates these and returns every problem; the trial must then not be run.
-  Nothing latches. A node with predecessors may be met at the start: it counts once they are met.
-* **The same evaluator** may stand in several nodes, with the same or other arguments; each node is
-  evaluated separately and nothing is shared between them.
-* **Evaluators that act** are wrong: they must only read. Should one act all the same: the calls of
-  a role are made in the task's order, a later call or wave sees what it did, and a hold node
-  is judged by what the end shows.
-* **After a crash** a log's last state shows how far the graph was (`Progress.restore_last`). Steps
-  that were not logged never happened.
+  undecided. Else INCONCLUSIVE if any node is inconclusive, even if another is known to be unmet
+  (the failure may have kept the agent from meeting it). Else FAIL.
+* **At the start** no once or hold node without predecessors may be met, and every keep node must be
+met. `check_start` evaluates these and returns every problem; the trial must not run if there is
+one. Nothing latches. A node with predecessors may be met at the start: it counts once they are met.
+* ***The same evaluator** may be used in several nodes, with the same or other arguments; each node
+is evaluated separately and nothing is shared between them.
+* ***Evaluators that change state** are defective: they must only read. If one does, the calls of a
+role are made in the task's order, later calls and waves see the change, and a hold node is
+evaluated by the final state.
+* **After a crash** the last state in the log is the state of the graph (`Progress.restore_last`).
+Steps that were not logged are lost.
 """
 
 from __future__ import annotations
@@ -67,18 +71,18 @@ WAVE_TIMEOUT_S = 30.0
 
 
 class GraphEvaluator(Progress):
-    """The graph of one trial and which of its nodes are met; see the module for the semantics.
+    """The graph of one trial and the state of its nodes; see the module for the semantics.
 
     Not thread-safe: it belongs to the thread of its trial. Runners are called from that thread and
     from others, never two at a time on one role.
 
     Args:
-        nodes: of the task.
-        runners: by role, every role that a node or an alternative is ``on``.
-        wave_timeout_s: bound of one round trip.
+        nodes: nodes of the task.
+        runners: runner of each role that a check is ``on``.
+        wave_timeout_s: time limit of one round trip.
 
     Raises:
-        GraphError: see `build_graph`; or a role without a runner.
+        GraphError: see `build_graph`; or a role has no runner.
     """
 
     def __init__(
@@ -98,12 +102,12 @@ class GraphEvaluator(Progress):
 
     @property
     def round_trips(self) -> Mapping[str, int]:
-        """How many round trips there were, by role."""
+        """Number of round trips, by role."""
         return self._waves.round_trips
 
     @property
     def evaluations(self) -> int:
-        """How many checks were run in all."""
+        """Total number of checks that were run."""
         return self._waves.evaluations
 
     def check_start(self) -> StartReport:
@@ -118,10 +122,10 @@ class GraphEvaluator(Progress):
         return report
 
     def step(self) -> tuple[str, ...]:
-        """Evaluate what is active, wave after wave, and return the nodes newly met, in order.
+        """Evaluate active nodes, wave by wave, and return the newly met nodes, in order.
 
         Raises:
-            GraphError: the graph was finished before.
+            GraphError: the graph is finished.
         """
         if self._is_finished:
             raise GraphError("The graph was finished; no further step is possible.")
@@ -136,28 +140,28 @@ class GraphEvaluator(Progress):
         return tuple(newly)
 
     def end_machine(self, role: str, reason: str) -> None:
-        """Record that the agent ended a machine: from now on its checks are unmet, unasked.
+        """Record that the agent stopped a machine: from now on its checks are unmet without a query.
 
         Args:
-            role: of the machine.
+            role: role of the machine.
             reason: what happened, for the log.
         """
         self.ended[role] = reason
 
     def hinder_machine(self, role: str, reason: str) -> None:
-        """Record that the agent keeps evaluators from answering: undecided checks are unmet.
+        """Record that the agent blocks evaluators: from now on undecided checks are unmet.
 
         Args:
-            role: of the machine.
+            role: role of the machine.
             reason: what happened, for the log.
         """
         self.hindered[role] = reason
 
     def finish(self) -> tuple[str, ...]:
-        """Take a last step, check hold and keep nodes, and return those undone or broken.
+        """Run a last step, check hold and keep nodes, and return those undone or broken.
 
-        Nodes met by that last step have just been seen and are not checked twice. A second call
-        does nothing and returns the same.
+        Nodes met by that last step are not checked again. A second call does nothing and returns
+        the same result.
         """
         if not self._is_finished:
             held = [name for name in self._met_at if self._nodes[name].mode is Mode.HOLD]
@@ -180,10 +184,10 @@ class GraphEvaluator(Progress):
         *,
         wave_timeout_s: float = WAVE_TIMEOUT_S,
     ) -> Self:
-        """Continue from what `to_dict` returned; the counters start anew.
+        """Continue from the result of `to_dict`; the counters restart at zero.
 
         Raises:
-            GraphError: the state is not one of this graph.
+            GraphError: the state does not belong to this graph.
         """
         graph = cls(nodes, runners, wave_timeout_s=wave_timeout_s)
         graph.restore(state)

@@ -1,9 +1,9 @@
-"""Describe why nodes are not met, without giving the answer away.
+"""Describe why nodes are not met, without revealing the answer.
 
 The text comes from the task's author (``hint``) or from the first line of the evaluator's
-docstring. Arguments are never in it: they are often the answer. Nor are the reasons of undecided
-evaluators, which may quote what is on the machine; those are in the log. Ids of nodes are shown.
-People who read results see the checks that are not met, with arguments, beside it.
+docstring. It never contains arguments, which are often the answer, or the reasons of undecided
+evaluators, which may quote content of the machine and are in the log. It contains ids of nodes.
+People who read results also see the unmet checks with their arguments.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 _OPENINGS = ("Return whether ", "Tell whether ")
 _SHOWN_CHARS = 60
-"""Limit of one argument as people see it."""
+"""Maximum length of one argument in the feedback for people."""
 _WITHOUT_FEEDBACK = {NodeState.MET, NodeState.KEPT}
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """Why one node has no credit, or is broken, or kept the trial from starting.
+    """Why one node has no credit, is broken, or prevented the trial from starting.
 
     Attributes:
         node: its id.
-        state: neither met nor kept, unless it kept the trial from starting.
+        state: neither met nor kept, unless the node prevented the trial from starting.
         why: one or two sentences that an agent may read.
-        checks: those that are not met, with their arguments; for people, never for agents.
+        checks: the unmet checks with their arguments; for people, never for agents.
     """
 
     node: str
@@ -47,15 +47,15 @@ class Feedback:
 def explain(
     graph: Progress, task: Task, evaluators: Tools, *, shows_checks: bool = False
 ) -> tuple[Feedback, ...]:
-    """Return the feedback for every node that is neither met nor kept, in the task's order.
+    """Return feedback for every node that is neither met nor kept, in the task's order.
 
-    Where the trial could not start, the nodes that are to blame say so.
+    If the trial could not start, this includes the nodes that prevented it.
 
     Args:
-        graph: of a trial of `task`.
-        task: what was to be done.
-        evaluators: by place and name; one that is not among them is named, not described.
-        shows_checks: the feedback is for people.
+        graph: graph of a trial of `task`.
+        task: the task.
+        evaluators: known evaluators by place and name; for others, the feedback has the name only.
+        shows_checks: whether to include unmet checks; only for people.
     """
     feedback = []
     for node in task.graph:
@@ -74,14 +74,14 @@ def explain(
 
 
 def progress_lines(graph: Progress, task: Task, evaluators: Tools, detail: str) -> tuple[str, ...]:
-    """Return what an agent may be told of how far it is, one line each.
+    """Return the lines that describe an agent's progress to it.
 
     Args:
-        graph: of a trial of `task`.
-        task: what is to be done.
-        evaluators: by place and name.
-        detail: ``none``; ``hints``, the hints of nodes that count now and are unmet; ``nodes``, every
-            node with its state and why it is unmet.
+        graph: graph of a trial of `task`.
+        task: the task.
+        evaluators: evaluators by place and name.
+        detail: ``none``; ``hints`` for the hints of active nodes; ``nodes`` for every node with its
+            state and why it is unmet.
     """
     if detail == "hints":
         active = [node for node in task.graph if graph.state_of(node.id) is NodeState.ACTIVE]
@@ -96,8 +96,8 @@ def _explain_start(problem: StartProblem, condition: str) -> str:
     if problem.met is None:
         return f"Could not be checked before the start: {condition}"
     if problem.met:
-        return f"Satisfied before the start, so that nothing is left to do: {condition}"
-    return f"Has to stay satisfied and is not before the start: {condition}"
+        return f"Already satisfied before the agent started: {condition}"
+    return f"Must stay satisfied, but was not satisfied before the start: {condition}"
 
 
 def _explain_state(state: NodeState, condition: str, before: tuple[str, ...]) -> str:
@@ -107,9 +107,9 @@ def _explain_state(state: NodeState, condition: str, before: tuple[str, ...]) ->
         case NodeState.UNDONE:
             return f"No longer satisfied at the end: {condition}"
         case NodeState.BROKEN:
-            return f"Had to stay satisfied and is not at the end: {condition}"
+            return f"Had to stay satisfied, but was not at the end: {condition}"
         case NodeState.INCONCLUSIVE:
-            return f"Could not be checked, which is not the agent's fault: {condition}"
+            return f"Could not be checked (not the agent's fault): {condition}"
         case _:
             return f"Not yet satisfied: {condition}"
 

@@ -1,4 +1,4 @@
-"""The messages between the graph and the runners of evaluators."""
+"""Messages between the graph and the runners of evaluators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """How a trial is judged; INCONCLUSIVE says nothing about the agent."""
+    """Verdict on a trial; INCONCLUSIVE says nothing about the agent."""
 
     PASS = "PASS"  # noqa: S105
     FAIL = "FAIL"
@@ -21,16 +21,16 @@ class Verdict(StrEnum):
 
 
 class Cause(StrEnum):
-    """Who is responsible when a node could not be decided, or a trial must not start."""
+    """Why a node could not be decided, or a trial must not start."""
 
     TASK = "task"
-    """The task is wrong: a node is met at the start, or an invariant is not."""
+    """The task has an error: a node is met at the start, or an invariant is not."""
     MACHINE = "machine"
-    """A machine could not be asked."""
+    """A machine could not be queried."""
     EVALUATOR = "evaluator"
-    """The evaluator raised, or returned no bool, although its machine answers."""
+    """The evaluator raised, or did not return a bool, although its machine responds."""
     OBSTRUCTION = "obstruction"
-    """Something on the machine, which answers, keeps the evaluator from answering."""
+    """The machine responds, but something on it blocks the evaluator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one evaluator returned.
+    """Result of one evaluator.
 
     Attributes:
         node: id of the graph's node.
-        met: None when the evaluator could not decide.
+        met: the result; None if the evaluator could not decide.
         reason: why it could not decide, or why an unmet node can no longer be verified.
-        cause: who is responsible when it could not decide; None stands for the evaluator.
-        checks: of a node that is not met, the numbers of its checks that are not.
+        cause: cause if it could not decide; None means the evaluator.
+        checks: numbers of the unmet checks of a node that is not met.
     """
 
     node: str
@@ -68,17 +68,16 @@ class Outcome:
 
 
 class WaveRunner(Protocol):
-    """Runs the evaluators of one role, one round trip a call."""
+    """Runner of the evaluators of one role, with one round trip per call."""
 
     def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
         """Run all of `calls` and return one outcome for each, in any order.
 
-        It does not raise for trouble with a guest or an evaluator: it returns outcomes whose `met`
-        is None.
+        It does not raise if a guest or an evaluator fails: it returns outcomes whose `met` is None.
 
         Args:
             calls: the wave; never empty.
-            timeout_s: bound of the whole wave.
+            timeout_s: time limit of the whole wave.
         """
         ...
 
@@ -89,9 +88,9 @@ def undecided(calls: Sequence[Call], reason: str, cause: Cause = Cause.EVALUATOR
 
 
 def decisive_cause(causes: Iterable[Cause]) -> Cause | None:
-    """Return the cause that decides why a trial is INCONCLUSIVE; None without any.
+    """Return the cause to report for an INCONCLUSIVE trial; None if there are no causes.
 
-    The task comes first, since no retry can help. A machine comes before an evaluator, which may
+    The task comes first, because no retry can help. A machine comes before an evaluator, which may
     have raised only because of the machine.
     """
     known = set(causes)
@@ -101,8 +100,8 @@ def decisive_cause(causes: Iterable[Cause]) -> Cause | None:
 def match_outcomes(calls: Sequence[Call], outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Return exactly one outcome for each call, in the order of the calls.
 
-    A call without an outcome, or with two, is inconclusive; outcomes of nodes that no call is for
-    are dropped.
+    A call without an outcome, or with several, is inconclusive; outcomes without a call are
+    dropped.
     """
     by_node: dict[str, list[Outcome]] = {}
     for outcome in outcomes:

@@ -1,4 +1,4 @@
-"""How far the graph of one trial is: which nodes are met, undone, broken or undecided."""
+"""Progress of the graph of one trial: which nodes are met, undone, broken or undecided."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """The state of a trial's graph; it asks nobody.
+    """The state of a trial's graph, without access to machines.
 
-    `GraphEvaluator` makes it advance; without one it shows what a log holds.
+    `GraphEvaluator` advances it; it can also be restored from a log.
 
     Args:
-        nodes: of the task.
+        nodes: nodes of the task.
 
     Attributes:
-        ended: reason by role, for machines that the agent ended.
-        hindered: reason by role, for machines where the agent keeps evaluators from answering.
-        at_start: by node, why the trial must not start; nothing of it is kept in logs.
+        ended: reason by role, for machines that the agent stopped.
+        hindered: reason by role, for machines where the agent blocks evaluators.
+        at_start: for each node, why the trial must not start; not logged.
 
     Raises:
         GraphError: see `build_graph`.
@@ -44,15 +44,15 @@ class Progress:
         self._keeps = [node.id for node in nodes if node.mode is Mode.KEEP]
         self._successors = {name: tuple(graph.successors(name)) for name in self._nodes}
         self._missing = dict(graph.in_degree)
-        """How many predecessors are not met, by node."""
+        """Number of unmet predecessors, by node."""
         sources = {name for name, missing in self._missing.items() if not missing}
         self._active = sources.difference(self._keeps)
         self._met_at: dict[str, int] = {}
         self._lost: dict[str, str] = {}
-        """Hold nodes undone and keep nodes broken, with the reason if they cannot be verified."""
+        """Undone hold nodes and broken keep nodes, with the reason if they cannot be verified."""
         self._troubles: dict[str, Outcome] = {}
         self._unmet: dict[str, tuple[int, ...]] = {}
-        """Numbers of the checks that were not met when their node was last evaluated."""
+        """Numbers of the checks that were unmet when their node was last evaluated."""
         self._steps = 0
         self._is_finished = False
         self.ended: dict[str, str] = {}
@@ -66,23 +66,23 @@ class Progress:
 
     @property
     def met(self) -> tuple[str, ...]:
-        """Ids of the nodes that have credit now, in the task's order."""
+        """Ids of the nodes that currently have credit, in the task's order."""
         return tuple(name for name in self._nodes if self._state_of(name) is NodeState.MET)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every node that earns credit is met and nothing is undone, broken or open."""
+        """Whether every node that earns credit is met and none is undone, broken or undecided."""
         earning = len(self._nodes) - len(self._keeps)
         return len(self._met_at) == earning and not self._lost and not self._troubles
 
     @property
     def inconclusive(self) -> Mapping[str, str]:
-        """Reasons, by node, of those whose last evaluation could not decide."""
+        """Reason for each node whose last evaluation could not decide."""
         return {name: self._troubles[name].reason for name in self.in_order(self._troubles)}
 
     @property
     def obstructed(self) -> tuple[str, ...]:
-        """Ids of the undecided nodes whose evaluators were kept from answering."""
+        """Ids of the undecided nodes whose evaluators were blocked."""
         return tuple(
             name
             for name in self.in_order(self._troubles)
@@ -91,7 +91,7 @@ class Progress:
 
     @property
     def cause(self) -> Cause | None:
-        """The cause that decides why the verdict is INCONCLUSIVE; None when no node is."""
+        """The cause to report for the verdict INCONCLUSIVE; None if no node is inconclusive."""
         causes = (outcome.cause or Cause.EVALUATOR for outcome in self._troubles.values())
         return decisive_cause(causes)
 
@@ -123,7 +123,7 @@ class Progress:
         return NodeState.ACTIVE if name in self._active else NodeState.WAITING
 
     def waits_for(self, name: str) -> tuple[str, ...]:
-        """Return the unmet nodes that a node comes after, in the task's order.
+        """Return the unmet predecessors of a node, in the task's order.
 
         Raises:
             UnknownNameError: there is no such node.
@@ -133,14 +133,14 @@ class Progress:
         return tuple(before for before in self._nodes[name].after if before not in self._met_at)
 
     def unmet_checks(self, name: str) -> tuple[int, ...]:
-        """Return the numbers of a node's checks that were not met when it was last evaluated.
+        """Return the numbers of the checks that were unmet when a node was last evaluated.
 
-        None of a node that is met, or was not evaluated since the graph was made or restored.
+        Empty if the node is met, or was not evaluated since the graph was created or restored.
         """
         return self._unmet.get(name, ())
 
     def verdict(self) -> Verdict:
-        """Judge the present state; it is final once `finish` was called."""
+        """Return the verdict for the current state; it is final after `finish`."""
         if self.broken:
             return Verdict.FAIL
         if self.is_complete:
@@ -148,7 +148,7 @@ class Progress:
         return Verdict.INCONCLUSIVE if self._troubles else Verdict.FAIL
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the whole state as JSON, for the event log and for `restore`."""
+        """Return the state as JSON, for the event log and for `restore`."""
         return {
             "steps": self._steps,
             "finished": self._is_finished,
@@ -158,18 +158,20 @@ class Progress:
         }
 
     def restore(self, state: Mapping[str, Json]) -> None:
-        """Continue from what `to_dict` returned; only on a graph that is at its beginning.
+        """Continue from the result of `to_dict`; only for a graph without any steps.
 
         Raises:
-            GraphError: the state is not one of this graph.
+            GraphError: the state does not belong to this graph.
         """
         try:
             record = GraphRecord.model_validate(state)
         except ValidationError as exc:
-            raise GraphError("The saved state is no state of a graph.", details=str(exc)) from exc
+            raise GraphError(
+                "The saved state is not a state of a graph.", details=str(exc)
+            ) from exc
         if set(record.nodes) != set(self._nodes):
             raise GraphError(
-                "The saved state is one of another graph.",
+                "The saved state belongs to another graph.",
                 details=f"It has the nodes {', '.join(record.nodes)}.",
             )
         self._steps = record.steps
@@ -179,20 +181,20 @@ class Progress:
         self._restore_nodes(record)
 
     def restore_last(self, events: Iterable[Mapping[str, Any]]) -> None:
-        """Continue from the last state in a trial's log; one without any changes nothing.
+        """Continue from the last state in a trial's log, if there is one.
 
         Args:
-            events: rows of the log, oldest first; those with a ``graph`` count.
+            events: rows of the log, oldest first; only those with a ``graph`` are used.
 
         Raises:
-            GraphError: the state is not one of this graph.
+            GraphError: the state does not belong to this graph.
         """
         states = [event["graph"] for event in events if isinstance(event.get("graph"), dict)]
         if states:
             self.restore(states[-1])
 
     def _record_of(self, name: str) -> dict[str, Json]:
-        """Return a `NodeRecord` as JSON; built directly, as each step logs every node."""
+        """Return a `NodeRecord` as JSON; built directly because each step logs every node."""
         trouble = self._troubles.get(name)
         return {
             "state": self._state_of(name).value,
@@ -213,13 +215,13 @@ class Progress:
         for name in self._met_at:
             if any(before not in self._met_at for before in self._nodes[name].after):
                 raise GraphError(
-                    "The saved state is impossible for this graph.",
-                    details=f"Node {name!r} is met, but not all that it comes after.",
+                    "The saved state is not possible for this graph.",
+                    details=f"Node {name!r} is met, but not all of its predecessors are.",
                 )
             self._latch(name)
 
     def _latch(self, name: str) -> None:
-        """Remove a met node from the active ones and activate what waited for it alone."""
+        """Remove a met node from the active ones and activate nodes that waited only for it."""
         self._active.discard(name)
         for after in self._successors[name]:
             self._missing[after] -= 1
@@ -227,7 +229,7 @@ class Progress:
                 self._active.add(after)
 
     def take(self, outcomes: Iterable[Outcome]) -> list[str]:
-        """Take the outcomes of a wave and return the nodes newly met."""
+        """Apply the outcomes of a wave and return the newly met nodes."""
         fresh = []
         for outcome in outcomes:
             self._troubles.pop(outcome.node, None)
@@ -241,7 +243,7 @@ class Progress:
         return fresh
 
     def note(self, outcome: Outcome) -> None:
-        """Keep which checks of a node were not met."""
+        """Record which checks of a node were unmet."""
         self._unmet[outcome.node] = outcome.checks
 
     def in_order(self, names: Collection[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the check before the agent's first action found."""
+"""Results of the check before the agent's first action."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class StartProblem:
     """Why a trial must not start.
 
     Attributes:
-        node: id of the node concerned.
-        met: whether the node is met; None when that could not be decided.
-        cause: `TASK` when a node without predecessors is met already or a keep node is not met;
+        node: id of the node.
+        met: whether the node is met; None if undecided.
+        cause: `TASK` if a node without predecessors is already met or a keep node is not met;
             otherwise why the node could not be decided.
-        message: what is wrong, for logs and the trial's detail.
+        message: description of the problem, for logs and the trial's detail.
     """
 
     node: str
@@ -32,12 +32,14 @@ class StartProblem:
 
     @classmethod
     def of(cls, node: Node, outcome: Outcome) -> StartProblem | None:
-        """Return the problem with a node's outcome at the start; None when it is as it must be."""
+        """Return the problem with a node's outcome at the start; None if there is none."""
         if outcome.met is None:
             message = f"{node.id} is undecided at the start: {outcome.reason}"
             return cls(node.id, None, outcome.cause or Cause.EVALUATOR, message)
         if node.mode is Mode.KEEP and not outcome.met:
-            return cls(node.id, False, Cause.TASK, f"{node.id} must be met at the start and is not")
+            return cls(
+                node.id, False, Cause.TASK, f"{node.id} must be met at the start, but is not"
+            )
         if node.mode is not Mode.KEEP and outcome.met:
             return cls(node.id, True, Cause.TASK, f"{node.id} is met before the agent acts")
         return None
@@ -45,10 +47,10 @@ class StartProblem:
 
 @dataclass(frozen=True, slots=True)
 class StartReport:
-    """What `GraphEvaluator.check_start` found.
+    """Result of `GraphEvaluator.check_start`.
 
     Attributes:
-        problems: in the task's order.
+        problems: problems in the task's order.
     """
 
     problems: tuple[StartProblem, ...] = ()
@@ -60,10 +62,10 @@ class StartReport:
 
     @property
     def cause(self) -> Cause | None:
-        """The cause that decides the trial's reason; None when the trial may start."""
+        """The cause to report for the trial; None if the trial may start."""
         return decisive_cause(problem.cause for problem in self.problems)
 
     @property
     def detail(self) -> str:
-        """All problems in one line; empty when the trial may start."""
+        """All problems in one line; empty if the trial may start."""
         return "; ".join(problem.message for problem in self.problems)

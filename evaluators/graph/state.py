@@ -1,4 +1,4 @@
-"""The state of a trial's graph as the event log holds it."""
+"""The state of a trial's graph, as stored in the event log."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ class NodeState(StrEnum):
     """The state of a node."""
 
     WAITING = "waiting"
-    """Some predecessor is not met."""
+    """A predecessor is not met."""
     ACTIVE = "active"
     """Not met when last evaluated, or not evaluated yet."""
     MET = "met"
     UNDONE = "undone"
-    """A hold node that was met and, at the end, is not or can no longer be verified."""
+    """A hold node that was met but, at the end, is unmet or can no longer be verified."""
     INCONCLUSIVE = "inconclusive"
-    """Its evaluator could not decide when last asked."""
+    """The last evaluation could not decide."""
     KEPT = "kept"
-    """A keep node that was not found broken."""
+    """A keep node that is not broken."""
     BROKEN = "broken"
     """A keep node that is not met at the end."""
 
@@ -31,10 +31,10 @@ class NodeRecord(BaseModel):
     """One node.
 
     Attributes:
-        state: of `NodeState`.
-        met_at_step: the step that first met it, from 1; None for a node never met.
+        state: its state.
+        met_at_step: the step that first met it, from 1; None if it was never met.
         reason: why it is inconclusive or can no longer be verified; empty otherwise.
-        cause: who is responsible for an inconclusive node.
+        cause: why an inconclusive node could not be decided.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -49,11 +49,11 @@ class GraphRecord(BaseModel):
     """The whole graph.
 
     Attributes:
-        steps: evaluated so far.
-        finished: whether the final check is done.
-        nodes: by id.
-        ended: reason by role, for machines that the agent ended.
-        hindered: reason by role, for machines where the agent keeps evaluators from answering.
+        steps: number of evaluated steps.
+        finished: whether the final check was done.
+        nodes: records of nodes, by id.
+        ended: reason by role, for machines that the agent stopped.
+        hindered: reason by role, for machines where the agent blocks evaluators.
     """
 
     model_config = ConfigDict(extra="forbid")

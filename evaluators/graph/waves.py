@@ -1,4 +1,4 @@
-"""Ask the runners: one round trip a role, the machines in parallel."""
+"""Run evaluators: one round trip per role, with the machines in parallel."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ if TYPE_CHECKING:
 
 
 class Waves:
-    """Evaluates sets of nodes and counts what that took.
+    """Executor of the evaluators of sets of nodes, with counters.
 
-    A node's checks go out at once, each as a call of its own: to one role in one round trip, to
-    several roles at the same time. The node's own check and those of ``and`` count as one: met when
-    all are, unmet when one is, else undecided. That one or an alternative is enough. None met and at
-    least one that could not decide leaves the node undecided, with the reasons; all unmet, unmet.
+    A node's checks are sent together, each as a separate call: to one role in one round trip, to
+    several roles at the same time. The node's own check and those of ``and`` form a group: met if
+    all are met, unmet if one is unmet, else undecided. The node is met if the group or an
+    alternative is met. If none is met and at least one could not decide, the node is undecided,
+    with the reasons; if all are unmet, it is unmet.
 
-    The first role of a wave is asked in the caller's thread and each further one in a thread of
-    its own. Runners keep to the wave's time themselves. A runner that raises a `MesocosmError`
-    leaves its calls undecided; any other exception is a defect and propagates.
+    The first role of a wave runs in the caller's thread and each further one in its own thread.
+    Runners enforce the time limit of the wave themselves. If a runner raises a `MesocosmError`, its
+    calls are undecided; any other exception is a defect and propagates.
 
     Args:
-        nodes: all that will ever be evaluated.
-        runners: by role.
-        timeout_s: bound of one round trip.
+        nodes: all nodes that may be evaluated.
+        runners: runner of each role.
+        timeout_s: time limit of one round trip.
 
     Attributes:
-        ended: reason by role, for machines that the agent ended. They are not asked any more, and
-            checks on them are unmet.
-        hindered: reason by role, for machines where something of the agent's keeps evaluators from
-            answering. They are asked, and checks that cannot decide are unmet.
-        round_trips: how many there were, by role.
-        evaluations: how many checks were run in all.
+        ended: reason by role, for machines that the agent stopped. They are not queried any more,
+            and checks on them are unmet.
+        hindered: reason by role, for machines where the agent blocks evaluators. They are still
+            queried, and undecided checks count as unmet.
+        round_trips: number of round trips, by role.
+        evaluations: total number of checks that were run.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Waves:
         self.evaluations = 0
 
     def run(self, names: Sequence[str]) -> list[Outcome]:
-        """Evaluate the nodes of these ids; one outcome for each, in their order."""
+        """Evaluate the nodes of these ids and return one outcome for each, in their order."""
         by_role: dict[str, list[Call]] = {}
         for name in names:
             for role, call in self._calls[name]:
@@ -102,13 +103,13 @@ class Waves:
         try:
             outcomes = self._runners[role].evaluate(calls, timeout_s=self._timeout_s)
         except MesocosmError as exc:
-            outcomes = undecided(calls, f"{role} could not be asked: {exc.brief}", Cause.MACHINE)
+            outcomes = undecided(calls, f"{role} could not be queried: {exc.brief}", Cause.MACHINE)
         matched = match_outcomes(calls, outcomes)
         reason = self._agents_fault_on(role)
         return [_unmet_if_open(outcome, reason) for outcome in matched] if reason else matched
 
     def _agents_fault_on(self, role: str) -> str:
-        """Return what the agent did to a role's machine; a session check may need any machine."""
+        """Return what the agent did to a role's machine, or to any machine for session checks."""
         if role == SESSION:
             return "; ".join([*self.ended.values(), *self.hindered.values()])
         return self.hindered.get(role, "")
@@ -121,7 +122,7 @@ def _unmet_if_open(outcome: Outcome, reason: str) -> Outcome:
 
 
 def _calls_of(node: Node) -> list[tuple[str, Call]]:
-    """Return role and call of each check; the # in a further one's name is in no node's id."""
+    """Return role and call of each check; names of further checks have a #, which ids cannot contain."""
     return [
         (check.on, Call(f"{node.id}#{number}" if number else node.id, check.check, check.args))
         for number, check in enumerate(node.checks)

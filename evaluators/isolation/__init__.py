@@ -1,1 +1,1 @@
-"""Child processes in which evaluators run, killed at a deadline."""
+"""Child processes for evaluators, killed at a deadline."""

@@ -1,8 +1,9 @@
-"""The process that runs evaluators of sessions, one after the other, until its input ends.
+"""Child process that runs evaluators of sessions, one after the other, until its input ends.
 
-Started by `evaluators.isolation.pool`. What an agent submitted is read here, so that an evaluator that
-does not end can be ended. Machines are read by the parent, on request. An evaluator that has asked no
-machine is ended by `COSTLY` once the answer has cost `ANSWER_CPU_S`, however slow the host is.
+Started by `evaluators.isolation.pool`. The agent's answer is evaluated here, so that an evaluator
+that hangs can be killed. The parent reads machines, on request. An evaluator that has not queried a
+machine is stopped with `COSTLY` once it has used `ANSWER_CPU_S` of CPU time, independent of the
+speed of the host.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _GRACE_S = 5
 
 
 class _Part:
-    """A machine or phone of the session; its methods are called in the parent."""
+    """Proxy of a machine or phone of the session; its methods run in the parent."""
 
     def __init__(self, ask: Callable[[Request], Any], *part: str) -> None:
         self._ask = ask
@@ -44,7 +45,7 @@ class _Part:
 
 
 class _View(_Part):
-    """The session as evaluators see it: a `CrossView` whose machines are read by the parent."""
+    """Proxy of the session: a `CrossView` whose machines are read by the parent."""
 
     def __init__(self, answer: str | None, ask: Callable[[Request], Any]) -> None:
         super().__init__(ask)
@@ -86,7 +87,7 @@ def main() -> None:
 
 
 def _silence() -> None:
-    """Keep what evaluators print out of the messages."""
+    """Redirect the output of evaluators, so that it does not mix with messages."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)

@@ -1,7 +1,7 @@
-"""Values that pass between a process of evaluators and its parent, as JSON.
+"""JSON encoding of values that pass between an evaluator process and its parent.
 
-Nothing is unpickled: text from the other process can create plain data, arrays, errors of this project
-and of Python, and the few classes of records that views return; nothing else.
+Nothing is unpickled: data from the other process can create only plain data, arrays, errors of this
+project and of Python, and the few classes of records that views return.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from evaluators.readers import model
 from evaluators.suite_code.sources import SourceFile
 
 MAX_MESSAGE_BYTES = 1 << 28
-"""Limit of a message, in both directions."""
+"""Maximum size of a message, in both directions."""
 
 _KIND = "!"
 _RECORD_MODULES = (messages, pictures, model, hierarchy, notices, records)
@@ -37,24 +37,26 @@ def encode(value: object) -> bytes:
     """Return a value as JSON.
 
     Raises:
-        EvaluationError: it is of a class that cannot be sent, or larger than 256 MiB.
+        EvaluationError: the value is of a class that cannot be sent, or larger than 256 MiB.
     """
     data = json.dumps(_plain(value), separators=(",", ":")).encode()
     if len(data) > MAX_MESSAGE_BYTES:
-        raise EvaluationError(f"A value of {len(data)} bytes is too large for an evaluator.")
+        raise EvaluationError(
+            f"A value of {len(data)} bytes is too large to be sent to or from an evaluator."
+        )
     return data
 
 
 def decode(data: bytes) -> Any:  # noqa: ANN401 - what was encoded
-    """Return the value that was encoded.
+    """Return the encoded value.
 
     Raises:
-        EvaluationError: the text is none that `encode` returns.
+        EvaluationError: the data is not the output of `encode`.
     """
     try:
         return _value(json.loads(data))
     except (ValueError, KeyError, TypeError, RecursionError) as exc:
-        raise EvaluationError("A message of a process of evaluators is damaged.") from exc
+        raise EvaluationError("A message from an evaluator process is damaged.") from exc
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - JSON
@@ -128,7 +130,7 @@ def _exception(content: list[str]) -> Exception:
     if isinstance(known, type) and issubclass(known, Exception):
         try:
             return known(message)
-        except TypeError:  # more arguments are needed
+        except TypeError:  # the class needs more arguments
             return RuntimeError(f"{name}: {message}")
     return RuntimeError(f"{name}: {message}")
 

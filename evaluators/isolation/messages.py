@@ -1,4 +1,4 @@
-"""Messages between a process of evaluators and its parent."""
+"""Messages between an evaluator process and its parent."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from evaluators.suite_code.sources import SourceFile
 
 READY = "ready"
-"""First message of the process."""
+"""First message that the process sends."""
 PARTS = frozenset({"machine", "phone"})
-"""Methods of a view that return an object to ask."""
+"""Methods of a view that return an object whose methods can be called."""
 
 
 ANSWER_CPU_S = 2.0
-"""CPU time that an evaluator may spend on an answer alone; it needs some milliseconds."""
+"""Limit of an evaluator's CPU time for an answer; a few milliseconds are usual."""
 COSTLY = signal.SIGPROF
-"""Ends a process whose evaluator has spent that."""
+"""Signal that ends a process whose evaluator exceeds that limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class Job:
         module: dotted name of its module.
         name: its name there.
         args: its arguments, without the subject.
-        answer: the submitted answer.
-        timeout_s: the process ends itself some seconds after this, should its parent be gone.
-        sources: files of the suite that brings the evaluator, by dotted name of their modules.
+        answer: the submitted answer, if any.
+        timeout_s: time limit; the process exits some seconds later if its parent has died.
+        sources: files of the suite that defines the evaluator, by dotted name of their modules.
     """
 
     module: str
@@ -49,10 +49,10 @@ class Request:
     """A method to call on the parent's view of the session.
 
     Attributes:
-        part: one of `PARTS` and its arguments; empty: the view itself is asked.
-        method: of that object.
-        args: by position.
-        kwargs: by name.
+        part: one of `PARTS` and its arguments; empty for the view itself.
+        method: method of that object.
+        args: positional arguments.
+        kwargs: keyword arguments.
     """
 
     part: tuple[str, ...]
@@ -63,7 +63,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a request returned, or the exception that it raised."""
+    """Result of a request, or the exception that it raised."""
 
     value: Any = None
     error: Exception | None = None
@@ -71,12 +71,12 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What an evaluator returned, or why it did not.
+    """Result of an evaluator, or why it has none.
 
     Attributes:
-        value: what it returned.
-        error: the exception of a request or of the evaluator, when it can be sent.
-        reason: the exception as text; empty when the evaluator returned.
+        value: the result.
+        error: the exception of a request or of the evaluator, if it can be sent.
+        reason: the exception as text; empty if the evaluator returned.
     """
 
     value: Any = None

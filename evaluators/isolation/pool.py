@@ -32,11 +32,11 @@ _START_TIMEOUT_S = 60.0
 _END_TIMEOUT_S = 5.0
 _TAIL_CHARS = 400
 _COSTLY_CODES = {-COSTLY, 128 + COSTLY}
-"""Of the process itself, and of the shell that waits for it."""
+"""Exit codes of the process itself, and of a shell that waits for it."""
 
 
 class ChildDiedError(EvaluationError):
-    """The process of an evaluator ended before the evaluator did."""
+    """The process of an evaluator exited before the evaluator returned."""
 
     code = "evaluator_process_died"
 
@@ -45,7 +45,7 @@ class EvaluatorProcess:
     """One child process, which runs one evaluator at a time.
 
     Raises:
-        EvaluationError: it does not start.
+        EvaluationError: the process does not start.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class EvaluatorProcess:
         self._process = process.start(argv, env=env, stdin=subprocess.PIPE)
         self._writing = Connection(_detached(self._process.stdin), readable=False)
         self._reading = Connection(_detached(self._process.stdout), writable=False)
-        self._exchange(None, None, _START_TIMEOUT_S, "The process of evaluators")
+        self._exchange(None, None, _START_TIMEOUT_S, "The evaluator process")
 
     @property
     def is_alive(self) -> bool:
@@ -62,16 +62,16 @@ class EvaluatorProcess:
         return self._process.poll() is None
 
     def run(self, job: Job, view: CrossView) -> Result:
-        """Run an evaluator; kill the process when it does not end in time.
+        """Run an evaluator; kill the process if it exceeds its time limit.
 
         Args:
-            job: the evaluator, its arguments and its time.
-            view: answers the evaluator's requests.
+            job: the evaluator, its arguments and its time limit.
+            view: the session, which executes the evaluator's requests.
 
         Raises:
-            EvaluationError: it did not end in time.
-            CostlyAnswerError: the submitted answer makes it take very long.
-            ChildDiedError: the process ended, or sent no result.
+            EvaluationError: the evaluator exceeded its time limit.
+            CostlyAnswerError: evaluating the submitted answer takes too long.
+            ChildDiedError: the process exited, or sent no result.
         """
         result = self._exchange(job, view, job.timeout_s, job.name)
         if not isinstance(result, Result):
@@ -81,7 +81,7 @@ class EvaluatorProcess:
     def _exchange(
         self, job: Job | None, view: CrossView | None, timeout_s: float, name: str
     ) -> Any:  # noqa: ANN401
-        """Send a job and answer requests; return the first message that is none."""
+        """Send a job and execute requests; return the first message that is not a request."""
         deadline_s = time.monotonic() + timeout_s
         sent = None if job is None else encode(job)
         try:
@@ -100,20 +100,22 @@ class EvaluatorProcess:
             self.close()
             raise
         self.close()
-        raise EvaluationError(f"{name} did not end within {timeout_s:.3g} s and was ended.")
+        raise EvaluationError(f"{name} did not end within {timeout_s:.3g} s and was killed.")
 
     def _death(self, name: str) -> EvaluationError:
-        """Return why the process ended before its evaluator did."""
+        """Return an error that explains why the process exited early."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_TIMEOUT_S)
         printed = self.close()
         if self._process.returncode in _COSTLY_CODES:
             limit = f"{ANSWER_CPU_S:g} s of CPU time"
-            return CostlyAnswerError(f"{name} took more than {limit} over the submitted answer.")
+            return CostlyAnswerError(
+                f"{name} used more than {limit} to evaluate the submitted answer."
+            )
         return ChildDiedError(f"{name}: its process died.", details=printed)
 
     def close(self) -> str:
-        """Kill the process; return the end of what it printed while it started."""
+        """Kill the process and return the last part of its startup output."""
         process.kill_group(self._process)
         printed = b""
         if self._process.stderr is not None and not self._process.stderr.closed:
@@ -125,7 +127,7 @@ class EvaluatorProcess:
 
 
 class EvaluatorProcesses:
-    """Idle child processes, started when they are needed and used again. Thread-safe."""
+    """Pool of child processes, started on demand and reused; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -137,15 +139,15 @@ class EvaluatorProcesses:
         """Run an evaluator in a child process.
 
         Args:
-            tool: the evaluator, which can be imported by its module and name.
+            tool: the evaluator, which must be importable by its module and name.
             view: its subject.
             args: its arguments.
-            timeout_s: the process is killed after this.
+            timeout_s: time after which the process is killed.
 
         Raises:
             MesocosmError: the evaluator raised it.
-            CostlyAnswerError: the submitted answer makes it take very long.
-            EvaluationError: the evaluator raised something else, or did not end in time.
+            CostlyAnswerError: evaluating the submitted answer takes too long.
+            EvaluationError: the evaluator raised another exception, or exceeded its time limit.
         """
         function = tool.mark.function
         module = function.__module__
@@ -167,7 +169,7 @@ class EvaluatorProcesses:
         return result
 
     def _take(self) -> EvaluatorProcess | None:
-        """Return an idle process that is alive, if any."""
+        """Return an idle, running process, if any."""
         with self._lock:
             while self._idle:
                 taken = self._idle.pop()
@@ -178,9 +180,9 @@ class EvaluatorProcesses:
 
 
 def _detached(stream: IO[bytes] | None) -> int:
-    """Return a descriptor of a stream's file that outlives the stream, which is closed."""
+    """Close a stream and return a duplicate of its file descriptor."""
     if stream is None:
-        raise EvaluationError("The process of evaluators has no pipe.")
+        raise EvaluationError("The evaluator process has no pipe.")
     with stream:
         return os.dup(stream.fileno())
 

@@ -1,11 +1,11 @@
-"""Ten capabilities of an agent, each scored on the tasks that are complex in certain ways.
+"""Ten capabilities of an agent, each scored on tasks with certain levels of complexity.
 
 A capability is a predicate over the levels of the five dimensions; an agent's score in it is its
-mean coverage rate over the tasks that fit. The sets overlap, so the ten scores are not ten
-independent measurements; each comes with its number of tasks.
+mean coverage rate over the matching tasks. The sets overlap, so the ten scores are not ten
+independent measurements; each is reported with its number of tasks.
 
-`TABLE_12` is the paper's table as it is printed (three stars read as hard, none as any level), and
-`AMENDED`, the default, corrects two rows that cannot be meant. Doubts about rows are in
+`TABLE_12` is the paper's table as printed (three stars mean hard, no stars any level), and
+`AMENDED`, the default, corrects two rows that cannot be intended. Doubts about rows are in
 `Capability.doubt`. Any other mapping from names to `Capability` can be used as well.
 
 Source: Bu et al., OmniBench, 2025, section 4.2, table 12 and appendix D.1.
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """Which tasks ask for a capability.
+    """A capability and the tasks that require it.
 
     Attributes:
-        short: its abbreviation.
-        needs: level by dimension; dimensions left out may have any.
-        doubt: what is doubtful about the paper's row, or why it was amended; empty when nothing.
+        short: abbreviation.
+        needs: required level by dimension; other dimensions may have any level.
+        doubt: doubt about the paper's row, or why it was amended; empty if there is none.
     """
 
     short: str
@@ -39,7 +39,7 @@ class Capability:
     doubt: str = ""
 
     def fits(self, complexity: Complexity) -> bool:
-        """Return whether a task asks for this capability."""
+        """Return whether a task requires this capability."""
         return all(complexity.level(dimension) is level for dimension, level in self.needs.items())
 
 
@@ -92,11 +92,11 @@ AMENDED: Mapping[str, Capability] = {
         doubt="Knowledge is easy (one domain): the printed row is Cross-Domain Knowledge again.",
     ),
 }
-"""With the two rows corrected that cannot be meant as printed."""
+"""The table with two rows corrected that cannot be intended as printed."""
 
 
 def capabilities_of(
     complexity: Complexity, table: Mapping[str, Capability] = AMENDED
 ) -> tuple[str, ...]:
-    """Return the names of the capabilities that a task asks for, in the table's order."""
+    """Return the names of the capabilities that a task requires, in the table's order."""
     return tuple(name for name, capability in table.items() if capability.fits(complexity))

@@ -1,4 +1,4 @@
-"""Five dimensions of how complex a task is, and their levels.
+"""Five dimensions of task complexity, and their levels.
 
 =============  =============================================  ======  =======  ======
 dimension      measure                                        easy    medium   hard
@@ -10,12 +10,13 @@ hierarchy      subtasks on the longest path (depth)           0-2     3-4      5
 branch         most subtasks of which none is before another  0-2     3-4      5 on
 =============  =============================================  ======  =======  ======
 
-What the paper leaves open is defined so: an edge that other edges imply (a to c beside a to b to c)
-does not count; depth counts subtasks, a source having 1; width is the largest antichain, found by
-Dilworth's theorem as subtasks less a largest matching in the transitive closure, and not the
-largest level, which can be smaller. Graphs of several components are allowed.
+Definitions that the paper leaves open: an edge implied by other edges (a to c in addition to a to b
+to c) does not count; depth counts subtasks, so a source has depth 1; width is the largest
+antichain, computed with Dilworth's theorem as the number of subtasks minus a maximum matching in
+the transitive closure, and not the largest level, which can be smaller. Graphs of several
+components are allowed.
 
-Knowledge is measured only where the application of every subtask is known.
+Knowledge is measured only if the application of every subtask is known.
 
 Source: Bu et al., OmniBench, 2025, table 2; Dilworth, Annals of Mathematics 51 (1950), 161-166.
 """
@@ -60,7 +61,7 @@ LARGEST: Mapping[Dimension, tuple[int, int]] = {
     Dimension.HIERARCHY: (2, 4),
     Dimension.BRANCH: (2, 4),
 }
-"""Largest measure that is still easy, and still medium."""
+"""Largest measure of the levels easy and medium."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +69,13 @@ class Complexity:
     """The measures of a task.
 
     Attributes:
-        measures: counts, by dimension; without knowledge where applications are unknown.
+        measures: counts by dimension; without knowledge if applications are unknown.
     """
 
     measures: Mapping[Dimension, int]
 
     def level(self, dimension: Dimension) -> Level | None:
-        """Return the level in a dimension; None when it was not measured."""
+        """Return the level in a dimension; None if it was not measured."""
         if dimension not in self.measures:
             return None
         easy, medium = LARGEST[dimension]
@@ -84,7 +85,7 @@ class Complexity:
         return Level.MEDIUM if measure <= medium else Level.HARD
 
     def to_dict(self) -> dict[str, Json]:
-        """Return measure and level of each dimension as JSON; null for one not measured."""
+        """Return measure and level of each dimension as JSON; null if not measured."""
         rows: dict[str, Json] = {}
         for dimension in Dimension:
             level = self.level(dimension)
@@ -100,8 +101,8 @@ def measure_complexity(structure: Structure, categories: Mapping[str, str]) -> C
     """Measure a task in all five dimensions.
 
     Args:
-        structure: of the task.
-        categories: of applications, such as ``Office`` of ``LibreOffice Calc``.
+        structure: structure of the task.
+        categories: category by application, such as ``Office`` for ``LibreOffice Calc``.
     """
     measures = {
         Dimension.DEPENDENCY: nx.transitive_reduction(structure.graph).number_of_edges(),
@@ -116,7 +117,7 @@ def measure_complexity(structure: Structure, categories: Mapping[str, str]) -> C
 
 
 def largest_antichain(structure: Structure) -> int:
-    """Return the most subtasks of which none comes before another, directly or not."""
+    """Return the size of the largest set of subtasks of which none precedes another, directly or not."""
     closure = nx.transitive_closure_dag(structure.graph)
     pairs: nx.Graph[tuple[str, str]] = nx.Graph()
     left = [(name, "before") for name in structure.order]

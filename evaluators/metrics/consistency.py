@@ -1,27 +1,27 @@
 """Logical consistency: whether an agent finishes in one application before it opens another.
 
-The coherency score CS of a sequence of subtasks is the number of neighbours in the same
-application; CS_max is the largest CS of all topological orders of the graph. With blocks, the
-maximal runs in one application, CS = subtasks - blocks, so CS_max is that of the order with the
-fewest blocks (`fewest_blocks`).
+The coherency score CS of a sequence of subtasks is the number of adjacent pairs in the same
+application; CS_max is the largest CS of all topological orders of the graph. A block is a maximal
+run in one application. CS = subtasks - blocks, so CS_max is the CS of the order with the fewest
+blocks (`fewest_blocks`).
 
-The paper's LC = CS_agent / CS_max does not define trials that end early, and is 0 / 0 where no two
-subtasks can be neighbours in one application. So there are three variants:
+The paper's LC = CS_agent / CS_max does not define trials that end early, and is 0 / 0 if no two
+subtasks can be adjacent in one application. Therefore there are three variants:
 
-* **full** = CS(agent) / CS_max(graph), the paper's. It mixes tidiness with progress: an agent that
-  did one subtask has 0. None when CS_max is 0.
-* **prefix** = CS(agent) / CS_max(the part that the agent did): tidiness alone. None when that
-  CS_max is 0.
-* **switching** = fewest blocks of that part / blocks of the agent: above 0, at most 1, and defined
-  as soon as one subtask was done; None before.
+* **full** = CS(agent) / CS_max(graph), as in the paper. It mixes tidiness with progress: an agent
+that did one subtask has 0. None if CS_max is 0.
+* **prefix** = CS(agent) / CS_max(the part that the agent did): tidiness only. None if that CS_max
+is 0.
+* **switching** = fewest blocks of that part / blocks of the agent: above 0, at most 1, defined once
+one subtask was done; None before.
 
-All three are None where the application of a subtask is unknown.
+All three are None if the application of a subtask is unknown.
 
-*Sequence of an agent:* every subtask in the order in which its last node latched, also if undone
-later. The order of subtasks that one step completed is not known. The agent is given the benefit of
+*Sequence of an agent:* every subtask in the order in which its last node latched, even if undone
+later. The order of subtasks completed in the same step is unknown. The agent gets the benefit of
 the doubt: of all orders that the steps and ``after`` allow, the one with the fewest blocks counts.
-It is found exactly, as CS_max is, on that part of the graph with every step put after the one
-before.
+It is computed exactly, like CS_max, on that part of the graph with edges from every step to the
+next.
 
 Source: Bu et al., OmniBench, 2025, section 4.1.
 """
@@ -63,7 +63,7 @@ class Consistency:
 
 
 def coherency(apps: Sequence[str]) -> int:
-    """Return CS: how many neighbours are in the same application."""
+    """Return CS, the number of adjacent pairs in the same application."""
     return sum(app == following for app, following in itertools.pairwise(apps))
 
 
@@ -76,8 +76,8 @@ def logical_consistency(structure: Structure, steps: Iterable[Sequence[str]]) ->
     """Compute the three variants for one trial.
 
     Args:
-        structure: of the task.
-        steps: subtasks newly completed, step by step, in the order of the log.
+        structure: structure of the task.
+        steps: newly completed subtasks of each step, in the order of the log.
     """
     if not structure.has_apps:
         return Consistency(None, None, None)
@@ -99,11 +99,11 @@ def logical_consistency(structure: Structure, steps: Iterable[Sequence[str]]) ->
 
 
 def _in_order_of(part: Structure, steps: Sequence[Sequence[str]]) -> Structure:
-    """Return a graph with every subtask of a step after every one of the step before."""
+    """Return a graph with edges from every subtask of a step to every subtask of the next step."""
     step_of = {name: number for number, step in enumerate(steps) for name in step}
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(part.apps)
-    # An edge is only between some of their nodes where the later subtask was completed first.
+    # If the later subtask was completed first, an edge is only between some of their nodes.
     graph.add_edges_from(edge for edge in part.graph.edges if step_of[edge[0]] <= step_of[edge[1]])
     for earlier, later in itertools.pairwise(steps):
         graph.add_edges_from(itertools.product(earlier, later))
@@ -111,16 +111,16 @@ def _in_order_of(part: Structure, steps: Sequence[Sequence[str]]) -> Structure:
 
 
 def fewest_blocks(structure: Structure) -> int:
-    """Return the fewest blocks that any topological order has.
+    """Return the minimum number of blocks of all topological orders.
 
-    A* over sets of done nodes. A move is a whole block: every open node of one application, and
-    what that opens in it. Extending a block never hurts (what is done earlier can be left out of a
-    later block), and an application that can be finished now is finished now (it needs at least
-    this one block in any case). What is left needs, for each application, at least as many blocks
-    as any one path through the graph enters it; the sum never overestimates, so the first complete
-    path that is expanded is a shortest.
+    A* over sets of done nodes. A move is a whole block: every available node of one application,
+    and the nodes of that application that become available. Extending a block never hurts (nodes
+    done earlier can be omitted from a later block), and an application that can be finished now is
+    finished now (it needs at least this block in any case). The remainder needs, for each
+    application, at least as many blocks as the number of times that any single path enters it; the
+    sum never overestimates, so the first complete path that is expanded is a shortest one.
 
-    The problem holds the shortest common supersequence and is NP-hard in the number of
+    The problem contains the shortest common supersequence problem and is NP-hard in the number of
     applications; for a fixed number, or a fixed width of the graph, this is polynomial. Graphs of
     40 nodes take milliseconds.
     """
@@ -128,7 +128,7 @@ def fewest_blocks(structure: Structure) -> int:
 
 
 class _Search:
-    """One search; sets of nodes are bits of an int, by place in the topological order."""
+    """One search; sets of nodes are bits of an int, by position in the topological order."""
 
     def __init__(self, structure: Structure) -> None:
         order = structure.order
@@ -162,9 +162,9 @@ class _Search:
                     heapq.heappush(queue, (estimate, -after.bit_count(), next(ticket), after))
 
     def _left(self, done: int) -> int:
-        """Return a lower bound of the blocks that are still needed."""
+        """Return a lower bound of the number of remaining blocks."""
         left, needed = ~done, 0
-        for entries in self._entries:  # plain loops: this is most of the time
+        for entries in self._entries:  # plain loops, because most of the time is spent here
             for count, nodes in entries:
                 if nodes & left:
                     needed += count
@@ -172,7 +172,7 @@ class _Search:
         return needed
 
     def _moves(self, done: int) -> list[int]:
-        """Return the sets that one more block leads to; only one if it finishes an application."""
+        """Return the sets reachable with one more block; only one if it finishes an application."""
         moves = []
         for mask, numbers in self._groups:
             if done & mask == mask:
@@ -189,7 +189,7 @@ class _Search:
 
 
 def _entries(group: Sequence[int], followers: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    """Return how often a path enters an application at most, from each node on.
+    """Return the maximum number of times a path enters an application, from each node.
 
     Returns:
         Counts, in descending order, each with the set of nodes from which that many entries are possible.

@@ -1,15 +1,15 @@
-"""Uncertainty of a figure: intervals over tasks, and the comparison of two agents.
+"""Uncertainty of metrics: intervals over tasks, and the comparison of two agents.
 
-Trials of one task resemble each other, so tasks and not trials are the sample: a run with many
-repeats of few tasks says little about other tasks, and its interval must show it. Every figure
-weighs each task once, by the mean of its trials.
+Trials of one task are correlated, so the sampling unit is the task, not the trial: a run with many
+repeats of few tasks says little about other tasks, and its interval must reflect that. Every metric
+gives each task the same weight, with the mean of its trials.
 
-`task_interval` is Wilson's interval with the effective number of observations in place of the
-number of trials. It is the default for shares, because the percentile bootstrap over tasks is too
-narrow where tasks are few and has no width at 0 and 1. `bootstrap_interval` serves for means that
-are no shares and for differences. Measured coverage of both: docs/decisions/2026-11-22-intervals.md.
+`task_interval` is Wilson's interval with the effective number of observations instead of the number
+of trials. It is the default for proportions, because the percentile bootstrap over tasks is too
+narrow for few tasks and has zero width at 0 and 1. `bootstrap_interval` is for means that are not
+proportions and for differences. Measured coverage of both: docs/decisions/2026-11-22-intervals.md.
 
-The bootstrap draws from a fixed seed: the same numbers give the same interval.
+The bootstrap uses a fixed seed: the same values give the same interval.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _LARGEST_EXACT = 16
 
 
 def wilson_interval(successes: float, trials: float, *, z: float = _Z_95) -> tuple[float, float]:
-    """Return the Wilson score interval of a share of independent trials.
+    """Return the Wilson score interval of a proportion of independent trials.
 
     Args:
-        successes: from 0 to `trials`; not necessarily whole.
-        trials: above 0; not necessarily whole.
+        successes: from 0 to `trials`; not necessarily an integer.
+        trials: above 0; not necessarily an integer.
         z: quantile of the normal distribution; 1.96 is 95 %, two-sided.
 
     Raises:
@@ -71,12 +71,12 @@ def task_interval(
     """Return the 95 % interval of `mean_of_tasks` for values from 0 to 1; None without values.
 
     Wilson's interval of the mean m with n observations, n = m (1 - m) / v, where v is the variance
-    of the mean estimated between tasks. n is at most the number of trials, and the number of tasks
-    where all tasks agree on 0 or 1. A single task counts as one observation.
+    of the mean estimated between tasks. n is at most the number of trials, and equals the number of
+    tasks if all tasks agree on 0 or 1. A single task counts as one observation.
 
     Args:
         by_task: values of the trials of each task; tasks without values are left out.
-        trials: how many trials the values summarise; by default as many as there are values.
+        trials: number of trials that the values summarise; by default the number of values.
 
     Raises:
         ValueError: a value is out of range.
@@ -114,10 +114,11 @@ def bootstrap_interval(
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
 ) -> tuple[float, float] | None:
-    """Return the percentile interval of `mean_of_tasks`, tasks drawn with replacement.
+    """Return the percentile bootstrap interval of `mean_of_tasks`, with tasks drawn with replacement.
 
-    Tasks without values are left out. With fewer than two tasks the result is None. When all tasks
-    have the same mean the interval has no width, which is a limit of the method and no certainty.
+    Tasks without values are left out. With fewer than two tasks the result is None. If all tasks
+    have the same mean, the interval has zero width, which is a limitation of the method and does
+    not mean certainty.
 
     Args:
         by_task: values of the trials of each task.
@@ -138,16 +139,16 @@ def bootstrap_interval(
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two agents on the tasks that both have values for.
+    """Comparison of two agents on the tasks for which both have values.
 
     Attributes:
-        tasks: how many there were.
-        difference: mean over tasks of the second agent's mean less the first one's; None
-            without tasks.
+        tasks: number of tasks.
+        difference: mean over tasks of the second agent's mean minus the first one's; None without
+            tasks.
         interval: its 95 % bootstrap interval over tasks; None with fewer than two tasks.
-        p_value: of the two-sided sign-flip test of no difference; None without tasks.
-        better: tasks at which the second agent was better.
-        worse: tasks at which it was worse; at the others they were equal.
+        p_value: p-value of the two-sided sign-flip test of no difference; None without tasks.
+        better: number of tasks on which the second agent was better.
+        worse: number of tasks on which it was worse; on the others they were equal.
     """
 
     tasks: int
@@ -158,7 +159,7 @@ class Comparison:
     worse: int
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON."""
+        """Return the comparison as JSON."""
         return {
             "tasks": self.tasks,
             "difference": self.difference,
@@ -173,16 +174,16 @@ class Comparison:
 def compare(
     first: Mapping[str, Collection[float]], second: Mapping[str, Collection[float]]
 ) -> Comparison:
-    """Compare two agents task by task, so that hard tasks weigh on both alike.
+    """Compare two agents task by task, so that hard tasks affect both equally.
 
-    Each task counts once, by the mean of its trials, however many there were. Tasks that only one
-    of them has values for are left out. The p-value is how often random signs of the tasks'
-    differences give a mean at least as far from 0: counted over all signs up to 16 tasks that
-    differ, else estimated from 100 000 draws (the observed one among them, so that it is never 0).
+    Each task counts once, with the mean of its trials. Tasks for which only one agent has values
+    are left out. The p-value is the proportion of random signs of the tasks' differences that give
+    a mean at least as far from 0: exact over all signs for up to 16 tasks that differ, otherwise
+    estimated from 100 000 draws (including the observed one, so that it is never 0).
 
     Args:
         first: values of the trials by task.
-        second: the same of the other agent.
+        second: the same for the other agent.
 
     Source: Fisher, The Design of Experiments (1935), section 21, the randomisation test; Phipson
     and Smyth, Statistical Applications in Genetics and Molecular Biology 9 (2010), article 39,

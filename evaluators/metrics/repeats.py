@@ -1,12 +1,13 @@
-"""Repeats of a task: passed at least once in k, passed every time in k.
+"""Repeats of a task: the probability of at least one pass in k trials, and of k passes.
 
-A task with n conclusive trials of which c passed gives
+For a task with n conclusive trials of which c passed:
 
-* pass@k = 1 - C(n-c, k) / C(n, k), the probability that k trials drawn from the n hold a pass;
+* pass@k = 1 - C(n-c, k) / C(n, k), the probability that k trials drawn from the n include a pass;
 * pass^k = C(c, k) / C(n, k), the probability that all k are passes.
 
-Both are unbiased for every n of at least k. A figure of several tasks is the mean over tasks, with
-its 95 % interval over tasks. A task with fewer than k conclusive trials is left out for this k.
+Both are unbiased for every n of at least k. The value for several tasks is the mean over tasks,
+with its 95 % interval over tasks. A task with fewer than k conclusive trials is left out for this
+k.
 
 Source: Chen et al., Evaluating Large Language Models Trained on Code, 2021, section 2.1 (pass@k);
 Yao et al., tau-bench: A Benchmark for Tool-Agent-User Interaction in Real-World Domains, 2024,
@@ -49,15 +50,15 @@ def pass_hat_k(passed: int, trials: int, k: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """Both figures for one k.
+    """Both metrics for one k.
 
     Attributes:
-        k: how many trials.
-        at: pass@k, mean over tasks; None when no task has k conclusive trials.
-        hat: pass^k, the same.
+        k: number of trials.
+        at: pass@k, mean over tasks; None if no task has k conclusive trials.
+        hat: pass^k, likewise.
         at_interval: 95 % interval of pass@k over tasks, see `task_interval`.
-        hat_interval: the same of pass^k.
-        tasks: how many tasks had enough trials.
+        hat_interval: the same for pass^k.
+        tasks: number of tasks with enough trials.
     """
 
     k: int
@@ -68,7 +69,7 @@ class Repeats:
     tasks: int
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON."""
+        """Return the metrics as JSON."""
         return {
             "k": self.k,
             "pass@k": self.at,
@@ -80,10 +81,10 @@ class Repeats:
 
 
 def measure_repeats(counts: Iterable[tuple[int, int]], k: int) -> Repeats:
-    """Compute both over tasks.
+    """Compute both metrics over tasks.
 
     Args:
-        counts: passed and conclusive trials of each task.
+        counts: number of passed and of conclusive trials of each task.
         k: at least 1.
 
     Raises:

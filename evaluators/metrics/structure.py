@@ -1,4 +1,4 @@
-"""A task's subtasks as metrics see them: their order, their applications, their completion."""
+"""Structure of a task's subtasks for metrics: their order, applications and completion."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 class Structure:
     """Subtasks, edges and applications of one task.
 
-    A node that belongs to no subtask is a subtask of its own; so is every node of a task that is
-    written as a graph. Keep nodes are no part of it.
+    A node that belongs to no subtask is a subtask of its own, as is every node of a task written as
+    a graph. Keep nodes are not included.
 
     Attributes:
         graph: edges from predecessor to successor, without a cycle, at least one subtask.
-        apps: application of each subtask; empty where the task names none.
-        members: nodes of each subtask; by default one, of the same id.
+        apps: application of each subtask; empty if the task names none.
+        members: nodes of each subtask; by default one node with the same id.
     """
 
     graph: nx.DiGraph[str]
@@ -56,15 +56,15 @@ class Structure:
         return all(self.apps.values())
 
     def completed(self, nodes: Collection[str]) -> frozenset[str]:
-        """Return the subtasks of which all nodes are among `nodes`."""
+        """Return the subtasks whose nodes are all in `nodes`."""
         known = frozenset(nodes)
         return frozenset(name for name in self.apps if self._members_of(name) <= known)
 
     def completions(self, steps: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
-        """Return the subtasks newly completed by each step.
+        """Return the newly completed subtasks of each step.
 
         Args:
-            steps: nodes newly met, step by step.
+            steps: newly met nodes of each step.
         """
         met: set[str] = set()
         done: frozenset[str] = frozenset()
@@ -81,13 +81,13 @@ class Structure:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """All subtasks, none before one that it comes after; ties as the task has them."""
+        """All subtasks in topological order, ties in the order of the task."""
         rank = {name: number for number, name in enumerate(self.apps)}
         return tuple(nx.lexicographical_topological_sort(self.graph, key=rank.__getitem__))
 
     @cached_property
     def depths(self) -> Mapping[str, int]:
-        """Subtasks on the longest path from a source to each subtask, itself included: from 1."""
+        """Number of subtasks on the longest path from a source to each subtask, including itself."""
         depths: dict[str, int] = {}
         for name in self.order:
             before = (depths[other] for other in self.graph.predecessors(name))
@@ -95,10 +95,11 @@ class Structure:
         return depths
 
     def part(self, names: Collection[str]) -> Structure:
-        """Return the graph that some of the subtasks span.
+        """Return the induced subgraph of some of the subtasks.
 
-        Order that left-out subtasks put between two others is lost; a set that holds with each
-        subtask all that it comes after, as what an agent has done always does, loses none.
+        The order between two subtasks that depends on omitted ones is lost. Nothing is lost if the
+        set contains all predecessors of each of its subtasks, which is always true for what an
+        agent has done.
         """
         kept = [name for name in self.apps if name in names]
         return Structure(

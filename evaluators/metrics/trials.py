@@ -1,21 +1,21 @@
 """Score trials: success rate, completion ratio, execution efficiency, cost efficiency.
 
 Source: Xu et al., CRAB: Cross-environment Agent Benchmark, 2024, section 4.3: CR = C / N (C nodes
-completed of N), EE = CR / A (A actions executed), CE = CR / T (T model tokens), SR the share of
-tasks of which every node is completed.
+completed of N), EE = CR / A (A actions executed), CE = CR / T (T model tokens), SR is the
+proportion of tasks in which every node is completed.
 
-What the paper leaves open is defined as follows:
+Definitions that the paper leaves open:
 
-* Inconclusive trials say nothing about the agent and enter no metric; they are counted apart, and
-  the bounds of SR count them all as FAIL and all as PASS.
-* C is what has credit at the end: hold nodes that were undone do not count. Keep nodes are in
-  neither C nor N.
-* A counts actions that were executed, ``complete`` and ``wait`` too, rejected ones not.
-* EE is 0 where CR is 0, whatever A: an agent that does nothing must not gain by it. EE of a trial
-  with credit and no action is undefined and left out of the mean; so is CE without tokens. Where
-  other trials used tokens, CE is 0 where CR is 0; where none did (scripted agents), CE is None.
+* Inconclusive trials say nothing about the agent and are excluded from metrics; they are counted
+separately, and the bounds of SR count all of them as FAIL and all of them as PASS.
+* C is the number of nodes with credit at the end: undone hold nodes do not count. Keep nodes are in
+neither C nor N.
+* A counts executed actions, including ``complete`` and ``wait``, but not rejected ones.
+* EE is 0 if CR is 0, regardless of A: an agent must not benefit from doing nothing. EE of a trial
+with credit and no action is undefined and left out of the mean, as is CE without tokens. If other
+trials used tokens, CE is 0 for trials with CR 0; if none did (scripted agents), CE is None.
 * A metric of several trials is the mean over tasks of the mean over a task's trials, so that every
-  task weighs the same, however many of its trials were inconclusive.
+task has the same weight, regardless of how many of its trials were inconclusive.
 * A metric of no trials is None.
 """
 
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TrialScore:
-    """What the metrics need to know of one trial.
+    """Input of the metrics for one trial.
 
     Attributes:
         task: id of the task.
-        verdict: how it was judged.
+        verdict: verdict on the trial.
         nodes_met: nodes with credit at the end.
         nodes: nodes of the graph that earn credit; at least 1.
-        actions: executed.
-        tokens: used by the model, prompt and completion.
+        actions: number of executed actions.
+        tokens: number of prompt and completion tokens of the model.
 
     Raises:
-        ValueError: a count is negative, or `nodes_met` is above `nodes`, or there are no nodes.
+        ValueError: a count is negative, or `nodes_met` exceeds `nodes`, or there are no nodes.
     """
 
     task: str
@@ -66,7 +66,7 @@ class TrialScore:
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether it says anything about the agent."""
+        """Whether the verdict says anything about the agent."""
         return self.verdict is not Verdict.INCONCLUSIVE
 
     @property
@@ -87,24 +87,24 @@ class TrialScore:
     def _efficiency(self, cost: int) -> float | None:
         if not self.nodes_met:
             return 0.0
-        # Any count of tokens may have been reported: one beyond floats makes 0.
+        # Reported token counts can be arbitrarily large: one beyond the range of floats gives 0.
         return float(Fraction(self.nodes_met, self.nodes * cost)) if cost else None
 
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """The metrics of some trials; None where undefined.
+    """Metrics of a set of trials; None if undefined.
 
     Attributes:
-        success_rate: PASS among the conclusive ones, 0 to 1.
+        success_rate: proportion of PASS among the conclusive trials, 0 to 1.
         success_interval: its 95 % interval over tasks, see `task_interval`.
-        success_bounds: SR with inconclusive trials counted as FAIL, and as PASS.
+        success_bounds: SR with all inconclusive trials counted as FAIL, and as PASS.
         completion_ratio: mean CR.
         execution_efficiency: mean EE, 1 / action.
         cost_efficiency: mean CE, 1 / token.
-        tasks: how many tasks have conclusive trials.
-        trials: how many conclusive ones there were.
-        inconclusive: how many were left out.
+        tasks: number of tasks with conclusive trials.
+        trials: number of conclusive trials.
+        inconclusive: number of inconclusive trials.
     """
 
     success_rate: float | None
@@ -118,7 +118,7 @@ class Metrics:
     inconclusive: int
 
     def to_dict(self) -> dict[str, Json]:
-        """Return them as results print them, under their short names."""
+        """Return the metrics under their short names, as in results."""
         return {
             "SR": self.success_rate,
             "SR_95": None if self.success_interval is None else list(self.success_interval),
@@ -133,7 +133,7 @@ class Metrics:
 
 
 def measure(scores: Sequence[TrialScore]) -> Metrics:
-    """Compute the metrics of `scores`; any number of them, also none."""
+    """Compute the metrics of `scores`, which may be empty."""
     conclusive = [score for score in scores if score.is_conclusive]
     passes = _by_task(conclusive, lambda score: float(score.verdict is Verdict.PASS))
     uses_model = any(score.tokens for score in conclusive)
@@ -167,7 +167,7 @@ def _mean_by_task(
 def _by_task(
     scores: Iterable[TrialScore], value: Callable[[TrialScore], float | None]
 ) -> list[list[float]]:
-    """Return the values of each task's trials, undefined ones left out."""
+    """Return the defined values of each task's trials."""
     by_task: dict[str, list[float]] = {}
     for score in scores:
         known = value(score)

@@ -1,8 +1,8 @@
 """Applications that tasks may name, and their categories.
 
-The twelve categories are OmniBench's (2025, appendix A); which application of Mesocosm's images
-belongs to which is set here. Tasks name applications in ``app``, case-sensitively; suites add their
-own by ``applications`` in ``suite.yaml``.
+The twelve categories are OmniBench's (2025, appendix A); this module assigns the applications of
+Mesocosm's images to them. Tasks name applications in ``app``, case-sensitively; suites add their
+own with ``applications`` in ``suite.yaml``.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _ERRORS_OF_PYDANTIC = frozenset(get_args(ErrorType))
 
 
 class Strict(BaseModel):
-    """Base of all models here: frozen, strict, unknown keys refused with the nearest match."""
+    """Base of all models: frozen and strict; reports an unknown key with its nearest match."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", populate_by_name=True)
 
@@ -48,7 +48,7 @@ class Strict(BaseModel):
 
 
 def is_own_error(kind: str) -> bool:
-    """Return whether an error's type is none of pydantic's: its message is a sentence of ours."""
+    """Return whether an error's type is not one of pydantic's, so that its message is our own."""
     return kind not in _ERRORS_OF_PYDANTIC
 
 
@@ -57,5 +57,5 @@ def _one_of(names: list[str]) -> str:
 
 
 def is_empty(value: object) -> bool:
-    """Return whether a value is left out of dumps, so that digests without it stay the same."""
+    """Return whether a value is omitted from dumps, so that digests without it stay the same."""
     return not value

@@ -36,13 +36,13 @@ class BoundUse:
     """One use of a subtask with everything that it needs.
 
     Attributes:
-        use: as the task has it.
-        definition: of the subtask.
-        before: ids of the uses that it comes after.
-        roles: the task's role by the subtask's.
-        values: by placeholder.
-        outputs: by name.
-        keeps_escapes: ``$${`` stays, because the task has parameters and is bound to them later.
+        use: the use, as written in the task.
+        definition: the definition of the subtask.
+        before: ids of the uses that precede it.
+        roles: the task's role for each role of the subtask.
+        values: value of each placeholder.
+        outputs: value of each output.
+        keeps_escapes: whether ``$${`` stays, because the task has parameters that are bound later.
     """
 
     use: SubtaskUse
@@ -54,21 +54,21 @@ class BoundUse:
     keeps_escapes: bool = False
 
     def fill(self, where: Where, content: Any) -> Any:  # noqa: ANN401
-        """Return content of the definition with values in place of placeholders.
+        """Return a part of the definition with placeholders replaced by values.
 
         Args:
-            where: it stands in the definition's file.
+            where: its position in the definition's file.
             content: an entry, or a text.
 
         Raises:
-            SpecError: a value cannot stand inside a text.
+            SpecError: a value cannot be used inside a text.
         """
         return _fill(
             self.definition, self.use.id, self.values, where, content, escapes=self.keeps_escapes
         )
 
     def misfits(self) -> list[SpecError]:
-        """Return the mistakes of values that cannot stand where the definition has them."""
+        """Return an error for each value that cannot be used where the definition has it."""
         subtask = self.definition.subtask
         texts: list[tuple[Where, Any]] = [(("instruction",), subtask.instruction)]
         for key, entries in (
@@ -89,13 +89,13 @@ class BoundUse:
 
 @dataclass(slots=True)
 class Binder:
-    """Binds the uses of one task.
+    """Binder of the uses of subtasks in one task.
 
     Attributes:
         source: the task's file.
         composed: its content.
-        definitions: subtasks by id.
-        broken: ids of definitions that are invalid; their uses are not bound.
+        definitions: definitions of subtasks, by id.
+        broken: ids of invalid definitions; their uses are not bound.
     """
 
     source: Source
@@ -106,18 +106,18 @@ class Binder:
     _errors: list[SpecError] = field(default_factory=list)
 
     def bind(self) -> dict[str, BoundUse]:
-        """Return the uses by id, in the order of work: topological, ties as in the file.
+        """Return the uses by id, in topological order, ties as in the file.
 
         Raises:
-            SpecError: unknown names, types that do not fit, missing values, or uses that come after
-                each other; all of them.
+            SpecError: there are unknown names, types that do not match, missing values, or a cycle
+                of uses; the error names all of them.
         """
         if self.mistakes():
             raise join_errors(self._errors)
         return self._bound
 
     def mistakes(self) -> list[SpecError]:
-        """Bind the uses and return what is wrong with them."""
+        """Bind the uses and return all errors."""
         order, before = self._order()
         ids = [use.id for use in self.composed.subtasks]
         for number in order:
@@ -128,12 +128,12 @@ class Binder:
         return self._errors
 
     def _order(self) -> tuple[list[int], list[set[str]]]:
-        """Return the numbers of the uses in the order of work, and the ids that each comes after."""
+        """Return the numbers of the uses in topological order, and the ids that precede each."""
         uses = self.composed.subtasks
         ids = [use.id for use in uses]
         for number, name in enumerate(ids):
             if name in ids[:number]:
-                self._report((number, "id"), f"another subtask is called {name!r}.")
+                self._report((number, "id"), f"another subtask has the id {name!r}.")
         before = [self._names_before(number, ids) for number in range(len(uses))]
         graph: nx.DiGraph[int] = nx.DiGraph()
         graph.add_nodes_from(range(len(uses)))
@@ -143,7 +143,7 @@ class Binder:
         if not nx.is_directed_acyclic_graph(graph):
             loop = [ids[edge[0]] for edge in nx.find_cycle(graph)]
             chain = " -> ".join([*loop, loop[0]])
-            self._report((), f"the subtasks come after each other: {chain}.")
+            self._report((), f"the subtasks form a cycle: {chain}.")
             return list(range(len(uses))), before
         return list(nx.lexicographical_topological_sort(graph)), before
 
@@ -163,7 +163,7 @@ class Binder:
         }
 
     def _bind(self, number: int, before: tuple[str, ...]) -> BoundUse | None:
-        """Return a use with its values; None when something is wrong with it, which is reported."""
+        """Return a use with its values; None after reporting an error."""
         use = self.composed.subtasks[number]
         known = [*self.definitions, *self.broken]
         if not self._is_known((number, "use"), "subtask", use.use, known):
@@ -185,7 +185,7 @@ class Binder:
         return bound if len(self._errors) == mistakes else None
 
     def _inputs(self, number: int, subtask: Subtask) -> dict[str, JsonValue]:
-        """Return the values of a use's inputs, but for those of uses that are not bound."""
+        """Return the values of a use's inputs, except those that come from uses that are not bound."""
         given = self.composed.subtasks[number].inputs
         is_spelt = [
             self._is_known((number, "inputs", name), "input", name, subtask.inputs)
@@ -195,7 +195,7 @@ class Binder:
         for name, wanted in subtask.inputs.items():
             if name in given:
                 self._take(values, (number, "inputs", name), name, given[name], wanted.type)
-            elif all(is_spelt):  # a misspelt input may be the one that is missing
+            elif all(is_spelt):  # a misspelled input may be the one that is missing
                 message = f"the input {name!r} of {subtask.id} is missing, of type {wanted.type}."
                 self._report((number, "inputs"), message)
         return values
@@ -228,7 +228,7 @@ class Binder:
         return bool(self.composed.parameters)
 
     def _fits(self, value: JsonValue, wanted: str) -> bool:
-        """Return whether a value is of a type; one with a parameter in it is known later only."""
+        """Return whether a value is of a type; a value that contains a parameter is checked later."""
         is_open = self._is_bound_later and next(placeholders(value), None) is not None
         return is_open or is_of_type(value, wanted)
 
@@ -240,7 +240,7 @@ class Binder:
         value: JsonValue,
         wanted: str,
     ) -> None:
-        """Add the value of an input, or that of the output that it names once this is bound."""
+        """Add the value of an input, or of the output that it refers to, if that is bound."""
         reference = _reference_of(value)
         if reference is None:
             if self._fits(value, wanted):
@@ -262,7 +262,7 @@ class Binder:
             values[name] = self._bound[reference[0]].outputs[reference[1]]
 
     def _definition_of(self, name: str) -> Definition | None:
-        """Return the definition of a use; None when there is no such use, or no valid definition."""
+        """Return the definition of a use; None if there is no such use or no valid definition."""
         uses = {use.id: use.use for use in self.composed.subtasks}
         return self.definitions.get(uses.get(name, ""))
 
@@ -275,7 +275,7 @@ class Binder:
         roles = {name: given.get(name, name) for name in subtask.roles}
         for name, role in roles.items():
             if is_misspelt and name not in given:
-                continue  # the misspelt role may be this one
+                continue  # the misspelled role may be this one
             where = (number, "roles", name)
             if not self._is_known(where, "role in this task", role, self.composed.roles):
                 continue
@@ -298,7 +298,7 @@ class Binder:
 
 
 def _reference_of(value: JsonValue) -> tuple[str, str] | None:
-    """Return subtask and output that ``{from: subtask.output}`` names; None for other values."""
+    """Return the subtask and output that ``{from: subtask.output}`` names; None for other values."""
     if not isinstance(value, dict) or set(value) != {FROM}:
         return None
     subtask, _, output = str(value[FROM]).partition(".")

@@ -1,7 +1,7 @@
-"""Turn files into models and back; name every mistake with file and line.
+"""Convert files to models and back; report every error with file and line.
 
-Files of suites, tasks and subtasks carry a ``schema_version``. Version 2 added subtasks; files
-without the key are of version 1, from before there was one, and mean the same in version 2.
+Files of suites, tasks and subtasks carry a ``schema_version``. Version 2 added subtasks. Files
+without the key are of version 1, which predates the key, and mean the same in version 2.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FORMS = {
     NAME_PATTERN: "lower-case letters and digits, with single hyphens between words: `book-room`",
     PARAMETER_PATTERN: "lower-case letters, digits and `_`, a letter first: `room_number`",
 }
-"""How names are written, by their pattern."""
+"""Description of each pattern of names, for messages."""
 _SINCE = {"subtasks": 2, "parts": 2, "applications": 2}
 """Version that added a key; older files with it are refused."""
 
@@ -42,7 +42,8 @@ def open_document(path: Path) -> Source:
     """Read a file of a suite, task or subtask, and check and remove its schema version.
 
     Raises:
-        SpecError: it cannot be read, or its version is unknown or too old for one of its keys.
+        SpecError: the file cannot be read, or its version is unknown or too old for one of its
+            keys.
     """
     source = read_yaml(path)
     if not isinstance(source.data, dict):
@@ -53,7 +54,7 @@ def open_document(path: Path) -> Source:
         raise source.error(
             (VERSION_KEY,),
             f"schema_version {version!r} is unknown; this release reads {known}.",
-            resolution="Use the release of Mesocosm that the file was written for.",
+            resolution="Use a release of Mesocosm that supports this version.",
         )
     for key, since in _SINCE.items():
         if key in source.data and version < since:
@@ -66,13 +67,13 @@ def open_document(path: Path) -> Source:
 
 
 def encode(model: BaseModel) -> str:
-    """Write a task, composed task or subtask as the text of a file; defaults are left out."""
+    """Return a task, composed task or subtask as the text of a file; defaults are omitted."""
     content = model.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return dump_yaml({VERSION_KEY: SCHEMA_VERSION, **content})
 
 
 def decode(path: Path, model: type[M]) -> M:
-    """Read a file that `encode` or a person wrote; names in it are not looked up.
+    """Read the file of a task, composed task or subtask, without checking the names in it.
 
     Raises:
         SpecError: see `open_document` and `parse`.
@@ -84,7 +85,7 @@ def parse(source: Source, model: type[M]) -> M:
     """Validate the content of a YAML file as a model.
 
     Raises:
-        SpecError: it is invalid; the first mistake is named in brief, all in the details.
+        SpecError: the content is invalid; the brief has the first error, the details have all.
     """
     parsed, errors = validate(source, model)
     if parsed is None:
@@ -93,10 +94,10 @@ def parse(source: Source, model: type[M]) -> M:
 
 
 def validate(source: Source, model: type[M]) -> tuple[M | None, list[SpecError]]:
-    """Validate the content of a YAML file as a model and return all of its mistakes.
+    """Validate the content of a YAML file as a model and return the model and all errors.
 
     Returns:
-        The model, None when there are mistakes; and these.
+        The model, or None if there are errors; and the errors.
     """
     if not isinstance(source.data, dict):
         wrong = source.error((), "expected keys and values.", resolution=_known_keys(model))
@@ -114,9 +115,10 @@ def validate(source: Source, model: type[M]) -> tuple[M | None, list[SpecError]]
 def _as_a_whole(
     model: type[BaseModel], data: dict[str, Any], rows: Sequence[ErrorDetails]
 ) -> list[ErrorDetails]:
-    """Return what is wrong with valid content as a whole, which pydantic checks without other mistakes only.
+    """Return errors of the content as a whole, which pydantic checks only if there are no others.
 
-    The type of such a mistake is the key that it is about; one of a key that was left out may come from that.
+    The type of such an error is the key that it is about. An error about an omitted key may be a
+    consequence of the omission.
     """
     invalid = {str(row["loc"][0]) for row in rows if row["loc"]}
     left = {key: value for key, value in data.items() if key not in invalid}
@@ -133,9 +135,9 @@ def _as_a_whole(
 def _without_unknown_keys(
     source: Source, model: type[BaseModel]
 ) -> tuple[dict[str, Any], list[SpecError]]:
-    """Return the content without unknown keys at the top, which would hide all other mistakes.
+    """Return the content without unknown top-level keys, which would hide all other errors.
 
-    A misspelt key stands for the one that it nearly is, so that this is not missed, too.
+    A misspelled key is replaced by its nearest match, so that the match is not reported as missing.
     """
     names = {field.alias or name for name, field in model.model_fields.items()}
     data, errors = {}, []
@@ -167,7 +169,7 @@ def _message(row: ErrorDetails) -> str:
         return f"the key {str(row['loc'][-1])!r} is missing ({name})."
     if row["type"] == "string_pattern_mismatch" and (form := _FORMS.get(row["ctx"]["pattern"])):
         name = name.removesuffix(".[key]")
-        return f"{name}: {row['input']!r} is no name. Write {form}."
+        return f"{name}: {row['input']!r} is not a valid name. Write {form}."
     if is_own_error(row["type"]):
         return f"{name}: {row['msg']}" if name else row["msg"]
     return f"{name}: {row['msg']}, not {row['input']!r}."

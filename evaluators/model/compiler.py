@@ -1,9 +1,9 @@
-"""Compile tasks made of subtasks to plain tasks.
+"""Compile tasks made of subtasks into plain tasks.
 
-Every use of a subtask becomes its setup, nodes and oracle steps, with values in place of
+Every use of a subtask is replaced by its setup, nodes and oracle steps, with values in place of
 placeholders and the task's roles in place of the subtask's. Its nodes are called ``<use>-<node>``.
-Where one use comes after another, by a bound input or by ``after``, all its first nodes come after
-all last nodes of the other. Setup and oracle follow the order of work.
+If one use follows another, because of a bound input or ``after``, all its first nodes follow all
+last nodes of the other. Setup and oracle are in topological order.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an entry of a compiled task was written.
+    """Source position of an entry of a compiled task.
 
     Attributes:
-        source: the file.
-        where: the place in it.
+        source: the file that contains the entry.
+        where: its position in the file.
         use: id of the subtask's use; empty for entries of the task itself.
     """
 
@@ -45,12 +45,12 @@ class Origin:
 
 
 class CompiledSource(Source):
-    """A composed task's file, whose errors name the file and line that an entry was written in.
+    """A composed task's file, whose errors name the file and line of the original entry.
 
     Args:
         source: the task's file.
         data: the compiled task.
-        origins: of entries, by key and number.
+        origins: origin of each entry, by key and number.
     """
 
     def __init__(self, source: Source, data: object, origins: Mapping[Where, Origin]) -> None:
@@ -60,7 +60,7 @@ class CompiledSource(Source):
     def error(
         self, where: Sequence[str | int], brief: str, details: str = "", resolution: str = ""
     ) -> SpecError:
-        """Build the error that names file and line of the entry at `where`."""
+        """Return an error that names the file and line of the entry at `where`."""
         origin = self._origins.get(tuple(where[:2]))
         if origin is None:
             return super().error(where, brief, details, resolution)
@@ -84,11 +84,11 @@ def compile_task(
         definitions: subtasks by id.
 
     Returns:
-        The plain task, and the source to report its mistakes with.
+        The plain task, and the source for reporting its errors.
 
     Raises:
-        SpecError: an unknown subtask, role, input or output, a type that does not fit, a missing
-            value, a circle of subtasks, or a compiled entry that is invalid.
+        SpecError: there is an unknown subtask, role, input or output, a type that does not match, a
+            missing value, a cycle of subtasks, or an invalid compiled entry.
     """
     bound = Binder(source, composed, definitions).bind()
     in_file_order = [bound[use.id] for use in composed.subtasks]
@@ -122,7 +122,7 @@ def compile_task(
 
 
 class _Entries:
-    """Collects the entries of a compiled task with their origins."""
+    """Collector of the entries of a compiled task and their origins."""
 
     def __init__(self) -> None:
         self.rows: dict[str, list[dict[str, Any]]] = {"setup": [], "graph": [], "oracle": []}
@@ -152,7 +152,7 @@ def _compile_node(use: BoundUse, number: int, node: Node, before: Sequence[str])
 
 
 def _with_roles(row: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]:
-    """Return an entry with the task's roles, alternatives and waits included."""
+    """Return an entry, including its alternatives and waits, with the task's roles."""
     placed = dict(row)
     if placed.get("on") in roles:
         placed["on"] = roles[placed["on"]]
@@ -169,7 +169,7 @@ def _earning(use: BoundUse) -> list[Node]:
 
 
 def _last_of(use: BoundUse) -> list[str]:
-    """Return the nodes of a use that no other node of it comes after."""
+    """Return the nodes of a use that have no successor within the use."""
     passed = {name for node in _earning(use) for name in node.after}
     return [f"{use.use.id}-{node.id}" for node in _earning(use) if node.id not in passed]
 
@@ -186,7 +186,9 @@ def _joined_instruction(source: Source, uses: Iterable[BoundUse]) -> str:
         sentence = str(use.fill(("instruction",), use.definition.subtask.instruction)).strip()
         if not sentence:
             name = use.definition.subtask.id
-            message = f"the key 'instruction' is missing, and the subtask {name} has none either."
+            message = (
+                f"the key 'instruction' is missing, and the subtask {name} has no instruction."
+            )
             raise source.error((), message)
         sentences.append(sentence)
     return " ".join(sentences)

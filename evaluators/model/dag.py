@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def build_graph(nodes: Sequence[Node]) -> nx.DiGraph[str]:
-    """Build the graph of a task, edges from predecessor to successor, nodes in the given order.
+    """Build the graph of a task, with edges from predecessor to successor and nodes in the given order.
 
     Raises:
-        GraphError: no nodes, two of one id, an unknown predecessor, or a cycle (which is named), an
-            edge at a keep node, or keep nodes alone.
+        GraphError: there are no nodes, duplicate ids, an unknown predecessor, a cycle (the message
+            shows it), an edge at a keep node, or only keep nodes.
     """
     graph: nx.DiGraph[str] = nx.DiGraph()
     for node in nodes:
@@ -47,17 +47,17 @@ def build_graph(nodes: Sequence[Node]) -> nx.DiGraph[str]:
 def owners(task: Task) -> dict[str, str]:
     """Return the subtask of each node that earns credit, in the task's order.
 
-    A node that belongs to no part of the task is a subtask of its own, by its own id.
+    A node that belongs to no part of the task is a subtask of its own, with the same id.
     """
     by_node = {name: part.id for part in task.parts for name in part.nodes}
     return {node.id: by_node.get(node.id, node.id) for node in task.credit_nodes}
 
 
 def build_part_graph(task: Task) -> nx.DiGraph[str]:
-    """Build the graph of a task's subtasks: an edge where a node of one is after one of another.
+    """Build the graph of a task's subtasks, with an edge if a node of one follows a node of another.
 
     Raises:
-        GraphError: see `build_graph`; or subtasks come after each other in a circle.
+        GraphError: see `build_graph`; or the subtasks form a cycle.
     """
     build_graph(task.graph)
     owner_of = owners(task)
@@ -90,6 +90,6 @@ def _require_free_keeps(nodes: Sequence[Node], graph: nx.DiGraph[str]) -> None:
             )
     if len(keeps) == len(nodes):
         raise GraphError(
-            "The graph has only keep nodes, so doing nothing would pass.",
+            "The graph has only keep nodes, so an agent that does nothing would pass.",
             resolution="Add a once or hold node.",
         )

@@ -1,4 +1,4 @@
-"""Check the entries of files that are invalid elsewhere, so that no mistake hides another."""
+"""Check the entries of files that have errors elsewhere, so that no error hides another."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evaluators.model.yaml_source import Source, Where
 
 _TAGS = {"acts", "waits"}
-"""How pydantic names the kinds of steps in the places of errors."""
+"""Pydantic's names for the kinds of steps in error locations."""
 _GRAPHS = ("graph", "checks")
 """Keys of the nodes of tasks and of subtasks."""
 
@@ -30,7 +30,7 @@ _GRAPHS = ("graph", "checks")
 def check_entries(
     source: Source, vocabulary: Vocabulary, applications: Collection[str]
 ) -> list[SpecError]:
-    """Check the entries of a task's or subtask's file that is invalid elsewhere.
+    """Check the entries of a task's or subtask's file that has errors elsewhere.
 
     Args:
         source: keys and values.
@@ -38,7 +38,7 @@ def check_entries(
         applications: what may be named as ``app``.
 
     Returns:
-        The mistakes in setup, nodes, solutions, and in the placeholders of subtasks.
+        The errors in setup, nodes, solutions, and the placeholders of subtasks.
     """
     data = source.data
     roles = _valid(dict[str, Kind], data.get("roles", {}))
@@ -58,7 +58,7 @@ def check_entries(
 
 
 def _spell(speller: Speller, data: Mapping[str, object], applications: Collection[str]) -> None:
-    """Check the entries that are valid, or become so without their invalid values."""
+    """Check the entries that are valid, or become valid without their invalid values."""
     for number, row in enumerate(_rows(data.get("setup"))):
         if step := _repaired(SetupStep, row):
             speller.setup_step(number, step)
@@ -68,7 +68,7 @@ def _spell(speller: Speller, data: Mapping[str, object], applications: Collectio
         for number, node in enumerate(nodes):
             if node:
                 speller.node((key, number), node, _ids(data, node.after), applications)
-        speller.told_apart(key, [_id(row) for row in rows])
+        speller.require_unique(key, [_id(row) for row in rows])
     limits = _valid(Limits, data.get("limits", {}))
     for where, rows in _solutions(data):
         for number, row in enumerate(rows):
@@ -81,7 +81,7 @@ def _spell(speller: Speller, data: Mapping[str, object], applications: Collectio
 
 
 def _ids(data: Mapping[str, object], after: Collection[str]) -> list[str]:
-    """Return what a node may come after: nodes, uses of subtasks, and the nodes of these."""
+    """Return what ``after`` may name: nodes, uses of subtasks, and nodes of these uses."""
     keys = (*_GRAPHS, "subtasks")
     entries = [row for key in keys for row in _rows(data.get(key)) if isinstance(row, dict)]
     uses = [str(row.get("id")) for row in _rows(data.get("subtasks")) if isinstance(row, dict)]
@@ -93,7 +93,7 @@ def _ids(data: Mapping[str, object], after: Collection[str]) -> list[str]:
 
 
 def _id(row: object) -> str | None:
-    """Return the id of an entry; None where it has none that is a text."""
+    """Return the id of an entry; None if it has no id or the id is not text."""
     name = row.get("id") if isinstance(row, dict) else None
     return name if isinstance(name, str) else None
 
@@ -103,7 +103,7 @@ def _rows(value: object) -> list[object]:
 
 
 def _solutions(data: Mapping[str, object]) -> Iterator[tuple[Where, list[object]]]:
-    """Return the steps of each solution of a file, and where they stand."""
+    """Iterate over the position and steps of each solution of a file."""
     yield ("oracle",), _rows(data.get("oracle"))
     for key in ("oracles", "must_fail"):
         named = data.get(key)
@@ -119,7 +119,7 @@ def _valid(kind: Any, value: object) -> Any:  # noqa: ANN401 - what the kind is
 
 
 def _repaired(kind: Any, row: object) -> Any:  # noqa: ANN401 - what the kind is
-    """Return an entry without the values that are invalid; None where it needs one of those."""
+    """Return an entry without its invalid values; None if one of them is required."""
     try:
         return TypeAdapter(kind).validate_python(row)
     except ValidationError as exc:

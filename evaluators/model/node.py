@@ -14,9 +14,9 @@ from evaluators.model.base import Name, Strict, is_empty
 class Mode(StrEnum):
     """When a node counts.
 
-    ``once`` latches: something happened (an app was opened). ``hold`` is a state that must still
-    be there when the trial ends. ``keep`` is an invariant: true at the start and at the end; it
-    earns no credit, has no edges, and fails the trial when it is broken.
+    ``once`` latches: an event occurred (an app was opened). ``hold`` is a state that must still
+    hold when the trial ends. ``keep`` is an invariant: true at the start and at the end; it earns
+    no credit, has no edges, and fails the trial if it is broken.
     """
 
     ONCE = "once"
@@ -25,7 +25,7 @@ class Mode(StrEnum):
 
 
 class Check(Strict):
-    """An evaluator, where it looks, and its arguments (written ``with`` in task files)."""
+    """An evaluator, the role it checks, and its arguments (written ``with`` in task files)."""
 
     on: str
     check: str
@@ -38,21 +38,22 @@ class Node(Check):
     Attributes:
         id: its name in the graph.
         mode: when it counts.
-        after: ids of the nodes that must be met before it counts; none for keep nodes.
+        after: ids of the nodes that must be met before it counts; not allowed for keep nodes.
         conjuncts: further checks (written ``and`` in task files), on any role, which must be met at
             the same time as the node's own.
         alternatives: further checks (written ``or`` in task files), on any role; one of them is
-            enough where the node's own, or one of `conjuncts`, is not met.
-        weight: what the node counts in the weighted completion ratio, beside CR; none for keep
-            nodes.
-        app: the application worked in, for metrics about switching; the role when empty.
-        hint: what an agent may be told while the node is unmet; must not give the answer away.
+            enough if the node's own, or one of `conjuncts`, is not met.
+        weight: the node's weight in the weighted completion ratio, which is reported in addition to
+            CR; not allowed for keep nodes.
+        app: the application used. Metrics that compare applications (knowledge, logical
+            consistency) are undefined for a task in which a subtask has none.
+        hint: feedback that an agent may get while the node is unmet; must not reveal the answer.
     """
 
     id: Name
     mode: Annotated[Mode, Field(strict=False)] = Mode.HOLD
     after: tuple[str, ...] = Field(default=(), strict=False)
-    # Left out of dumps when not given: digests of suites from before these keys stay as they were.
+    # Omitted from dumps if not given, so that digests of older suites do not change.
     alternatives: tuple[Check, ...] = Field(
         default=(), alias="or", strict=False, exclude_if=is_empty
     )

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 
 class Target(Strict):
-    """An element of the UI to act on, as a user would name it.
+    """An element of the user interface to act on, described as a user would.
 
     Attributes:
-        name: exact accessible name, text or description; None is any.
-        role: exact role or Android class; None is any.
-        resource_id: exact Android resource id, with or without its ``package:id/``; None is any.
-        index: which of the elements that match, in document order, from 0.
+        name: exact accessible name, text or description; None matches any.
+        role: exact role or Android class; None matches any.
+        resource_id: exact Android resource id, with or without its ``package:id/``; None matches
+            any.
+        index: index among the matching elements, in document order, from 0.
     """
 
     name: str | None = None
@@ -40,7 +41,7 @@ class Target(Strict):
         return self
 
     def pick(self, elements: Sequence[Element]) -> Element | None:
-        """Return the element meant, or None when it is not there (yet)."""
+        """Return the matching element, or None if there is none (yet)."""
         matching = [element for element in elements if self._matches(element)]
         return matching[self.index] if self.index < len(matching) else None
 
@@ -65,8 +66,8 @@ class Act(Strict):
         do: name of the action.
         args: its arguments (``with``).
         at: the element whose centre gives the arguments ``x`` and ``y``.
-        seconds: how long the player of the oracle asks the tree again until `at` is there; that
-            takes no step of the limit. Not there in the end: an `AgentError`.
+        seconds: how long the oracle polls the tree for `at`, which uses no step of the limit; after
+            that, an `AgentError`.
     """
 
     on: str | None = None
@@ -77,11 +78,12 @@ class Act(Strict):
 
 
 class WaitFor(Strict):
-    """A step of the reference solution that only waits: a slow app must come up first.
+    """A step of the reference solution that only waits, for example for a slow app to start.
 
-    It is no action and takes no step; its time counts. The player of the oracle runs the check
-    through the trial's own runner every half second (``runners[wait_for.on].evaluate``) until it
-    is met; not met in `seconds`: an `AgentError`. Agents other than the oracle have no such step.
+    It is not an action and uses no step of the limit; its time counts. The oracle runs the check
+    through the trial's own runner every half second (``runners[wait_for.on].evaluate``) until it is
+    met; if it is not met within `seconds`, it raises an `AgentError`. Only the oracle has this
+    step.
     """
 
     wait_for: Check
@@ -97,4 +99,4 @@ def _which_step(data: Any) -> str:  # noqa: ANN401
 OracleStep = Annotated[
     Annotated[Act, Tag("acts")] | Annotated[WaitFor, Tag("waits")], Discriminator(_which_step)
 ]
-"""`Act` or `WaitFor`; tell them apart with ``match``."""
+"""`Act` or `WaitFor`; distinguish them with ``match``."""

@@ -1,7 +1,7 @@
-"""Placeholders in texts: ``${name}`` stands for a value.
+"""Placeholders in texts: ``${name}`` is replaced by a value.
 
-Of the dollar signs before a brace each pair is one dollar sign: ``$${name}`` is a literal ``${name}``,
-``$$${name}`` a dollar sign and the value. Dollar signs elsewhere are themselves.
+Before a brace, each pair of dollar signs is one dollar sign: ``$${name}`` is a literal ``${name}``,
+``$$${name}`` is a dollar sign and the value. Dollar signs elsewhere are literal.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from evaluators.model.yaml_source import Where
 
 AS_TEXT = ":text"
-"""End of a placeholder that is text wherever it stands: ``${count:text}``."""
+"""Suffix of a placeholder whose value is always text: ``${count:text}``."""
 ARGUMENTS = "with"
-"""Key of entries whose values have types; all other placeholders of entries give text."""
+"""Key of entries whose values have types; placeholders elsewhere in entries give text."""
 
 _PLACEHOLDER = re.compile(r"(\$+)\{(?:([^{}]*)\})?")
 _BEGINS_LIKE_ONE = re.compile(r"\$*\{")
@@ -31,16 +31,16 @@ def substitute(
 ) -> JsonValue:
     """Return a value with every placeholder in its texts replaced, keys of mappings excepted.
 
-    A text that is one placeholder alone becomes the value itself, a number or list included.
+    A text that consists of one placeholder becomes the value itself, even a number or list.
 
     Args:
         value: any JSON.
-        values: by placeholder.
-        keeps_escapes: ``$${`` stays, because the result is substituted in again.
+        values: value of each placeholder.
+        keeps_escapes: whether ``$${`` stays, because the result is substituted again.
 
     Raises:
         KeyError: a placeholder has no value.
-        TypeError: a value that is neither text nor number stands inside a longer text.
+        TypeError: a value that is neither text nor a number is used inside a longer text.
     """
     return _Filling(values, keeps_escapes).typed(value)
 
@@ -50,28 +50,28 @@ def substitute_entry(
 ) -> JsonValue:
     """Return an entry of a task (or several) with every placeholder replaced.
 
-    Like `substitute` in arguments (``with``); everywhere else a placeholder alone is text, too.
-    Arguments and errors as there.
+    Like `substitute` in arguments (``with``); everywhere else the result is always text. Arguments
+    and errors are those of `substitute`.
     """
     return _Filling(values, keeps_escapes).entry(value)
 
 
 def placeholders(value: JsonValue, where: Where = ()) -> Iterator[tuple[str, Where]]:
-    """Return the name of every placeholder in a value, and where it stands."""
+    """Iterate over the name and position of every placeholder in a value."""
     for match, place in _matches(value, where):
         if match[2] is not None and len(match[1]) % 2:
             yield match[2].removesuffix(AS_TEXT), place
 
 
 def escaped(value: JsonValue) -> Iterator[str]:
-    """Return what would be the names of placeholders, were they not escaped."""
+    """Iterate over the names in escaped placeholders."""
     for match, _ in _matches(value, ()):
         if match[2] is not None and not len(match[1]) % 2:
             yield match[2]
 
 
 def lone_placeholder(text: object) -> str | None:
-    """Return the name of the placeholder that is all of a text; None for anything else."""
+    """Return the name of the placeholder if a text consists of one; None for anything else."""
     match = _PLACEHOLDER.fullmatch(text) if isinstance(text, str) else None
     return match[2] if match and match[1] == "$" else None
 
@@ -90,7 +90,7 @@ def _matches(value: JsonValue, where: Where) -> Iterator[tuple[re.Match[str], Wh
 
 @dataclass(frozen=True, slots=True)
 class _Filling:
-    """Puts values in place; see `substitute`."""
+    """One substitution; see `substitute`."""
 
     values: Mapping[str, JsonValue]
     keeps_escapes: bool
@@ -128,14 +128,14 @@ class _Filling:
         return "$" * (pairs + is_one) + match[0][len(dollars) :]
 
     def _with_dollars(self, count: int, text: str) -> str:
-        """Return a text after dollar signs, so that it is that after the next substitution too."""
+        """Return a text after dollar signs, escaped for the next substitution if there is one."""
         is_read_again = self.keeps_escapes and _BEGINS_LIKE_ONE.match(text)
         return "$" * (count * 2 if is_read_again else count) + text
 
     def _value_as_text(self, name: str) -> str:
         value = self.values[name.removesuffix(AS_TEXT)]
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise TypeError(f"${{{name}}} is {value!r}, which cannot stand inside a text")
+            raise TypeError(f"${{{name}}} is {value!r}, which cannot be used inside a text")
         later = lone_placeholder(value) if self.keeps_escapes and name.endswith(AS_TEXT) else None
         if later is not None and not later.endswith(AS_TEXT):
             return f"${{{later}{AS_TEXT}}}"

@@ -1,4 +1,4 @@
-"""Types of what subtasks need and provide."""
+"""Types of the inputs and outputs of subtasks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def is_of_type(value: JsonValue, type_name: str) -> bool:
-    """Return whether a value may be of a type; values of types not listed here are not checked."""
+    """Return whether a value can be of a type; values of types not listed here are not checked."""
     expected = _PYTHON_TYPES.get(type_name)
     if expected is None:
         return True
@@ -31,9 +31,9 @@ def is_of_type(value: JsonValue, type_name: str) -> bool:
 
 
 def is_assignable(output_type: str, input_type: str) -> bool:
-    """Return whether an input takes an output.
+    """Return whether an input accepts an output.
 
-    It takes its own type; ``text`` takes every textual type, and ``number`` an ``integer``.
+    It accepts its own type; ``text`` accepts every textual type, and ``number`` an ``integer``.
     """
     if input_type == output_type:
         return True

@@ -1,4 +1,4 @@
-"""Check that what tasks and subtasks name exists: roles, tools, nodes, arguments, placeholders."""
+"""Check that the names in tasks and subtasks exist: roles, tools, nodes, arguments, placeholders."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def check_task(
     """Check the names and arguments of a task.
 
     Args:
-        source: the file the task was read from.
+        source: the task's file.
         task: its content.
-        vocabulary: what it may name.
-        applications: what nodes may name as ``app``.
+        vocabulary: the functions that the task may name.
+        applications: names that nodes may use as ``app``.
 
     Raises:
-        SpecError: the first mistake: file, line, what was expected, the nearest matches; all in
-            the details.
+        SpecError: there are errors; the brief has file, line, what was expected and the nearest
+            matches of the first, the details have all.
     """
     speller = Speller(source, task.roles, vocabulary)
     speller.setup(task.setup)
@@ -51,7 +51,7 @@ def check_task(
     for key, solutions in (("oracles", task.oracles), ("must_fail", task.must_fail)):
         for name, steps in solutions.items():
             speller.oracle((key, name), steps, task.limits.steps)
-    speller.found(_check_feasibility(source, task))
+    speller.add(_check_feasibility(source, task))
     if not speller.errors:
         try:
             build_part_graph(task)
@@ -61,20 +61,20 @@ def check_task(
 
 
 def _check_feasibility(source: Source, task: Task) -> SpecError | None:
-    """Return what is wrong where an infeasible task does not ask for the agent's saying so, or another does."""
+    """Return an error if only one of the key `infeasible` and the check for the agent's declaration is used."""
     says_so = [
         any((check.on, check.check) == (SESSION, INFEASIBLE_CHECK) for check in node.checks)
         for node in task.credit_nodes
     ]
     if task.infeasible and not all(says_so):
-        message = f"nodes of infeasible tasks, but keep nodes, are the check {INFEASIBLE_CHECK}."
+        message = f"all nodes of an infeasible task, except keep nodes, must use the check {INFEASIBLE_CHECK}."
         wrong = [
             node.id for node, right in zip(task.credit_nodes, says_so, strict=True) if not right
         ]
         resolution = f"Write `on: {SESSION}, check: {INFEASIBLE_CHECK}`, or `mode: keep`, at: {', '.join(wrong)}."
         return source.error(("graph",), message, resolution=resolution)
     if any(says_so) and not task.infeasible:
-        message = f"the check {INFEASIBLE_CHECK} is for tasks with the key `infeasible`."
+        message = f"the check {INFEASIBLE_CHECK} requires the key `infeasible`."
         return source.error(("graph",), message)
     return None
 
@@ -82,15 +82,15 @@ def _check_feasibility(source: Source, task: Task) -> SpecError | None:
 def check_subtask(
     source: Source, subtask: Subtask, vocabulary: Vocabulary, applications: Collection[str]
 ) -> list[SpecError]:
-    """Check a subtask's definition: names, placeholders, constant arguments; return its mistakes.
+    """Check the names, placeholders and constant arguments of a subtask; return all errors.
 
-    Arguments with placeholders are checked where a task uses the subtask. Arguments as in
-    `check_task`.
+    Arguments with placeholders are checked where a task uses the subtask. The parameters are those
+    of `check_task`.
     """
     speller = Speller(source, subtask.roles, vocabulary, has_placeholders=True)
     speller.known(("app",), "application", subtask.app, applications)
     errors, used = placeholders_of_subtask(source, subtask.inputs, subtask.roles)
-    if not errors:  # a misspelt placeholder may be the one that uses an input
+    if not errors:  # a misspelled placeholder may be the one that uses an input
         for name in [name for name in subtask.inputs if name not in used]:
             message = f"no placeholder uses the input {name!r}."
             errors.append(source.error(("inputs", name), message))
@@ -103,10 +103,10 @@ def check_subtask(
 def placeholders_of_subtask(
     source: Source, inputs: Collection[str], roles: Collection[str]
 ) -> tuple[list[SpecError], set[str]]:
-    """Return the mistakes in a definition's placeholders, and the names that it uses.
+    """Return the errors in a definition's placeholders, and the names that they use.
 
     Args:
-        source: of the definition.
+        source: the definition's file.
         inputs: names of its inputs.
         roles: names of its roles.
     """
@@ -126,7 +126,7 @@ def require_known(
     """Check a name in a file.
 
     Raises:
-        SpecError: it is not among `names`; with the nearest match.
+        SpecError: the name is not in `names`; the message has the nearest match.
     """
     if name not in names:
         unknown = UnknownNameError.of(what, name, names)
@@ -136,16 +136,16 @@ def require_known(
 def unknown_placeholder(
     source: Source, where: Where, name: str, names: Collection[str]
 ) -> list[SpecError]:
-    """Return the mistake of naming a placeholder that there is not; none where there is one."""
+    """Return an error for an unknown placeholder; None if it is known."""
     if name in names:
         return []
     unknown = UnknownNameError.of("placeholder", name, names)
-    advice = f"{unknown.resolution} For the text itself write $${{{name}}}."
+    advice = f"{unknown.resolution} To write this text literally, use $${{{name}}}."
     return [source.error(where, unknown.brief, resolution=advice.strip())]
 
 
 def _without_phantoms(faults: Sequence[Fault]) -> list[Fault]:
-    """Leave out what is missing where a name is misspelt: that explains it."""
+    """Drop faults about missing arguments if a name is misspelled, which explains them."""
     is_misspelt = any(fault.message.startswith("There is no argument") for fault in faults)
     return [
         fault for fault in faults if not (is_misspelt and fault.message.endswith("is missing."))
@@ -153,13 +153,13 @@ def _without_phantoms(faults: Sequence[Fault]) -> list[Fault]:
 
 
 class Speller:
-    """Looks names up and reports where the wrong ones are.
+    """Checker of names; collects an error for each unknown one.
 
     Args:
-        source: of the content.
-        roles: kind of each role that it may name.
-        vocabulary: tools that it may name.
-        has_placeholders: arguments with placeholders are not checked.
+        source: the file.
+        roles: kind of each role.
+        vocabulary: the functions that the file may name.
+        has_placeholders: whether there may be placeholders; arguments with them are not checked.
     """
 
     def __init__(
@@ -177,12 +177,12 @@ class Speller:
         self.errors: list[SpecError] = []
 
     def raise_errors(self) -> None:
-        """Raise all mistakes as one error, if there are any."""
+        """Raise all errors as one, if there are any."""
         if self.errors:
             raise join_errors(self.errors)
 
-    def found(self, error: SpecError | None) -> None:
-        """Note a mistake, if it is one."""
+    def add(self, error: SpecError | None) -> None:
+        """Record an error, if there is one."""
         if error is not None:
             self.errors.append(error)
 
@@ -206,31 +206,31 @@ class Speller:
         self.call(("setup", number), step.on, step.do, step.args, tools=tools)
 
     def nodes(self, key: str, nodes: Sequence[Node], applications: Collection[str]) -> None:
-        """Check nodes, which are at `key` of the file, and the graph that they make."""
+        """Check the nodes at `key` of the file, and the graph that they form."""
         ids = [node.id for node in nodes]
         before = len(self.errors)
         for number, node in enumerate(nodes):
             self.node((key, number), node, ids, applications)
-        self.told_apart(key, ids)
+        self.require_unique(key, ids)
         if len(self.errors) > before:
-            return  # the graph would only repeat what is wrong with its nodes
+            return  # checking the graph would only repeat these errors
         try:
             build_graph(nodes)
         except GraphError as exc:
             error = self._source.error((key,), exc.brief, exc.details, exc.resolution)
             self.errors.append(error)
 
-    def told_apart(self, key: str, ids: Sequence[str | None]) -> None:
-        """Check that no two nodes at `key` share an id; one whose id is not known is None."""
+    def require_unique(self, key: str, ids: Sequence[str | None]) -> None:
+        """Check that no two nodes at `key` share an id; an unknown id is None."""
         for number, name in enumerate(ids):
             if name is not None and name in ids[:number]:
-                message = f"another node is called {name!r}."
+                message = f"another node has the id {name!r}."
                 self.errors.append(self._source.error((key, number, "id"), message))
 
     def node(
         self, where: Where, node: Node, ids: Collection[str], applications: Collection[str]
     ) -> None:
-        """Check one node: its checks, what it comes after, its application."""
+        """Check one node: its checks, predecessors and application."""
         self.check(where, node)
         for key, checks in (("and", node.conjuncts), ("or", node.alternatives)):
             for place, other in enumerate(checks):
@@ -241,14 +241,14 @@ class Speller:
             self.known((*where, "app"), "application", node.app, applications)
 
     def oracle(self, where: Where, steps: Sequence[OracleStep], limit: int | None) -> None:
-        """Check the steps of a solution, which are at a place of the file."""
+        """Check the steps of the solution at `where`."""
         for number, step in enumerate(steps):
             self.step((*where, number), step)
         if limit is not None:
             self.length(where, sum(isinstance(step, Act) for step in steps), limit)
 
     def length(self, where: Where, actions: int, limit: int) -> None:
-        """Check how many actions a solution takes."""
+        """Check the number of actions of a solution."""
         if actions > limit:
             message = (
                 f"{'.'.join(map(str, where))} takes {actions} actions; limits.steps allows {limit}."
@@ -270,7 +270,7 @@ class Speller:
         self.call(where, check.on, check.check, check.args, tools=tools, key="check")
 
     def _files(self, where: Where, tool: Tool, args: Mapping[str, Json]) -> None:
-        """Check that the files exist that a call names in the suite's folder."""
+        """Check that the files in the suite's folder that a call names exist."""
         for name in named_files(tool, args):
             try:
                 locate(self._vocabulary.folder, name)

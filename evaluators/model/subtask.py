@@ -1,8 +1,8 @@
-"""Subtasks: typed building blocks of tasks, and their use in tasks, as data.
+"""Data models of subtasks, the typed building blocks of tasks, and of their use in tasks.
 
-A subtask is defined once, in a file of its own, and used by any number of tasks, any number of
-times. A task binds each input to a value or to an output of another subtask, which also puts the
-one after the other. `evaluators.model.compiler` turns such a task into a plain one.
+A subtask is defined once, in its own file, and used by any number of tasks, any number of times. A
+task binds each input to a value or to an output of another subtask; the latter also orders the two.
+`evaluators.model.compiler` compiles such a task into a plain one.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ FROM = "from"
 
 
 class Input(Strict):
-    """What a subtask needs.
+    """Input of a subtask.
 
     Attributes:
-        type: see `evaluators.model.resources`; any other name is a type of the suite's own.
-        description: for authors of tasks.
+        type: see `evaluators.model.resources`; any other name is a type that the suite defines.
+        description: description for authors of tasks.
     """
 
     type: Name
@@ -45,10 +45,10 @@ class Input(Strict):
 
 
 class Output(Input):
-    """What a subtask provides.
+    """Output of a subtask.
 
     Attributes:
-        value: what it is once the subtask is done; may hold placeholders.
+        value: its value once the subtask is done; may contain placeholders.
     """
 
     value: JsonValue
@@ -57,20 +57,20 @@ class Output(Input):
 class Subtask(Strict):
     """A building block.
 
-    ``${name}`` in a text of `setup`, `checks`, `oracle`, `instruction` and output values stands for
-    the value of an input, and ``${roles.name}`` for the task's role that plays the subtask's role
-    `name`; see `evaluators.model.placeholders`.
+    ``${name}`` in a text of `setup`, `checks`, `oracle`, `instruction` and output values is
+    replaced by the value of an input, and ``${roles.name}`` by the task's role for the subtask's
+    role `name`; see `evaluators.model.placeholders`.
 
     Attributes:
         id: its name in the suite.
-        app: the application worked in.
-        roles: kind of each machine that it needs, by names of its own.
-        inputs: by name.
-        outputs: by name.
-        instruction: what an agent is told; a task without an instruction of its own joins those of
-            its subtasks.
-        setup: done before the agent sees anything.
-        checks: a graph, as in tasks; at least one node that is no keep node.
+        app: the application used.
+        roles: kind of each machine that it needs, by the subtask's own role names.
+        inputs: inputs by name.
+        outputs: outputs by name.
+        instruction: the instruction for the agent; a task without its own instruction joins those
+            of its subtasks.
+        setup: operations that run before the agent's first observation.
+        checks: a graph, as in tasks, with at least one node that is not a keep node.
         oracle: the reference solution.
     """
 
@@ -91,10 +91,9 @@ class SubtaskUse(Strict):
     Attributes:
         id: its name in the task; prefix of the ids of its nodes.
         use: id of the subtask.
-        roles: the task's role for each role of the subtask; the one of the same name where nothing
-            is given.
-        inputs: value by input, or ``{from: id.output}``.
-        after: ids of further uses that it comes after.
+        roles: the task's role for each role of the subtask; by default the role of the same name.
+        inputs: for each input, a value or ``{from: id.output}``.
+        after: ids of further uses that precede it.
     """
 
     id: Name
@@ -105,14 +104,14 @@ class SubtaskUse(Strict):
 
 
 class ComposedTask(Strict):
-    """A task made of subtasks, as its file has it; attributes that a plain task has too mean the same.
+    """A task made of subtasks, as in its file; shared attributes mean the same as in `Task`.
 
     Attributes:
-        subtasks: their uses; edges follow from bindings and ``after``.
-        instruction: by default those of the subtasks, in the order of work.
-        setup: done before the setup of the subtasks.
-        graph: further nodes; ``after`` may name a subtask's use too.
-        oracle: steps after those of the subtasks.
+        subtasks: uses of subtasks; edges result from bindings and ``after``.
+        instruction: by default those of the subtasks, in topological order.
+        setup: operations that run before the setup of the subtasks.
+        graph: further nodes; ``after`` may also name the use of a subtask.
+        oracle: steps that follow those of the subtasks.
     """
 
     id: Name

@@ -1,4 +1,4 @@
-"""Suites: find them and read them, every mistake named with file and line."""
+"""Find and read suites; report every error with file and line."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Suite:
     """A versioned set of tasks.
 
     Attributes:
-        name: lower-case words with hyphens.
-        version: as its author counts.
+        name: lower-case letters and digits with single hyphens.
+        version: version, as set by the author.
         description: one or two sentences.
-        digest: SHA-256 over the content of its YAML files (comments and layout do not count), over
-            the text of its Python files, and over the files that setups copy.
-        tasks: in the order of ``suite.yaml``.
-        vocabulary: what its tasks may name, the functions that it brings included.
-        applications: category by application, the built-in ones and the suite's own.
-        left_out: what is wrong with tasks that were not asked for, by file; they are not in `tasks`.
+        digest: SHA-256 of the content of its YAML files (without comments and layout), the text of
+            its Python files, and the files that setups copy.
+        tasks: tasks in the order of ``suite.yaml``.
+        vocabulary: functions that its tasks may name, including the suite's own.
+        applications: category of each application, built-in and the suite's own.
+        left_out: errors of tasks that were not requested, by file; they are not in `tasks`.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Suite:
         """Return the task of that id.
 
         Raises:
-            UnknownNameError: there is none, with the nearest match.
+            UnknownNameError: there is no such task; the message has the nearest match.
         """
         for task in self.tasks:
             if task.id == task_id:
@@ -70,17 +70,17 @@ def list_suites(root: Path = BUILTIN) -> list[str]:
 def load_suite(
     reference: str | Path, vocabulary: Vocabulary, wanted: Collection[str] = ()
 ) -> Suite:
-    """Read a suite: its index, the Python files that it brings, and all its tasks.
+    """Read a suite: its index, its Python files, and all its tasks.
 
     Args:
-        reference: name of a shipped suite, or path of a suite's folder or ``suite.yaml``.
-        vocabulary: what the tasks of any suite may name.
-        wanted: ids of tasks, or patterns of `fnmatch`; a mistake in the file of another task leaves
-            that one out. All by default.
+        reference: name of a built-in suite, or path of a suite's folder or ``suite.yaml``.
+        vocabulary: functions that the tasks of any suite may name.
+        wanted: ids of tasks, or `fnmatch` patterns; other tasks are left out if their files have
+            errors. All by default.
 
     Raises:
-        UnknownNameError: neither a shipped suite nor a path.
-        SpecError: files are wrong: file, line, what was expected; all mistakes in the details.
+        UnknownNameError: `reference` is neither a built-in suite nor a path.
+        SpecError: files have errors; the details name file, line and what was expected for each.
     """
     source = open_document(_find(reference))
     index, errors = validate(source, SuiteFile)
@@ -125,13 +125,13 @@ def load_suite(
 def _with_mistakes_of_tasks(
     error: SpecError, reader: SuiteReader, wanted: Collection[str]
 ) -> SpecError:
-    """Return a mistake in a suite's Python files together with those in its tasks.
+    """Return an error in a suite's Python files together with those in its tasks.
 
-    That a task names a function which is not known may follow from the first: it is left out.
+    Unknown functions in tasks may be consequences of that error, so they are left out.
 
     Args:
-        error: the mistake.
-        reader: of the tasks, without the suite's own functions.
+        error: the error in the Python files.
+        reader: reader of the tasks, without the suite's own functions.
         wanted: see `load_suite`.
     """
     try:
@@ -150,14 +150,14 @@ def _find(reference: str | Path) -> Path:
         return path / INDEX
     if path.is_dir():
         raise SpecError(
-            f"{path} is no suite: it has no {INDEX}.",
-            resolution="docs/tasks.md shows what a suite's folder holds.",
+            f"{path} is not a suite: it does not contain {INDEX}.",
+            resolution="See docs/tasks.md for the contents of a suite's folder.",
         )
     if path.is_file():
         return path
     if isinstance(reference, Path) or "/" in reference:
         raise SpecError(
             f"{path} is neither a suite's folder nor a file.",
-            resolution=f"A suite's folder holds {INDEX}.",
+            resolution=f"A suite's folder contains {INDEX}.",
         )
     raise UnknownNameError.of("suite", reference, list_suites())

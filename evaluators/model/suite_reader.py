@@ -1,4 +1,4 @@
-"""Read the files that a suite's index names; every mistake of every file is reported once."""
+"""Read the files listed in a suite's index; report every error of every file once."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 M = TypeVar("M", Task, ComposedTask)
 INDEX = "suite.yaml"
 _SEEDS_CHECKED = range(5)
-"""Seeds for whose values the arguments of a task with parameters are checked."""
+"""Seeds for checking the arguments of a task with parameters."""
 
 
 class SuiteFile(Strict):
     """The content of ``suite.yaml``.
 
     Attributes:
-        tasks: files.
-        subtasks: files of definitions.
-        applications: category of each application of the suite's own.
+        tasks: files of tasks.
+        subtasks: files of subtasks.
+        applications: category of each application that the suite adds.
     """
 
     name: Name
@@ -56,16 +56,16 @@ class SuiteFile(Strict):
 
 
 class SuiteReader:
-    """Reads the files that a suite's index names.
+    """Reader of the files listed in a suite's index.
 
     Args:
-        source: of the index.
+        source: the index file.
         index: its content.
-        vocabulary: what the files may name.
+        vocabulary: functions that the files may name.
 
     Attributes:
-        applications: category by application.
-        left_out: what is wrong with tasks that were not asked for, by file.
+        applications: category of each application.
+        left_out: errors of tasks that were not requested, by file.
         vocabulary: see above.
     """
 
@@ -77,15 +77,15 @@ class SuiteReader:
         self.left_out: dict[str, str] = {}
         self._definitions: dict[str, Definition] = {}
         self._broken: dict[str, list[SpecError]] = {}
-        """Mistakes of invalid definitions, by id."""
+        """Errors of invalid definitions, by id."""
         self._unread: list[SpecError] = []
-        """Mistakes of files whose definitions cannot even be named."""
+        """Errors of files whose definitions have no readable id."""
 
     def read_tasks(self, wanted: Collection[str]) -> list[Task]:
-        """Read all tasks, or all but invalid ones that are not wanted.
+        """Read all tasks, except invalid ones that are not wanted.
 
         Raises:
-            SpecError: files are wrong; all mistakes are in the details.
+            SpecError: files have errors; the details have all.
         """
         errors = self._unknown_categories()
         self._read_definitions()
@@ -101,7 +101,7 @@ class SuiteReader:
             try:
                 task = self._read_task(source)
                 if task.id in tasks:
-                    message = f"another task of this suite is called {task.id!r}."
+                    message = f"another task of this suite has the id {task.id!r}."
                     raise source.error(("id",), message)
                 tasks[task.id] = task
             except SpecError as exc:
@@ -124,7 +124,7 @@ class SuiteReader:
     def _unless_left_out(
         self, error: SpecError, name: str, task_id: str, wanted: Collection[str]
     ) -> list[SpecError]:
-        """Return an error, or note it and return none when its task is not wanted."""
+        """Return the errors, or record them and return none if their task is not wanted."""
         if not wanted or any(fnmatch.fnmatchcase(task_id, pattern) for pattern in wanted):
             return [error]
         self.left_out[name] = str(error)
@@ -140,10 +140,10 @@ class SuiteReader:
         return task
 
     def _parse(self, source: Source) -> tuple[Task, Source]:
-        """Read a plain or composed task; return it with the source to report its mistakes with.
+        """Read a plain or composed task; return it with the source for reporting its errors.
 
         Raises:
-            SpecError: all mistakes that show without the values of parameters.
+            SpecError: there are errors that do not depend on the values of parameters.
         """
         if isinstance(source.data, dict) and "subtasks" in source.data:
             composed, errors = validate(source, ComposedTask)
@@ -167,14 +167,14 @@ class SuiteReader:
             raise join_errors([exc, *self._further(source)]) from exc
 
     def _further(self, source: Source) -> list[SpecError]:
-        """Return what else is wrong in a task's file that is invalid."""
+        """Return further errors in an invalid task file."""
         if not isinstance(source.data, dict):
             return []
         entries = check_entries(source, self.vocabulary, self.applications)
         return placeholder_mistakes(source) + entries
 
     def _read_parameters(self, source: Source, task: M) -> tuple[M, list[SpecError]]:
-        """Return a task with its parameters' options, and what is wrong with these."""
+        """Return a task with its parameters' options, and the errors in these."""
         try:
             task = read_options(source, task, self._source.path.parent)
             check_placeholders(source, task.parameters)
@@ -183,7 +183,7 @@ class SuiteReader:
         return task, []
 
     def _broken_uses(self, source: Source, task: ComposedTask) -> list[SpecError]:
-        """Return what is wrong with a composed task's uses, and with the subtasks that it uses."""
+        """Return the errors of a composed task's uses and of the subtasks that it uses."""
         named = {use.use for use in task.subtasks}
         broken = named & set(self._broken)
         errors = [error for name in broken for error in self._broken[name]]
@@ -193,7 +193,7 @@ class SuiteReader:
         return errors + Binder(source, task, self._definitions, broken).mistakes()
 
     def _read_definitions(self) -> None:
-        """Read the subtasks, and keep the mistakes of each."""
+        """Read the subtasks and record the errors of each."""
         for number, name in enumerate(self._index.subtasks):
             try:
                 source = open_document(_path_of(self._source, ("subtasks", number), name))
@@ -210,7 +210,7 @@ class SuiteReader:
             else:
                 errors += check_entries(source, self.vocabulary, self.applications)
             if key in self._definitions:
-                message = f"another subtask of this suite is called {key!r}."
+                message = f"another subtask of this suite has the id {key!r}."
                 errors.append(source.error(("id",), message))
             if errors:
                 self._broken.setdefault(key, []).extend(errors)
@@ -220,7 +220,7 @@ class SuiteReader:
 
 
 def missing_files(source: Source) -> list[SpecError]:
-    """Return the mistakes in the lists of files of an index that is invalid elsewhere."""
+    """Return the errors in the file lists of an index that has errors elsewhere."""
     errors: list[SpecError] = []
     for key in ("tasks", "subtasks"):
         names = source.data.get(key) if isinstance(source.data, dict) else None
@@ -233,13 +233,13 @@ def missing_files(source: Source) -> list[SpecError]:
 
 
 def _id_of(source: Source) -> str:
-    """Return the id of a task or subtask whose file may be invalid, else its name."""
+    """Return the id of a task or subtask whose file may be invalid; the file's name if it has none."""
     data = source.data if isinstance(source.data, dict) else {}
     return str(data.get("id", source.path.stem))
 
 
 def _example_values(task: Task) -> Mapping[str, JsonValue]:
-    """Return the values of a task's parameters for one seed; none where there cannot be any."""
+    """Return the values of a task's parameters for one seed; empty if they cannot be drawn."""
     try:
         return draw(task.parameters, _SEEDS_CHECKED[0])
     except SpecError:  # `_bind` reports it
@@ -247,7 +247,7 @@ def _example_values(task: Task) -> Mapping[str, JsonValue]:
 
 
 def _bind(source: Source, task: Task, seed: int) -> Task:
-    """Return a task as one trial would have it; it may be invalid with its values."""
+    """Return a task bound to a seed; it may be invalid with these values."""
     try:
         return bind_task(task, seed).task
     except SpecError as exc:

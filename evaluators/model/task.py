@@ -1,4 +1,4 @@
-"""A task as data: what a task file holds, once it was read and validated."""
+"""Data model of a task: the validated content of a task file."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 Difficulty = Literal["easy", "medium", "hard"]
 INFEASIBLE_CHECK = "declared_infeasible"
-"""The evaluator that is met when the agent said that the task cannot be done."""
+"""The evaluator that is met if the agent declared that the task cannot be done."""
 
 
 ORACLE = "oracle"
-"""What the solution without a name of its own is called."""
+"""Name of the solution in the key `oracle`."""
 Cheat = Literal["write-paths", "copy-reference", "overwrite-both", "guess-answers", "give-up"]
-"""Standard ways to pass without doing the task; see `controller.validation.cheats`."""
+"""Standard attempts to pass without doing the task; see `controller.validation.cheats`."""
 Solution = Annotated[tuple[OracleStep, ...], Field(min_length=1, strict=False)]
-"""Steps that are played one after the other."""
+"""Steps that run one after the other."""
 
 
 class SetupStep(Strict):
-    """One setup operation, done before the agent sees anything."""
+    """One setup operation, which runs before the agent's first observation."""
 
     on: str
     do: str
@@ -45,18 +45,18 @@ class SetupStep(Strict):
 
 
 class Limits(Strict):
-    """When a trial is cut off.
+    """Limits of a trial.
 
     Attributes:
-        steps: actions executed.
-        seconds: time of the agent and of the answered calls of its model; what the machines take
-            is not charged.
+        steps: executed actions.
+        seconds: time of the agent and of the completed calls to its model; time spent by the
+            machines does not count.
         repetitions: the same action with the same arguments, in a row.
         invalid_actions: unknown actions or wrong arguments, in a row.
-        tokens: of the model, in both directions; None is no limit.
-        usd: price of the model's tokens, US dollars; None is no limit.
-        wall_seconds: wall time from the first observation on, whatever took it; None allows
-            ten times `seconds`, half an hour at least.
+        tokens: input and output tokens of the model; None means no limit.
+        usd: price of the model's tokens in US dollars; None means no limit.
+        wall_seconds: wall-clock time since the first observation; None means ten times `seconds`,
+            at least half an hour.
     """
 
     steps: int = Field(default=15, ge=1)
@@ -69,13 +69,13 @@ class Limits(Strict):
 
 
 class Part(Strict):
-    """A subtask of a compiled task: which nodes it is made of, and where it is done.
+    """A subtask of a compiled task: its nodes and its application.
 
     Attributes:
-        id: its name in the task; no free node's id.
-        subtask: id of the subtask that was used.
-        app: the application worked in.
-        nodes: ids of its nodes, each of the graph and of no other part.
+        id: its name in the task; differs from the ids of nodes outside parts.
+        subtask: id of the subtask.
+        app: the application used.
+        nodes: ids of its nodes, which are in the graph and in no other part.
     """
 
     id: Name
@@ -87,7 +87,7 @@ class Part(Strict):
 class MayChange(Strict):
     """What a trial may change on one machine; anything else is a side effect.
 
-    Patterns are those of `fnmatch`; a pattern of a folder covers all that is in it.
+    Patterns are those of `fnmatch`; a pattern that matches a folder covers its contents.
 
     Attributes:
         files: paths, absolute or starting with ~/.
@@ -108,26 +108,26 @@ class Task(Strict):
 
     Attributes:
         id: its name in the suite.
-        instruction: what the agent is told.
-        parameters: values drawn from the trial's seed; ``${name}`` stands for one in the texts of
+        instruction: the instruction for the agent.
+        parameters: values drawn from the trial's seed; ``${name}`` is replaced in the texts of
             `instruction`, `setup`, `graph`, `may_change` and the solutions.
         roles: kind of each machine.
-        egress: what machines may reach, by role; nothing where nothing is said. Each entry as
-            `provisioning.egress.policy.read_destinations` reads it.
-        setup: done before the agent sees anything.
-        graph: of evaluators.
-        limits: when a trial is cut off.
+        egress: destinations that machines may reach, by role; none by default. For the format, see
+            `provisioning.egress.policy.read_destinations`.
+        setup: operations that run before the agent's first observation.
+        graph: the graph of evaluators.
+        limits: limits of a trial.
         oracle: the reference solution.
-        oracles: further reference solutions, or all of them, by name; each passes by itself.
+        oracles: further reference solutions, or all of them, by name; each must pass on its own.
         must_fail: attempts that look like solutions and must not pass, by name.
-        legitimate: cheats of `mesocosm suite validate` that are honest ways to do this task.
-        parts: the subtasks that the task was compiled from; none for a task written as a graph.
-        may_change: what a trial may change, by role, beside what the graph's checks name.
-        infeasible: why the task cannot be done, for its readers; the agent must say so. Empty for
-            tasks that can be done.
-        tags: for choosing tasks; like `difficulty` and `source` they change no score.
-        difficulty: as the author sees it.
-        source: where the task comes from: a paper, a ticket, an address.
+        legitimate: cheats of `mesocosm suite validate` that are legitimate ways to do this task.
+        parts: the subtasks that the task was compiled from; empty for a task written as a graph.
+        may_change: what a trial may change, by role, in addition to what the graph's checks name.
+        infeasible: why the task cannot be done, for human readers; the agent must declare it
+            infeasible. Empty for feasible tasks.
+        tags: labels for selecting tasks; like `difficulty` and `source`, they do not affect scores.
+        difficulty: the author's estimate.
+        source: origin of the task: a paper, a ticket, a URL.
     """
 
     id: Name
@@ -155,7 +155,7 @@ class Task(Strict):
     @classmethod
     def _keep_session_free(cls, roles: dict[str, Kind]) -> dict[str, Kind]:
         if SESSION in roles:
-            raise PydanticCustomError("role", "'session' is no machine and cannot be a role.")
+            raise PydanticCustomError("role", "'session' is not a machine and cannot be a role.")
         return roles
 
     @model_validator(mode="after")
@@ -165,9 +165,12 @@ class Task(Strict):
         free = {node.id for node in self.graph}.difference(owned)
         unknown = set(owned).difference(node.id for node in self.graph)
         for problem, faulty in (
-            ("Parts share the node {name}.", _twice(owned)),
-            ("Two parts are called {name}, or a free node is.", _twice([*names, *free])),
-            ("A part has the node {name}, which the graph has not.", sorted(unknown)),
+            ("Several parts have the node {name}.", _twice(owned)),
+            (
+                "Two parts, or a part and a node outside parts, have the id {name}.",
+                _twice([*names, *free]),
+            ),
+            ("A part has the node {name}, which is not in the graph.", sorted(unknown)),
         ):
             if faulty:
                 raise PydanticCustomError("parts", problem, {"name": repr(faulty[0])})
@@ -178,7 +181,7 @@ class Task(Strict):
         for role in self.may_change:
             if role not in self.roles:
                 known = ", ".join(sorted(self.roles))
-                message = "There is no role {role} that may change. Known: {known}."
+                message = "`may_change` names the unknown role {role}. Known: {known}."
                 raise PydanticCustomError(
                     "may_change", message, {"role": repr(role), "known": known}
                 )
@@ -189,7 +192,7 @@ class Task(Strict):
         for role, entries in self.egress.items():
             if role not in self.roles:
                 known = ", ".join(sorted(self.roles))
-                message = "There is no role {role} to let out. Known: {known}."
+                message = "`egress` names the unknown role {role}. Known: {known}."
                 raise PydanticCustomError("egress", message, {"role": repr(role), "known": known})
             try:
                 read_destinations(entries)
@@ -200,28 +203,28 @@ class Task(Strict):
     @model_validator(mode="after")
     def _require_a_solution(self) -> Self:
         if not self.oracle and not self.oracles:
-            raise PydanticCustomError("oracle", "A task needs `oracle`, or `oracles` by name.")
+            raise PydanticCustomError("oracle", "A task needs `oracle` or `oracles`.")
         if self.oracle and ORACLE in self.oracles:
-            raise PydanticCustomError("oracle", "Two solutions are called 'oracle'.")
+            raise PydanticCustomError("oracle", "Two solutions have the name 'oracle'.")
         return self
 
     @property
     def solutions(self) -> dict[str, tuple[OracleStep, ...]]:
-        """The reference solutions by name, the one that is played by default first."""
+        """Reference solutions by name, with the default one first."""
         return {**({ORACLE: self.oracle} if self.oracle else {}), **self.oracles}
 
     @property
     def credit_nodes(self) -> tuple[Node, ...]:
-        """The nodes that earn credit: all but the keep nodes."""
+        """Nodes that earn credit: all except keep nodes."""
         return tuple(node for node in self.graph if node.mode is not Mode.KEEP)
 
     def place_of(self, role: str | None) -> str | None:
-        """Return the place behind a role: ``desktop``, ``phone``, ``session``; None if unknown."""
+        """Return the place of a role: ``desktop``, ``phone``, ``session``; None if unknown."""
         return place_of(self.roles, role)
 
 
 def place_of(roles: Mapping[str, Kind], role: str | None) -> str | None:
-    """Return the place behind a role: ``desktop``, ``phone``, ``session``; None if unknown."""
+    """Return the place of a role: ``desktop``, ``phone``, ``session``; None if unknown."""
     if role is None or role == SESSION:
         return SESSION
     kind = roles.get(role)

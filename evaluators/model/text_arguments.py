@@ -1,4 +1,4 @@
-"""Give numbers as text to arguments that want text: ``${count}`` alone there means ``${count:text}``."""
+"""Pass numbers as text to text arguments: a lone ``${count}`` there means ``${count:text}``."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", "Task", "Subtask")
 Entry = dict[str, Any]
-"""A setup step, a check, or a step of a solution, as files have it."""
+"""A setup step, a check, or a step of a solution, as in files."""
 
 
 def with_texts(content: M, vocabulary: Vocabulary, values: Mapping[str, JsonValue]) -> M:
-    """Return a task or subtask whose placeholders alone are text where only text is taken.
+    """Return a task or subtask whose lone placeholders are text where only text is accepted.
 
     Args:
-        content: what its file holds.
-        vocabulary: what it may name.
-        values: an example of each placeholder's value; calls with others stay as they are.
+        content: the task or subtask.
+        vocabulary: functions that it may name.
+        values: an example of each placeholder's value; calls with other placeholders do not change.
     """
     dumped = content.model_dump(mode="json", by_alias=True)
     is_changed = False
@@ -52,7 +52,7 @@ def with_texts(content: M, vocabulary: Vocabulary, values: Mapping[str, JsonValu
 
 
 def examples_of(subtask: Subtask) -> dict[str, JsonValue]:
-    """Return a value of each placeholder of a subtask: a number where its input is one, else text."""
+    """Return an example value of each placeholder of a subtask: a number if its input is one, else text."""
     numbers = {name for name, entry in subtask.inputs.items() if entry.type in {INTEGER, NUMBER}}
     inputs: dict[str, JsonValue] = {name: 1 if name in numbers else "x" for name in subtask.inputs}
     return inputs | {f"roles.{role}": role for role in subtask.roles}
@@ -61,7 +61,7 @@ def examples_of(subtask: Subtask) -> dict[str, JsonValue]:
 def _calls(
     content: Mapping[str, Any], vocabulary: Vocabulary
 ) -> Iterator[tuple[Entry, str, Tools | None]]:
-    """Return every call, the key of its function's name, and what may stand there."""
+    """Iterate over every call, the key of its function's name, and the functions allowed there."""
     for step in content.get("setup", ()):
         yield step, "do", vocabulary.setups
     for key in ("graph", "checks"):
@@ -97,7 +97,7 @@ def _arguments(tool: Tool, args: Entry, values: Mapping[str, JsonValue]) -> Entr
 
 
 def _lone(value: JsonValue, where: Where = ()) -> Iterator[tuple[Where, str]]:
-    """Return each placeholder that is all of a text, and where it stands."""
+    """Iterate over the position and name of each placeholder that is the whole of a text."""
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _lone(item, (*where, index))

@@ -1,7 +1,7 @@
-"""Read YAML and keep the line of every key and value, so that errors can name it; write YAML.
+"""Read YAML with the line of every key and value, for error messages; write YAML.
 
-Scalars follow YAML 1.2's core schema, not PyYAML's YAML 1.1: ``on`` is a key and not true, a
-number with a leading zero (a phone number) is text, and so are times and dates.
+Scalars follow YAML 1.2's core schema, not PyYAML's YAML 1.1: ``on`` is text and not true, and
+numbers with a leading zero (phone numbers), times and dates are text.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ for _tag, _pattern, _first in (
 
 
 class _CoreDumper(yaml.SafeDumper):
-    """SafeDumper that quotes what the core schema would read as another type."""
+    """SafeDumper that quotes text that the core schema would read as another type."""
 
     yaml_implicit_resolvers = _CoreLoader.yaml_implicit_resolvers
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ANN401, ARG002
-        """Write equal values twice instead of naming them."""
+        """Repeat equal values instead of writing aliases."""
         return True
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """Quote texts that other styles would not keep: line breaks of any kind, controls."""
+    """Quote texts that other styles do not preserve: line breaks of any kind, control characters."""
     style = None if text.isprintable() else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -62,9 +62,9 @@ class Source:
     """A YAML file that was read.
 
     Attributes:
-        path: of the file, named in errors.
-        data: plain Python: dicts, lists, str, int, float, bool, None.
-        lines: line of each value by its keys and indices from the root.
+        path: path of the file, for errors.
+        data: the content as plain Python: dicts, lists, str, int, float, bool, None.
+        lines: line of each value, by its keys and indices from the root.
     """
 
     def __init__(self, path: Path, data: Any, lines: dict[Where, int]) -> None:  # noqa: ANN401
@@ -73,14 +73,14 @@ class Source:
         self.lines = lines
 
     def with_data(self, data: Any) -> Source:  # noqa: ANN401
-        """Return the same file with other data; lines stay those of the file."""
+        """Return the same file with other data; the lines do not change."""
         return Source(self.path, data, self.lines)
 
     def line_of(self, where: Sequence[str | int]) -> int:
-        """Return the line, from 1, of the value at `where`, or of the nearest one around it.
+        """Return the line, from 1, of the value at `where`, or of the innermost value that encloses it.
 
         Args:
-            where: keys and indices from the root; parts that do not exist are skipped.
+            where: keys and indices from the root; missing ones are skipped.
         """
         path: Where = ()
         for part in where:
@@ -91,7 +91,7 @@ class Source:
     def error(
         self, where: Sequence[str | int], brief: str, details: str = "", resolution: str = ""
     ) -> SpecError:
-        """Build the error that names the file and the line of `where`."""
+        """Return an error that names the file and the line of `where`."""
         place = f"{self.path}:{self.line_of(where)}"
         return SpecError(f"{place}: {brief}", details=details, resolution=resolution)
 
@@ -119,14 +119,14 @@ def read_yaml(path: Path) -> Source:
 
 
 def join_errors(errors: Sequence[SpecError]) -> SpecError:
-    """Return one error that names all mistakes of files, each once.
+    """Return one error that contains several errors in files, each once.
 
     Args:
-        errors: at least one, each with file and line at the beginning of its brief.
+        errors: at least one error; each brief begins with file and line.
 
     Returns:
-        The mistake itself where there is one; else their number, and in the details a line for
-        each: file, line, what is wrong, and what to do about it.
+        The error itself if there is only one. Otherwise an error whose brief has their number and
+        whose details have one line for each: file, line, problem and resolution.
     """
     single = [part for error in errors for part in (error.parts or (error,))]
     ordered = sorted({error.brief: error for error in single}.values(), key=_place_of)
@@ -137,7 +137,7 @@ def join_errors(errors: Sequence[SpecError]) -> SpecError:
     ]
     files = {_place_of(error)[0] for error in ordered}
     where = f"{len(files)} files" if len(files) > 1 else files.pop()
-    joined = SpecError(f"{len(ordered)} mistakes in {where}.", details="\n".join(lines))
+    joined = SpecError(f"{len(ordered)} errors in {where}.", details="\n".join(lines))
     joined.parts = tuple(ordered)
     return joined
 
@@ -148,16 +148,16 @@ def _place_of(error: SpecError) -> tuple[str, int]:
 
 
 def parse_yaml(text: str) -> Any:  # noqa: ANN401
-    """Parse YAML as task files are read: ``on`` is a text.
+    """Parse YAML with the rules of task files: ``on`` is text.
 
     Raises:
-        yaml.YAMLError: it is not YAML.
+        yaml.YAMLError: the text is not valid YAML.
     """
     return yaml.load(text, _CoreLoader)  # noqa: S506  (a SafeLoader)
 
 
 def dump_yaml(data: Any) -> str:  # noqa: ANN401
-    """Write plain Python as YAML that `read_yaml` reads as the same values."""
+    """Return plain Python as YAML that `read_yaml` reads as the same values."""
     return yaml.dump(data, Dumper=_CoreDumper, sort_keys=False, allow_unicode=True, width=100)
 
 
@@ -167,7 +167,7 @@ def _read_text(path: Path) -> str:
     except OSError as exc:
         raise SpecError(f"{path} cannot be read.", details=str(exc)) from exc
     if len(raw) > _MAX_BYTES:
-        raise SpecError(f"{path} has {len(raw)} bytes; at most {_MAX_BYTES} are read.")
+        raise SpecError(f"{path} has {len(raw)} bytes; the limit is {_MAX_BYTES}.")
     try:
         return raw.decode()
     except UnicodeDecodeError as exc:
@@ -183,10 +183,10 @@ def _syntax_error(path: Path, exc: yaml.YAMLError) -> SpecError:
         line = mark.line + 1 if mark else line
         message = ": ".join(part for part in (exc.context, exc.problem) if part)
     return SpecError(
-        f"{path}:{line}: this is not YAML.",
+        f"{path}:{line}: this is not valid YAML.",
         details=message,
-        resolution="Check indentation, brackets and quotes on this line and the one above; a text with "
-        "`: `, ` #`, a bracket or a question mark stands in quotes.",
+        resolution="Check indentation, brackets and quotes on this line and the one above; quote text that contains "
+        "`: `, ` #`, a bracket or a question mark.",
     )
 
 
@@ -196,7 +196,7 @@ def _note_lines(
     line = node.start_mark.line + 1
     lines.setdefault(at, line)
     if id(node) in above:
-        raise SpecError(f"{path}:{line}: an alias stands inside its own anchor.")
+        raise SpecError(f"{path}:{line}: an alias is inside its own anchor.")
     if len(lines) > _MAX_NODES:
         raise SpecError(f"{path}:{line}: more than {_MAX_NODES} values; aliases count each time.")
     above = (*above, id(node))
@@ -208,7 +208,7 @@ def _note_lines(
             here = (*at, _plain_key(path, key))
             if here in lines:
                 raise SpecError(
-                    f"{path}:{key.start_mark.line + 1}: the key {key.value!r} stands here twice.",
+                    f"{path}:{key.start_mark.line + 1}: the key {key.value!r} is duplicated.",
                     details=f"First on line {lines[here]}.",
                 )
             lines[here] = key.start_mark.line + 1

@@ -1,1 +1,1 @@
-"""Parameters of tasks: declared in the task, their values drawn from the trial's seed."""
+"""Parameters of tasks, whose values are drawn from the trial's seed."""

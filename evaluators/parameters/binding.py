@@ -1,4 +1,4 @@
-"""Bind a task to a seed: its texts with the values of its parameters in place of placeholders."""
+"""Bind a task to a seed: replace the placeholders in its texts by the values of its parameters."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 WITH_PLACEHOLDERS = (
     "instruction", "setup", "graph", "may_change", "oracle", "oracles", "must_fail", "subtasks",
 )  # fmt: skip
-"""Keys of a task whose texts may hold placeholders."""
+"""Keys of a task whose texts may contain placeholders."""
 
 _PARAMETERS: TypeAdapter[dict[str, Parameter]] = TypeAdapter(dict[ParameterName, Parameter])
 
 
 @dataclass(frozen=True, slots=True)
 class BoundTask:
-    """A task as one trial has it.
+    """A task bound to the seed of a trial.
 
     Attributes:
-        task: without parameters and placeholders.
-        values: of its parameters, by name.
+        task: the task without parameters and placeholders.
+        values: values of its parameters, by name.
     """
 
     task: Task
@@ -44,15 +44,16 @@ class BoundTask:
 
 
 def bind_task(task: Task, seed: int) -> BoundTask:
-    """Draw the values of a task's parameters and put them in place.
+    """Draw the values of a task's parameters and insert them.
 
     Args:
-        task: as its file has it; one without parameters stays as it is, ``${`` included.
-        seed: of the trial.
+        task: the task as in its file; a task without parameters does not change, even if it
+            contains ``${``.
+        seed: seed of the trial.
 
     Raises:
-        SpecError: a parameter has no value that it may have.
-        TypeError: a value that is neither text nor number stands inside a longer text.
+        SpecError: a parameter has no allowed value.
+        TypeError: a value that is neither text nor a number is used inside a longer text.
         ValueError: the task is invalid with these values.
     """
     if not task.parameters:
@@ -67,11 +68,11 @@ def bind_task(task: Task, seed: int) -> BoundTask:
 
 
 def check_placeholders(source: Source, parameters: Mapping[str, Parameter]) -> None:
-    """Check what a task's file names as placeholders; without parameters nothing is a placeholder.
+    """Check the placeholders in a task's file; without parameters nothing is a placeholder.
 
     Args:
-        source: of the task, composed or plain.
-        parameters: that it declares.
+        source: file of the task, composed or plain.
+        parameters: its parameters.
 
     Raises:
         SpecError: a placeholder has no value, or a parameter is not used: file and line.
@@ -79,7 +80,7 @@ def check_placeholders(source: Source, parameters: Mapping[str, Parameter]) -> N
     if not parameters:
         return
     errors, used = _placeholders_of(source, parameters)
-    if errors:  # a misspelt placeholder may be the one that uses a parameter
+    if errors:  # a misspelled placeholder may be the one that uses a parameter
         used |= set(parameters)
     for name, parameter in parameters.items():
         if name not in used:
@@ -92,7 +93,7 @@ def check_placeholders(source: Source, parameters: Mapping[str, Parameter]) -> N
 
 
 def placeholder_mistakes(source: Source) -> list[SpecError]:
-    """Return the placeholders without a value in a task's file that is invalid elsewhere."""
+    """Return errors for placeholders without a value in a task's file that has errors elsewhere."""
     try:
         parameters = _PARAMETERS.validate_python(source.data.get("parameters") or {})
     except ValidationError:
@@ -103,7 +104,7 @@ def placeholder_mistakes(source: Source) -> list[SpecError]:
 def _placeholders_of(
     source: Source, parameters: Mapping[str, Parameter]
 ) -> tuple[list[SpecError], set[str]]:
-    """Return the mistakes of placeholders without a value, and the names that others use."""
+    """Return errors for placeholders without a value, and the names that the others use."""
     known = [*parameters]
     for name, parameter in parameters.items():
         known += [f"{name}.{field}" for field in fields_of(parameter)]
@@ -117,7 +118,7 @@ def _placeholders_of(
 
 
 def _escape_of(source: Source, name: str) -> str:
-    """Return what to write where the only placeholders of a parameter are escaped; else nothing."""
+    """Return advice if all placeholders of a parameter are escaped; else an empty text."""
     texts = [source.data.get(key) for key in WITH_PLACEHOLDERS]
     if name not in {placeholder.partition(".")[0] for placeholder in escaped(texts)}:
         return ""
@@ -127,7 +128,7 @@ def _escape_of(source: Source, name: str) -> str:
 def _check_parameter(
     source: Source, name: str, parameter: Parameter, parameters: Mapping[str, Parameter]
 ) -> list[SpecError]:
-    """Return what is wrong with the declaration of a parameter."""
+    """Return the errors in the declaration of a parameter."""
     where: Where = ("parameters", name)
     earlier = list(parameters)[: list(parameters).index(name)]
     errors = [

@@ -1,4 +1,4 @@
-"""What a task file may declare as a parameter: its kind, and which values it can have."""
+"""Data models of a task's parameters: their kinds and their possible values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluators.model.base import Strict, is_empty
 
 PARAMETER_PATTERN = r"^[a-z][a-z0-9_]*$"
 ParameterName = Annotated[str, Field(pattern=PARAMETER_PATTERN, max_length=32)]
-"""How parameters of tasks and inputs of subtasks are called."""
+"""Pattern of the names of parameters of tasks and inputs of subtasks."""
 
 MAX_OPTIONS = 10_000
 """Limit of the options of one choice."""
@@ -22,19 +22,21 @@ def _read_date(text: str) -> str:
     try:
         dt.date.fromisoformat(text)
     except ValueError as exc:
-        raise PydanticCustomError("date", "A date is written as 2026-03-31.") from exc
+        raise PydanticCustomError(
+            "date", "Write a date as YYYY-MM-DD, for example 2026-03-31."
+        ) from exc
     return text
 
 
 Date = Annotated[str, AfterValidator(_read_date)]
-"""A date as ISO 8601 writes it."""
+"""A date in ISO 8601 format."""
 
 
 class _Declared(Strict):
-    """What all kinds share.
+    """Base of all kinds of parameters.
 
     Attributes:
-        differs_from: names of parameters declared before, whose values this one must not have.
+        differs_from: names of parameters declared earlier, whose values this one must not take.
     """
 
     differs_from: tuple[ParameterName, ...] = Field(default=(), strict=False, exclude_if=is_empty)
@@ -44,9 +46,9 @@ class Choice(_Declared):
     """One of several values: texts, numbers, or mappings of texts and numbers.
 
     Attributes:
-        options: the values, as ``from`` in task files; mappings have the same keys.
-        file: of the suite, whose lines are the options; empty lines and those that begin with #
-            do not count. The suite's reader puts its lines into `options`.
+        options: the values, written ``from`` in task files; mappings have the same keys.
+        file: a file of the suite whose lines are the options, except empty lines and those that
+            begin with #. The suite's reader copies its lines into `options`.
     """
 
     type: Literal["choice"]
@@ -73,7 +75,7 @@ class Integer(_Declared):
     Attributes:
         min: the smallest.
         max: the largest.
-        step: only each so many-th number, counted from `min`.
+        step: distance between possible values, counted from `min`.
     """
 
     type: Literal["integer"]
@@ -91,8 +93,8 @@ class DateRange(_Declared):
     """A day.
 
     Attributes:
-        min: the first, as ``2026-03-31``.
-        max: the last.
+        min: the first day, such as ``2026-03-31``.
+        max: the last day.
         weekdays: only Mondays to Fridays.
     """
 
@@ -108,7 +110,7 @@ class DateRange(_Declared):
 
 
 class Person(_Declared):
-    """A person with name, e-mail address and telephone number; none of them exists."""
+    """A fictional person with name, e-mail address and telephone number."""
 
     type: Literal["person"]
 
@@ -117,7 +119,7 @@ class Text(_Declared):
     """English words.
 
     Attributes:
-        words: how many.
+        words: number of words.
     """
 
     type: Literal["text"]
@@ -125,11 +127,11 @@ class Text(_Declared):
 
 
 Parameter = Annotated[Choice | Integer | DateRange | Person | Text, Field(discriminator="type")]
-"""A declared parameter, told apart by ``type``."""
+"""A declared parameter, discriminated by ``type``."""
 
 
 def fields_of(parameter: Parameter) -> tuple[str, ...]:
-    """Return the names after the dot in placeholders: ``${who.email}``."""
+    """Return the names of a parameter's fields, as in the placeholder ``${who.email}``."""
     match parameter:
         case Person():
             return ("name", "first", "last", "email", "phone")

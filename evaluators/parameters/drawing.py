@@ -1,4 +1,4 @@
-"""Draw the values of a task's parameters: the same seed gives the same values, everywhere."""
+"""Draw the values of a task's parameters; the same seed always gives the same values."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 Values = dict[str, "JsonValue"]
-"""Values by placeholder: ``who``, ``who.email``."""
+"""Value of each placeholder, such as ``who`` or ``who.email``."""
 
 _TRIES = 1000
 _SATURDAY = 5
 _PREFIX = "+41 44 555"
-"""Numbers that belong to nobody."""
+"""Numbers reserved for fiction."""
 
 
 def draw(parameters: Mapping[str, Parameter], seed: int) -> Values:
     """Draw a value for each parameter, in the order of declaration.
 
-    A parameter added to a task leaves the values of the others as they are. No two persons of a
-    task share a name.
+    Adding a parameter to a task does not change the values of the others. No two persons of a task
+    share a name.
 
     Args:
-        parameters: of a task, by name.
-        seed: of the trial.
+        parameters: parameters of a task, by name.
+        seed: seed of the trial.
 
     Returns:
         The value of each parameter by its name, and its fields by ``name.field``.
 
     Raises:
-        SpecError: a parameter has no value that differs from those it must not have.
+        SpecError: no value of a parameter differs from those it must not take.
     """
     values: Values = {}
     people: list[JsonValue] = []
@@ -75,7 +75,7 @@ def _draw_new(
 
 
 class _Dice:
-    """Draws by SHA-256, so that no version of Python or of a library changes the values."""
+    """Random source based on SHA-256, independent of the versions of Python and libraries."""
 
     def __init__(self, key: str) -> None:
         self._key = key
@@ -91,7 +91,7 @@ class _Dice:
 
 
 def _draw(parameter: Parameter, dice: _Dice) -> Values:
-    """Return the value as the field without a name, and its named fields with a dot before."""
+    """Return the value under the empty name, and its fields under their names with a leading dot."""
     match parameter:
         case Choice():
             return _option(dice.pick(parameter.options))

@@ -1,4 +1,4 @@
-"""Read the options of choices from files of a suite."""
+"""Read the options of choices from a suite's files."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _MAX_BYTES = 1 << 20
 
 
 def read_options(source: Source, task: M, folder: Path) -> M:
-    """Return a task with the lines of files as the options of its choices.
+    """Return a task whose choices have the lines of their files as options.
 
-    The options are part of the task then, and so of its digest.
+    The options then belong to the task and its digest.
 
     Args:
         source: the task's file, for errors.
         task: its content.
-        folder: of the suite.
+        folder: the suite's folder.
 
     Raises:
-        SpecError: a file is missing, outside the folder, too large, or no UTF-8 text.
+        SpecError: a file is missing, outside the folder, too large, or not UTF-8 text.
     """
     if not task.parameters:
         return task

@@ -1,4 +1,4 @@
-"""Names and words that values are drawn from. Changing a list changes the values of every seed."""
+"""Names and words from which values are drawn. Changing a list changes the values for every seed."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Evaluators of phones; they run on the host, on what was read over ADB."""
+"""Evaluators of phones; they run on the host, with data read over ADB."""

@@ -1,4 +1,4 @@
-"""Notifications and toasts of a phone."""
+"""Evaluators of a phone's notifications and toasts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 def notification_posted(phone: PhoneView, package: str, title: str, text: str = "") -> bool:
     """Return whether a notification of an application is posted and not dismissed.
 
-    A text may look like a notification of another application: since Android 11 one counts only where the
-    phone lists as many of its application by their keys. Proves the state, not who made it.
+    Text in a notification may imitate a notification of another application. Therefore, since
+    Android 11, the number of notifications of the application must match the number of keys that
+    the phone lists for it. Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        package: of the application that posted it.
-        title: its whole title; white space around it is ignored.
-        text: its whole text; any when empty.
+        package: package name of the application that posted it.
+        title: its complete title; surrounding white space is ignored.
+        text: its complete text; empty matches any.
 
     Example:
         ``{on: phone, check: notification_posted,
@@ -43,7 +44,7 @@ def notifications_cleared(phone: PhoneView, package: str) -> bool:
 
     Args:
         phone: the phone.
-        package: of the application, which must be installed.
+        package: package name of the application, which must be installed.
 
     Example:
         ``{on: phone, check: notifications_cleared, with: {package: com.google.android.gm}}``
@@ -62,13 +63,13 @@ def notifications_cleared(phone: PhoneView, package: str) -> bool:
 def toast_shown(phone: PhoneView, text: str, package: str = "") -> bool:
     """Return whether the last toast showed exactly this text.
 
-    Android forgets a toast once it is gone, so on real phones only one that is still shown counts. Any
-    application can show any toast: name its package. Proves the state, not who made it.
+    Android does not keep toasts, so on real phones only a toast that is still shown counts. Any
+    application can show any toast, so specify the package. Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        text: its whole text, not empty; white space around it is ignored.
-        package: of the application that showed it; any when empty.
+        text: its complete text, not empty; surrounding white space is ignored.
+        package: package name of the application that showed it; empty matches any.
 
     Example:
         ``{on: phone, check: toast_shown, with: {text: Contact saved}}``

@@ -1,4 +1,4 @@
-"""Text messages and calls of a phone."""
+"""Evaluators of a phone's text messages and calls."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @evaluator(on="phone")
 def message_sent(phone: PhoneView, number: str, text: str) -> bool:
-    """Return whether a text message was sent: it is in the sent box, not a draft or in the outbox.
+    """Return whether a text message was sent, so that it is in the sent box and not in drafts or the outbox.
 
     Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        number: of the receiver; blanks, hyphens, dots and brackets are ignored, ``00`` at the
-            beginning is ``+``; a sender whose name has letters is none.
-        text: the whole message; white space around it is ignored.
+        number: number of the receiver; spaces, hyphens, dots and brackets are ignored, and a
+            leading ``00`` equals ``+``; names with letters do not match.
+        text: the complete message; surrounding white space is ignored.
 
     Example:
         ``{on: phone, check: message_sent, with: {number: "555 0199", text: On my way}}``
@@ -40,8 +40,8 @@ def message_received(
 
     Args:
         phone: the phone.
-        number: of the sender; compared as by ``message_sent``.
-        text: the whole message; white space around it is ignored.
+        number: number of the sender; compared as in ``message_sent``.
+        text: the complete message; surrounding white space is ignored.
         state: whether the user has read it.
 
     Example:
@@ -59,8 +59,8 @@ def message_drafted(phone: PhoneView, number: str, text: str) -> bool:
 
     Args:
         phone: the phone.
-        number: of the receiver; compared as by ``message_sent``.
-        text: the whole message; white space around it is ignored.
+        number: number of the receiver; compared as in ``message_sent``.
+        text: the complete message; surrounding white space is ignored.
 
     Example:
         ``{on: phone, check: message_drafted, with: {number: "555 0199", text: On my way}}``
@@ -78,15 +78,16 @@ def call_logged(
     kind: Literal["incoming", "outgoing", "missed", "rejected", "voicemail", "blocked"],
     least_s: int = 0,
 ) -> bool:
-    """Return whether the call log has a call with a number.
+    """Return whether the call log contains a call with the given number.
 
-    An outgoing call counts although nobody answered: ask for a duration. Proves the state, not who
+    An outgoing call counts even if it was not answered; to exclude it, require a duration. Proves
+    the state, not who
     made it.
 
     Args:
         phone: the phone.
-        number: of the other party; compared as by ``message_sent``.
-        kind: of the call.
+        number: number of the other party; compared as in ``message_sent``.
+        kind: kind of the call.
         least_s: minimum duration, in seconds.
 
     Example:
@@ -100,7 +101,7 @@ def call_logged(
 
 @evaluator(on="phone")
 def call_state_is(phone: PhoneView, state: Literal["ringing", "offhook"]) -> bool:
-    """Return whether a call is ringing or active now.
+    """Return whether a call is currently ringing or active.
 
     Args:
         phone: the phone.
@@ -123,5 +124,5 @@ def _has_message(phone: PhoneView, box: str, number: str, text: str, state: str 
 
 
 def _plain(text: str) -> str:
-    """Return a text composed, without white space around it."""
+    """Return a text in Unicode NFC, without surrounding white space."""
     return unicodedata.normalize("NFC", text).strip()

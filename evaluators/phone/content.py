@@ -1,4 +1,4 @@
-"""Data of a phone's applications: tasks, contacts, settings.
+"""Evaluators of data of a phone's applications: tasks, contacts, settings.
 
 Source: Android's ``ContactsContract`` for contacts. Google Tasks has no public provider; the
 reference phone provides one at ``content://com.google.android.apps.tasks/tasks``.
@@ -28,13 +28,13 @@ CONTACTS = "content://com.android.contacts/contacts"
 
 @evaluator(on="phone")
 def task_listed(phone: PhoneView, title: str) -> bool:
-    """Return whether the Tasks application has an open task with exactly this title.
+    """Return whether the Tasks application has an open task with the given title.
 
     Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        title: of the task, case-sensitive; white space around it is ignored.
+        title: complete title of the task, case-sensitive; surrounding white space is ignored.
 
     Example:
         ``{on: phone, check: task_listed, with: {title: Buy milk}}``
@@ -44,13 +44,13 @@ def task_listed(phone: PhoneView, title: str) -> bool:
 
 @evaluator(on="phone")
 def task_completed(phone: PhoneView, title: str) -> bool:
-    """Return whether the task with this title is marked as completed, and no open one is left.
+    """Return whether the Tasks application has a completed task with the given title, and no open one.
 
-    A deleted task is not completed. Proves the state, not who made it.
+    A deleted task does not count as completed. Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        title: of the task, case-sensitive; white space around it is ignored.
+        title: complete title of the task, case-sensitive; surrounding white space is ignored.
 
     Example:
         ``{on: phone, check: task_completed, with: {title: Buy milk}}``
@@ -60,15 +60,15 @@ def task_completed(phone: PhoneView, title: str) -> bool:
 
 @evaluator(on="phone")
 def contact_exists(phone: PhoneView, name: str, number: str = "", email: str = "") -> bool:
-    """Return whether a contact has this name, and this number and e-mail address if given.
+    """Return whether a contact has the given name, and the given number and e-mail address, if any.
 
     Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        name: the whole display name; white space around it is ignored.
-        number: one of the contact's phone numbers; compared as by ``message_sent``.
-        email: one of the contact's addresses; case-insensitive.
+        name: the complete display name; surrounding white space is ignored.
+        number: one of the contact's phone numbers; compared as in ``message_sent``.
+        email: one of the contact's e-mail addresses; case-insensitive.
 
     Example:
         ``{on: phone, check: contact_exists, with: {name: Ann, number: "+41 44 555 01 73"}}``
@@ -88,15 +88,16 @@ def contact_exists(phone: PhoneView, name: str, number: str = "", email: str = "
 def setting_equals(
     phone: PhoneView, namespace: Literal["system", "secure", "global"], key: str, value: str
 ) -> bool:
-    """Return whether a system setting has exactly this value; an unset one is unmet.
+    """Return whether a system setting has the given value.
 
-    Numbers are compared as numbers: ``1`` is ``1.0``. Proves the state, not who made it.
+    Numbers are compared as numbers: ``1`` equals ``1.0``. A setting that is not set is unmet.
+    Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        namespace: table of the setting.
-        key: its name, such as ``device_name``.
-        value: as ``settings get`` prints it.
+        namespace: the setting's table.
+        key: name of the setting, such as ``device_name``.
+        value: value as printed by ``settings get``.
 
     Example:
         ``{on: phone, check: setting_equals,
@@ -110,14 +111,14 @@ def setting_equals(
 
 @evaluator(on="phone")
 def content_row_exists(phone: PhoneView, uri: str, where: dict[str, str]) -> bool:
-    """Return whether a content provider has a row with these values in these columns.
+    """Return whether a content provider has a row with the given values.
 
     Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        uri: of the table, such as ``content://sms``.
-        where: values by column, at least one; NULL is an empty text.
+        uri: URI of the table, such as ``content://sms``.
+        where: values by column, at least one; NULL equals an empty text.
 
     Example:
         ``{on: phone, check: content_row_exists,
@@ -130,15 +131,15 @@ def content_row_exists(phone: PhoneView, uri: str, where: dict[str, str]) -> boo
 def content_row_count_equals(
     phone: PhoneView, uri: str, where: dict[str, str], count: Annotated[int, Field(ge=0)]
 ) -> bool:
-    """Return whether exactly this many rows of a content provider have these values in these columns.
+    """Return whether the number of rows of a content provider with the given values is as given.
 
     Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        uri: of the table, such as ``content://sms``.
+        uri: URI of the table, such as ``content://sms``.
         where: values by column, at least one.
-        count: how many rows.
+        count: number of rows.
 
     Example:
         ``{on: phone, check: content_row_count_equals,
@@ -151,12 +152,13 @@ def content_row_count_equals(
 def package_installed(phone: PhoneView, package: str) -> bool:
     """Return whether an application is installed.
 
-    It is known by its package name, whatever name and icon it shows. Proves the state, not who made
+    It is identified by its package name; its displayed name and icon do not matter. Proves the
+    state, not who made
     it.
 
     Args:
         phone: the phone.
-        package: the whole package name.
+        package: the complete package name.
 
     Example:
         ``{on: phone, check: package_installed, with: {package: org.mozilla.firefox}}``
@@ -176,12 +178,12 @@ def _states_of(phone: PhoneView, title: str) -> set[str]:
 def _named(
     phone: PhoneView, uri: str, column: str, name: str, *further: str
 ) -> list[dict[str, str]]:
-    """Return the rows with a name in a column."""
+    """Return the rows whose column has the given name."""
     return [row for row in phone.rows(uri, column, *further) if _plain(row[column]) == _plain(name)]
 
 
 def _plain(name: str) -> str:
-    """Return a name composed, without white space around it."""
+    """Return a name in Unicode NFC, without surrounding white space."""
     return unicodedata.normalize("NFC", name).strip()
 
 

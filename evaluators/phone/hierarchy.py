@@ -38,17 +38,17 @@ class UiNode:
     """One node of the UI hierarchy that is on the screen.
 
     Attributes:
-        text: what it shows.
-        description: its content description.
-        resource_id: such as ``com.android.settings:id/title``; empty when it has none.
-        package: application of its window.
-        role: its class.
+        text: displayed text.
+        description: content description.
+        resource_id: resource id, such as ``com.android.settings:id/title``; empty if it has none.
+        package: package name of its window's application.
+        role: class name.
         is_checked: whether a switch or check box is on.
-        bounds: in screen px; all 0 when not reported.
-        states: those of `STATES` that it has.
-        index: its position in document order, from 0.
+        bounds: bounds in screen px; all 0 if not reported.
+        states: the members of `STATES` that it has.
+        index: position in document order, from 0.
         parent: `index` of its parent; -1 for roots.
-        is_visible: whether it has a size, where that is reported, and is not said to be hidden.
+        is_visible: whether it is not reported as hidden or without a size.
     """
 
     text: str
@@ -64,17 +64,17 @@ class UiNode:
     is_visible: bool = True
 
     def has_id(self, resource_id: str) -> bool:
-        """Return whether it has this id, with or without ``package:id/``."""
+        """Return whether the node has an id, with or without ``package:id/``."""
         return resource_id in {self.resource_id, self.resource_id.rpartition(":id/")[2]}
 
 
 def parse_hierarchy(output: str) -> list[UiNode]:
-    """Parse XML, which other text may follow; return the nodes in document order.
+    """Parse XML, which may be followed by other text, and return the nodes in document order.
 
     Source: ``uiautomator dump /dev/tty`` prints the XML and then a message.
 
     Raises:
-        EvaluationError: it contains no hierarchy, is too large or is broken.
+        EvaluationError: the output contains no hierarchy, is too large or is malformed.
     """
     start, end = output.find("<"), output.rfind(_END)
     if start < 0 or end < 0 or len(output) > _MAX_XML_CHARS:
@@ -82,12 +82,12 @@ def parse_hierarchy(output: str) -> list[UiNode]:
     try:
         root = ElementTree.fromstring(output[start : end + len(_END)])
     except (ElementTree.ParseError, DefusedXmlException, ValueError) as exc:
-        raise EvaluationError("uiautomator printed broken XML.", details=str(exc)) from exc
+        raise EvaluationError("uiautomator printed malformed XML.", details=str(exc)) from exc
     return list(_read(root))
 
 
 def _read(root: XmlElement) -> Iterator[UiNode]:
-    """Return the nodes in document order, without recursion, whatever their depth."""
+    """Iterate over the nodes in document order, without recursion, so that any depth works."""
     waiting = [(node, -1) for node in reversed(root.findall("node"))]
     index = 0
     while waiting:

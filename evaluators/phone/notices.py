@@ -24,7 +24,7 @@ _TOAST = re.compile(
 )
 _KEY_BARS = 4
 _KEPT = re.compile(r"package=([\w.]*)\ntext=(.*)", re.DOTALL)
-# Headings and fields of the service itself; records are indented further.
+# Headings and fields of the service itself; records have more indentation.
 _NEXT_SECTION = re.compile(r"^ {2}(?:[A-Z][\w ]*:$|m[A-Z]\w*=)", re.MULTILINE)
 
 
@@ -34,9 +34,9 @@ class Notification:
 
     Attributes:
         package: the application that posted it.
-        channel: its channel's id.
-        title: empty when it has none.
-        text: empty when it has none.
+        channel: id of its channel.
+        title: title; empty if it has none.
+        text: text; empty if it has none.
     """
 
     package: str
@@ -51,7 +51,7 @@ class Toast:
 
     Attributes:
         package: the application that showed it.
-        text: its whole text.
+        text: its complete text.
     """
 
     package: str
@@ -59,7 +59,7 @@ class Toast:
 
 
 def parse_notifications(output: str) -> list[Notification]:
-    """Parse ``dumpsys notification --noredact``; return notifications in the phone's order.
+    """Parse ``dumpsys notification --noredact`` and return notifications in the phone's order.
 
     Only posted notifications are included, not enqueued, snoozed or dismissed ones.
     """
@@ -75,33 +75,33 @@ def parse_notifications(output: str) -> list[Notification]:
 
 
 def parse_key_packages(output: str) -> list[str]:
-    """Parse ``cmd notification list``; return the package of each posted notification.
+    """Parse ``cmd notification list`` and return the package of each posted notification.
 
-    Source: AOSP ``StatusBarNotification.key()``: user, package, id, tag and uid between bars.
+    Source: AOSP ``StatusBarNotification.key()``: user, package, id, tag and uid, separated by bars.
     """
     return [key.split("|")[1] for key in output.splitlines() if key.count("|") >= _KEY_BARS]
 
 
 def parse_toasts(output: str) -> list[Toast]:
-    """Parse the toasts in ``dumpsys notification``: the shown one first, then those queued."""
+    """Parse the toasts in ``dumpsys notification``: the shown one first, then the queued ones."""
     return [Toast(*fields) for fields in _TOAST.findall(_section(output, "  Toast Queue:\n"))]
 
 
 def parse_kept_toast(output: str) -> Toast | None:
-    """Parse ``dumpsys reference_phone toast``: the last toast; None when there was none."""
+    """Parse ``dumpsys reference_phone toast`` and return the last toast, or None if there was none."""
     match = _KEPT.match(output.removesuffix("\n"))
     return Toast(match[1], match[2]) if match else None
 
 
 def _section(output: str, heading: str) -> str:
-    """Return the text between a heading and the next one; empty when there is no such heading."""
+    """Return the text between a heading and the next one; empty if there is no such heading."""
     _, separator, rest = output.partition(heading)
     end = next(_outside(_NEXT_SECTION, rest), None) if separator else None
     return rest[: end.start()] if end else rest
 
 
 def _outside(pattern: re.Pattern[str], block: str) -> Iterator[re.Match[str]]:
-    """Yield what matches a pattern, but not within a title or text of a notification."""
+    """Iterate over the matches of a pattern outside titles and texts of notifications."""
     at = 0
     while match := pattern.search(block, at):
         value = _EXTRA.search(block, at, match.start())
@@ -114,7 +114,7 @@ def _outside(pattern: re.Pattern[str], block: str) -> Iterator[re.Match[str]]:
 
 
 def _extras(block: str) -> dict[str, str]:
-    """Return title and text; what looks like either within one of them does not count."""
+    """Return title and text; text within one of them that looks like the other does not count."""
     values: dict[str, str] = {}
     at = 0
     while match := _EXTRA.search(block, at):

@@ -1,4 +1,4 @@
-"""Compare telephone numbers as they are written."""
+"""Compare telephone numbers by their notation."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 import unicodedata
 
 _IGNORED = re.compile(r"[\s.\-/()\u200e\u200f\u202a-\u202e\u2066-\u2069\u2010-\u2015]")
-"""White space, punctuation, and the marks of direction that Android puts around numbers."""
+"""White space, punctuation, and the direction marks that Android puts around numbers."""
 _NUMBER = re.compile(r"\+?[0-9*#,;]+")
 
 
 def is_same_number(left: str, right: str) -> bool:
-    """Return whether two numbers are written alike but for punctuation.
+    """Return whether two numbers are equal, apart from punctuation.
 
-    ``00`` at the beginning is ``+``. What has a letter in it, such as a sender's name, is no
-    number, and equals none.
+    A leading ``00`` equals ``+``. Text with a letter, such as a sender's name, is not a number and
+    is not equal to any.
     """
     key = _key(left)
     return bool(key) and key == _key(right)

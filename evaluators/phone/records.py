@@ -1,7 +1,7 @@
 """Records of a phone: messages, calls, settings, files.
 
-Source: Android's ``Telephony.TextBasedSmsColumns`` and ``CallLog.Calls`` for the numbers of
-types; ``TelephonyManager.CALL_STATE_*`` for the state of calls.
+Source: Android's ``Telephony.TextBasedSmsColumns`` and ``CallLog.Calls`` for the codes of types;
+``TelephonyManager.CALL_STATE_*`` for the state of calls.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Message:
     """A text message.
 
     Attributes:
-        address: of the other party, as stored.
+        address: address of the other party, as stored.
         body: the text.
         box: ``inbox``, ``sent``, ``draft``, ``outbox``, ``failed`` or ``queued``.
-        date_ms: since the epoch.
+        date_ms: milliseconds since the epoch.
         is_read: whether the user has read it.
     """
 
@@ -59,7 +59,7 @@ class Message:
         """Parse a row of `MESSAGE_COLUMNS`.
 
         Raises:
-            EvaluationError: a numeric column holds no number.
+            EvaluationError: a numeric column does not contain a number.
         """
         return cls(
             address=row["address"],
@@ -75,11 +75,11 @@ class Call:
     """An entry of the call log.
 
     Attributes:
-        number: of the other party, as stored.
+        number: number of the other party, as stored.
         kind: ``incoming``, ``outgoing``, ``missed``, ``voicemail``, ``rejected``, ``blocked`` or
             ``answered_externally``.
-        date_ms: since the epoch.
-        duration_s: 0 when not answered.
+        date_ms: milliseconds since the epoch.
+        duration_s: duration; 0 if not answered.
     """
 
     number: str
@@ -92,7 +92,7 @@ class Call:
         """Parse a row of `CALL_COLUMNS`.
 
         Raises:
-            EvaluationError: a numeric column holds no number.
+            EvaluationError: a numeric column does not contain a number.
         """
         return cls(
             number=row["number"],
@@ -107,9 +107,9 @@ class PhoneFile:
     """Status of a file.
 
     Attributes:
-        size_bytes: of its content.
+        size_bytes: size of its content.
         mode: permission bits and type, as in ``st_mode``.
-        mtime_s: seconds since the epoch.
+        mtime_s: time of the last modification, in seconds since the epoch.
     """
 
     size_bytes: int
@@ -123,10 +123,10 @@ class PhoneFile:
 
 
 def parse_stat(output: str) -> PhoneFile:
-    """Parse ``stat -c '%s %f %Y'``: size, mode in hexadecimal, time of the last change.
+    """Parse ``stat -c '%s %f %Y'``: size, mode in hexadecimal, time of the last modification.
 
     Raises:
-        EvaluationError: the output has another form.
+        EvaluationError: the output has an unexpected format.
     """
     try:
         size, mode, mtime = output.split()
@@ -148,7 +148,7 @@ def parse_settings(output: str) -> dict[str, str]:
 
 
 def parse_call_state(output: str) -> str:
-    """Parse ``dumpsys telephony.registry``; with several SIM cards, any call counts.
+    """Parse ``dumpsys telephony.registry``; with several SIM cards, a call on any of them counts.
 
     Raises:
         EvaluationError: the output has no call state.
@@ -163,4 +163,6 @@ def _int(row: Mapping[str, str], column: str) -> int:
     try:
         return int(row[column] or 0)
     except ValueError as exc:
-        raise EvaluationError(f"The column {column} holds no number.", details=row[column]) from exc
+        raise EvaluationError(
+            f"The column {column} does not contain a number.", details=row[column]
+        ) from exc

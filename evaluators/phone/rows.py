@@ -1,8 +1,9 @@
 """Read the rows of a content provider, one column at a time.
 
-``content query`` separates columns by ``, `` and rows by newlines, and quotes neither. Values with
-commas would be ambiguous, and a value may hold a line that looks like a row. So the rows must be
-those that have ids, in their order; if others are printed as well, each row is queried alone.
+``content query`` separates columns by ``, `` and rows by newlines, and does not quote either.
+Values with commas would be ambiguous, and a value may contain a line that looks like a row.
+Therefore the rows must match the ids, in their order; if there are additional rows, each row is
+queried separately.
 
 Source: AOSP ``Content.java``, ``QueryCommand``.
 """
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Query = Callable[..., str]
-    """Runs ``content query`` with these arguments and returns its output."""
+    """Run ``content query`` with the arguments and return its output."""
 
 MAX_SINGLE_ROWS = 200
-"""Limit of rows that are queried one by one."""
+"""Maximum number of rows that are queried separately."""
 
 _ROW = re.compile(r"^Row: (\d+) _id=(\d+), ", re.MULTILINE)
 _ID = re.compile(r"Row: (\d+) _id=(\d+)")
@@ -29,15 +30,15 @@ _NONE = frozenset({"", "No result found."})
 
 
 def read_column(query: Query, uri: str, column: str) -> dict[int, str]:
-    """Return one column of a provider's rows, by row id; NULL is an empty text.
+    """Return one column of a provider's rows, by row id; NULL becomes an empty text.
 
     Args:
-        query: asks the phone.
-        uri: of the table.
-        column: its name.
+        query: function that queries the phone.
+        uri: URI of the table.
+        column: name of the column.
 
     Raises:
-        EvaluationError: the phone's output is not rows.
+        EvaluationError: the phone's output does not consist of rows.
     """
     ids = _ids(query("--uri", uri, "--projection", "_id"))
     output = query("--uri", uri, "--projection", f"_id:{column}") if ids else ""
@@ -61,14 +62,16 @@ def _ids(output: str) -> list[int]:
     if [int(match[1]) for match in matches if match] != list(range(len(lines))):
         raise EvaluationError("A content provider returned no rows.", details=output[:400])
     if len(set(ids)) < len(ids):
-        raise EvaluationError("A content provider repeats its rows.", details=output[:400])
+        raise EvaluationError(
+            "A content provider returned duplicate row ids.", details=output[:400]
+        )
     return ids
 
 
 def _singly(query: Query, uri: str, column: str, ids: list[int]) -> dict[int, str]:
-    """Query rows one by one; those that are gone are left out."""
+    """Query rows separately and leave out those that no longer exist."""
     if len(ids) > MAX_SINGLE_ROWS:
-        raise EvaluationError(f"{len(ids)} rows are too many to be read one by one.")
+        raise EvaluationError(f"{len(ids)} rows are too many to be queried separately.")
     values: dict[int, str] = {}
     for row in ids:
         output = query("--uri", uri, "--projection", column, "--where", f"_id={row}")

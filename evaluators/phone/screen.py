@@ -1,7 +1,8 @@
-"""The screen of a phone: applications and elements.
+"""Evaluators of a phone's screen: applications and elements.
 
-Elements without a size, or hidden ones, are not shown. An application shows what is typed into it:
-where a text must be stored, ask for the stored data, or for the id of the element that shows it.
+Hidden elements and those without a size do not count as shown. An application shows text that is
+typed into it: if a text must be stored, check the stored data, or specify the id of the element
+that shows it.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ def app_in_front(phone: PhoneView, package: str) -> bool:
 
     Args:
         phone: the phone.
-        package: the whole package name; ``com.google.android.apps.docs`` is not met by
-            ``com.google.android.apps.docs.editors.docs``.
+        package: the complete package name; ``com.google.android.apps.docs.editors.docs`` does not
+            match ``com.google.android.apps.docs``.
 
     Example:
         ``{on: phone, check: app_in_front, with: {package: com.android.settings}}``
@@ -36,15 +37,15 @@ def app_in_front(phone: PhoneView, package: str) -> bool:
 
 @evaluator(on="phone")
 def ui_text_shown(phone: PhoneView, text: str, package: str, resource_id: str = "") -> bool:
-    """Return whether an application shows an element with exactly this text.
+    """Return whether an application shows an element with the given text.
 
     Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        text: the element's whole text or content description.
-        package: of the application; the same text in another one is ignored.
-        resource_id: if given, the element's id, with or without its ``package:id/``.
+        text: the element's complete text or content description.
+        package: package name of the application; the same text in another one is ignored.
+        resource_id: the element's id, with or without its ``package:id/``; empty matches any.
 
     Example:
         ``{on: phone, check: ui_text_shown, with: {text: Wi-Fi, package: com.android.settings}}``
@@ -62,12 +63,12 @@ def ui_text_shown(phone: PhoneView, text: str, package: str, resource_id: str = 
 def activity_in_front(phone: PhoneView, package: str, activity: str) -> bool:
     """Return whether an activity (one screen of an application) is in front.
 
-    Other applications may open it, too. Proves the state, not who made it.
+    Other applications may also open it. Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        package: the whole package name.
-        activity: its class, whole or starting with the dot after the package.
+        package: the complete package name.
+        activity: its class name, complete or starting with the dot after the package.
 
     Example:
         ``{on: phone, check: activity_in_front,
@@ -91,15 +92,15 @@ def ui_element_shown(
     resource_id: str = "",
     state: State | None = None,
 ) -> bool:
-    """Return whether an application shows an element with all the given properties.
+    """Return whether an application shows an element with all of the given properties.
 
-    Without a text, description or id it is unmet. Proves the state, not who made it.
+    The check is unmet if no text, description or id is given. Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        package: of the application.
-        text: the element's whole text.
-        description: its whole content description.
+        package: package name of the application.
+        text: the element's complete text.
+        description: its complete content description.
         resource_id: its id, with or without its ``package:id/``.
         state: a state that it must have, such as ``selected``.
 
@@ -120,15 +121,15 @@ def ui_element_shown(
 
 @evaluator(on="phone")
 def ui_element_gone(phone: PhoneView, package: str, text: str) -> bool:
-    """Return whether an application is in front and shows no element with this text.
+    """Return whether an application is in front and does not show an element with the given text.
 
     An application that is not in front, or that shows no elements, is unmet; an element that was
-    scrolled off the screen is gone. Proves the state, not who made it.
+    scrolled off the screen counts as not shown. Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        package: of the application.
-        text: whole text or content description of the element.
+        package: package name of the application.
+        text: complete text or content description of the element.
 
     Example:
         ``{on: phone, check: ui_element_gone, with: {package: com.android.settings, text: Error}}``
@@ -140,15 +141,15 @@ def ui_element_gone(phone: PhoneView, package: str, text: str) -> bool:
 
 @evaluator(on="phone")
 def ui_switch_is(phone: PhoneView, package: str, label: str, on: Literal["on", "off"]) -> bool:
-    """Return whether the switch or check box with a label is on or off.
+    """Return whether the switch or check box with the given label is on, or off.
 
-    The switch is the element with that text or description itself, or the only checkable one in
-    the nearest enclosing element of the label that has any. Proves the state, not who made it.
+    The switch is the element with this text or description itself, or the only checkable element in
+    the nearest element that encloses the label and contains any. Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        package: of the application.
-        label: the whole text or description beside the switch.
+        package: package name of the application.
+        label: the complete text or description next to the switch.
         on: the expected state.
 
     Example:
@@ -170,7 +171,7 @@ def _whole(activity: str, package: str) -> str:
 
 
 def _switch_of(label: UiNode, nodes: list[UiNode]) -> list[UiNode]:
-    """Return the checkable elements of the nearest element around a label that has any."""
+    """Return the checkable elements in the nearest element that encloses a label and contains any."""
     parents = {node.index: node.parent for node in nodes}
     box = label.index
     while box in parents:

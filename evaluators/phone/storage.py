@@ -1,4 +1,4 @@
-"""What stands in a phone's file system, as its shell sees it."""
+"""Evaluators of a phone's file system, as visible to its shell."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 @evaluator(on="phone")
 def phone_file_exists(phone: PhoneView, path: str) -> bool:
-    """Return whether there is a file, not a folder, at this path of a phone; it may be empty.
+    """Return whether a file exists at the given path of a phone.
 
     Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        path: absolute, such as ``/sdcard/Download/a.pdf``.
+        path: absolute path, such as ``/sdcard/Download/a.pdf``.
 
     Example:
         ``{on: phone, check: phone_file_exists, with: {path: /sdcard/Download/a.pdf}}``
@@ -30,14 +30,14 @@ def phone_file_exists(phone: PhoneView, path: str) -> bool:
 
 @evaluator(on="phone")
 def phone_path_absent(phone: PhoneView, path: str) -> bool:
-    """Return whether there is nothing at this path of a phone, in a folder that exists.
+    """Return whether nothing exists at the given path of a phone, in a folder that exists.
 
-    A missing parent folder is unmet: the path may be misspelt. A file that an application moved to
-    its bin is absent. Proves the state, not who made it.
+    A missing parent folder is unmet, because the path may be misspelled. A file that an application
+    moved to its bin counts as absent. Proves the state, not who made it.
 
     Args:
         phone: the phone.
-        path: absolute, such as ``/sdcard/Download/a.pdf``.
+        path: absolute path, such as ``/sdcard/Download/a.pdf``.
 
     Example:
         ``{on: phone, check: phone_path_absent, with: {path: /sdcard/Download/a.pdf}}``
@@ -48,15 +48,16 @@ def phone_path_absent(phone: PhoneView, path: str) -> bool:
 
 @evaluator(on="phone")
 def phone_file_text_equals(phone: PhoneView, path: str, text: str) -> bool:
-    """Return whether a file of a phone holds exactly this text, in UTF-8.
+    """Return whether a file of a phone contains exactly the given text, in UTF-8.
 
-    One newline at the end and a byte order mark are ignored; CRLF counts as a newline. Proves the
+    A single newline at the end and a byte order mark are ignored; CRLF counts as a newline. Proves
+    the
     state, not who made it.
 
     Args:
         phone: the phone.
-        path: absolute.
-        text: the whole content.
+        path: absolute path.
+        text: the complete content.
 
     Example:
         ``{on: phone, check: phone_file_text_equals, with: {path: /sdcard/a.txt, text: Hello}}``
@@ -67,15 +68,15 @@ def phone_file_text_equals(phone: PhoneView, path: str, text: str) -> bool:
 
 @evaluator(on="phone")
 def phone_folder_lists(phone: PhoneView, path: str, names: list[str]) -> bool:
-    """Return whether a folder of a phone holds exactly these entries, no fewer and no more.
+    """Return whether a folder of a phone contains exactly the given entries.
 
-    Entries whose name begins with a dot are ignored. A folder that is missing is unmet. Proves the
+    Entries whose names begin with a dot are ignored. A missing folder is unmet. Proves the
     state, not who made it.
 
     Args:
         phone: the phone.
-        path: absolute.
-        names: of files and folders in it, in any order; none for an empty folder.
+        path: absolute path.
+        names: names of files and folders in it, in any order; an empty list for an empty folder.
 
     Example:
         ``{on: phone, check: phone_folder_lists, with: {path: /sdcard/DCIM, names: [Camera]}}``
@@ -92,5 +93,5 @@ def _lines(text: str) -> str:
 
 
 def _composed(name: str) -> str:
-    """Return a name with letters and accents in one, as programs store either."""
+    """Return a name in Unicode NFC, because programs store either form."""
     return unicodedata.normalize("NFC", name)

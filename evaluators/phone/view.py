@@ -1,4 +1,4 @@
-"""Read a phone's state through its shell, each value once in a wave."""
+"""Read a phone's state through its shell, each value once per wave."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _MAX_FILE_BYTES = 16 << 20
 
 
 class PhoneView:
-    """The view of a phone that evaluators get; created for each wave, caches what it reads.
+    """View of a phone for evaluators; created for each wave, caches what it reads.
 
     Args:
-        commands: the phone's.
-        timeout_s: time limit of all reads through this view.
-        clock: measures the time left.
+        commands: shell commands of the phone.
+        timeout_s: total time limit of all reads through this view.
+        clock: clock for the time limit.
     """
 
     def __init__(
@@ -64,13 +64,13 @@ class PhoneView:
         self._nodes: tuple[UiNode, ...] | None = None
 
     def front_activity(self) -> tuple[str, str]:
-        """Return package and activity in front; two empty texts when none is resumed.
+        """Return package and activity in front; two empty texts if none is resumed.
 
-        Source: ``dumpsys activity activities``; Android 10 and later say ``topResumedActivity``
-        or ``ResumedActivity``, older ones ``mResumedActivity``.
+        Source: ``dumpsys activity activities``; Android 10 and later print ``topResumedActivity``
+            or ``ResumedActivity``, older versions ``mResumedActivity``.
 
         Raises:
-            EvaluationError: the phone's output has another form.
+            EvaluationError: the phone's output has an unexpected format.
         """
         output = self.read("dumpsys", "activity", "activities")
         if "ctivit" not in output:
@@ -86,7 +86,7 @@ class PhoneView:
         Source: ``uiautomator dump /dev/tty`` prints XML and then a message.
 
         Raises:
-            EvaluationError: there is no hierarchy, for example while the screen moves.
+            EvaluationError: there is no hierarchy, for example during an animation.
         """
         if self._nodes is None:
             output = self.read("uiautomator", "dump", "/dev/tty")
@@ -102,14 +102,14 @@ class PhoneView:
         package: str = "",
         role: str = "",
     ) -> list[UiNode]:
-        """Return the nodes on the screen with all the given properties, in document order.
+        """Return the nodes on the screen with all of the given properties, in document order.
 
         Args:
-            resource_id: the whole id, with or without its ``package:id/``.
-            text: the whole text.
-            description: the whole content description.
-            package: the whole package name.
-            role: the whole class name.
+            resource_id: the complete id, with or without its ``package:id/``.
+            text: the complete text.
+            description: the complete content description.
+            package: the complete package name.
+            role: the complete class name.
 
         Raises:
             EvaluationError: there is no hierarchy.
@@ -129,14 +129,14 @@ class PhoneView:
         return [other for other in self.hierarchy() if other.parent == node.index]
 
     def siblings(self, node: UiNode) -> list[UiNode]:
-        """Return the children of a node's parent, the node itself included."""
+        """Return the children of a node's parent, including the node itself."""
         return [other for other in self.hierarchy() if other.parent == node.parent]
 
     def setting(self, namespace: str, key: str) -> str | None:
-        """Return a setting's value; None when it is not set.
+        """Return a setting's value; None if it is not set.
 
         Raises:
-            EvaluationError: the phone's output has another form.
+            EvaluationError: the phone's output has an unexpected format.
         """
         value = self.read("settings", "get", namespace, key).rstrip("\r\n")
         return None if value == "null" else value
@@ -145,7 +145,7 @@ class PhoneView:
         """Return all values of a table of settings, by key.
 
         Raises:
-            EvaluationError: the phone's output has another form.
+            EvaluationError: the phone's output has an unexpected format.
         """
         return parse_settings(self.read("settings", "list", namespace))
 
@@ -153,11 +153,11 @@ class PhoneView:
         """Return one column of a content provider's rows, by row id.
 
         Args:
-            uri: such as ``content://com.android.contacts/data/phones``.
-            column: its name; NULL is returned as an empty text.
+            uri: URI, such as ``content://com.android.contacts/data/phones``.
+            column: name of the column; NULL is returned as an empty text.
 
         Raises:
-            EvaluationError: the phone's output is not rows.
+            EvaluationError: the phone's output does not consist of rows.
         """
         return read_column(self._query, uri, column)
 
@@ -165,13 +165,13 @@ class PhoneView:
         return self.read("content", "query", *more).replace("\r\n", "\n")
 
     def rows(self, uri: str, *columns: str) -> list[dict[str, str]]:
-        """Return several columns of a content provider's rows, by ``_id``; NULL is an empty text.
+        """Return several columns of a content provider's rows, by ``_id``; NULL becomes an empty text.
 
-        Rows that are added or deleted between the queries, one for each column, are left out or
-        queried alone.
+        There is one query for each column; rows that are added or deleted in between are left out
+        or queried separately.
 
         Raises:
-            EvaluationError: the phone's output is not rows.
+            EvaluationError: the phone's output does not consist of rows.
         """
         values = {column: self.content(uri, column) for column in columns}
         common = set.intersection(*(set(column) for column in values.values()))
@@ -184,7 +184,7 @@ class PhoneView:
         """Return the text messages, oldest row first.
 
         Raises:
-            EvaluationError: the phone's output has another form.
+            EvaluationError: the phone's output has an unexpected format.
         """
         return [Message.of_row(row) for row in self.rows(MESSAGES, *MESSAGE_COLUMNS)]
 
@@ -192,7 +192,7 @@ class PhoneView:
         """Return the call log, oldest row first.
 
         Raises:
-            EvaluationError: the phone's output has another form.
+            EvaluationError: the phone's output has an unexpected format.
         """
         return [Call.of_row(row) for row in self.rows(CALLS, *CALL_COLUMNS)]
 
@@ -200,18 +200,19 @@ class PhoneView:
         """Return the state of calls: ``idle``, ``ringing`` or ``offhook``.
 
         Raises:
-            EvaluationError: the phone's output has another form.
+            EvaluationError: the phone's output has an unexpected format.
         """
         return parse_call_state(self.read("dumpsys", "telephony.registry"))
 
     def notifications(self) -> Sequence[Notification]:
         """Return the notifications that have not been dismissed.
 
-        Where the phone lists their keys, an application has as many records as keys, or none is
-        returned: a text may look like a record.
+        Text in a notification may imitate a record. Therefore, if the phone lists keys of
+        notifications and an application has a different number of records, none of its
+        notifications are returned.
 
         Raises:
-            EvaluationError: the phone's output has another form.
+            EvaluationError: the phone's output has an unexpected format.
         """
         records = parse_notifications(self.read("dumpsys", "notification", "--noredact"))
         keys = self.notifying_packages()
@@ -223,7 +224,7 @@ class PhoneView:
         ]
 
     def notifying_packages(self) -> list[str] | None:
-        """Return the application of each posted notification, by its key; None before Android 11.
+        """Return the application of each posted notification, from its key; None before Android 11.
 
         Source: ``cmd notification list``.
         """
@@ -231,13 +232,13 @@ class PhoneView:
         return parse_key_packages(_text(listed)) if listed.exit_code == 0 else None
 
     def last_toast(self) -> Toast | None:
-        """Return the last toast; None when there was none.
+        """Return the last toast; None if there was none.
 
-        Android forgets a toast once it is gone, so only one that is shown is known there; the
+        Android does not keep toasts, so only a toast that is still shown is available; the
         reference phone keeps the last one.
 
         Raises:
-            EvaluationError: the phone's output has another form.
+            EvaluationError: the phone's output has an unexpected format.
         """
         kept = self._run("dumpsys", "reference_phone", "toast")
         if kept.exit_code == 0 and "Can't find service" not in _text(kept):
@@ -246,23 +247,23 @@ class PhoneView:
         return shown[0] if shown else None
 
     def file(self, path: str) -> bytes | None:
-        """Return the content of a file; None when there is none.
+        """Return the content of a file; None if it does not exist.
 
         Args:
-            path: absolute; it is quoted for the shell.
+            path: absolute path; it is quoted for the shell.
 
         Raises:
-            EvaluationError: it cannot be read, or has more than 16 MiB.
+            EvaluationError: the file cannot be read, or is larger than 16 MiB.
         """
         status = self.file_stat(path)
         if status is None or status.is_folder:
             return None
         if status.size_bytes > _MAX_FILE_BYTES:
-            raise EvaluationError(f"{path} has {status.size_bytes} bytes, which is too large.")
+            raise EvaluationError(f"{path} is too large ({status.size_bytes} bytes).")
         return self._require("cat", "--", path).stdout
 
     def file_text(self, path: str) -> str | None:
-        """Return a file's content as UTF-8 text; None when there is no file, or it is not UTF-8.
+        """Return a file's content as UTF-8 text; None if it does not exist or is not UTF-8.
 
         Raises:
             EvaluationError: it cannot be read.
@@ -274,17 +275,17 @@ class PhoneView:
             return None
 
     def file_stat(self, path: str) -> PhoneFile | None:
-        """Return the status of a file or folder, following links; None when there is none.
+        """Return the status of a file or folder, following links; None if it does not exist.
 
         Raises:
-            EvaluationError: the phone's output has another form.
+            EvaluationError: the phone's output has an unexpected format.
         """
         if self._run("test", "-e", path).exit_code == 1:
             return None
         return parse_stat(self.read("stat", "-L", "-c", "%s %f %Y", "--", path))
 
     def folder(self, path: str) -> list[str] | None:
-        """Return the names in a folder, sorted; None when there is no such folder.
+        """Return the names in a folder, sorted; None if the folder does not exist.
 
         Raises:
             EvaluationError: it cannot be read.
@@ -295,13 +296,13 @@ class PhoneView:
         return sorted(entry.rpartition("/")[2] for entry in output.split("\0") if entry)
 
     def read(self, *argv: str) -> str:
-        """Return the output of a command, cached when it was run before.
+        """Return the output of a command, which runs only once per wave.
 
         Args:
             argv: the command; each element is quoted.
 
         Raises:
-            EvaluationError: it failed, or the view's time is up.
+            EvaluationError: the command failed, or the view's time limit expired.
         """
         return _text(self._require(*argv))
 
@@ -314,11 +315,11 @@ class PhoneView:
         return result
 
     def _run(self, *argv: str) -> CommandResult:
-        """Run a command unless it was run before; a non-zero exit code is a result."""
+        """Run a command unless its result is cached; a non-zero exit code is a result."""
         if argv not in self._read:
             left_s = self._deadline_s - self._clock.monotonic_s()
             if left_s <= 0:
-                raise EvaluationError(f"No time was left for {argv[0]}.")
+                raise EvaluationError(f"The time limit expired before running {argv[0]}.")
             self._read[argv] = self._commands.run(argv, timeout_s=left_s)
         return self._read[argv]
 

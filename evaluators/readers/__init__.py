@@ -1,1 +1,1 @@
-"""Read documents of guests into plain data, in a process of their own."""
+"""Readers of documents from guests, in a separate process; the results are plain data."""

@@ -1,4 +1,4 @@
-"""Read the ZIP archives of office documents, and refuse hostile ones."""
+"""Read the ZIP archives of office documents, and reject malicious ones."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from xml.parsers import expat
 
 MAX_FILES = 4000
 MAX_BYTES = 96 << 20
-"""Limit of all unpacked members together."""
+"""Maximum total size of all unpacked members."""
 _MAX_XML_BYTES = 32 << 20
 _XML = (".xml", ".rels", ".vml", ".rdf")
 
 OOXML_MARK = "[Content_Types].xml"
-"""Name of a part that every file of Office Open XML has; archives hold names as they are."""
+"""Name of a part of every Office Open XML file; archives store names uncompressed."""
 
 
 def check_archive(data: bytes) -> dict[str, bytes]:
     """Read all members of a document's archive.
 
-    The archive's own statements are not trusted: every member is unpacked under the limit, its checksum
-    verified, and every XML part parsed with document types refused, so that lenient parsers never get
-    a broken part.
+    The archive's metadata is not trusted: every member is unpacked under the limit, its checksum is
+    verified, and every XML part is parsed without document types, so that lenient parsers never get
+    a malformed part.
 
     Args:
         data: the file.
 
     Returns:
-        Members' contents by name.
+        Contents of the members, by name.
 
     Raises:
-        ValueError: it is not an archive, is encrypted or too large, has two members with one name, or
-            XML that is broken or declares a document type.
+        ValueError: the file is not an archive, is encrypted or too large, has two members with the
+            same name, or has XML that is malformed or declares a document type.
     """
     parts: dict[str, bytes] = {}
     left = MAX_BYTES
@@ -42,7 +42,7 @@ def check_archive(data: bytes) -> dict[str, bytes]:
                 raise ValueError(f"the archive has more than {MAX_FILES} members")
             for info in archive.infolist():
                 if info.filename in parts:
-                    raise ValueError(f"the archive holds {info.filename} twice")
+                    raise ValueError(f"the archive contains {info.filename} twice")
                 with archive.open(info) as member:
                     parts[info.filename] = member.read(left + 1)
                 left -= len(parts[info.filename])
@@ -57,9 +57,9 @@ def check_archive(data: bytes) -> dict[str, bytes]:
 
 
 def _check_xml(name: str, content: bytes) -> None:
-    """Refuse XML that is broken, or declares a document type and with it entities.
+    """Reject XML that is malformed, or declares a document type, which may define entities.
 
-    Parsed without handlers, which would be called for every tag: documents have millions.
+    It is parsed without handlers, which would be called for every tag; documents have millions.
     """
     if len(content) > _MAX_XML_BYTES:
         raise ValueError(f"{name} has more than {_MAX_XML_BYTES} bytes")

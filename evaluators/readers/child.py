@@ -1,8 +1,8 @@
-"""The process that reads one document: standard input to JSON on standard output.
+"""Child process that reads one document from standard input and writes JSON to standard output.
 
-Run by `evaluators.readers.reading`; its parsers get files that an agent wrote. It drops its
-environment before it reads the file, has limited memory and time, and runs as nobody when started by
-root with an interpreter that everybody can read.
+`evaluators.readers.reading` starts it; its parsers read files that an agent wrote. It clears its
+environment before it reads the file, has limited memory and time, and runs as nobody if started by
+root with an interpreter that all users can read.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ CPU_S = 20
 UNREADABLE = 3
 """Exit code for a file that cannot be read."""
 UNABLE = 4
-"""Exit code for an incomplete installation of the reader, whatever the file."""
+"""Exit code for an incomplete installation of the reader, independent of the file."""
 _READABLE = 0o005
 _NOBODY = 65534
 
 
 def main(kind: str) -> int:
-    """Read a document of a kind and print it; return the exit code."""
+    """Read a document, print it as JSON, and return the exit code."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from evaluators.readers import archive, formats  # noqa: PLC0415 - the path is known only now
 
@@ -52,12 +52,12 @@ def main(kind: str) -> int:
 
 
 def load_parsers(kind: str, *, may_be_ooxml: bool) -> None:
-    """Import the parsers that a file may need while the interpreter's files can still be read.
+    """Import the parsers that a file may need, while the interpreter's files are still readable.
 
     Args:
-        kind: of the document.
-        may_be_ooxml: whether it has a name that all of Office Open XML have; their parsers take
-            longer to import than to read a file.
+        kind: kind of the document.
+        may_be_ooxml: whether the file contains a name that all Office Open XML files have; their
+            parsers take longer to import than to read a file.
     """
     names = {
         "text": ("docx",),
@@ -74,7 +74,7 @@ def load_parsers(kind: str, *, may_be_ooxml: bool) -> None:
 
 
 def confine() -> None:
-    """Limit memory, time and files, drop root's rights, and clear the environment."""
+    """Limit memory, time and files, drop root's privileges, and clear the environment."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -87,7 +87,7 @@ def confine() -> None:
 
 
 def _is_public(path: str) -> bool:
-    """Return whether everybody may read the folders of a file: parsers import late."""
+    """Return whether all users may read a file's folders, because parsers import modules late."""
     return all(
         folder.stat().st_mode & _READABLE == _READABLE for folder in Path(path).resolve().parents
     )

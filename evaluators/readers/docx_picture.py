@@ -1,4 +1,4 @@
-"""Read the pictures that the body of a .docx shows: those of DrawingML, and those of VML."""
+"""Read the visible pictures in the body of a .docx, in DrawingML and VML."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _NOT_VISIBLE = re.compile(r"(?:^|;)\s*visibility\s*:\s*hidden")
 
 
 def read_pictures(document: Any) -> list[bytes]:  # noqa: ANN401 - a foreign class
-    """Return the files of the pictures of a document's body, which has been reduced, see `reduce_body`.
+    """Return the files of the pictures in a document's body, which must have been reduced with `reduce_body`.
 
-    Pictures that stand for an embedded object are left out.
+    Preview pictures of embedded objects are left out.
     """
     names = {
         image: image.get(f"{_RELATIONS}{'embed' if image.tag == _BLIP else 'id'}")
@@ -47,7 +47,7 @@ def _is_shown(image: Any, document: Any) -> bool:  # noqa: ANN401
 
 
 def _is_large_in_groups(image: Any) -> bool:  # noqa: ANN401
-    """Return whether a picture keeps a size in the groups that it is in, which scale what they hold."""
+    """Return whether a picture has a visible size after scaling by its groups."""
     groups = list(image.iterancestors(*_GROUPS))
     picture = next(image.iterancestors(_PICTURE), None)
     if picture is None or not groups:
@@ -60,7 +60,7 @@ def _is_large_in_groups(image: Any) -> bool:  # noqa: ANN401
 
 
 def _extent(holder: Any, name: str) -> list[float]:  # noqa: ANN401
-    """Return width and height that the properties of a shape or group say, nothing if they do not."""
+    """Return width and height in the properties of a shape or group; empty if not set."""
     extents = (child.find(f"{_DRAWING}xfrm/{_DRAWING}{name}") for child in holder)
     return [
         float(extent.get(side, 0))
@@ -71,7 +71,7 @@ def _extent(holder: Any, name: str) -> list[float]:  # noqa: ANN401
 
 
 def _shows(holder: Any, document: Any) -> bool:  # noqa: ANN401
-    """Return whether an element lets what it holds be seen."""
+    """Return whether an element does not hide its content."""
     name = holder.tag.rpartition("}")[2]
     if name in {"inline", "anchor"}:
         return _is_drawn(holder)
@@ -85,7 +85,7 @@ def _shows(holder: Any, document: Any) -> bool:  # noqa: ANN401
 
 
 def _is_drawn(holder: Any) -> bool:  # noqa: ANN401
-    """Return whether a picture of DrawingML has a size, and is not marked as hidden."""
+    """Return whether a DrawingML picture has a size and is not marked as hidden."""
     sides = map(int, holder.xpath("./wp:extent/@cx | ./wp:extent/@cy"))
     is_large = all(side >= SMALLEST_MM * _EMU_A_MM for side in sides)
     is_marked = holder.xpath("./wp:docPr[@hidden='1' or @hidden='true']")

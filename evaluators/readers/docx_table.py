@@ -1,4 +1,4 @@
-"""Read the tables of a .docx, in the shades that cells have by themselves or by the table's style."""
+"""Read the tables of a .docx, with the shading of cells and of the table's style."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NO_BANDS = 0x200
 
 
 def read_tables(document: Any) -> tuple[tuple[tuple[str, ...], ...], ...]:  # noqa: ANN401 - a foreign class
-    """Return the visible texts of a document's tables, without hidden and deleted rows.
+    """Return the visible texts in a document's tables, without hidden and deleted rows.
 
-    A merged cell has its text in its first place, and none in the others.
-    The document's body has been reduced, see `reduce_body`.
+    A merged cell has its text in its first position, and is empty in the others. The document's
+    body must have been reduced with `reduce_body`.
     """
     from docx.table import Table  # noqa: PLC0415 - only in the reader's process
 
@@ -26,7 +26,7 @@ def read_tables(document: Any) -> tuple[tuple[tuple[str, ...], ...], ...]:  # no
 
 
 def is_unseen_row(element: Any) -> bool:  # noqa: ANN401
-    """Return whether a row is hidden, or its deletion tracked."""
+    """Return whether a row is hidden, or its deletion is tracked."""
     return bool(element.xpath("./w:trPr/w:del")) or is_on(element.xpath("./w:trPr/w:hidden"))
 
 
@@ -53,7 +53,7 @@ def _cell_text(cell: Any, style_shade: str) -> str:  # noqa: ANN401
 
 
 def _style_shades(table: Any, row: int, size: tuple[int, int]) -> list[str]:  # noqa: ANN401
-    """Return what the style of a table of this many rows and columns shades the cells of a row with."""
+    """Return the shading of the cells in a row by the style of a table with the given numbers of rows and columns."""
     cell_shades = []
     for column in range(size[1]):
         paths = [
@@ -72,7 +72,7 @@ def _shade_at(path: str, style: Any) -> str | None:  # noqa: ANN401
 
 
 def _parts(table: Any, place: tuple[int, int], size: tuple[int, int]) -> list[str]:  # noqa: ANN401
-    """Return the parts of a table that a cell is in, by their names in styles, foremost first."""
+    """Return the names in styles of the parts of a table that contain a cell, highest priority first."""
     is_in = {
         "firstRow": place[0] == 0,
         "lastRow": place[0] == size[0] - 1,
@@ -87,7 +87,7 @@ def _parts(table: Any, place: tuple[int, int], size: tuple[int, int]) -> list[st
 
 
 def _has(table: Any, name: str, bit: int) -> bool:  # noqa: ANN401
-    """Return whether the parts of a name are to look as the table's style has them."""
+    """Return whether a table uses its style for the parts with a name."""
     for look in table._tbl.tblPr.xpath("./w:tblLook"):  # noqa: SLF001
         own = look.get(f"{WORD}{name}")
         return bool(int(look.get(f"{WORD}val", "0"), 16) & bit) if own is None else own == "1"

@@ -1,4 +1,4 @@
-"""Read the visible text of .docx paragraphs: tracked changes as accepted, hidden text left out."""
+"""Read the visible text of .docx paragraphs, with tracked changes accepted and without hidden text."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ _HIGHLIGHTS = {
 }  # fmt: skip
 """Source: ECMA-376, 17.18.40."""
 _SYMBOL = "\ufffd"
-"""Stands for a character of a symbol font."""
+"""Placeholder for a character of a symbol font."""
 _MIRRORED = {"start": "right", "left": "right", "end": "left", "right": "left"}
-"""Alignments of paragraphs that run from right to left: left and right are their start and end."""
+"""Alignments of right-to-left paragraphs, in which left and right mean start and end."""
 _MAX_DEPTH = 32
 _BODY_LEVEL = 10
-"""That of text which is no heading, numbered from 1."""
+"""Level of text that is not a heading, counted from 1."""
 _USUAL_PT = 11.0
 _ALIGNED = "./w:pPr/w:jc/@w:val"
 _PAPER_THEMES = frozenset({"background1", "light1", "bg1", "lt1"})
-"""Names of the theme's colour of paper, which is white in the themes that programs come with."""
+"""Names of the theme's background colour, which is white in the themes supplied with programs."""
 _FILL = "./w:rPr/*[local-name()='textFill']/*[local-name()='solidFill']/*/@*[local-name()='val']"
 _NO_FILL = "./w:rPr/*[local-name()='textFill']/*[local-name()='noFill']"
 
 
 def read_paragraph(paragraph: Any, ground: str = "") -> Paragraph:  # noqa: ANN401 - a foreign class
-    """Read the visible part of a python-docx paragraph; `ground` is the colour of its table cell."""
+    """Read the visible part of a python-docx paragraph; `ground` is the background colour of its cell."""
     style = style_of(paragraph)
     alignment = (
         _property(paragraph.paragraph_format.element, _ALIGNED)
@@ -67,9 +67,9 @@ def read_paragraph(paragraph: Any, ground: str = "") -> Paragraph:  # noqa: ANN4
 
 
 def read_paragraphs(document: Any) -> tuple[Paragraph, ...]:  # noqa: ANN401
-    """Read the paragraphs of a document's body, which has been reduced, see `reduce_body`.
+    """Read the paragraphs of a document's body, which must have been reduced with `reduce_body`.
 
-    Where the deletion of a paragraph's mark is tracked, the next one goes on in it.
+    If the deletion of a paragraph's mark is tracked, it is joined with the next paragraph.
     """
     from docx.text.paragraph import Paragraph as DocxParagraph  # noqa: PLC0415 - as above
 
@@ -97,9 +97,9 @@ def _runs_leftwards(paragraph: Any) -> bool:  # noqa: ANN401
 
 
 def _level(paragraph: Any) -> int:  # noqa: ANN401
-    """Return the level of a heading: the paragraph's own, or that of its style or a base style; else 0.
+    """Return the level of a heading, set by the paragraph, its style or a base style; 0 if it is not a heading.
 
-    Source: ECMA-376, 17.3.1.20: outline levels are numbered from 0, and 9 is that of body text.
+    Source: ECMA-376, 17.3.1.20: outline levels are numbered from 0, and 9 is body text.
     """
 
     def level(element: Any, name: str) -> int | None:  # noqa: ANN401
@@ -124,12 +124,12 @@ def _text(run: Any) -> str:  # noqa: ANN401
 
 
 def is_hidden(run: Any, paragraph: Any) -> bool:  # noqa: ANN401
-    """Return whether what a run of a paragraph holds is marked as hidden."""
+    """Return whether a run of a paragraph is marked as hidden."""
     return bool(_look(run, paragraph, lambda source: source.font.hidden))
 
 
 def _look(run: Any, paragraph: Any, get: Callable[[Any], Any]) -> Any:  # noqa: ANN401
-    """Return what a run, its style and its paragraph's style set, or the document for all text."""
+    """Return a property set by a run, its style, its paragraph's style, or the document's defaults."""
     styled = (inherited(style_of(part), get) for part in (run, paragraph))
     for value in chain((get(run),), styled):
         if value is not None:
@@ -138,7 +138,7 @@ def _look(run: Any, paragraph: Any, get: Callable[[Any], Any]) -> Any:  # noqa: 
 
 
 def _read_run(run: Any, paragraph: Any, ground: str) -> Run | None:  # noqa: ANN401
-    """Return a run with its look; None when it is not seen."""
+    """Return a run with its formatting; None if it is not visible."""
     look = partial(_look, run, paragraph)
     size = look(lambda source: source.font.size)
     size_pt = float(size.pt) if size is not None else None
@@ -162,7 +162,7 @@ def _read_run(run: Any, paragraph: Any, ground: str) -> Run | None:  # noqa: ANN
 
 
 def _colour(styled: Any) -> str | None:  # noqa: ANN401
-    """Return what colours the text of a run or style: its fill before its colour."""
+    """Return the colour of a run's or style's text; its fill takes precedence over its colour."""
     theme = _property(styled.element, "./w:rPr/w:color/@w:themeColor")
     colour = _property(styled.element, _FILL) or (theme if theme in _PAPER_THEMES else None)
     rgb = PAPER if colour in _PAPER_THEMES else colour or styled.font.color.rgb
@@ -170,7 +170,7 @@ def _colour(styled: Any) -> str | None:  # noqa: ANN401
 
 
 def _line_colour(styled: Any) -> str | None:  # noqa: ANN401
-    """Return the colour of the line below the text of a run or style: the theme's before its own."""
+    """Return the colour of a run's or style's underline; the theme's takes precedence over its own."""
     theme = _property(styled.element, "./w:rPr/w:u/@w:themeColor")
     return PAPER if theme in _PAPER_THEMES else _property(styled.element, "./w:rPr/w:u/@w:color")
 
@@ -186,7 +186,7 @@ def _background(styled: Any) -> str | None:  # noqa: ANN401
 
 
 def shading(elements: list[Any]) -> str | None:
-    """Return the colour of shading: that of the pattern where it covers all, else that behind it."""
+    """Return the colour of shading: the pattern's if it is solid, else the background's."""
     if not elements:
         return None
     is_solid = elements[0].get(f"{WORD}val") == "solid"
@@ -195,9 +195,9 @@ def shading(elements: list[Any]) -> str | None:
 
 
 def style_of(text: Any) -> Any:  # noqa: ANN401
-    """Return the style of a run or paragraph, None where there is none.
+    """Return the style of a run or paragraph; None if it has none.
 
-    It is looked up once for all that share it: python-docx goes through all styles at each look.
+    Styles are cached, because python-docx searches all styles at each access.
     """
     known = _known_styles(text.part)
     key = (type(text), text._element.style)  # noqa: SLF001
@@ -218,7 +218,7 @@ def _property(element: Any, path: str) -> str | None:  # noqa: ANN401
 
 @lru_cache(maxsize=1)
 def _defaults(part: Any) -> Any:  # noqa: ANN401
-    """Return what a document sets for all its text, in the form of a style."""
+    """Return the defaults that a document sets for its text, in the form of a style."""
     from docx.oxml import OxmlElement  # noqa: PLC0415 - only in the reader's process
     from docx.styles.style import ParagraphStyle  # noqa: PLC0415
 
@@ -231,7 +231,7 @@ def _defaults(part: Any) -> Any:  # noqa: ANN401
 
 
 def inherited(style: Any, look: Callable[[Any], Any]) -> Any:  # noqa: ANN401
-    """Return the value set by a style or the nearest of its base styles; None when none sets it."""
+    """Return the value set by a style or the nearest of its base styles; None if it is not set."""
     for _ in range(_MAX_DEPTH):
         if style is None:
             return None

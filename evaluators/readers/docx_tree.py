@@ -1,7 +1,7 @@
-"""Reduce the body of a .docx to what a reader sees: plain paragraphs, runs, tables, rows and cells.
+"""Reduce the body of a .docx to its visible content: plain paragraphs, runs, tables, rows and cells.
 
-What only wraps others goes, content controls and tracked insertions among it; so does what is deleted, the
-code of fields, and of alternatives all but the one that is shown.
+Wrappers, such as content controls and tracked insertions, are replaced by their content. Deleted
+content, the code of fields, and alternatives that are not shown are removed.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ _KNOWN = frozenset(
         "wordprocessingDrawing",
     )
 )
-"""Extensions whose alternative programs show; for others they show the fallback."""
+"""Extensions whose alternative content programs show; for others they show the fallback."""
 _WRAPPERS = (
     "ins", "moveTo", "hyperlink", "smartTag", "fldSimple", "sdtContent", "sdt", "customXml", "dir", "bdo"
 )  # fmt: skip
 _DELETIONS = ("del", "moveFrom")
 _OFF = frozenset({"0", "false", "off"})
 _SILENT = frozenset({"ASK", "PRIVATE", "RD", "SET", "TA", "TC", "XE"})
-"""Fields that show nothing, whatever is stored as their result. Source: ECMA-376, part 1, 17.16.5."""
+"""Fields that show nothing, even if a result is stored. Source: ECMA-376, part 1, 17.16.5."""
 
 
 def reduce_body(body: Any) -> None:  # noqa: ANN401 - an element of lxml
     """Reduce a document's body in place; tracked changes count as accepted."""
     alternatives = body.iter(f"{_COMPATIBILITY}AlternateContent")
-    for node, others in [(node, _chosen(node)) for node in alternatives]:  # to move loses prefixes
+    for node, others in [(node, _chosen(node)) for node in alternatives]:  # moving loses prefixes
         _replace(node, others)
     for node in list(body.iter(*(f"{WORD}{name}" for name in _DELETIONS))):
-        if node.getparent().tag not in {f"{WORD}rPr", f"{WORD}trPr"}:  # the mark of the whole
+        if node.getparent().tag not in {f"{WORD}rPr", f"{WORD}trPr"}:  # applies to the whole
             _replace(node, [])
     for node in list(body.iter(f"{WORD}fldSimple")):
         if _is_silent(node.get(f"{WORD}instr") or ""):
@@ -50,12 +50,12 @@ def reduce_body(body: Any) -> None:  # noqa: ANN401 - an element of lxml
 
 
 def is_on(elements: list[Any]) -> bool:
-    """Return whether a property, the elements of its name, is there and not switched off."""
+    """Return whether a property, given as its elements, is present and not switched off."""
     return any(element.get(f"{WORD}val") not in _OFF for element in elements)
 
 
 def _chosen(node: Any) -> list[Any]:  # noqa: ANN401
-    """Return what is shown of alternatives."""
+    """Return the content of alternatives that is shown."""
     for choice in node.iterchildren(f"{_COMPATIBILITY}Choice"):
         if all(choice.nsmap.get(name) in _KNOWN for name in choice.get("Requires").split()):
             return list(choice)
@@ -71,9 +71,9 @@ def _replace(node: Any, others: list[Any]) -> None:  # noqa: ANN401
 
 
 def _remove_field_codes(body: Any) -> None:  # noqa: ANN401
-    """Remove the code of fields, and what is stored as the result of those that show none.
+    """Remove the code of fields, and the stored results of fields that show nothing.
 
-    The code stands between the beginning of a field and its separator; without one, its end.
+    The code is between the beginning of a field and its separator or, without one, its end.
     """
     fields: list[_Field] = []
     for run in list(body.iter(f"{WORD}r")):
@@ -87,7 +87,7 @@ def _remove_field_codes(body: Any) -> None:  # noqa: ANN401
 
 
 def _follow(fields: list[_Field], mark: str | None) -> None:
-    """Note a mark of a field."""
+    """Process a mark of a field."""
     if mark == "begin":
         fields.append(_Field())
     elif fields and mark == "separate":
@@ -102,7 +102,7 @@ def _is_silent(code: str) -> bool:
 
 @dataclass(slots=True)
 class _Field:
-    """A field that is open: its code, as far as it was read, and whether what comes is not shown."""
+    """An open field: the code read so far, and whether the following content is not shown."""
 
     code: str = ""
     is_unseen: bool = True

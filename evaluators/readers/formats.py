@@ -1,4 +1,4 @@
-"""Readers by kind of document; the format is recognised by content, not by name."""
+"""Readers by kind of document; the format is detected from the content, not the name."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from evaluators.readers.archive import OOXML_MARK, check_archive
 from evaluators.readers.model import Deck, Pdf, TextDocument, Workbook
 
 KINDS: dict[str, type] = {"text": TextDocument, "workbook": Workbook, "deck": Deck, "pdf": Pdf}
-"""Result of a reader, by kind of document."""
+"""Class of a reader's result, by kind of document."""
 
 Read = Callable[[bytes, Mapping[str, bytes]], Any]
-"""Reads a file whose archive was checked; given its parts as well."""
+"""Function that reads a file with a checked archive, given the file and its parts."""
 
 _OPENDOCUMENT: dict[str, Read] = {
     "text": odf.read_odt,
@@ -35,8 +35,8 @@ def read_document(kind: str, data: bytes) -> Any:  # noqa: ANN401 - one of the v
         data: the file.
 
     Raises:
-        Exception: the file is broken, hostile or of another kind; parsers of such files raise
-            any exception.
+        Exception: the file is malformed, malicious or of another kind; parsers may raise any
+            exception for such files.
     """
     if kind == "pdf":
         return pdf.read_pdf(data)

@@ -10,12 +10,12 @@ class Run:
     """A piece of text with one style.
 
     Attributes:
-        text: its content.
-        bold: set by the run, its style or a parent style.
+        text: content.
+        bold: whether it is bold by the run, its style or a parent style.
         italic: likewise.
         underline: likewise.
-        colour: ``rrggbb`` in lower case; empty when nothing sets it.
-        size_pt: None when nothing sets it.
+        colour: ``rrggbb`` in lower case; empty if it is not set.
+        size_pt: font size; None if it is not set.
     """
 
     text: str
@@ -31,11 +31,11 @@ class Paragraph:
     """One paragraph.
 
     Attributes:
-        text: of all its runs; breaks are newlines.
-        style: name of its style as a user reads it.
-        level: of a heading from 1; 0 for other paragraphs.
-        alignment: ``left``, ``center``, ``right``, ``justify``; empty when nothing sets it.
-        runs: in order.
+        text: text of all its runs; breaks are newlines.
+        style: displayed name of its style.
+        level: level of a heading from 1; 0 for other paragraphs.
+        alignment: ``left``, ``center``, ``right``, ``justify``; empty if it is not set.
+        runs: runs in order.
     """
 
     text: str
@@ -50,9 +50,9 @@ class TextDocument:
     """A text document.
 
     Attributes:
-        paragraphs: of the body in order, without those in tables.
-        tables: rows of cells' texts.
-        pictures: the files of the pictures shown in the body, Base64, in order.
+        paragraphs: paragraphs of the body in order, without those in tables.
+        tables: tables as rows of the texts of cells.
+        pictures: files of the visible pictures in the body, Base64, in order.
     """
 
     paragraphs: tuple[Paragraph, ...] = ()
@@ -62,14 +62,14 @@ class TextDocument:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell that is not empty.
+    """A non-empty cell.
 
     Attributes:
-        value: as stored; dates and times as ISO 8601 text.
-        formula: with a leading ``=``, in A1 notation, arguments separated by commas; empty when
-            the cell has none.
-        bold: whether all of it is bold.
-        fill: background, ``rrggbb`` in lower case; empty when it has none.
+        value: stored value; dates and times as ISO 8601 text.
+        formula: formula with a leading ``=``, in A1 notation, arguments separated by commas; empty
+            if the cell has none.
+        bold: whether its complete text is bold.
+        fill: background, ``rrggbb`` in lower case; empty if it has none.
         is_date: whether the value is a date or time rather than a text.
     """
 
@@ -87,9 +87,9 @@ class Chart:
     Attributes:
         kind: ``bar``, ``column``, ``line``, ``pie``, ``scatter``, ``area``, or the format's own
             name for others.
-        title: empty when it has none.
-        series: ranges of the values such as ``Sheet1!B2:B5``, in order; empty where the chart itself holds
-            the values.
+        title: title; empty if it has none.
+        series: ranges of the values, such as ``Sheet1!B2:B5``, in order; empty if the chart
+            contains the values itself.
     """
 
     kind: str
@@ -98,7 +98,7 @@ class Chart:
 
 
 HIDDEN_PANE = (-1, -1)
-"""Frozen rows and columns of a sheet that hides some of them."""
+"""Numbers of frozen rows and columns of a sheet in which some of them are hidden."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +106,12 @@ class Sheet:
     """A sheet of a workbook.
 
     Attributes:
-        name: on its tab.
-        cells: by coordinate such as ``B7``.
-        charts: in the file's order.
+        name: name on its tab.
+        cells: cells by coordinate, such as ``B7``.
+        charts: charts in the file's order.
         is_hidden: whether it has no tab.
-        frozen_rows: rows at the top that stay in sight; -1 where some frozen row or column is hidden.
-        frozen_columns: columns at the left that stay in sight; -1 likewise.
+        frozen_rows: number of frozen rows at the top; -1 if a frozen row or column is hidden.
+        frozen_columns: number of frozen columns at the left; -1 likewise.
     """
 
     name: str
@@ -131,15 +131,15 @@ class Workbook:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Something on a slide.
+    """A shape on a slide.
 
     Attributes:
         kind: ``title``, ``text``, ``picture`` or ``other``.
         text: paragraphs separated by newlines.
-        left: of its box, as a share of the slide's width.
-        top: as a share of the slide's height.
-        width: as a share of the slide's width.
-        height: as a share of the slide's height.
+        left: left edge of its box, as a fraction of the slide's width.
+        top: top edge, as a fraction of the slide's height.
+        width: width, as a fraction of the slide's width.
+        height: height, as a fraction of the slide's height.
         picture: the picture's file, Base64; empty for other shapes.
     """
 
@@ -157,7 +157,7 @@ class Slide:
     """A slide.
 
     Attributes:
-        shapes: from back to front.
+        shapes: shapes from back to front.
         notes: speaker notes.
         layout: the name of its layout or master page.
     """
@@ -180,8 +180,8 @@ class Pdf:
 
     Attributes:
         pages: the text of each page.
-        fields: values of form fields by full name.
-        title: in the document information; empty when it has none.
+        fields: values of form fields, by fully qualified name.
+        title: document title; empty if it has none.
     """
 
     pages: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
-"""Read .odt, .ods and .odp by odfpy.
+"""Read .odt, .ods and .odp with odfpy.
 
-odfpy prints and goes on when a part is broken: `check_archive` has refused those before.
+odfpy only prints a message if a part is malformed, so `check_archive` must reject such files first.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 MAX_CELLS = 200_000
 _A4 = (210.0, 20.0, 20.0)
-"""Width and side margins in mm, as LibreOffice has them where a document says nothing."""
+"""LibreOffice's default page width and side margins in mm."""
 _REFERENCE = re.compile(r"\[([^\[\]]*)\]")
 _COVERED = "table:covered-table-cell"
-"""A place of a cell that is merged with others, but for its first one."""
+"""A position of a merged cell, except the first one."""
 _ASIDE = {"table:table", "draw:frame", "text:note", "text:tracked-changes", "office:annotation"}
 _UNSEEN = {"note", "annotation", "frame", "number", "ruby-text", "script", "tracked-changes"}
-"""Elements of a paragraph whose text is not its own; ``number`` is made anew by whoever shows it."""
+"""Elements of a paragraph whose text does not belong to it; programs regenerate ``number``."""
 _CHARTS = {"chart:circle": "pie"}
 
 
@@ -54,8 +54,8 @@ def read_odt(data: bytes, parts: Mapping[str, bytes]) -> TextDocument:
     """Read a text document.
 
     Raises:
-        Exception: whatever odfpy says of a broken file.
-        ValueError: a table of more than 200 000 cells.
+        Exception: odfpy may raise any exception for a malformed file.
+        ValueError: a table has more than 200 000 cells.
     """
     document = _Document(data, parts, "text")
     body = document.file.text
@@ -70,8 +70,8 @@ def read_ods(data: bytes, parts: Mapping[str, bytes]) -> Workbook:
     """Read a spreadsheet.
 
     Raises:
-        Exception: whatever odfpy says of a broken file.
-        ValueError: more than 200 000 cells.
+        Exception: odfpy may raise any exception for a malformed file.
+        ValueError: the file has more than 200 000 cells.
     """
     document = _Document(data, parts, "spreadsheet")
     left = MAX_CELLS
@@ -90,7 +90,7 @@ def read_odp(data: bytes, parts: Mapping[str, bytes]) -> Deck:
     """Read a presentation.
 
     Raises:
-        Exception: whatever odfpy says of a broken file.
+        Exception: odfpy may raise any exception for a malformed file.
     """
     document = _Document(data, parts, "presentation")
     pages = _within(document.file.presentation, {"draw:page"}, set())
@@ -101,7 +101,7 @@ class _Document:
     """A loaded file and its styles.
 
     Raises:
-        ValueError: it is a document of another kind.
+        ValueError: the file is a document of another kind.
     """
 
     def __init__(self, data: bytes, parts: Mapping[str, bytes], kind: str) -> None:
@@ -111,7 +111,7 @@ class _Document:
         if self.file.mimetype not in {wanted, f"{wanted}-template"}:
             raise ValueError(f"this is {self.file.mimetype}, not {wanted}")
         self._is_on_paper = kind == "text"
-        """Slides have backgrounds of their own, which are not read."""
+        """Slides have their own backgrounds, which are not read."""
         self.styles: dict[tuple[str, str], Any] = {}
         for folder in (self.file.styles, self.file.automaticstyles):
             for style in folder.childNodes:
@@ -125,7 +125,7 @@ class _Document:
         self._grounds = page_grounds(blocks, self.look, self._page_colours())
 
     def look(self, family: str, name: str) -> Look:
-        """Resolve a style and its base styles, the last of which is the default of its family."""
+        """Resolve a style and its base styles, the last of which is the family's default."""
         look = Look()
         for _ in range(32):
             style = self.styles.get((family, name), self.styles.get((family, "")))
@@ -153,7 +153,7 @@ class _Document:
         )
 
     def _frame_look(self, frame: Any) -> Look:  # noqa: ANN401
-        """Return what the style of a frame on a slide sets for its text."""
+        """Return the text properties set by the style of a frame on a slide."""
         name = attribute(frame, "stylename")
         return self.look("graphic", name).over(self.look("presentation", name))
 
@@ -171,9 +171,9 @@ class _Document:
         return shown or name.replace("_20_", " ")
 
     def table(self, node: Any) -> tuple[tuple[str, ...], ...]:  # noqa: ANN401
-        """Return the visible texts of a table by rows; rows and cells that are repeated count.
+        """Return the visible texts of a table by rows, including repeated rows and cells.
 
-        A merged cell has its text in its first place, and none in the others.
+        A merged cell has its text in its first position, and is empty in the others.
         """
         rows: list[tuple[str, ...]] = []
         left = MAX_CELLS
@@ -212,7 +212,7 @@ class _Document:
         return look.is_legible(has_paper=self._is_on_paper)
 
     def _paper(self) -> tuple[float, float, float]:
-        """Return the least width and side margins that a page has, in mm."""
+        """Return the smallest width and side margins of all pages, in mm."""
         sides = ("pagewidth", "marginleft", "marginright")
         pages = [
             [length_mm(attribute(child, side) or attribute(child, "margin")) for side in sides]
@@ -225,7 +225,7 @@ class _Document:
         return width, left, right
 
     def _page_colours(self) -> dict[str, str | None]:
-        """Return the colours of pages by the names of their styles; None where they have none."""
+        """Return the colours of pages by the names of their styles; None if they have none."""
         colours = {}
         for master in self.file.masterstyles.childNodes:
             layout = self.styles.get(("", attribute(master, "pagelayoutname")))
@@ -237,7 +237,7 @@ class _Document:
     def pictures(self, node: Any, *, whole: bool = False) -> tuple[str, ...]:  # noqa: ANN401
         """Return the files of the pictures below a node, without external links.
 
-        A frame shows one picture; further images in it are other formats of the same.
+        A frame shows one picture; further images in it are alternative formats.
         """
         shown: dict[int, str] = {}
         for image in _within(node, {"draw:image"}, {"text:tracked-changes", "office:annotation"}):
@@ -250,7 +250,7 @@ class _Document:
         return tuple(base64.b64encode(self.parts[name]).decode() for name in shown.values())
 
     def _is_displayed(self, frame: Any) -> bool:  # noqa: ANN401
-        """Return whether a frame has a size, and neither it nor the text that it is in is hidden."""
+        """Return whether a frame has a size, and neither it nor the text around it is hidden."""
         sides = (attribute(frame, "width"), attribute(frame, "height"))
         return all(map(is_seen_side, sides)) and not any(map(self._hides, _upwards(frame)))
 
@@ -298,7 +298,7 @@ class _Document:
         return Slide(tuple(shapes), "\n".join(notes), self._master_name(master))
 
     def _master_name(self, name: str) -> str:
-        """Return a master page's name as a user reads it."""
+        """Return the displayed name of a master page."""
         pages = [
             page for page in self.file.masterstyles.childNodes if attribute(page, "name") == name
         ]
@@ -316,7 +316,7 @@ class _Document:
         return 280.0, 210.0
 
     def _bases(self, name: str) -> list[Any]:
-        """Return the styles of a frame on a slide, the nearest first."""
+        """Return the styles of a frame on a slide, nearest first."""
         bases: list[Any] = []
         for family in ("graphic", "presentation"):
             base = name
@@ -366,7 +366,7 @@ def _cells(document: _Document, table: Any, most: int) -> dict[str, Cell]:  # no
 
 
 def _column_styles(table: Any) -> Callable[[int], str]:  # noqa: ANN401
-    """Return a function from a column's number, from 1, to the style of its cells that name none."""
+    """Return a function from a column's number, from 1, to the default style of its cells."""
     columns = _within(table, {"table:table-column"}, set())
     ends = [*accumulate(int(attribute(node, "numbercolumnsrepeated") or 1) for node in columns)]
     names = [*(attribute(node, "defaultcellstylename") for node in columns), ""]
@@ -374,13 +374,13 @@ def _column_styles(table: Any) -> Callable[[int], str]:  # noqa: ANN401
 
 
 def _own_paragraphs(cell: Any) -> list[Any]:  # noqa: ANN401
-    """Return a cell's paragraphs, without those of its comment and of shapes that are anchored to it."""
+    """Return a cell's paragraphs, without those in its comment and in anchored shapes."""
     elements = (child for child in cell.childNodes if child.nodeType == child.ELEMENT_NODE)
     return [child for child in elements if child.tagName in {"text:p", "text:h"}]
 
 
 def _weights(document: _Document, nodes: Iterable[Any], look: Look) -> Iterator[bool]:
-    """Yield whether each passage of a text is bold, blanks left out."""
+    """Iterate over the passages of a text that are not white space and yield whether each is bold."""
     for node in nodes:
         if node.nodeType == node.TEXT_NODE:
             if str(node).strip():
@@ -392,7 +392,7 @@ def _weights(document: _Document, nodes: Iterable[Any], look: Look) -> Iterator[
 
 
 def _fill(document: _Document, style: str) -> str:
-    """Return the background of cells of a style; empty where it has none, or makes it transparent."""
+    """Return the background of cells with a style; empty if it has none or is transparent."""
     for _ in range(32):
         element = document.styles.get(("table-cell", style))
         for child in element.childNodes if element is not None else ():
@@ -404,7 +404,7 @@ def _fill(document: _Document, style: str) -> str:
 
 
 def _frozen(document: _Document, table: Any, name: str) -> tuple[int, int]:  # noqa: ANN401
-    """Return how many rows and columns of a sheet stay in sight.
+    """Return the number of frozen rows and columns of a sheet.
 
     Source: LibreOffice's ``sc/inc/unonames.hxx`` and ``viewdata.hxx``: mode 2 is SC_SPLIT_FIX.
     """
@@ -423,7 +423,7 @@ def _frozen(document: _Document, table: Any, name: str) -> tuple[int, int]:  # n
 
 
 def _hides_some(table: Any, what: str, repeated: str, count: int) -> bool:  # noqa: ANN401
-    """Return whether any of so many first rows or columns of a sheet is hidden."""
+    """Return whether any of the first `count` rows or columns of a sheet is hidden."""
     first = 0
     for line in _within(table, {what}, set()):
         if first >= count:
@@ -435,7 +435,7 @@ def _hides_some(table: Any, what: str, repeated: str, count: int) -> bool:  # no
 
 
 _FIRST_SHOWN = {"Vertical": "PositionTop", "Horizontal": "PositionLeft"}
-"""Settings with the first row or column that the frozen part shows, from 0."""
+"""Settings with the first row or column of the frozen part, from 0."""
 
 
 def _split(items: dict[str, str], direction: str) -> int:
@@ -446,7 +446,7 @@ def _split(items: dict[str, str], direction: str) -> int:
 
 
 def _cell(document: _Document, node: Any, style: str) -> Cell | None:  # noqa: ANN401
-    """Return a cell, None for an empty one; `style` is the one of cells that have none of their own."""
+    """Return a cell, or None if it is empty; `style` is the default style."""
     kind, formula = attribute(node, "valuetype"), attribute(node, "formula")
     paragraphs = _own_paragraphs(node)
     text = "\n".join(map(_text, paragraphs))
@@ -534,7 +534,7 @@ def _columns(cell: Any) -> int:  # noqa: ANN401
 
 
 def _upwards(node: Any) -> Iterator[Any]:  # noqa: ANN401
-    """Return an element and those that it is in."""
+    """Iterate over an element and its ancestors."""
     while node is not None:
         yield node
         node = node.parentNode
@@ -564,7 +564,7 @@ def _run(text: str, look: Look, *, has_paper: bool) -> Run:
 
 
 def _within(node: Any, wanted: set[str], without: set[str]) -> list[Any]:  # noqa: ANN401
-    """Return the outermost nodes with some names below a node, without descending into others."""
+    """Return the outermost descendants with given names, without descending into excluded nodes."""
     nodes: list[Any] = []
     waiting = list(reversed(node.childNodes))
     while waiting:

@@ -1,4 +1,4 @@
-"""What styles of OpenDocument set for text, and whether text of that look is seen."""
+"""Text properties set by OpenDocument styles, and whether text with them is visible."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ _PT_A_MM = 72 / 25.4
 _ALIGNMENTS = {"start": "left", "end": "right"}
 _USUAL_PT = 12.0
 _RAISED = 0.58
-"""Size of raised and lowered letters where a style does not say it, as a share."""
+"""Default relative size of superscript and subscript letters."""
 _SLACK_MM = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Properties that a style sets; None where it sets nothing.
+    """Properties of a style; None if not set.
 
     Attributes:
-        colour: empty for that of the program, black or white as it contrasts.
-        relative: size of the letters as a share of what it would be; ``size_pt`` is not known then.
-        raised: likewise, of raised and lowered letters.
-        scale: width of the letters as a share of the usual one.
-        opacity: from 0 to 1.
-        spacing_mm: added between letters.
+        colour: text colour; empty for automatic, black or white for contrast.
+        relative: relative size of the letters; ``size_pt`` is not set then.
+        raised: likewise, for superscript and subscript letters.
+        scale: relative width of the letters.
+        opacity: opacity from 0 to 1.
+        spacing_mm: additional space between letters.
         line_mm: fixed height of lines.
-        line_ratio: height of lines as a share of the usual one.
+        line_ratio: relative height of lines.
         master: the page style that begins with the text.
-        line_colour: of the line below the text; empty for that of the text.
+        line_colour: colour of the underline; empty for the text's colour.
     """
 
     bold: bool | None = None
@@ -60,7 +60,7 @@ class Look:
     line_colour: str | None = None
 
     def over(self, below: Look) -> Look:
-        """Return these properties, completed by those of `below`, of which a relative size is a share."""
+        """Return these properties with unset ones from `below`, to which a relative size refers."""
         gaps = {
             name: getattr(below, name) for name in self.__slots__ if getattr(self, name) is None
         }
@@ -75,7 +75,7 @@ class Look:
         """Return whether text can be read.
 
         Args:
-            has_paper: whether the page is white where no style sets a background.
+            has_paper: whether the page is white if no style sets a background.
         """
         if self.hidden or is_faint(_or(self.opacity, 1.0)):
             return False
@@ -90,12 +90,12 @@ class Look:
         return is_apart and is_large and is_visible(size, colour, self.fill or "")
 
     def is_underlined(self, *, has_paper: bool) -> bool:
-        """Return whether a line below the text can be seen; `has_paper` as in `is_legible`."""
+        """Return whether an underline is visible; `has_paper` as in `is_legible`."""
         colour = (self.line_colour or self.colour or "") if has_paper else ""
         return bool(self.underline) and is_visible(None, colour, self.fill or "")
 
     def is_within(self, width_mm: float, left_mm: float, right_mm: float) -> bool:
-        """Return whether text begins and ends on a page of this width and these side margins."""
+        """Return whether text begins and ends within a page of the given width and side margins."""
         left = left_mm + _or(self.left_mm, 0.0)
         right = right_mm + _or(self.right_mm, 0.0)
         first = left + _or(self.indent_mm, 0.0)
@@ -103,7 +103,7 @@ class Look:
 
 
 def own_look(style: Any) -> Look:  # noqa: ANN401 - odfpy's element
-    """Return what a style sets itself."""
+    """Return the properties that a style sets itself."""
     look = Look(master=attribute(style, "masterpagename") or None)
     for child in style.childNodes:
         look = look.over(_text_look(child)).over(_paragraph_look(child))
@@ -148,12 +148,12 @@ def _paragraph_look(child: Any) -> Look:  # noqa: ANN401
 
 
 def _own_colour(colour: str) -> str | None:
-    """Return a line's colour: empty for that of the text, None where none is set."""
+    """Return an underline's colour; empty for the text's colour, None if not set."""
     return "" if colour == "font-color" else colour.lstrip("#").lower() or None
 
 
 def _opacity(child: Any) -> float | None:  # noqa: ANN401
-    """Return the opacity of text; LibreOffice writes 0% beside its usual colour, and shows it in full."""
+    """Return the opacity of text; 0% with the automatic colour, which LibreOffice writes, means opaque."""
     if child.qname[1] != "text-properties":
         return None
     if attribute(child, "usewindowfontcolor") == "true":
@@ -172,7 +172,7 @@ def _points(size: str) -> float | None:
 
 
 def _raised(position: str) -> float | None:
-    """Return the size of letters that are raised or lowered: ``super 58%`` or ``33% 58%``."""
+    """Return the relative size in a superscript or subscript position: ``super 58%`` or ``33% 58%``."""
     where, _, share = position.partition(" ")
     if not where:
         return None
@@ -180,7 +180,7 @@ def _raised(position: str) -> float | None:
 
 
 def share_of(text: str) -> float | None:
-    """Return a percentage as a share; None when it is none."""
+    """Return a percentage as a fraction; None if it is not a percentage."""
     match = _SHARE.fullmatch(text)
     return float(match[1]) / 100 if match else None
 
@@ -190,7 +190,7 @@ def _length(text: str) -> float | None:
 
 
 def attribute(node: Any, name: str) -> str:  # noqa: ANN401
-    """Return an attribute by odfpy's short name; empty when there is none."""
+    """Return an attribute by odfpy's short name; empty if it is missing."""
     for (_, key), value in (node.attributes or {}).items():
         if key.replace("-", "") == name:
             return str(value)
@@ -198,11 +198,11 @@ def attribute(node: Any, name: str) -> str:  # noqa: ANN401
 
 
 def length_mm(length: str) -> float:
-    """Return a length in mm; 0 for what is none."""
+    """Return a length in mm; 0 if it is not a length."""
     match = LENGTH.fullmatch(length)
     return float(match[1]) * _MM[match[2]] if match else 0.0
 
 
 def is_seen_side(length: str) -> bool:
-    """Return whether a picture with a side of this length can be seen; what is no length is unknown."""
+    """Return whether a picture with a side of the given length is visible; True for unknown lengths."""
     return not LENGTH.fullmatch(length) or length_mm(length) >= SMALLEST_MM

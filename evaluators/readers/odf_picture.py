@@ -1,4 +1,4 @@
-"""Whether the style of a picture's frame in OpenDocument shows the picture, and all of it."""
+"""Decide whether the style of a picture's frame in OpenDocument shows the complete picture."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from evaluators.readers.visibility import is_faint
 
 _PARTS = re.compile(r"[\s,]+")
 _BRIGHTEST = 0.75
-"""A picture that is brightened or darkened by more is taken for another one."""
+"""Maximum change of brightness with which a picture still counts as the same."""
 _CROPPED_MM = 1.0
 
 
 def is_shown(style: Any, *, whole: bool) -> bool:  # noqa: ANN401 - odfpy's element
-    """Return whether a picture in a frame of a style is seen.
+    """Return whether a picture in a frame with a style is visible.
 
     Args:
-        style: of the frame; None for none.
-        whole: whether a picture must not be cropped, by more than 1 mm a side.
+        style: style of the frame, if any.
+        whole: whether a picture must not be cropped by more than 1 mm on any side.
     """
     children = style.childNodes if style is not None else ()
     return all(_is_seen(child) and not (whole and _is_cropped(child)) for child in children)

@@ -1,4 +1,4 @@
-"""Where shapes of an OpenDocument slide are, and whether they are shown.
+"""Positions and visibility of shapes on an OpenDocument slide.
 
 Source: OpenDocument 1.3 part 3, draw:color-mode, draw:display, draw:transform, presentation:placeholder;
 LibreOffice's ``xmloff/source/draw/xexptran.cxx`` for the order and direction of transformations.
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 _STEP = re.compile(r"(\w+)\s*\(([^()]*)\)")
 _APART = re.compile(r"[\s,]+")
 _STRONGEST = 0.75
-"""A picture whose colours are changed by more is taken for another one."""
+"""Maximum change of colours with which a picture still counts as the same."""
 _GAMMA = 4.0
-"""Likewise, of exponents of its lightness."""
+"""Likewise, for the exponents of its gamma."""
 _UNSHOWN = frozenset({"none", "printer"})
 _CHANGES = ("luminance", "contrast", "red", "green", "blue")
 
 
 def hidden_layers(layers: Iterable[Any]) -> frozenset[str]:
-    """Return the names of layers that are not shown on the screen."""
+    """Return the names of layers that are not displayed."""
     return frozenset(
         attribute(layer, "name") for layer in layers if attribute(layer, "display") in _UNSHOWN
     )
 
 
 def is_displayed(node: Any, hidden: Collection[str]) -> bool:  # noqa: ANN401 - odfpy's element
-    """Return whether a shape is shown on the screen, and all groups that it is in.
+    """Return whether a shape and all of its groups are displayed.
 
     Args:
         node: the shape.
-        hidden: names of layers.
+        hidden: names of hidden layers.
     """
     while node is not None:
         if attribute(node, "display") in _UNSHOWN or attribute(node, "layer") in hidden:
@@ -50,12 +50,12 @@ def is_displayed(node: Any, hidden: Collection[str]) -> bool:  # noqa: ANN401 - 
 
 
 def is_prompt(node: Any) -> bool:  # noqa: ANN401
-    """Return whether what a shape says is shown only to those who edit the slide."""
+    """Return whether a shape's text is a prompt that is visible only while editing the slide."""
     return attribute(node, "placeholder") == "true"
 
 
 def keeps_colours(styles: Sequence[Any]) -> bool:
-    """Return whether pictures look like themselves in a style and its base styles, the nearest first."""
+    """Return whether a style and its base styles, nearest first, do not alter pictures."""
 
     def look(name: str) -> str:
         values = (attribute(child, name) for style in styles for child in style.childNodes)
@@ -68,7 +68,7 @@ def keeps_colours(styles: Sequence[Any]) -> bool:
 
 
 def box_of(node: Any) -> tuple[float, float, float, float]:  # noqa: ANN401
-    """Return the left and upper edge, width and height, in mm, of the upright box around a shape."""
+    """Return the left and top edge, width and height, in mm, of a shape's axis-aligned bounding box."""
     x, y, width, height = (length_mm(attribute(node, key)) for key in ("x", "y", "width", "height"))
     corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
     left, top, right, bottom = around(corners, _transform(attribute(node, "transform")))
@@ -76,7 +76,7 @@ def box_of(node: Any) -> tuple[float, float, float, float]:  # noqa: ANN401
 
 
 def _transform(text: str) -> Matrix:
-    """Return what moves a shape, step by step; slants are left out."""
+    """Return a shape's combined transformation, without skewing."""
     matrix = IDENTITY
     for name, values in _STEP.findall(text):
         numbers = [_number(value) for value in _APART.split(values.strip())]
@@ -88,7 +88,7 @@ def _step(name: str, numbers: list[float]) -> Matrix:
     first, second = (*numbers, 0.0)[:2]
     if name == "translate":
         return 1.0, 0.0, 0.0, 1.0, first, second
-    if name == "rotate":  # to the left
+    if name == "rotate":  # counterclockwise
         across, down = math.cos(first), math.sin(first)
         return across, -down, down, across, 0.0, 0.0
     if name == "scale":

@@ -1,4 +1,4 @@
-"""Read the characters of OpenDocument paragraphs, and what is behind them."""
+"""Read the characters of OpenDocument paragraphs, and the colours behind them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 _WHITE = re.compile(r"[ \t\r\n]+")
 _FIRST = "Standard"
-"""Name of the page style that a document begins with, if it does not say another one."""
+"""Name of the default first page style of a document."""
 _FAMILIES = {
     "text:section": "section",
     "table:table-cell": "table-cell",
     "table:table-row": "table-row",
     "table:table": "table",
 }
-"""Families of the styles of what surrounds paragraphs."""
+"""Families of the styles of elements that contain paragraphs."""
 _MAX_BLANKS = 1000
 
 
 def load_document(data: bytes) -> Any:  # noqa: ANN401
-    """Load a document by odfpy, which else renames styles that share a name with one of another family."""
+    """Load a document with odfpy, without its renaming of styles that share a name across families."""
     from odf.opendocument import OpenDocument, load  # noqa: PLC0415 - only in the reader's process
 
     name = "_OpenDocument__register_stylename"
@@ -38,7 +38,7 @@ def load_document(data: bytes) -> Any:  # noqa: ANN401
 
 
 class Characters:
-    """Read the characters of one paragraph in order; white space of the XML is one blank.
+    """Reader of the characters of one paragraph in order, which collapses white space.
 
     Source: OpenDocument 1.3, part 3, 6.1.2 and 6.1.3.
     """
@@ -47,7 +47,7 @@ class Characters:
         self._is_after_blank = True
 
     def of(self, node: Any) -> str | None:  # noqa: ANN401 - odfpy's node
-        """Return the text that a node is; None for an element with content of its own."""
+        """Return the text of a node; None for an element with its own content."""
         if node.nodeType == node.TEXT_NODE:
             return self._collapsed(str(node))
         name = node.qname[1]
@@ -61,7 +61,7 @@ class Characters:
         return text
 
     def pass_over(self) -> None:
-        """Go on behind what is no text."""
+        """Continue after an element that is not text."""
         self._is_after_blank = False
 
     def _collapsed(self, text: str) -> str:
@@ -76,14 +76,15 @@ class Characters:
 def page_grounds(
     blocks: Iterable[Any], look: Callable[[str, str], Look], layouts: Mapping[str, str | None]
 ) -> dict[int, str | None]:
-    """Return the colours of the pages that blocks of a body are on, by their `id`.
+    """Return the page colour of each block of a body, by `id`.
 
-    A page style lasts until a block says another one; which style follows a full page is not known.
+    A page style applies until a block sets another one; the style that follows a full page is not
+    considered.
 
     Args:
         blocks: paragraphs, headings and tables in order.
-        look: of a family and name of a style.
-        layouts: colours of pages by the names of their styles, those of no colour included.
+        look: function that returns the properties of a style by family and name.
+        layouts: colours of pages by the names of their styles, including those without a colour.
     """
     grounds = {}
     colour = layouts.get(_FIRST)
@@ -101,7 +102,7 @@ def ground_of(
     look: Callable[[str, str], Look],
     pages: Mapping[int, str | None],
 ) -> str | None:
-    """Return the colour behind a paragraph: of its table's cell, row or table, its section, or its page."""
+    """Return the colour behind a paragraph, from its cell, row, table, section or page."""
     page = None
     while node is not None:
         family = _FAMILIES.get(node.tagName)

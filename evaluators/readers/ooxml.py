@@ -1,6 +1,6 @@
 """Read .docx, .xlsx and .pptx with python-docx, openpyxl and python-pptx.
 
-Their archives, and the XML in them, have been checked: see `check_archive`.
+Their archives and XML must have been checked with `check_archive`.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 MAX_CELLS = 200_000
 _LEAST_HEIGHT_PT, _LEAST_WIDTH = 1.0, 0.2
-"""Of a row and of a column (in characters) that are seen."""
+"""Minimum height of a visible row and width of a visible column (in characters)."""
 _DRAWING = re.compile(rb"<(?:\w+:)?drawing\s")
-"""A sheet that lacks this shows no charts, whatever is stored for it."""
+"""Sheets without this do not show charts, even if charts are stored."""
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Za-z0-9$:]{2,40})[\"']")
 _CHARTS = {
     "BarChart": "bar",
@@ -59,7 +59,7 @@ def read_docx(data: bytes, _parts: Mapping[str, bytes]) -> TextDocument:
     """Read the visible text of a Word document; tracked changes count as accepted.
 
     Raises:
-        Exception: whatever python-docx raises for a broken file.
+        Exception: python-docx may raise any exception for a malformed file.
     """
     import docx  # noqa: PLC0415 - only in the reader's process
 
@@ -73,11 +73,11 @@ def read_docx(data: bytes, _parts: Mapping[str, bytes]) -> TextDocument:
 
 
 def read_xlsx(data: bytes, parts: Mapping[str, bytes]) -> Workbook:
-    """Read an Excel workbook: formulas, and the values that the last program stored for them.
+    """Read an Excel workbook, with formulas and their last stored values.
 
     Raises:
-        Exception: whatever openpyxl raises for a broken file.
-        ValueError: more than 200 000 cells, or merged ranges of more than that.
+        Exception: openpyxl may raise any exception for a malformed file.
+        ValueError: the file has more than 200 000 cells, or larger merged ranges.
     """
     import openpyxl  # noqa: PLC0415 - only in the reader's process
     from openpyxl.reader.excel import ExcelReader  # noqa: PLC0415
@@ -112,18 +112,18 @@ def read_xlsx(data: bytes, parts: Mapping[str, bytes]) -> Workbook:
 
 
 def _frozen(sheet: Any) -> tuple[int, int]:  # noqa: ANN401
-    """Return how many rows and columns of a sheet stay in sight; a split that moves is none."""
+    """Return the number of frozen rows and columns of a sheet; a movable split does not count."""
     pane = sheet.sheet_view.pane
     if pane is None or pane.state not in {"frozen", "frozenSplit"}:
         return 0, 0
-    if (sheet.sheet_view.topLeftCell or "A1") != "A1":  # what is in sight is not the beginning
+    if (sheet.sheet_view.topLeftCell or "A1") != "A1":  # the frozen part is not the beginning
         return 0, 0
     rows, columns = int(pane.ySplit or 0), int(pane.xSplit or 0)
     return HIDDEN_PANE if _hides_some(sheet, rows, columns) else (rows, columns)
 
 
 def _hides_some(sheet: Any, rows: int, columns: int) -> bool:  # noqa: ANN401
-    """Return whether any of so many first rows and columns is hidden, or as good as."""
+    """Return whether any of the first rows and columns is hidden, or nearly invisible."""
     above = [line for number, line in sheet.row_dimensions.items() if number <= rows]
     before = [line for line in sheet.column_dimensions.values() if (line.min or 0) <= columns]
     sizes = [(line.height, _LEAST_HEIGHT_PT) for line in above]
@@ -136,7 +136,7 @@ def _hides_some(sheet: Any, rows: int, columns: int) -> bool:  # noqa: ANN401
 
 
 def _check_merges(parts: Mapping[str, bytes]) -> None:
-    """Refuse merged ranges that cover too many cells: openpyxl creates an object for each."""
+    """Reject merged ranges that cover too many cells, because openpyxl creates an object for each."""
     from openpyxl.utils.cell import range_boundaries  # noqa: PLC0415
 
     left = MAX_CELLS
@@ -151,7 +151,7 @@ def _check_merges(parts: Mapping[str, bytes]) -> None:
 
 
 def _xlsx_cell(cell: Any, stored: Any) -> Cell:  # noqa: ANN401
-    value = "" if stored.data_type == "str" else stored.value  # openpyxl has None for it
+    value = "" if stored.data_type == "str" else stored.value  # openpyxl returns None for it
     formula = getattr(cell.value, "text", cell.value) if cell.data_type == "f" else ""
     return Cell(
         _plain(value),
@@ -201,7 +201,7 @@ def read_pptx(data: bytes, _parts: Mapping[str, bytes]) -> Deck:
     """Read a PowerPoint presentation.
 
     Raises:
-        Exception: whatever python-pptx raises for a broken file.
+        Exception: python-pptx may raise any exception for a malformed file.
     """
     import pptx  # noqa: PLC0415 - only in the reader's process
 

@@ -26,15 +26,16 @@ _MAX_FORMS = 10_000
 _MAX_DEPTH = 32
 _OFF = "/Off"
 _TEXT = -2
-"""Place of the operator that shows the text of a note that viewers draw."""
+"""Position of the operator that shows the text of a note that viewers draw."""
 
 
 def read_pdf(data: bytes) -> Pdf:
     """Read the visible texts, form fields and title of a PDF.
 
     Raises:
-        Exception: whatever pypdf raises for a broken file, or one that needs a password; repairs are not tried.
-        ValueError: it has more than 500 pages.
+        Exception: pypdf may raise any exception for a malformed file, or one that needs a password;
+            it does not try to repair files.
+        ValueError: the file has more than 500 pages.
     """
     import pypdf  # noqa: PLC0415 - only in the reader's process
 
@@ -51,10 +52,10 @@ def read_pdf(data: bytes) -> Pdf:
 
 
 def _shown_states(reader: PdfReader) -> dict[str, set[str | None]]:
-    """Return the states that the boxes of fields show on the pages, by the fields' full names.
+    """Return the states that the boxes of fields show on the pages, by the fields' fully qualified names.
 
-    A box in a state that it has no drawing for shows nothing, and so does one that is hidden. Of a
-    field without states the value is not in question unless all its boxes are hidden.
+    A box that has no appearance for its state, or that is hidden, shows nothing. For a field
+    without states, the value counts unless all its boxes are hidden.
 
     Source: PDF 32000-1, 12.7.3.2 (names), 12.7.4.2.3 (check boxes).
     """
@@ -70,12 +71,12 @@ def _shown_states(reader: PdfReader) -> dict[str, set[str | None]]:
 
 
 def _drawn_state(box: Any) -> str:  # noqa: ANN401 - pypdf's objects
-    """Return the state of a box; empty where its drawing of that state is missing or empty."""
+    """Return the state of a box; empty if its appearance for that state is missing or empty."""
     state, drawings = str(box["/AS"]), None
     with contextlib.suppress(KeyError):
         drawings = box["/AP"]["/N"]
     if state == _OFF or not isinstance(drawings, dict) or hasattr(drawings, "get_data"):
-        return state  # viewers draw what has no drawings
+        return state  # viewers draw boxes without appearances
     return state if state in drawings and drawings[state].get_data().strip() else ""
 
 
@@ -105,7 +106,7 @@ def _value(value: Any) -> str:  # noqa: ANN401 - pypdf's objects
 
 
 def _title(reader: PdfReader) -> str:
-    """Return the title: that of the document information, else that of the XMP metadata."""
+    """Return the title in the document information, else that in the XMP metadata."""
     title = reader.metadata.title if reader.metadata is not None else None
     if title is None and (more := reader.xmp_metadata) is not None:
         titles = more.dc_title or {}
@@ -114,11 +115,11 @@ def _title(reader: PdfReader) -> str:
 
 
 class _PageText:
-    """The text of a page that can be seen.
+    """The visible text of a page.
 
     Args:
-        page: the page; operators of hidden text are taken out of it.
-        layers: of the file.
+        page: the page; operators of hidden text are removed from it.
+        layers: layers of the file.
     """
 
     def __init__(self, page: PageObject, layers: Layers) -> None:
@@ -132,7 +133,7 @@ class _PageText:
         self._forms = 0
 
     def read(self) -> str:
-        """Return the text; notes written on the page count, as viewers show them."""
+        """Return the text, including notes on the page that viewers show."""
         from pypdf.generic import (  # noqa: PLC0415 - as above
             ContentStream,
             DictionaryObject,
@@ -160,7 +161,7 @@ class _PageText:
         resources: Any,  # noqa: ANN401 - pypdf's dictionary, or a reference to one
         state: GraphicsState,
     ) -> None:
-        """Follow a stream; one that was followed before has the same keys."""
+        """Process a stream; a stream that was processed before keeps its keys."""
         if number not in self._streams:
             _name_fonts(stream, resources.get_object())
             self._streams[number] = (self._count, stream)
@@ -174,7 +175,7 @@ class _PageText:
         Run(self._shown, inner, state, show).follow(stream.operations, first_key)
 
     def _show(self, name: str, resources: Any, state: GraphicsState) -> None:  # noqa: ANN401
-        """Follow a form; it is replaced by one whose operators can be taken out."""
+        """Process a form and replace it by one whose operators can be removed."""
         from pypdf.generic import ContentStream, NameObject  # noqa: PLC0415 - as above
 
         self._forms += 1
@@ -190,10 +191,11 @@ class _PageText:
         self._follow(id(form), form, form["/Resources"], state)
 
     def _follow_note(self, note: Note) -> tuple[int, Callable[[], str]]:
-        """Follow what shows a note.
+        """Process the operators that show a note.
 
         Returns:
-            The key of an operator without which nothing of the note is seen, and what then returns its text.
+            The key of an operator without which the note is not visible, and a function that
+            returns its text.
         """
         from pypdf.generic import (  # noqa: PLC0415 - as above
             ContentStream,
@@ -214,7 +216,7 @@ class _PageText:
 
 
 def _name_fonts(stream: ContentStream, resources: Any) -> None:  # noqa: ANN401 - pypdf's dictionary
-    """Select the fonts that graphics states set by name as well: pypdf looks at no others."""
+    """Also select by name the fonts that graphics states set, because pypdf ignores the latter."""
     from pypdf.generic import DictionaryObject, NameObject  # noqa: PLC0415 - as above
 
     states = resources.get("/ExtGState", {})

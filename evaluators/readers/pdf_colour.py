@@ -1,4 +1,4 @@
-"""Turn components of a PDF's colour spaces into red, green and blue.
+"""Convert components of a PDF's colour spaces to red, green and blue.
 
 Source: ISO 32000-1, 7.10.3 (functions), 8.6 (colour spaces).
 """
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from evaluators.readers.pdf_graphics import Mix
 
 _EXPONENTIAL = 2
-"""Type of a function."""
+"""Type of a function: exponential interpolation."""
 _FUNCTION = 3
-"""Place of an ink's function in its colour space."""
+"""Index of an ink's function in its colour space."""
 _NEUTRAL = 5.0
-"""Colours of Lab that differ by no more than this from grey look grey."""
+"""Lab colours that differ by no more than this from grey count as grey."""
 _INKS = frozenset({"/Separation", "/DeviceN"})
 
 
 def array_of(space: Any) -> list[Any]:  # noqa: ANN401 - a name, an array, or a reference to one
-    """Return a colour space's array, its references resolved; empty for a name."""
+    """Return a colour space's array with references resolved; empty for a name."""
     resolved = _resolved(space)
     return [_resolved(part) for part in resolved] if isinstance(resolved, list) else []
 
 
 def mix_of(space: Sequence[Any]) -> Mix:
-    """Return what turns components of a colour space into ``rrggbb``."""
+    """Return a function that converts components of a colour space to ``rrggbb``."""
     kind = space[0] if space else None
     if kind in _INKS:
         return _ink_mix(space)
@@ -43,7 +43,7 @@ def mix_of(space: Sequence[Any]) -> Mix:
 
 
 def first_colour(space: Sequence[Any], mix: Mix) -> str:
-    """Return the colour that a colour space has at first: all of an ink, else black or the first entry."""
+    """Return the initial colour of a colour space: full ink, else black or the first entry."""
     kind = space[0] if space else None
     if kind in _INKS:
         return mix([1.0])
@@ -51,7 +51,7 @@ def first_colour(space: Sequence[Any], mix: Mix) -> str:
 
 
 def has_ink(space: Sequence[Any]) -> bool:
-    """Return whether anything is painted in a colour space; not in that of no colorant."""
+    """Return whether a colour space paints anything, unlike one without colorants."""
     return list(space[:2]) != ["/Separation", "/None"]
 
 
@@ -60,7 +60,7 @@ def _resolved(entry: Any) -> Any:  # noqa: ANN401
 
 
 def _ink_mix(space: Sequence[Any]) -> Mix:
-    """Return how inks mix; those with another function than an exponential one darken."""
+    """Return the function that mixes inks; inks without an exponential function darken."""
     function = space[_FUNCTION] if len(space) > _FUNCTION else {}
     if not hasattr(function, "get") or function.get("/FunctionType") != _EXPONENTIAL:
         return partial(_tinted, (1.0,), (0.0,), 1.0, colour_of)
@@ -77,13 +77,13 @@ def _tinted(
     mix: Mix,
     tints: Sequence[float],
 ) -> str:
-    """Return the colour of inks, of which the strongest counts."""
+    """Return the colour of inks, determined by the strongest."""
     share = min(max(*tints, 0.0), 1.0) ** exponent
     return mix([start + share * (end - start) for start, end in zip(none, full, strict=False)])
 
 
 def _lab(components: Sequence[float]) -> str:
-    """Return the colour of a lightness where it is grey; other colours are not known."""
+    """Return the colour of a grey Lab value; other colours are unknown."""
     lightness, *chroma = components
     is_grey = all(abs(value) <= _NEUTRAL for value in chroma)
     return colour_of([lightness / 100]) if is_grey else UNKNOWN

@@ -14,20 +14,20 @@ Matrix = tuple[float, float, float, float, float, float]
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top."""
 Ring = tuple[Box, ...]
-"""Boxes, of which an odd number covers each place inside."""
+"""Boxes of a path; a point is inside if an odd number of them contain it."""
 
 IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 EVERYWHERE: Box = (-1e9, -1e9, 1e9, 1e9)
 UNKNOWN = ""
-"""Stands for a colour that is not known."""
+"""Marker of an unknown colour."""
 
 
 Mix = Callable[[Sequence[float]], str]
-"""Turns components of a colour space into ``rrggbb``, or `UNKNOWN`."""
+"""Function that converts components of a colour space to ``rrggbb``, or `UNKNOWN`."""
 
 
 def colour_of(numbers: Sequence[float]) -> str:
-    """Return a colour's ``rrggbb``; empty for a number of components that no device has."""
+    """Return a colour as ``rrggbb``; empty for an invalid number of components."""
     match len(numbers):
         case 1:
             parts = [numbers[0]] * 3
@@ -42,13 +42,13 @@ def colour_of(numbers: Sequence[float]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Paint:
-    """What fills or strokes.
+    """Paint for filling or stroking.
 
     Attributes:
         colour: ``rrggbb``; empty when unknown.
-        mix: of its colour space.
-        has_ink: whether what is painted in the colour space can be seen; not in that of no colorant.
-        alpha: opacity, within the group.
+        mix: conversion function of its colour space.
+        has_ink: whether paint in the colour space is visible, unlike in one without colorants.
+        alpha: opacity within the group.
     """
 
     colour: str = "000000"
@@ -59,19 +59,20 @@ class Paint:
 
 @dataclass(frozen=True, slots=True)
 class GraphicsState:
-    """What ``q`` saves and ``Q`` restores.
+    """State that ``q`` saves and ``Q`` restores.
 
     Attributes:
-        fill: what fills, and paints letters.
-        stroke: what draws lines, and outlines of letters.
-        is_plain: whether what is painted takes the place of what is below, in blend mode *Normal*.
-        blends_well: whether what is painted is seen in the blend mode wherever it would be in *Normal*.
-        is_masked: whether a soft mask applies, within the group.
-        around: opacity of the group, in all groups that it is in; 0 where one cannot be seen.
-        is_plain_around: whether all these groups are painted in blend mode *Normal*.
-        stretch: width of letters as a share of the usual one.
-        clip: what is outside is not painted.
-        rings: nor is what an even number of the boxes of one of these covers.
+        fill: paint of areas and letters.
+        stroke: paint of lines and outlines of letters.
+        is_plain: whether paint replaces what is below, in blend mode *Normal*.
+        blends_well: whether paint is visible in the blend mode wherever it would be in *Normal*.
+        is_masked: whether a soft mask applies within the group.
+        around: opacity of the group in all enclosing groups; 0 if one is invisible.
+        is_plain_around: whether all of these groups are painted in blend mode *Normal*.
+        stretch: relative width of letters.
+        clip: clipping box; nothing is painted outside.
+        rings: clipping paths; nothing is painted at points that an even number of a path's boxes
+            contain.
     """
 
     matrix: Matrix = IDENTITY
@@ -91,16 +92,16 @@ class GraphicsState:
     rings: tuple[Ring, ...] = ()
 
     def covers(self, paint: Paint) -> bool:
-        """Return whether what is painted hides what is below."""
+        """Return whether paint hides what is below."""
         is_plain = self.is_plain and self.is_plain_around and paint.has_ink
         return is_plain and not self.is_masked and paint.alpha * self.around >= 1
 
     def is_seen(self, paint: Paint) -> bool:
-        """Return whether what is painted is seen at all."""
+        """Return whether paint is visible at all."""
         return paint.has_ink and self._is_clear(paint.alpha)
 
     def in_group(self) -> GraphicsState:
-        """Return the state at the beginning of a transparency group: what is around it applies to all of it.
+        """Return the initial state of a transparency group, to which the surrounding state applies as a whole.
 
         Source: ISO 32000-1, 11.6.6.
         """
@@ -124,14 +125,14 @@ def matrix_of(numbers: Sequence[float]) -> Matrix:
     """Return a matrix of six numbers.
 
     Raises:
-        ValueError: there are more or fewer.
+        ValueError: there are not exactly six numbers.
     """
     a, b, c, d, e, f = numbers
     return a, b, c, d, e, f
 
 
 def times(first: Matrix, second: Matrix) -> Matrix:
-    """Return the matrix that applies the first and then the second."""
+    """Return the matrix that applies the first and then the second matrix."""
     a, b, c, d, e, f = first
     g, h, i, j, k, m = second
     return (
@@ -141,7 +142,7 @@ def times(first: Matrix, second: Matrix) -> Matrix:
 
 
 def around(corners: Sequence[tuple[float, float]], matrix: Matrix) -> Box:
-    """Return the box around points that a matrix moves."""
+    """Return the bounding box of points transformed by a matrix."""
     a, b, c, d, e, f = matrix
     xs = [a * x + c * y + e for x, y in corners]
     ys = [b * x + d * y + f for x, y in corners]
@@ -149,13 +150,13 @@ def around(corners: Sequence[tuple[float, float]], matrix: Matrix) -> Box:
 
 
 def union(boxes: Sequence[Box]) -> Box:
-    """Return the box around boxes."""
+    """Return the bounding box of boxes."""
     lefts, bottoms, rights, tops = zip(*boxes, strict=True)
     return min(lefts), min(bottoms), max(rights), max(tops)
 
 
 def cut(box: Box, clip: Box) -> Box:
-    """Return what two boxes have in common; nothing is inside when they are apart."""
+    """Return the intersection of two boxes, which is empty if they are disjoint."""
     return max(box[0], clip[0]), max(box[1], clip[1]), min(box[2], clip[2]), min(box[3], clip[3])
 
 
@@ -165,5 +166,5 @@ def holds(box: Box, x: float, y: float) -> bool:
 
 
 def is_inside(rings: Sequence[Ring], x: float, y: float) -> bool:
-    """Return whether a point is inside all of some rings."""
+    """Return whether a point is inside all of the given paths."""
     return all(sum(holds(box, x, y) for box in ring) % 2 for ring in rings)

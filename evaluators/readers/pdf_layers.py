@@ -1,4 +1,4 @@
-"""Which layers of a PDF are switched off when the file is opened.
+"""Determine which layers of a PDF are off when the file is opened.
 
 Source: ISO 32000-1, 8.11 (optional content).
 """
@@ -16,14 +16,14 @@ _POLICIES: dict[str, Callable[[Iterable[object]], bool]] = {
     "/AnyOff": lambda shown: not all(shown),
     "/AllOff": lambda shown: not any(shown),
 }
-"""When content of several layers is shown, by those that are."""
+"""Policies for showing content of several layers, given which layers are on."""
 
 
 class Layers:
     """The layers of a file.
 
     Args:
-        root: its catalogue.
+        root: catalogue of the file.
     """
 
     def __init__(self, root: Any) -> None:  # noqa: ANN401 - pypdf's dictionary
@@ -36,10 +36,11 @@ class Layers:
         self._off = frozenset(layer.idnum for layer in off)
 
     def is_off(self, layer: Any) -> bool:  # noqa: ANN401
-        """Return whether content that belongs to a layer is not shown.
+        """Return whether content of a layer is not shown.
 
         Args:
-            layer: reference to a layer or membership dictionary, or the latter itself; None for none.
+            layer: reference to a layer or membership dictionary, or the dictionary itself; None for
+                no layer.
         """
         return layer is not None and not self._is_on(layer)
 
@@ -57,7 +58,7 @@ class Layers:
         return not shown or _POLICIES[entry.get("/P", "/AnyOn")](shown)
 
     def _holds(self, expression: Any) -> bool:  # noqa: ANN401
-        """Return the value of a visibility expression: a layer, or a list that begins with an operator."""
+        """Return the value of a visibility expression: a layer, or a list that starts with an operator."""
         content = expression.get_object()
         if not isinstance(content, list):
             return self._is_on(expression)

@@ -25,7 +25,7 @@ _HIDDEN = 2 | 32
 FORM = "/Note"
 _USUAL_PT = 12
 _AUTOMATIC = re.compile(r"\b0(\.0*)?(?=\s+Tf\b)")
-"""A size that viewers choose."""
+"""Font size if viewers choose it."""
 _BACKGROUNDS = {1: "g", 3: "rg", 4: "k"}
 """Operators that set a colour, by the number of its components."""
 
@@ -35,9 +35,9 @@ class Note:
     """A note that is not hidden.
 
     Attributes:
-        content: operators that show it.
-        form: what they show as `FORM`; None when viewers have to draw the note.
-        text: that of a note that viewers draw; the last operator but one shows it.
+        content: operators that show the note.
+        form: form that they show as `FORM`; None if viewers draw the note.
+        text: text of a note that viewers draw; the last but one operator shows it.
         opacity: likewise.
     """
 
@@ -48,7 +48,7 @@ class Note:
 
 
 def notes_of(page: PageObject, layers: Layers) -> Iterator[Note]:
-    """Return the notes of a page that are not hidden; whether what they show is seen is left open."""
+    """Iterate over the notes of a page that are not hidden; their content may still be invisible."""
     for reference in page.get("/Annots") or ():
         note = reference.get_object()
         is_hidden = int(note.get("/F", 0)) & _HIDDEN or layers.is_off(note.get("/OC"))
@@ -61,7 +61,7 @@ def notes_of(page: PageObject, layers: Layers) -> Iterator[Note]:
 
 
 def is_hidden(note: Any, page: PageObject) -> bool:  # noqa: ANN401 - pypdf's dictionary
-    """Return whether viewers hide an annotation, or it lies off the page or has no size."""
+    """Return whether an annotation is hidden, off the page or without a size."""
     if int(note.get("/F", 0)) & _HIDDEN:
         return True
     if "/Rect" not in note:
@@ -79,7 +79,7 @@ def _box(corners: Any) -> Box:  # noqa: ANN401 - pypdf's array
 
 
 def _shown(form: Any, box: Box) -> Note:  # noqa: ANN401
-    """Return a note that a form shows, fitted into its place."""
+    """Return a note that a form shows, fitted to its box."""
     left, bottom, right, top = _box(form["/BBox"])
     matrix = matrix_of([float(number) for number in form.get("/Matrix", IDENTITY)])
     corners = [(left, bottom), (right, bottom), (right, top), (left, top)]
@@ -91,7 +91,7 @@ def _shown(form: Any, box: Box) -> Note:  # noqa: ANN401
 
 
 def _drawn(note: Any, box: Box) -> Note:  # noqa: ANN401
-    """Return a note that viewers draw, its text in the middle of the left side."""
+    """Return a note that viewers draw, with its text in the middle of the left side."""
     left, bottom, right, top = box
     colour = [float(part) for part in note.get("/C", ())]
     fill = ""

@@ -1,4 +1,4 @@
-"""Follow the operators of a PDF's page: where text stands, and what is painted.
+"""Interpret the operators of a PDF's page: positions of text, and painted areas.
 
 Source: ISO 32000-1, 8.4 (graphics state), 8.5 (paths), 8.9.7 (inline images), 8.11 (optional content), 9.3
 and 9.4 (text), 11.6 (transparency).
@@ -42,13 +42,13 @@ _MOVES = frozenset({"BT", "Tm", "Td", "TD", "T*"})
 _FILLED_MODES = frozenset({0, 2, 4, 6})
 _STROKED_MODES = frozenset({1, 2, 5, 6})
 _STEM = 1 / 10
-"""Width of a line as a share of letters' size, from which outlines leave nothing of what they surround."""
+"""Line width, relative to the size of letters, from which outlines cover the letters completely."""
 _SEEN_MODES = frozenset({"/Normal", "/Compatible", "/Multiply", "/Darken", "/ColorBurn"})
-"""Blend modes in which dark letters are seen on a page."""
+"""Blend modes in which dark letters are visible on a page."""
 _SEE_THROUGH = ("/SMask", "/Mask", "/ImageMask", "/SMaskInData", "/IM")
 _DEVICES = frozenset({"g", "rg", "k"})
 _COLOURS = _DEVICES | {"sc", "scn", "cs"}
-"""Operators that set the colour that fills, or its space; those of strokes have the same names in capitals."""
+"""Operators that set the fill colour or its space; those for strokes have the same names in capitals."""
 _STATES = frozenset({"Tf", "TL", "Tr", "Tz", "cm", "gs", "w"})
 
 
@@ -56,10 +56,10 @@ class Run:
     """One pass over the operators of a page or form.
 
     Args:
-        page: gets what is painted.
-        resources: of the page or form.
-        state: at the beginning.
-        show: is called for a form that is shown, by its name.
+        page: page that collects what is painted.
+        resources: resources of the page or form.
+        state: initial graphics state.
+        show: callback for a shown form, with its name.
     """
 
     def __init__(
@@ -81,11 +81,11 @@ class Run:
         self._marks: list[bool] = []
 
     def follow(self, operations: Sequence[tuple[Any, bytes]], first_key: int) -> None:
-        """Follow operators.
+        """Interpret operators.
 
         Args:
-            operations: operands and operator, as pypdf reads them.
-            first_key: key of the first one; they are numbered in sequence.
+            operations: operands and operators, as read by pypdf.
+            first_key: key of the first operator; keys are consecutive.
         """
         for number, (operands, operator) in enumerate(operations):
             self._page.order += 1
@@ -131,7 +131,7 @@ class Run:
             self._page.passages.append(passage)
 
     def _paints(self, size: float) -> list[Paint]:
-        """Return what letters of a size are painted with: inside, and around it."""
+        """Return the paints of letters of a size, for fill and outline."""
         state = self._state
         if state.mode not in _STROKED_MODES:
             return [state.fill] if state.mode in _FILLED_MODES else []
@@ -170,7 +170,7 @@ class Run:
     def _area(
         self, box: Box, colour: str, ring: tuple[Ring, ...] = (), *, covers: bool = False
     ) -> None:
-        """Note what is painted, unless a layer that is off hides it."""
+        """Record a painted area, unless it is in a layer that is off."""
         state = self._state
         if not any(self._marks):
             self._page.paint(cut(box, state.clip), colour, state.rings + ring, covers=covers)
@@ -226,7 +226,7 @@ class Run:
             self._use(self._named("/ExtGState", operands[0]))
 
     def _use(self, values: Mapping[str, Any]) -> None:
-        """Apply a named graphics state; what it does not name stays."""
+        """Apply a named graphics state; entries that it does not have stay unchanged."""
         state = self._state
         mask = values.get("/SMask", "/None" if not state.is_masked else "")
         fill, stroke = state.fill, state.stroke
@@ -284,7 +284,7 @@ class Run:
         self._area(box, UNKNOWN, covers=covers)
 
     def _is_off(self, operands: Sequence[Any]) -> bool:
-        """Return whether marked content belongs to a layer that is switched off."""
+        """Return whether marked content belongs to a layer that is off."""
         if len(operands) != 2 or operands[0] != "/OC":  # noqa: PLR2004 - tag and properties
             return False
         layers = self._resources.get("/Properties", {})

@@ -1,10 +1,11 @@
-"""Decide which text operators of a PDF's page nobody sees.
+"""Decide which text operators of a PDF's page are invisible.
 
-Hidden are text without ink, with transparent ink or under a soft mask, tiny or narrow text, text off the
-page or its form, text of a hidden layer, text in the colour of what lies below it, and text that is painted
-over. An operator may paint several passages: letters and their outlines, or a form that is shown twice. A
-place is that of a text's beginning. Only upright filled rectangles and opaque pictures are known to
-cover; on any other shape or picture, and under shadings and annotations, text counts as visible.
+Text counts as hidden if it is without ink, with transparent ink or under a soft mask, tiny or
+narrow, off the page or its form, in a hidden layer, in the colour of its background, or painted
+over. An operator may paint several passages: letters and their outlines, or a form that is shown
+twice. The position of a text is that of its beginning. Only upright filled rectangles and opaque
+pictures count as covering; on any other shape or picture, and under shadings and annotations, text
+counts as visible.
 
 Source: ISO 32000-1, 8.5 (paths), 8.11 (optional content), 9.3 (text).
 """
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """What was painted.
+    """A painted area.
 
     Attributes:
-        order: when, counted in operators.
-        box: where.
-        colour: ``rrggbb``; empty when it is no plain rectangle of one colour.
-        covers: whether nothing below it is seen.
-        rings: it is painted inside these only.
+        order: time of painting, counted in operators.
+        box: bounding box.
+        colour: ``rrggbb``; empty if it is not a plain rectangle of one colour.
+        covers: whether it hides everything below.
+        rings: clipping paths.
     """
 
     order: int
@@ -43,16 +44,16 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What a text operator paints.
+    """A passage painted by a text operator.
 
     Attributes:
-        key: of the operator.
-        order: when it was painted.
-        x: where it begins.
+        key: key of the operator.
+        order: time of painting, counted in operators.
+        x: position of its beginning.
         y: likewise.
         size_pt: height of its letters on the page.
-        colour: ``rrggbb``; empty when unknown.
-        is_inked: whether anything is painted, in a layer that is shown.
+        colour: ``rrggbb``; empty if unknown.
+        is_inked: whether anything is painted, in a visible layer.
     """
 
     key: int
@@ -66,14 +67,14 @@ class Passage:
 
 @dataclass
 class Page:
-    """What was painted on a page.
+    """Contents painted on a page.
 
     Attributes:
         box: the visible part of the page.
-        layers: of the file.
-        passages: in the order in which they were painted.
+        layers: layers of the file.
+        passages: passages in painting order.
         areas: likewise.
-        order: how many operators were followed.
+        order: number of interpreted operators.
     """
 
     box: Box
@@ -85,12 +86,12 @@ class Page:
     def paint(
         self, box: Box, colour: str, rings: tuple[Ring, ...], *, covers: bool = False
     ) -> None:
-        """Note that an area was painted; one of a known colour covers what is below it."""
+        """Record a painted area; an area of a known colour covers what is below it."""
         covers = covers or bool(colour)
         self.areas.append(Area(self.order, box, colour, covers=covers, rings=rings))
 
     def hidden(self) -> set[int]:
-        """Return the keys of text operators that nobody sees."""
+        """Return the keys of invisible text operators."""
         seen = {passage.key for passage in self.passages if self._is_seen(passage)}
         return {passage.key for passage in self.passages} - seen
 

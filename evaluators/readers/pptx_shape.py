@@ -1,4 +1,4 @@
-"""Find the shapes of a .pptx slide that are shown, and where.
+"""Find the visible shapes of a .pptx slide, and their positions.
 
 Source: ECMA-376 part 1, 20.1.7.5 (groups), 20.1.8 (effects of pictures), part 3 (alternative content).
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Box = tuple[float, float, float, float]
 """Left, top, width, height."""
 _Place = tuple[float, float, float, float]
-"""Of a group's content: scale across and down, shift right and down."""
+"""Transformation of a group's content: horizontal and vertical scale, shift right and down."""
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _UNDERSTOOD = frozenset(
     {
@@ -25,18 +25,18 @@ _UNDERSTOOD = frozenset(
         "urn:schemas-microsoft-com:vml",
     }
 )
-"""Extensions whose content LibreOffice shows, as PowerPoint does, rather than its fallback.
+"""Extensions whose content LibreOffice, like PowerPoint, shows instead of the fallback.
 
 Source: LibreOffice's ``oox/source/core/contexthandler2.cxx``.
 """
 _KEEPING = ("alphaModFix", "lum", "grayscl", "clrChange", "extLst")
-"""Effects that leave a picture what it is, if they are not too strong."""
+"""Effects that do not change a picture much, if they are not too strong."""
 _REPAINTED = f".//a:blip/*[not({' or '.join(f'self::a:{name}' for name in _KEEPING)})]"
 _BRIGHTEST = 75_000
-"""A picture that is brightened or darkened by more is taken for another one; in thousandths of a percent."""
+"""Maximum change of brightness with which a picture still counts as the same, in thousandths of a percent."""
 _CROPPED = 0.05
 _SOFT = 0.25
-"""Share of its shorter side that a picture's soft edges may have."""
+"""Maximum size of a picture's soft edges, relative to its shorter side."""
 _OUTLINES = frozenset(
     {
         *("rect", "ellipse", "roundRect", "round1Rect", "round2SameRect", "round2DiagRect"),
@@ -44,17 +44,17 @@ _OUTLINES = frozenset(
         *("octagon", "hexagon", "flowChartDocument", "flowChartAlternateProcess"),
     }
 )
-"""Of PowerPoint's styles of pictures, and what is nearly as large."""
+"""Outlines of PowerPoint's picture styles, and others with a similar area."""
 
 
 def shapes_of(slide: Any) -> Iterator[tuple[Any, Box]]:  # noqa: ANN401 - python-pptx has no types
-    """Return the shapes that are shown on a slide, those in groups included, and their places on it."""
+    """Iterate over the visible shapes on a slide, including those in groups, and their positions."""
     _choose(slide.shapes._spTree)  # noqa: SLF001 - python-pptx has no other way
     return _placed(slide.shapes, (1.0, 1.0, 0.0, 0.0))
 
 
 def is_whole(picture: Any) -> bool:  # noqa: ANN401
-    """Return whether a picture is seen, in its colours, and not cropped."""
+    """Return whether a picture is visible, in its colours, and not cropped."""
     crops = (picture.crop_left, picture.crop_right, picture.crop_top, picture.crop_bottom)
     element = picture._element  # noqa: SLF001
     changes = element.xpath(".//a:lum/@bright | .//a:lum/@contrast")
@@ -64,7 +64,7 @@ def is_whole(picture: Any) -> bool:  # noqa: ANN401
 
 
 def _has_area(picture: Any) -> bool:  # noqa: ANN401
-    """Return whether the outline of a picture leaves most of it, and soft edges do not eat it up."""
+    """Return whether the outline and soft edges of a picture leave most of it visible."""
     element = picture._element  # noqa: SLF001
     outlines = set(element.xpath("./p:spPr/a:prstGeom/@prst"))
     edges = element.xpath("./p:spPr/a:effectLst/a:softEdge/@rad")
@@ -74,7 +74,7 @@ def _has_area(picture: Any) -> bool:  # noqa: ANN401
 
 
 def _choose(tree: Any) -> None:  # noqa: ANN401
-    """Move what is shown of alternative contents before them, where they themselves are ignored."""
+    """Move the shown branch of alternative contents out of them, because parsers ignore them."""
     for alternatives in list(tree.iter(f"{_MC}AlternateContent")):
         branch = next(filter(_is_understood, alternatives), ())
         for child in list(branch):
@@ -82,7 +82,7 @@ def _choose(tree: Any) -> None:  # noqa: ANN401
 
 
 def _is_understood(branch: Any) -> bool:  # noqa: ANN401
-    """Return whether all that a branch requires is understood; a fallback requires nothing."""
+    """Return whether all extensions that a branch requires are supported; a fallback requires none."""
     needed = {branch.nsmap.get(prefix) for prefix in branch.get("Requires", "").split()}
     return needed <= _UNDERSTOOD
 
@@ -105,7 +105,7 @@ def _moved(shape: Any, place: _Place) -> Box:  # noqa: ANN401
 
 
 def _within(group: Any, place: _Place) -> _Place:  # noqa: ANN401
-    """Return the place of a group's content, which has coordinates of its own."""
+    """Return the transformation of a group's content, which has its own coordinates."""
     left, top, width, height = _moved(group, place)
     inner = (
         group._element.xpath(f"./p:grpSpPr/a:xfrm/a:{name}")  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""Read the text of .pptx shapes that is large enough, and has ink enough, to be read.
+"""Read the text of .pptx shapes that is large and opaque enough to be visible.
 
 Source: ECMA-376 part 1, 19.3.1.52 (styles of masters), 21.1.2 (text), 21.1.2.4.12 (list styles).
 """
@@ -19,7 +19,7 @@ _MARGINS = frozenset({"DATE", "FOOTER", "HEADER", "SLIDE_NUMBER"})
 _FILLS = "./a:solidFill | ./a:gradFill | ./a:blipFill | ./a:pattFill | ./a:grpFill | ./a:noFill"
 _HUNDREDTHS = 100
 _WHOLE = 100_000
-"""All of something, in thousandths of a percent."""
+"""100 % in thousandths of a percent."""
 _OPACITIES: dict[str, Callable[[float, float], float]] = {
     "alpha": lambda _, share: share,
     "alphaMod": lambda opacity, share: opacity * share,
@@ -28,7 +28,7 @@ _OPACITIES: dict[str, Callable[[float, float], float]] = {
 
 
 def read_text(shape: Any, slide: Any) -> str:  # noqa: ANN401 - python-pptx has no types
-    """Return the text of a shape, or of a table's cells, paragraphs separated by newlines."""
+    """Return the text of a shape or of a table's cells, with paragraphs separated by newlines."""
     paragraphs = (
         _paragraph(paragraph, list(_styles(paragraph, element, shape, slide)))
         for element, frame in _frames(shape)
@@ -38,12 +38,12 @@ def read_text(shape: Any, slide: Any) -> str:  # noqa: ANN401 - python-pptx has 
 
 
 def has_ink(element: Any, opacity: str) -> bool:  # noqa: ANN401
-    """Return whether all opacities at a path, in thousandths of a percent, let something be seen."""
+    """Return whether no opacity at a path, in thousandths of a percent, makes an element invisible."""
     return not any(is_faint(int(amount) / _WHOLE) for amount in element.xpath(opacity))
 
 
 def _frames(shape: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
-    """Return what holds text, and its frame; cells that others cover are left out."""
+    """Iterate over elements with text and their frames, without merged cells."""
     if shape.has_text_frame:
         yield shape._element, shape.text_frame  # noqa: SLF001 - python-pptx has no other way
     elif shape.has_table:
@@ -53,7 +53,7 @@ def _frames(shape: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
 
 
 def _styles(paragraph: Any, element: Any, shape: Any, slide: Any) -> Iterator[Any]:  # noqa: ANN401
-    """Return what sets a paragraph's letters beside its runs, the nearest first."""
+    """Iterate over the styles that apply to a paragraph's letters in addition to its runs, nearest first."""
     level = paragraph.level + 1
     style = _STYLE.format(level=level)
     yield from element.xpath(f"./p:txBody/{style} | ./a:txBody/{style}")
@@ -80,7 +80,7 @@ def _paragraph(paragraph: Any, styles: list[Any]) -> str:  # noqa: ANN401
 
 
 def _is_legible(looks: list[Any]) -> bool:
-    """Return whether letters can be read, by what sets them, the nearest first."""
+    """Return whether letters are legible, given their styles, nearest first."""
     sizes = (int(size) for look in looks for size in look.xpath("./@sz"))
     fills = (fill for look in looks for fill in look.xpath(_FILLS))
     is_large = next(sizes, math.inf) >= SMALLEST_PT * _HUNDREDTHS
@@ -94,7 +94,7 @@ def _is_legible(looks: list[Any]) -> bool:
 
 
 def _opacity(colour: Any) -> float:  # noqa: ANN401
-    """Return the opacity of a colour, 0 to 1, which its transformations set, change and shift in turn.
+    """Return the opacity of a colour, 0 to 1, after its transformations in order.
 
     Source: ECMA-376 part 1, 20.1.2.3.1 to 20.1.2.3.3.
     """

@@ -1,4 +1,4 @@
-"""Read documents in a process of their own, and cache the results."""
+"""Read documents in a separate process, and cache the results."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ T = TypeVar("T")
 _CHILD = Path(child.__file__).resolve()
 _KEPT = 64
 _SIGNALS_OF_LIMITS = {-9, -24, -25}
-"""SIGKILL, SIGXCPU, SIGXFSZ: they end a reader that exceeds its limits."""
+"""SIGKILL, SIGXCPU, SIGXFSZ: signals that end a reader that exceeds its limits."""
 _ADAPTERS: dict[str, TypeAdapter[Any]] = {kind: TypeAdapter(model) for kind, model in KINDS.items()}
 
 
 class Reader(Protocol):
-    """Reads documents."""
+    """Reader of documents."""
 
     def read(self, kind: str, data: bytes, *, timeout_s: float) -> Any:  # noqa: ANN401
-        """Return a file's content, of the class in `KINDS`; None when it is unreadable.
+        """Return a file's content, of the class in `KINDS`; None if it is unreadable.
 
         Raises:
             EvaluationError: the reader did not finish.
@@ -41,9 +41,9 @@ class Reader(Protocol):
 
 
 class ChildReader:
-    """Reads each document once, in a child with limited memory and processor time.
+    """Reader that reads each document once, in a child with limited memory and CPU time.
 
-    A file that is broken, hostile, or exceeds the limits is unreadable. Thread-safe.
+    A file that is malformed, malicious, or exceeds the limits counts as unreadable. Thread-safe.
     """
 
     def __init__(self) -> None:
@@ -51,10 +51,10 @@ class ChildReader:
         self._found: OrderedDict[tuple[str, str], Any] = OrderedDict()
 
     def read(self, kind: str, data: bytes, *, timeout_s: float) -> Any:  # noqa: ANN401
-        """Return a file's content; None when it is unreadable.
+        """Return a file's content; None if it is unreadable.
 
         Raises:
-            EvaluationError: the child did not finish in time, though it had processor time left.
+            EvaluationError: the child timed out before using up its CPU time.
         """
         key = (kind, hashlib.sha256(data).hexdigest())
         with self._lock:
@@ -89,7 +89,7 @@ def _read(kind: str, data: bytes, timeout_s: float) -> Any:  # noqa: ANN401
     try:
         return _ADAPTERS[kind].validate_json(done.stdout, strict=False)
     except ValidationError as exc:
-        raise EvaluationError(f"The reader of {kind} files returned no {kind}.") from exc
+        raise EvaluationError(f"The reader of {kind} files did not return a {kind}.") from exc
 
 
 def once(make: Callable[[], T]) -> Callable[[], T]:

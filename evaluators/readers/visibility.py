@@ -1,29 +1,29 @@
-"""Decide whether text of a document can be seen at all."""
+"""Decide whether text of a document is visible."""
 
 from __future__ import annotations
 
 import re
 
 SMALLEST_PT = 2.0
-"""Text below this size cannot be read."""
+"""Minimum size of legible text."""
 SMALLEST_MM = 0.25
-"""A picture whose side is below this, a pixel of 96 an inch, cannot be seen."""
+"""Minimum side of a visible picture: one pixel at 96 per inch."""
 NEAREST = 24
-"""Colours that differ by no more than this in each of red, green and blue look alike."""
+"""Colours that differ by no more than this in each of red, green and blue are indistinguishable."""
 PAPER = "ffffff"
 _COLOUR = re.compile(r"[0-9a-f]{6}")
 
 
 def is_faint(opacity: float) -> bool:
-    """Return whether what is this opaque, 0 to 1, cannot be seen."""
+    """Return whether something with an opacity, 0 to 1, is invisible."""
     return opacity * 255 <= NEAREST
 
 
 def is_visible(size_pt: float | None, colour: str, background: str) -> bool:
-    """Return whether text can be read on its background.
+    """Return whether text is legible on its background.
 
     Args:
-        size_pt: None when nothing sets it.
+        size_pt: font size; None if it is not set.
         colour: ``rrggbb`` in lower case; anything else is the default colour, which contrasts.
         background: likewise; anything else is white paper.
     """

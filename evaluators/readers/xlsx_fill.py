@@ -1,4 +1,4 @@
-"""Read the look of a cell of an .xlsx file: what fills it, by value, palette or theme, and whether it is bold."""
+"""Read the format of a cell of an .xlsx file: its fill, by value, palette or theme, and whether it is bold."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import lru_cache
 from typing import Any
 
 _THEMED = 12
-"""Colours that a theme has."""
+"""Names of a theme's colours."""
 _FULL = 255
 _COLOUR = re.compile(r"[0-9A-Fa-f]{6}")
 
 
 def fill_of(cell: Any) -> str:  # noqa: ANN401 - a foreign class
-    """Return the colour that fills a cell, ``rrggbb`` in lower case; empty where none does, or none is known."""
+    """Return the fill colour of a cell, ``rrggbb`` in lower case; empty if it has none or it is unknown."""
     is_solid = cell.fill is not None and cell.fill.fill_type == "solid"
     return (_colour_of(cell) if is_solid else "")[-6:].lower()
 
@@ -32,7 +32,7 @@ def _colour_of(cell: Any) -> str:  # noqa: ANN401
 
 
 def is_bold(cell: Any) -> bool:  # noqa: ANN401 - a foreign class
-    """Return whether all of a cell's text is bold; passages with a font of their own do not have the cell's."""
+    """Return whether a cell's complete text is bold; passages with their own font do not use the cell's."""
     from openpyxl.cell.rich_text import CellRichText, TextBlock  # noqa: PLC0415
 
     passages = cell.value if isinstance(cell.value, CellRichText) else ()
@@ -46,9 +46,10 @@ def is_bold(cell: Any) -> bool:  # noqa: ANN401 - a foreign class
 
 @lru_cache(maxsize=1)
 def _colours_of(theme: bytes | None) -> tuple[str, ...]:
-    """Return the colours of a theme, or what stands in their places, in the order in which cells number them.
+    """Return the colours of a theme, or their defaults, in the order of cells' colour numbers.
 
-    Source: ECMA-376, 20.1.6.2 has them as dark, light, dark, light; cells count each light one first.
+    Source: ECMA-376, 20.1.6.2: the order is dark, light, dark, light; cells number each light one
+        first.
     """
     from openpyxl.xml.functions import fromstring  # noqa: PLC0415
 
@@ -64,9 +65,9 @@ def _colours_of(theme: bytes | None) -> tuple[str, ...]:
 
 
 def _tinted(colour: str, tint: float) -> str:
-    """Return a colour made darker (-1 to 0) or lighter (0 to 1); nothing of what is no colour.
+    """Return a darker (-1 to 0) or lighter (0 to 1) colour; empty if it is not a colour.
 
-    Source: ECMA-376, 18.8.19: what is changed is the luminance.
+    Source: ECMA-376, 18.8.19: the tint changes the luminance.
     """
     if not _COLOUR.fullmatch(colour):
         return ""

@@ -1,1 +1,1 @@
-"""Recognise text and pictures; engines are imported when needed and created once in a process."""
+"""Recognition of text and pictures; engines are imported on demand and created once per process."""

@@ -17,7 +17,7 @@ def need(module: str, extra: str) -> Any:  # noqa: ANN401 - a module
         extra: the extra of this project that provides it.
 
     Raises:
-        RequirementError: it is not installed, or cannot be imported.
+        RequirementError: the module is not installed, or cannot be imported.
     """
     try:
         return importlib.import_module(module)

@@ -1,6 +1,6 @@
-"""Find a picture in another by features: SIFT of OpenCV, or XFeat of kornia.
+"""Find a picture in another one by features: OpenCV's SIFT, or kornia's XFeat.
 
-Matches are mutual, and USAC_MAGSAC finds the homography that most of them agree with.
+Matches are mutual, and USAC_MAGSAC finds the homography with the most inliers.
 Source: D. Lowe, IJCV 2004 (SIFT); Potje et al., CVPR 2024 (XFeat); Barath et al., CVPR 2020
 (MAGSAC++); OpenCV's ``findHomography``.
 """
@@ -37,13 +37,13 @@ _SKEW = 0.12
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a picture was found in another.
+    """Position of a picture in another one.
 
     Attributes:
-        left: of its bounding box, px of the other picture.
-        top: likewise.
-        right: likewise, not included.
-        bottom: likewise, not included.
+        left: left edge of its bounding box, px of the other picture.
+        top: top edge, likewise.
+        right: right edge, likewise, exclusive.
+        bottom: bottom edge, likewise, exclusive.
         scale: its width there, relative to its own width.
         inliers: number of features that agree.
     """
@@ -57,7 +57,7 @@ class Placement:
 
 
 class Matcher(Protocol):
-    """Matches features of two pictures."""
+    """Matcher of features of two pictures."""
 
     @property
     def version(self) -> str:
@@ -82,7 +82,7 @@ class Sift:
         self.version = f"OpenCV {self._cv.__version__} SIFT"
 
     def pairs(self, needle: Pixels, hay: Pixels) -> tuple[Points, Points]:
-        """Return matching points, each point at most once."""
+        """Return matching points; each point occurs at most once."""
         cv = self._cv
         detections = [
             self._sift.detectAndCompute(
@@ -108,7 +108,7 @@ class XFeat:
     """XFeat, with weights from a local file whose checksum is verified.
 
     Args:
-        threshold: of detection; 0.05 for trained weights.
+        threshold: detection threshold; 0.05 for trained weights.
 
     Raises:
         RequirementError: the extra ``vision`` is not installed, or the weights have another checksum.
@@ -134,7 +134,7 @@ class XFeat:
         self.version = version_of("kornia", "torch") + f" XFeat {settings.xfeat_sha256[:12]}"
 
     def pairs(self, needle: Pixels, hay: Pixels) -> tuple[Points, Points]:
-        """Return matching points, each the other's nearest."""
+        """Return matching points that are mutual nearest neighbours."""
         with self._torch.inference_mode():
             needle_features, hay_features = (
                 self._net.detectAndCompute(
@@ -159,7 +159,7 @@ _MAKERS: dict[MatcherName, Callable[[], Matcher]] = {"sift": once(Sift), "xfeat"
 
 
 def matcher(name: MatcherName) -> Matcher:
-    """Return a matcher of this process, created at the first call.
+    """Return the matcher of this process, created at the first call.
 
     Raises:
         RequirementError: a dependency is not installed.
@@ -170,13 +170,13 @@ def matcher(name: MatcherName) -> Matcher:
 def locate(needle: Pixels, hay: Pixels, by: Matcher) -> Placement | None:
     """Find a picture in another one, moved and scaled but not rotated or distorted.
 
-    At least 12 features and two fifths of all matches must agree, spread over at least 4 of the
-    9 parts of the picture, on a placement that is a rectangle.
+    At least 12 features and two fifths of all matches must agree on a rectangular placement, and
+    they must be spread over at least 4 of the 9 parts of the picture.
 
     Args:
         needle: the picture to find, uint8 array (H, W, 3), RGB.
         hay: the picture to search, likewise.
-        by: matches features.
+        by: matcher of features.
     """
     points, others = by.pairs(needle, hay)
     if len(points) < _LEAST_INLIERS:
@@ -199,7 +199,7 @@ def locate(needle: Pixels, hay: Pixels, by: Matcher) -> Placement | None:
 
 
 def _upright(corners: Points, size: tuple[int, int], inliers: int) -> Placement | None:
-    """Return the placement if corners (from the upper left, clockwise) form an upright box."""
+    """Return the placement if the corners (clockwise from the upper left) form an upright box."""
     left, right = float(corners[[0, 3], 0].mean()), float(corners[[1, 2], 0].mean())
     top, bottom = float(corners[:2, 1].mean()), float(corners[2:, 1].mean())
     width, height = right - left, bottom - top

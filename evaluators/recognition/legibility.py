@@ -1,4 +1,4 @@
-"""Decide whether what was recognised can be seen by a person, too."""
+"""Decide whether recognised content is also visible to a person."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Bounds
 
 LEAST_CONTRAST = 24
-"""Ink and paper that differ by no more than this of 255 in each colour look alike."""
+"""Text and background that differ by no more than this (of 255) in each colour are indistinguishable."""
 
 _BLOCKS = 8
 _BLOCK_PX = 8
@@ -22,11 +22,11 @@ _MAX_COVERED = 6
 
 
 def is_legible(pixels: Pixels, bounds: Bounds) -> bool:
-    """Return whether a text stands out from its ground.
+    """Return whether a text stands out from its background.
 
     Args:
         pixels: the picture, uint8 array (H, W, 3), RGB.
-        bounds: of the text's line, px.
+        bounds: bounds of the text's line, px.
     """
     left, top = max(bounds.left, 0), max(bounds.top, 0)
     part = pixels[top : bounds.bottom, left : bounds.right].astype(np.int16)
@@ -34,14 +34,14 @@ def is_legible(pixels: Pixels, bounds: Bounds) -> bool:
 
 
 def is_whole(picture: Pixels, shown: Pixels, placed: Placement) -> bool:
-    """Return whether all of a picture is shown at its place, but for a tenth that may be covered.
+    """Return whether a picture is completely visible at its position, except for up to a tenth.
 
-    Of its 8 by 8 parts at most 6 may differ by more than 32 of 255 in the mean.
+    At most 6 of its 8 by 8 parts may have a mean difference of more than 32 of 255.
 
     Args:
         picture: the picture, uint8 array (H, W, 3), RGB.
-        shown: where it was found, likewise.
-        placed: its place there.
+        shown: the picture that contains it, likewise.
+        placed: its position there.
     """
     left, top = max(round(placed.left), 0), max(round(placed.top), 0)
     part = shown[top : max(round(placed.bottom), 0), left : max(round(placed.right), 0)]

@@ -41,8 +41,8 @@ class TextLine:
     """A recognised line of text.
 
     Attributes:
-        text: as recognised; engines may lose blanks.
-        bounds: px of the picture.
+        text: recognised text; engines may lose spaces.
+        bounds: bounds in px of the picture.
         score: the engine's confidence, 0 to 1.
     """
 
@@ -52,7 +52,7 @@ class TextLine:
 
 
 class TextEngine(Protocol):
-    """Recognises lines of text."""
+    """Engine that recognises lines of text."""
 
     @property
     def version(self) -> str:
@@ -60,7 +60,7 @@ class TextEngine(Protocol):
         ...
 
     def read(self, pixels: Pixels) -> Sequence[TextLine]:
-        """Return the lines of a picture, from the top.
+        """Return the lines of a picture, from top to bottom.
 
         Args:
             pixels: uint8 array (H, W, 3), RGB.
@@ -132,8 +132,8 @@ class Tesseract:
 class EasyOcr:
     """EasyOCR, with weights from a local folder whose checksums are verified.
 
-    Nothing is downloaded. Words of a line are joined over blanks as wide as the line is high: by
-    default EasyOCR returns most words of an interface separately.
+    Nothing is downloaded. Words of a line are joined if the gap is at most as wide as the line is
+    high, because by default EasyOCR returns most words of a user interface separately.
 
     Raises:
         RequirementError: the extra ``vision`` is not installed, or the weights have another checksum.
@@ -191,7 +191,7 @@ _read: OrderedDict[tuple[str, str], Sequence[TextLine]] = OrderedDict()
 
 
 def text_engine(name: EngineName) -> TextEngine:
-    """Return an engine of this process, created at the first call.
+    """Return the engine of this process, created at the first call.
 
     Raises:
         RequirementError: a dependency is not installed.
@@ -202,7 +202,7 @@ def text_engine(name: EngineName) -> TextEngine:
 def read_text(pixels: Pixels, engine: EngineName) -> Sequence[TextLine]:
     """Return the lines of a picture; recent results are cached.
 
-    One picture is read at a time: engines use all their threads.
+    Only one picture is read at a time, because engines use all their threads.
 
     Raises:
         RequirementError: a dependency of the engine is not installed.
@@ -219,13 +219,13 @@ def read_text(pixels: Pixels, engine: EngineName) -> Sequence[TextLine]:
 def holds(line: str, wanted: str, *, whole: bool = False) -> bool:
     """Return whether a recognised line contains a text as whole words.
 
-    Blanks are ignored, as engines lose and invent them; Unicode is compared in NFKC. Where the
-    text begins or ends with a letter or digit, no other may be next to it.
+    Spaces are ignored, because engines lose and insert them; Unicode is compared in NFKC. If the
+    text begins or ends with a letter or digit, it must not be next to another one.
 
     Args:
-        line: as recognised.
-        wanted: the text; an empty one is never contained.
-        whole: the line must contain nothing else.
+        line: recognised line.
+        wanted: the text; an empty text is never contained.
+        whole: whether the line must contain nothing else.
     """
     plain = unicodedata.normalize("NFKC", line)
     places = [place for place, letter in enumerate(plain) if not letter.isspace()]
@@ -260,7 +260,7 @@ def _around(box: Any) -> Bounds:  # noqa: ANN401 - four corners, x then y
 
 
 def _tesseract_lines(table: str) -> list[TextLine]:
-    """Join the words of Tesseract's table (TSV) to lines; level 5 is a word."""
+    """Join the words in Tesseract's table (TSV) into lines; level 5 is a word."""
     lines: dict[tuple[str, ...], list[dict[str, str]]] = {}
     for row in csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE):
         if row["level"] == "5" and float(row["conf"]) >= 0 and row["text"].strip():
@@ -285,9 +285,10 @@ def _tesseract_line(word_rows: list[dict[str, str]]) -> TextLine:
 
 
 def _define_torchvision_operators(torch: Any) -> object:  # noqa: ANN401 - a module
-    """Make torchvision importable with a torch that was built without its operators.
+    """Make torchvision importable with a torch built without its operators.
 
-    EasyOCR imports torchvision and uses none of them. The caller must keep the returned object.
+    EasyOCR imports torchvision but does not use its operators. The caller must keep the returned
+    object.
     """
     try:
         importable = need("torchvision", "vision")

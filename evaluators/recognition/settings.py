@@ -1,4 +1,4 @@
-"""Settings of optional engines and their weights: environment ``MESOCOSM_VISION_*``."""
+"""Settings of optional engines and their weights, from environment variables ``MESOCOSM_VISION_*``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from appliance.base.errors import RequirementError
 
 
 class VisionSettings(EnvironmentSettings):
-    """Settings of recognition; every field can be set by ``MESOCOSM_VISION_<NAME>``.
+    """Settings of recognition; each field can be set with ``MESOCOSM_VISION_<NAME>``.
 
     Attributes:
         easyocr_dir: folder of EasyOCR's weights (``craft_mlt_25k.pth``, ``english_g2.pth``).
@@ -21,7 +21,7 @@ class VisionSettings(EnvironmentSettings):
         easyocr_reader_sha256: checksum of ``english_g2.pth``.
         xfeat_weights: file of XFeat's weights (``xfeat.pt``).
         xfeat_sha256: checksum of that file.
-        threads: processor threads of an engine.
+        threads: number of CPU threads of an engine.
     """
 
     model_config = SettingsConfigDict(env_prefix="MESOCOSM_VISION_", frozen=True)
@@ -37,14 +37,14 @@ class VisionSettings(EnvironmentSettings):
 def checked_weights(
     path: Path | None, sha256: str, *, engine: str, place: str, checksum: str
 ) -> Path:
-    """Return a file of weights after verifying its checksum: loading another file may execute code.
+    """Verify the checksum of a file of weights and return its path; loading another file may execute code.
 
     Args:
-        path: of the file; None when it is not set.
+        path: path of the file; None if it is not set.
         sha256: expected checksum.
         engine: name of the engine.
-        place: name of the setting that holds the path.
-        checksum: name of the setting that holds the checksum.
+        place: name of the setting with the path.
+        checksum: name of the setting with the checksum.
 
     Raises:
         RequirementError: the path is not set, or the file is missing or has another checksum.
@@ -60,6 +60,6 @@ def checked_weights(
         raise RequirementError(
             f"{path} is not the expected file of weights.",
             details=f"SHA-256 {digest}, expected {sha256 or 'none: no checksum is set'}.",
-            resolution=f"Set MESOCOSM_VISION_{checksum.upper()} to the checksum of a file you trust.",
+            resolution=f"Set MESOCOSM_VISION_{checksum.upper()} to the checksum of a file that you trust.",
         )
     return path

@@ -23,11 +23,11 @@ class Hit:
     """The best match of a template.
 
     Attributes:
-        left: of the box, px.
-        top: likewise.
-        right: likewise, not included.
-        bottom: likewise, not included.
-        scale: of the template there.
+        left: left edge of the box, px.
+        top: top edge, likewise.
+        right: right edge, likewise, exclusive.
+        bottom: bottom edge, likewise, exclusive.
+        scale: scale of the template there.
         score: normalised correlation, -1 to 1.
         difference: mean absolute difference of colours there, 0 to 255.
     """
@@ -42,17 +42,17 @@ class Hit:
 
 
 def is_flat(template: Pixels) -> bool:
-    """Return whether a picture has too little detail to be found."""
+    """Return whether a picture has too little detail for template matching."""
     return float(template.astype(np.float32).std(axis=(0, 1)).max()) < _FLAT
 
 
 def find_template(template: Pixels, hay: Pixels, scales: Sequence[float]) -> Hit | None:
-    """Return the best match of a template over some scales; None when it fits at no scale.
+    """Return the best match of a template over some scales; None if it is too large at every scale.
 
     Args:
         template: uint8 array (H, W, 3), RGB.
         hay: the picture to search, likewise.
-        scales: of the template.
+        scales: scales of the template.
 
     Raises:
         RequirementError: the extra ``ocr`` is not installed.

@@ -1,4 +1,4 @@
-"""Evaluators of the submitted answer; an answer of over 4000 characters counts as none."""
+"""Evaluators of the submitted answer; an answer of more than 4000 characters counts as no answer."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ from evaluators.decorators import evaluator
 from evaluators.session.parsing import is_one_of, lists_items, read_date, read_number
 
 MAX_ANSWER_CHARS = 4000
-"""Longest answer that is accepted; a longer one is refused when it is submitted."""
+"""Maximum length of an answer; longer ones are rejected on submission."""
 IsoDate = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
 class SessionView(Protocol):
-    """The view of a session that evaluators of answers get."""
+    """View of a session for evaluators of answers."""
 
     @property
     def answer(self) -> str | None:
-        """The last answer submitted; None when there is none."""
+        """The last submitted answer; None if there is none."""
         ...
 
 
 @evaluator(on="session")
 def answer_equals(session: SessionView, expected: str) -> bool:
-    """Return whether the submitted answer is the expected one; no answer is unmet.
+    """Return whether the submitted answer is the expected one.
 
-    Both are normalised: Unicode NFKC (but raised digits and fractions beside digits stay: 10² is not
-    102), letter case folded, quotes and apostrophes straight, soft hyphens left out, runs of white space
-    reduced to one blank, marks of no width at the ends, one pair of quotes around the whole and full
-    stops at the end removed. A pair of ``**`` or backticks around the whole answer is ignored. The rest must be
-    equal; containing the expected answer is not enough.
+    Both are normalised: Unicode NFKC (except superscript digits and fractions next to digits: 10²
+    is not 102), case folded, quotes and apostrophes straightened, soft hyphens removed, runs of
+    white space replaced by one space; zero-width characters at the ends, one pair of quotes around
+    the whole and full stops at the end are removed. A pair of ``**`` or backticks around the whole
+    answer is ignored. The results must be equal; an answer that only contains the expected one is
+    unmet.
 
     Args:
         session: the session.
@@ -54,14 +55,14 @@ def answer_is_number(
 ) -> bool:
     """Return whether the submitted answer is a number within a tolerance of the expected one.
 
-    The answer must be a plain decimal number, white space and a pair of ``**`` or backticks around it
-    ignored: ``12``, ``+12.50``, ``.5``, ``5.``, ``-5`` with a hyphen or with the minus sign U+2212; at
-    most 30 digits before and after the point. No unit, no exponent.
+    The answer must be a plain decimal number such as ``12``, ``+12.50``, ``.5``, ``5.`` or ``-5``
+    (with a hyphen or the minus sign U+2212), with at most 30 digits before and after the point and
+    without unit or exponent. White space and a pair of ``**`` or backticks around it are ignored.
 
     Args:
         session: the session.
         expected: the correct number.
-        tolerance: largest difference, included.
+        tolerance: largest allowed difference, inclusive.
         thousands: whether commas may separate groups of three digits, as in ``1,234.5``.
 
     Example:
@@ -75,7 +76,7 @@ def answer_is_number(
 
 @evaluator(on="session")
 def answer_exact(session: SessionView, expected: str) -> bool:
-    """Return whether the submitted answer is exactly the expected one, ignoring white space around it.
+    """Return whether the submitted answer is exactly the expected one, apart from surrounding white space.
 
     Args:
         session: the session.
@@ -92,7 +93,8 @@ def answer_exact(session: SessionView, expected: str) -> bool:
 def answer_one_of(session: SessionView, accepted: list[str]) -> bool:
     """Return whether the submitted answer is one of several correct ones.
 
-    Compared as by ``answer_equals``; containing a correct answer is not enough.
+    Answers are compared as in ``answer_equals``; an answer that only contains a correct one is
+    unmet.
 
     Args:
         session: the session.
@@ -109,10 +111,11 @@ def answer_one_of(session: SessionView, accepted: list[str]) -> bool:
 def answer_is_set(session: SessionView, expected: list[str]) -> bool:
     """Return whether the submitted answer lists exactly these items, in any order.
 
-    Items are separated by commas, semicolons, or line breaks, or by ``and`` or ``&`` before the last
-    one; items may hold these two words themselves ("salt and pepper"). A bullet, number or letter
-    before an item (``-``, ``1.``, ``(1)``, ``a)``), and square brackets around the whole, are ignored. Each is compared as by ``answer_equals``. A
-    missing, additional or repeated item is unmet.
+    Items are separated by commas, semicolons or line breaks, or by ``and`` or ``&`` before the last
+    one; items may contain ``and`` or ``&`` themselves ("salt and pepper"). A bullet, number or
+    letter before an item (``-``, ``1.``, ``(1)``, ``a)``), and square brackets around the whole
+    answer, are ignored. Items are compared as in ``answer_equals``. A list with a missing,
+    additional or repeated item is unmet.
 
     Args:
         session: the session.
@@ -128,7 +131,7 @@ def answer_is_set(session: SessionView, expected: list[str]) -> bool:
 def answer_is_list(session: SessionView, expected: list[str]) -> bool:
     """Return whether the submitted answer lists exactly these items, in this order.
 
-    Separators and comparison are those of ``answer_is_set``. Numbers before items must not contradict
+    Separators and comparison are those of ``answer_is_set``. Numbers before items must agree with
     their order.
 
     Args:
@@ -145,19 +148,20 @@ def answer_is_list(session: SessionView, expected: list[str]) -> bool:
 def answer_is_date(
     session: SessionView, expected: IsoDate, *, day_first: bool | None = None
 ) -> bool:
-    """Return whether the submitted answer is a date, in one of the usual ways to write it.
+    """Return whether the submitted answer is the expected date, in one of the common formats.
 
-    Year first: ``2026-11-21``, ``2026/11/21``, ``2026.11.21``, ``2026-Nov-21``. Month as an English
-    name, whole or short: ``21 November 2026``, ``the 21st of Nov. 2026``, ``21-Nov-2026``,
-    ``November 21, 2026``, ``November the 21st, 2026``. Year last: ``21.11.2026`` has the day first; ``21/11/2026`` and
-    ``21-11-2026`` may have either first, so that ``03/04/2026`` is unmet unless the task states the
-    order in `day_first`. An English weekday before or after the date must be the right one. Years have
-    four digits. No time of day, no words around.
+    Year first: ``2026-11-21``, ``2026/11/21``, ``2026.11.21``, ``2026-Nov-21``. Month as a full or
+    abbreviated English name: ``21 November 2026``, ``the 21st of Nov. 2026``, ``21-Nov-2026``,
+    ``November 21, 2026``, ``November the 21st, 2026``. Year last: ``21.11.2026`` has the day first;
+    ``21/11/2026`` and ``21-11-2026`` may have day or month first, so an ambiguous date such as
+    ``03/04/2026`` is unmet unless `day_first` sets the order. An English weekday before or after
+    the date must be correct. Years have four digits. The answer must not contain a time of day or
+    other text.
 
     Args:
         session: the session.
         expected: the date as ``YYYY-MM-DD``.
-        day_first: whether ``05/06/2026`` is the 5th of June; null: the task does not state it.
+        day_first: whether ``05/06/2026`` is the 5th of June; null if the task does not define it.
 
     Example:
         ``{on: session, check: answer_is_date, with: {expected: "2026-11-21"}}``
@@ -168,12 +172,13 @@ def answer_is_date(
 
 @evaluator(on="session")
 def answer_matches(session: SessionView, pattern: str) -> bool:
-    """Return whether a regular expression matches the submitted answer, ignoring white space at its ends.
+    """Return whether a regular expression matches the submitted answer, apart from surrounding white space.
 
     Args:
         session: the session.
-        pattern: a Python regular expression for the whole answer; case-sensitive. One that goes back
-            again and again, as ``(a+)+b`` does, finds nothing in an answer that keeps it busy for 2 s.
+        pattern: a Python regular expression for the whole answer; case-sensitive. The check is
+            unmet if the match takes more than 2 s, which can happen with patterns that backtrack a
+            lot, such as ``(a+)+b``.
 
     Example:
         ``{on: session, check: answer_matches, with: {pattern: "[A-Z]{2}[0-9]{4}"}}``
@@ -190,6 +195,6 @@ def answer_matches(session: SessionView, pattern: str) -> bool:
 
 
 def read_answer(session: SessionView) -> str | None:
-    """Return the submitted answer; None when there is none, or a longer one than is accepted."""
+    """Return the submitted answer; None if there is none or it is too long."""
     answer = session.answer
     return answer if answer is not None and len(answer) <= MAX_ANSWER_CHARS else None

@@ -1,7 +1,7 @@
-"""Comparison of values on several machines, or on a machine and in the answer.
+"""Evaluators that compare values on several machines, or on a machine and in the answer.
 
-A place names where a value is: the role of a machine, what is read there, and where. A place without
-a value (no such file, cell, setting, row) equals nothing.
+A place defines where a value is: the role of a machine, the kind of value, and its location. A
+place without a value (no such file, cell, setting or row) is not equal to anything.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ class _Place(BaseModel):
 
 
 class FileText(_Place):
-    """All of a text file, or one line of it."""
+    """A text file, or one line of it."""
 
     read: Literal["file"]
     on: str
     path: str
     line: Annotated[int, Field(ge=0)] = 0
-    """Its number, from 1; 0 is the whole file."""
+    """Line number, from 1; 0 for the whole file."""
 
     def values(self, view: CrossView) -> list[str]:
-        """Return the text; empty when there is none."""
+        """Return the text; empty list if there is none."""
         data = view.machine(self.on).fetch(self.path)
         if data is None or len(data) > _MAX_TEXT_BYTES:
             return []
@@ -62,7 +62,7 @@ class SheetCell(_Place):
     sheet: str = ""
 
     def values(self, view: CrossView) -> list[str]:
-        """Return the value, whole numbers without a decimal point; empty when there is none."""
+        """Return the value, with whole numbers without a decimal point; empty list if there is none."""
         book = view.machine(self.on).workbook(self.path)
         for sheet in book.sheets if book is not None else ():
             if self.sheet in {"", sheet.name}:
@@ -75,15 +75,15 @@ class SheetCell(_Place):
 
 
 class DesktopSetting(_Place):
-    """A setting of a desktop's user, by gsettings."""
+    """A GSettings value of a desktop's user."""
 
     read: Literal["gsetting"]
     on: str
     name: str
-    """Schema and key, separated by a blank."""
+    """Schema and key, separated by a space."""
 
     def values(self, view: CrossView) -> list[str]:
-        """Return the value; empty when there is none."""
+        """Return the value; empty list if there is none."""
         schema, _, key = self.name.partition(" ")
         return [view.gsetting(self.on, schema, key)]
 
@@ -97,13 +97,13 @@ class PhoneSetting(_Place):
     key: str
 
     def values(self, view: CrossView) -> list[str]:
-        """Return the value; empty when there is none."""
+        """Return the value; empty list if there is none."""
         setting = view.phone(self.on).setting(self.namespace, self.key)
         return [] if setting is None else [setting]
 
 
 class ContactField(_Place):
-    """The telephone numbers or e-mail addresses of a phone's contact."""
+    """The telephone numbers or e-mail addresses of a contact on a phone."""
 
     read: Literal["contact"]
     on: str
@@ -121,7 +121,7 @@ class ContactField(_Place):
 
 
 class RowField(_Place):
-    """A column of those rows of a phone's content provider in which another column has a value."""
+    """A column of the rows of a phone's content provider in which another column has a given value."""
 
     read: Literal["content"]
     on: str
@@ -137,7 +137,7 @@ class RowField(_Place):
 
 
 class ShownText(_Place):
-    """The text of an element that a phone shows, by its resource id."""
+    """The text of an element on a phone's screen, by its resource id."""
 
     read: Literal["ui"]
     on: str
@@ -157,7 +157,7 @@ class Answer(_Place):
     read: Literal["answer"]
 
     def values(self, view: CrossView) -> list[str]:
-        """Return the answer; empty when there is none."""
+        """Return the answer; empty list if there is none."""
         answer = read_answer(view)
         return [] if answer is None else [answer]
 
@@ -174,15 +174,16 @@ Place = Annotated[
 def values_equal(view: CrossView, left: Place, right: Place, way: Way = "exact") -> bool:
     """Return whether the value at one place equals the value at another, on any machines.
 
-    When a place has several values (a contact's numbers), one of them must be equal. Empty values
-    equal nothing. Proves the state, not who made it.
+    If a place has several values (a contact's numbers), one of them must be equal. Empty values are
+    not equal to anything. Proves the state, not who made it.
 
     Args:
         view: the session and its machines.
         left: one place.
         right: the other.
         way: ``exact`` ignores white space at the ends; ``normal`` also letter case and runs of white
-            space; ``number`` compares plain decimal numbers, as ``answer_is_number`` takes them; ``digits`` telephone numbers.
+            space; ``number`` compares plain decimal numbers, as accepted by ``answer_is_number``;
+            ``digits`` compares telephone numbers.
 
     Example:
         ``{on: session, check: values_equal, with: {left: {read: file, on: desktop, path: ~/a.txt},
@@ -193,7 +194,7 @@ def values_equal(view: CrossView, left: Place, right: Place, way: Way = "exact")
 
 @evaluator(on="session")
 def value_among_lines(view: CrossView, value: Place, file: FileText, way: Way = "exact") -> bool:
-    """Return whether a line of a text file is the value at another place.
+    """Return whether a line of a text file equals the value at another place.
 
     Proves the state, not who made it.
 
@@ -201,7 +202,7 @@ def value_among_lines(view: CrossView, value: Place, file: FileText, way: Way = 
         view: the session and its machines.
         value: where the value is.
         file: the text file; its ``line`` is ignored.
-        way: as for ``values_equal``.
+        way: way of comparison, as in ``values_equal``.
 
     Example:
         ``{on: session, check: value_among_lines, with: {
@@ -214,7 +215,7 @@ def value_among_lines(view: CrossView, value: Place, file: FileText, way: Way = 
 
 @evaluator(on="session")
 def files_equal(view: CrossView, left_on: str, left: str, right_on: str, right: str) -> bool:
-    """Return whether two files, on one machine or two, hold the same bytes, at least one.
+    """Return whether two files, on one machine or two, have the same content and are not empty.
 
     Proves the state, not who made it.
 
@@ -237,7 +238,7 @@ def files_equal(view: CrossView, left_on: str, left: str, right_on: str, right: 
 def pictures_equal(view: CrossView, left_on: str, left: str, right_on: str, right: str) -> bool:
     """Return whether two picture files, on one machine or two, look the same.
 
-    One of them may be scaled in proportion, or saved in another format. Proves the state, not who
+    One of them may be scaled proportionally, or saved in another format. Proves the state, not who
     made it.
 
     Args:

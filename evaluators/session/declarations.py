@@ -1,4 +1,4 @@
-"""What agents declare about a task."""
+"""Evaluator of what agents declare about a task."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def declared_infeasible(session: CrossView) -> bool:
     """Return whether the agent declared that the task cannot be done.
 
-    Only the agent's own action declare_infeasible counts; an answer that says so does not.
+    Only the agent's action declare_infeasible counts; an answer with such a statement does not.
 
     Args:
         session: the session.

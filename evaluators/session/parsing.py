@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MARKUP = ("**", "`")
 _STRAIGHT = (("\u2018", "'"), ("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"'), ("\u201e", '"'))
 _UNSEEN = "\u200b\u2060\ufeff"
-"""Marks of no width, which are copied along with words of pages."""
+"""Zero-width characters, which are often copied together with text of web pages."""
 _OPENING = "\"'\u00ab"
 _CLOSING = "\"'\u00bb"
 _DIGITS = r"[0-9]{1,30}"
@@ -61,7 +61,7 @@ def undress(text: str) -> str:
 
 
 def is_one_of(answer: str, accepted: Iterable[str]) -> bool:
-    """Return whether an answer is an accepted one but for differences that do not count."""
+    """Return whether an answer equals an accepted one, apart from differences that do not count."""
     readings = {normalize(text) for text in {answer, undress(answer)}}
     return any(normalize(text) in readings for text in accepted)
 
@@ -69,9 +69,10 @@ def is_one_of(answer: str, accepted: Iterable[str]) -> bool:
 def normalize(text: str) -> str:
     """Return a text without the differences that do not count.
 
-    Unicode NFKC but for raised digits and fractions beside digits, letter case folded, quotes and
-    apostrophes straight, soft hyphens left out, runs of white space made one blank, marks of no width
-    at the ends, one pair of quotes around the whole and full stops at the end removed.
+    Apply Unicode NFKC (except to superscript digits and fractions next to digits), fold case,
+    straighten quotes and apostrophes, remove soft hyphens, replace runs of white space by one
+    space, and remove zero-width characters at the ends, one pair of quotes around the whole and
+    full stops at the end.
     """
     plain = _fold(text.strip(_UNSEEN)).rstrip(". ")
     if len(plain) > 1 and plain[0] in _OPENING and plain[-1] in _CLOSING:
@@ -87,14 +88,15 @@ def _fold(text: str) -> str:
 
 
 def read_number(text: str, *, thousands: bool = False) -> Fraction | None:
-    """Return the value of a plain decimal number, exactly; None for anything else.
+    """Return the exact value of a plain decimal number; None for anything else.
 
     ``12``, ``+12.50``, ``.5``, ``5.``, ``2.5.`` at the end of a sentence, and ``-5`` with a hyphen or
-    with U+2212, at most 30 digits before and after the point, white space and markup around.
+    with U+2212, at most 30 digits before and after the point, with white space and markup around
+    it.
 
     Args:
         text: the number.
-        thousands: whether commas may stand between groups of three digits, as in ``1,234.5``.
+        thousands: whether commas may separate groups of three digits, as in ``1,234.5``.
     """
     plain = fold(undress(text)).strip().replace(_MINUS, "-")
     if "." in plain[:-1]:
@@ -105,13 +107,13 @@ def read_number(text: str, *, thousands: bool = False) -> Fraction | None:
 
 
 def read_date(text: str, *, day_first: bool | None = None) -> dt.date | None:
-    """Return the date that a text states; None when it is none, or may be one of two.
+    """Return the date in a text; None if it is not a date or is ambiguous.
 
-    The forms are those in the docstring of ``answer_is_date``.
+    The formats are those in the docstring of ``answer_is_date``.
 
     Args:
         text: the date.
-        day_first: whether ``05/06/2026`` is the 5th of June; None: it may be either.
+        day_first: whether ``05/06/2026`` is the 5th of June; None if unknown.
     """
     weekday, plain = _split_weekday(normalize(undress(text)))
     date = _read_day(plain.removeprefix("the "), day_first=day_first)
@@ -129,7 +131,7 @@ def _split_weekday(text: str) -> tuple[int | None, str]:
 
 
 def _read_day(text: str, *, day_first: bool | None) -> dt.date | None:
-    """Return a date without its weekday: dateutil reads what has one of the accepted shapes."""
+    """Return a date without a weekday; dateutil parses texts in one of the accepted formats."""
     is_day_first = day_first
     if numeric := _YEAR_LAST.fullmatch(text):
         first, second = int(numeric["one"]), int(numeric["two"])
@@ -162,12 +164,12 @@ def lists_items(text: str, expected: Sequence[str], *, in_order: bool) -> bool:
     """Return whether a text lists exactly these items.
 
     Separators are commas, semicolons and line breaks, and ``and`` or ``&`` before the last item,
-    which may hold such a word itself. Square brackets around the whole are those of a list in JSON.
-    Where the order counts, numbers before items must not contradict it.
+    which may contain these words itself. Square brackets around the whole are ignored, as in a JSON
+    list. If the order counts, numbers before items must agree with it.
 
     Args:
         text: the list.
-        expected: the items; a list without any is never met.
+        expected: the items; if empty, the result is always False.
         in_order: whether their order counts.
     """
     normal = functools.cache(normalize)
@@ -199,14 +201,14 @@ def _without_dress(part: str) -> str:
 
 
 def _is_counted_up(parts: Sequence[str]) -> bool:
-    """Return whether no number before an item is less than that before an earlier one."""
+    """Return whether the numbers before items do not decrease."""
     bullets = [_BULLET.match(part) for part in parts]
     numbers = [int(match["number"]) for match in bullets if match and match["number"]]
     return numbers == sorted(numbers)
 
 
 def _without(wanted: list[str], head: list[str], *, in_order: bool) -> list[str] | None:
-    """Return the items that are left when those of `head` are taken; None when one is not there."""
+    """Return the items that remain after removing those of `head`; None if one is missing."""
     if in_order:
         return wanted[len(head) :] if wanted[: len(head)] == head else None
     missing, surplus = Counter(wanted), Counter(head)
@@ -214,14 +216,14 @@ def _without(wanted: list[str], head: list[str], *, in_order: bool) -> list[str]
 
 
 def _without_lead(last: str, *, has_head: bool) -> set[str]:
-    """Return the last of several items without the joining word before it; nothing where there is none."""
+    """Return the last of several items without the conjunction before it; empty if there is none."""
     folded = _fold(last) if has_head else ""
     lead = _LEADING_AND.match(folded)
     return {normalize(undress(folded[lead.end() :]))} if lead else set()
 
 
 def _is_pair(text: str, items: Sequence[str]) -> bool:
-    """Return whether a text is two items with a joining word, of which they may hold further ones."""
+    """Return whether a text is two items joined by a conjunction, which may also occur within them."""
     folded = _fold(text)
     joints = list(_AND.finditer(folded))
     inner = [len(_AND.findall(item)) for item in items]

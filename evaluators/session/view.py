@@ -1,4 +1,4 @@
-"""The view of a session and all of its machines."""
+"""View of a session and all of its machines."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _GSETTINGS = "/usr/bin/gsettings"
 
 @runtime_checkable
 class Declaring(Protocol):
-    """A session in which an agent can say that the task cannot be done."""
+    """A session in which an agent can declare that the task cannot be done."""
 
     @property
     def infeasible(self) -> str | None:
-        """Why it cannot be done; None when the agent did not say so."""
+        """The agent's reason why the task cannot be done; None if it did not declare this."""
         ...
 
 
 class CrossView:
-    """The view that evaluators of the session get: the answer, and machines by role.
+    """View for evaluators of the session: the answer, and machines by role.
 
     Args:
-        session: holds the answer.
-        machines: by role.
-        timeout_s: time limit of all reads through this view.
-        clock: measures the time left.
-        reader: of documents; that of the process by default.
+        session: the session with the answer.
+        machines: machines by role.
+        timeout_s: total time limit of all reads through this view.
+        clock: clock for the time limit.
+        reader: reader of documents; by default the one of the process.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class CrossView:
 
     @property
     def answer(self) -> str | None:
-        """The last answer submitted; None when there is none."""
+        """The last submitted answer; None if there is none."""
         return self._session.answer
 
     def has_declared_infeasible(self) -> bool:
-        """Return whether the agent said that the task cannot be done."""
+        """Return whether the agent declared that the task cannot be done."""
         session = self._session
         return isinstance(session, Declaring) and session.infeasible is not None
 
@@ -99,12 +99,12 @@ class CrossView:
         return self._phones[role]
 
     def gsetting(self, role: str, schema: str, key: str) -> str:
-        """Return a setting of a desktop's user, texts without their quotes.
+        """Return a setting of a desktop's user, with text unquoted.
 
         Raises:
             UnknownNameError: the task has no such role.
             EvaluationError: there is no such schema or key.
-            LinkError: the desktop does not answer.
+            LinkError: the desktop does not respond.
         """
         left_s = self.machine(role).left_s(f"{schema} {key}")
         try:

@@ -1,1 +1,1 @@
-"""Python files that a suite brings: evaluators, actions and setup operations of its own."""
+"""Python files of a suite, which define its own evaluators, actions and setup operations."""

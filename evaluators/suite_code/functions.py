@@ -1,4 +1,4 @@
-"""Find the functions that a suite brings, check them, and add them to what its tasks may name."""
+"""Load and check the functions that a suite defines, and add them to its vocabulary."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class SuiteFunction:
 
     Attributes:
         tool: its schema.
-        source: the file that defines it.
-        line: where.
+        source: the file that defines the function.
+        line: line of its definition.
     """
 
     tool: Tool
@@ -49,9 +49,9 @@ class SuiteCode:
     """The Python files of a suite, executed and checked.
 
     Attributes:
-        texts: content by path in the suite's folder; part of the suite's digest.
-        functions: in the order of files and lines.
-        guest_modules: sources by dotted name of the modules that guests load.
+        texts: content of each file, by path in the suite's folder; part of the suite's digest.
+        functions: functions in the order of files and lines.
+        guest_modules: sources of the modules that guests load, by dotted name.
     """
 
     texts: Mapping[str, str]
@@ -62,14 +62,14 @@ class SuiteCode:
 def load_suite_code(root: Path, suite: str) -> SuiteCode:
     """Execute the Python files of a suite and check their functions.
 
-    The files run in this process, with its rights.
+    The files run in this process, with its permissions.
 
     Args:
         root: the suite's folder.
         suite: its name.
 
     Raises:
-        SpecError: a file or a function is wrong: file, line and reason.
+        SpecError: a file or a function has an error; the message has file, line and reason.
     """
     sources = read_sources(root)
     files = import_sources(suite, sources)
@@ -90,10 +90,10 @@ def load_suite_code(root: Path, suite: str) -> SuiteCode:
 
 
 def extend(vocabulary: Vocabulary, code: SuiteCode) -> Vocabulary:
-    """Add the functions of a suite to what its tasks may name.
+    """Return the vocabulary with the functions of a suite added.
 
     Raises:
-        SpecError: a function has the name of another one.
+        SpecError: a function has the name of an existing one.
     """
     kinds = {
         "evaluator": _copy(vocabulary.evaluators),
@@ -130,13 +130,13 @@ def _require_new(function: SuiteFunction, other: Tool | None, code: SuiteCode) -
     mark = function.tool.mark
     raise function.source.error(
         function.line,
-        f"there is another {mark.kind} called {mark.name!r}, in {places[0]}.",
+        f"another {mark.kind} called {mark.name!r} is defined in {places[0]}.",
         "Rename one of them.",
     )
 
 
 def _functions(file: ImportedFile) -> list[SuiteFunction]:
-    """Return the marked functions that a file defines itself."""
+    """Return the marked functions defined in a file."""
     marks = {id(mark): mark for value in vars(file.module).values() if (mark := mark_of(value))}
     own = [mark for mark in marks.values() if mark.function.__module__ == file.module.__name__]
     functions = [
@@ -160,7 +160,7 @@ def _describe(mark: Mark, source: SourceFile) -> Tool:
         known = ", ".join(_PLACES[mark.kind])
         raise source.error(line, f"{mark.name} cannot be for {mark.on!r}.", f"Known: {known}.")
     if not inspect.signature(mark.function).parameters:
-        raise source.error(line, f"{mark.name} has no parameter for what it is called with.")
+        raise source.error(line, f"{mark.name} needs a first parameter for the subject.")
     if mark.kind == "evaluator" and mark.function.__annotations__.get("return") not in {
         "bool",
         bool,

@@ -1,7 +1,7 @@
-"""Import a suite's Python files, exactly as they were read.
+"""Import a suite's Python files from their texts in memory.
 
-Modules are named after the digest of all files, so that two versions of a suite do not meet in
-one process, and nothing is written beside the files.
+Module names contain the digest of all files, so that versions of a suite do not collide in one
+process. No bytecode is written next to the files.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ImportedFile:
 
     Attributes:
         source: the file.
-        module: the module, executed.
+        module: the executed module.
     """
 
     source: SourceFile
@@ -49,7 +49,7 @@ def import_sources(suite: str, sources: Sequence[SourceFile]) -> list[ImportedFi
         sources: all its files.
 
     Raises:
-        SpecError: one raises when it is executed: file, line and exception.
+        SpecError: a file raises when executed; the message has file, line and exception.
     """
     digest = digest_json({source.key: source.text for source in sources})
     package = f"{ROOT}.{suite.replace('-', '_')}_{digest[:12]}"
@@ -59,9 +59,9 @@ def import_sources(suite: str, sources: Sequence[SourceFile]) -> list[ImportedFi
 
 
 def modules_beside(module: str) -> dict[str, SourceFile]:
-    """Return the files of the suite that a module is of, by dotted name; empty for other modules.
+    """Return the files of the suite that contains a module, by dotted name; empty for other modules.
 
-    They are without their syntax trees, for `add_modules` in another process.
+    They do not have syntax trees; pass them to `add_modules` in another process.
     """
     package = ".".join(module.split(".")[:2]) + "."
     empty = ast.Module(body=[], type_ignores=[])
@@ -73,7 +73,7 @@ def modules_beside(module: str) -> dict[str, SourceFile]:
 
 
 def add_modules(sources: Mapping[str, SourceFile]) -> None:
-    """Make files of a suite importable, by dotted name."""
+    """Make a suite's files importable, by dotted name."""
     _FINDER.add(dict(sources))
 
 
@@ -85,7 +85,7 @@ def _import(name: str, source: SourceFile, sources: Sequence[SourceFile]) -> Mod
 
 
 def _error_of(exc: BaseException, source: SourceFile, sources: Sequence[SourceFile]) -> SpecError:
-    """Return the error that names the innermost line of the suite in a traceback."""
+    """Return an error that names the innermost line of the suite in a traceback."""
     by_path = {str(file.path): file for file in sources}
     line = 1
     for frame in traceback.extract_tb(exc.__traceback__):
@@ -95,7 +95,7 @@ def _error_of(exc: BaseException, source: SourceFile, sources: Sequence[SourceFi
 
 
 class _SuiteFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    """Finds and loads the modules of suites."""
+    """Finder and loader of the modules of suites."""
 
     def __init__(self) -> None:
         self.sources: dict[str, SourceFile] = {}
@@ -104,7 +104,8 @@ class _SuiteFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     def add(self, sources: dict[str, SourceFile]) -> None:
         """Make modules importable, by dotted name.
 
-        The same files in another folder replace the former, so that functions know their file.
+        Identical files from another folder replace existing ones, so that functions have the right
+        file.
         """
         for name, source in sources.items():
             if name in self.sources and self.sources[name].path != source.path:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FOLDERS = {"evaluators": "evaluator", "actions": "action", "setup": "setup"}
-"""Folders beside ``suite.yaml``, and the kind of functions that their files define."""
+"""Folders next to ``suite.yaml``, and the kind of functions that their files define."""
 
 MAX_BYTES = 1 << 20
-"""Limit of all files of a suite together."""
+"""Limit of the total size of a suite's files."""
 
 GUEST_PYTHON = (3, 9)
 _IN_GUESTS = ("evaluators.decorators", "evaluators.desktop", "provisioning.probe")
@@ -28,9 +28,9 @@ class SourceFile:
     """One Python file of a suite.
 
     Attributes:
-        path: of the file.
+        path: path of the file.
         folder: one of `FOLDERS`.
-        name: of the module: the file's name without ``.py``.
+        name: name of the module: the file's name without ``.py``.
         text: its content.
         tree: the parsed text.
     """
@@ -61,14 +61,14 @@ class _Import(NamedTuple):
 
 
 def read_sources(root: Path) -> tuple[SourceFile, ...]:
-    """Read the Python files of a suite, by folder and name; none when it has no such folders.
+    """Read the Python files of a suite, sorted by folder and name.
 
     Args:
         root: the suite's folder.
 
     Raises:
         SpecError: a file cannot be read, is outside the folder, is not valid Python, or cannot be
-            a module; or the files are too large together.
+            a module; or the files exceed the limit of their total size.
     """
     paths = [
         (folder, path)
@@ -83,7 +83,7 @@ def read_sources(root: Path) -> tuple[SourceFile, ...]:
 
 
 def require_guest_sources(names: Iterable[str], sources: Sequence[SourceFile]) -> list[SourceFile]:
-    """Return the files that guests load, checked for the guests' Python.
+    """Check the files that guests load for the guests' Python, and return them.
 
     Args:
         names: modules in ``evaluators/`` that define evaluators of desktops.
@@ -93,7 +93,7 @@ def require_guest_sources(names: Iterable[str], sources: Sequence[SourceFile]) -
         Those modules and the ones that they import, sorted by name.
 
     Raises:
-        SpecError: one cannot run in guests: file, line and reason.
+        SpecError: a file cannot run in guests; the message has file, line and reason.
     """
     siblings = {source.name: source for source in sources if source.folder == "evaluators"}
     pending, required = list(names), dict[str, SourceFile]()
@@ -111,7 +111,7 @@ def _read(root: Path, folder: str, path: Path) -> SourceFile:
     if not path.stem.isidentifier() or path.name == "__init__.py":
         raise SpecError(
             f"{path} cannot be a module of a suite.",
-            resolution="Name it with letters, digits and underscores, and not __init__.py.",
+            resolution="Use letters, digits and underscores in its name; __init__.py is not allowed.",
         )
     try:
         text = path.read_text(encoding="utf-8")
@@ -132,7 +132,7 @@ def _parse(path: Path, text: str, version: tuple[int, int] | None = None) -> ast
 
 
 def _require_guest_source(source: SourceFile, siblings: set[str]) -> set[str]:
-    """Check one file; return the names of the files beside it that it imports."""
+    """Check one file and return the names of the files in its folder that it imports."""
     _parse(source.path, source.text, GUEST_PYTHON)
     _require_old_annotations(source)
     imported: set[str] = set()
@@ -145,7 +145,7 @@ def _require_guest_source(source: SourceFile, siblings: set[str]) -> set[str]:
             raise source.error(
                 target.line,
                 f"there is no module {name!r} in evaluators/.",
-                "Evaluators of desktops can import the files beside them: from .NAME import ...",
+                "Desktop evaluators can import files in the same folder: from .NAME import ...",
             )
         imported.add(name)
     return imported
@@ -160,9 +160,9 @@ def _require_in_guests(source: SourceFile, imported: _Import) -> None:
         raise source.error(
             imported.line,
             f"guests do not have {imported.module}.",
-            "Evaluators of desktops can import the standard library, evaluators.decorators, "
-            "evaluators.desktop and the files beside them; those of documents, vision, phones and "
-            "the session run on the host: put them into a file of their own.",
+            "Desktop evaluators can import the standard library, evaluators.decorators, "
+            "evaluators.desktop and files in the same folder. Those for documents, vision, phones and "
+            "the session run on the host: put them into a separate file.",
         )
 
 
@@ -187,7 +187,7 @@ def _require_old_annotations(source: SourceFile) -> None:
 
 
 def _imports(tree: ast.Module) -> Iterator[_Import]:
-    """Return what a module imports when it runs, not what it imports for type checkers."""
+    """Iterate over a module's imports at run time, without those for type checkers."""
     for node in _executed(tree):
         if isinstance(node, ast.Import):
             yield from (_Import(node.lineno, alias.name, "", 0) for alias in node.names)

@@ -1,4 +1,4 @@
-"""Write test cases for evaluators and run them, without a machine.
+"""Framework for test cases of evaluators, which run without a machine.
 
-The cases of the shipped evaluators are written with it, and those of a user's suite can be.
+The test cases of the built-in evaluators use it, and those of a user's suite can.
 """

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 StateMutation = tuple[str, Callable[[], object]]
-"""One way to damage a state: its name, and the function that does it."""
+"""A mutation of a state: its name, and the function that applies it."""
 
 
 class CaseKind(StrEnum):
-    """What a case tries."""
+    """Kind of a test case."""
 
     POSITIVE = "positive"
     NEGATIVE = "negative"
@@ -30,37 +30,37 @@ class CaseKind(StrEnum):
     EMPTY = "empty"
     HOSTILE = "hostile"
     FORGED = "forged"
-    """The evaluator's sentence looks true, and what it says has not happened."""
+    """The evaluator's condition seems to hold, but the event did not occur."""
     ANOTHER_WAY = "another way"
-    """The same honest result reached differently: another program, another form of the value."""
+    """A legitimate result reached differently: another program, another form of the value."""
 
 
 PAIRED = frozenset({CaseKind.FORGED, CaseKind.ANOTHER_WAY})
-"""Kinds of which an evaluator has two cases at least, or says why they cannot apply."""
+"""Kinds with at least two cases per evaluator, unless inapplicable."""
 
 
 class Fixture(Protocol):
-    """A scratch environment in which a case prepares a state and an evaluator reads it."""
+    """A scratch environment in which a case prepares a state that an evaluator reads."""
 
     def subject(self) -> Any:  # noqa: ANN401  (each kind of fixture has its own)
-        """Create the evaluator's first argument, with nothing cached."""
+        """Create the evaluator's first argument, with an empty cache."""
         ...
 
     def arguments(self, args: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Fill in values that are known only at run time, such as a server's port."""
+        """Return arguments with values that are known only at run time, such as a server's port."""
         ...
 
     def state_mutations(self) -> list[StateMutation]:
-        """Return ways to damage the prepared state, the same each time a case is prepared."""
+        """Return mutations of the prepared state, deterministically."""
         ...
 
     def close(self) -> None:
-        """Release what the fixture holds; the caller removes the scratch folder."""
+        """Release the fixture's resources; the caller removes the scratch folder."""
         ...
 
 
 class BaseFixture:
-    """A fixture without resources of its own; subclasses define `subject`.
+    """A fixture without its own resources; subclasses define `subject`.
 
     Args:
         folder: an empty scratch folder.
@@ -82,7 +82,7 @@ class BaseFixture:
 
 
 State = Callable[[Any], object]
-"""Prepares a state in a fixture; its return value is ignored."""
+"""Function that prepares a state in a fixture; its return value is ignored."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,11 @@ class Case:
     """One test case of an evaluator.
 
     Attributes:
-        kind: what is tried.
+        kind: kind of the case.
         name: description, unique among the evaluator's cases.
-        state: prepares the state.
+        state: function that prepares the state.
         args: the evaluator's arguments, without its subject.
-        met: the expected verdict; None: the evaluator must raise.
+        met: the expected verdict; None if the evaluator must raise.
     """
 
     kind: CaseKind
@@ -104,7 +104,7 @@ class Case:
     met: bool | None
 
     def expect_error(self) -> Self:
-        """Return a copy that expects the evaluator to raise: its node is inconclusive."""
+        """Return a copy that expects the evaluator to raise, so that its node is inconclusive."""
         return replace(self, met=None)
 
     def expect_met(self) -> Self:
@@ -118,11 +118,11 @@ class CaseTable:
 
     Attributes:
         evaluator: the marked function.
-        fixture: creates a fixture in an empty scratch folder.
-        cases: at least one of each kind but those in `inapplicable`.
-        inapplicable: why there can be no case of a kind.
-        equivalent: state mutations, by the names that the mutation report shows, that must not
-            change the verdict, and why; a name may end with ``*``.
+        fixture: factory of a fixture in an empty scratch folder.
+        cases: at least one of each kind, except those in `inapplicable`.
+        inapplicable: kinds without cases, with the reason.
+        equivalent: state mutations that must not change the verdict, by their names in the mutation
+            report, with the reason; a name may end with ``*``.
     """
 
     evaluator: Callable[..., bool]
@@ -154,7 +154,7 @@ def positive(name: str, state: State, /, **args: Json) -> Case:
 
 
 def negative(name: str, state: State, /, **args: Json) -> Case:
-    """Create a case of a clearly different state, which must be unmet."""
+    """Create a case with a clearly different state, which must be unmet."""
     return Case(CaseKind.NEGATIVE, name, state, args, met=False)
 
 
@@ -164,7 +164,7 @@ def near_miss(name: str, state: State, /, **args: Json) -> Case:
 
 
 def corrupt(name: str, state: State, /, **args: Json) -> Case:
-    """Create a case of corrupt data, which must be unmet."""
+    """Create a case with corrupt data, which must be unmet."""
     return Case(CaseKind.CORRUPT, name, state, args, met=False)
 
 
@@ -184,10 +184,10 @@ def hostile(name: str, state: State, /, **args: Json) -> Case:
 
 
 def forged(name: str, state: State, /, **args: Json) -> Case:
-    """Create a case whose state looks right though nothing happened, which must be unmet."""
+    """Create a case whose state seems right although nothing happened, which must be unmet."""
     return Case(CaseKind.FORGED, name, state, args, met=False)
 
 
 def another_way(name: str, state: State, /, **args: Json) -> Case:
-    """Create a case of an honest result that is reached differently, which must be met."""
+    """Create a case with a legitimate result that is reached differently, which must be met."""
     return Case(CaseKind.ANOTHER_WAY, name, state, args, met=True)

@@ -25,14 +25,14 @@ Answers = dict[tuple[str, ...], tuple[int, bytes, bytes]]
 
 
 class ScratchGuest(Guest):
-    """The probe's `Guest` with a scratch root and programs that answer from a table.
+    """The probe's `Guest` with a scratch root and a table of programs' results.
 
-    It has no graphical session, whatever runs on this host.
+    It has no graphical session, even if this host has one.
 
     Args:
-        root: stands for ``/``.
+        root: folder used as ``/``.
         answers: exit code, stdout and stderr by argument list.
-        runs_programs: run programs that are not in the table; otherwise they are refused.
+        runs_programs: whether to run programs that are not in the table, instead of rejecting them.
     """
 
     def __init__(self, root: Path, answers: Answers, *, runs_programs: bool = False) -> None:
@@ -46,19 +46,19 @@ class ScratchGuest(Guest):
         self._runs_programs = runs_programs
 
     def path(self, path: str) -> str:
-        """Return the place of a path below the scratch root."""
+        """Return the location of a path below the scratch root."""
         full = super().path(path)
         inside = full == self._root or full.startswith(self._root + "/")
         return full if inside else os.path.normpath(self._root + full)
 
     def run_as_user(self, argv: Sequence[str], timeout_s: float = 10.0) -> tuple[int, bytes, bytes]:
-        """Return the answer of the table, or of the real program."""
+        """Return the result from the table, or from the real program."""
         answer = self._answers.get(tuple(argv))
         if answer is not None:
             return answer
         if self._runs_programs:
             return super().run_as_user(argv, timeout_s)
-        raise GuestError(f"cannot start {argv[0]}: the fixture has no answer for {list(argv)}")
+        raise GuestError(f"cannot start {argv[0]}: the fixture has no result for {list(argv)}")
 
     def windows(self) -> list[dict[str, Any]]:
         """Return the windows of the fixture, never those of this host."""
@@ -80,13 +80,13 @@ class ScratchGuest(Guest):
 
 
 class DesktopFixture(BaseFixture):
-    """A desktop with files, windows, processes and answers of programs.
+    """A desktop with files, windows, processes and results of programs.
 
     Attributes:
         home: the agent's home folder.
         answers: exit code, stdout and stderr of programs, by argument list.
-        windows: rows as the probe returns them; None: there is no graphical session.
-        processes: the process table; None: that of this host.
+        windows: rows as returned by the probe; None if there is no graphical session.
+        processes: the process table; None for that of this host.
     """
 
     runs_programs = False
@@ -100,7 +100,7 @@ class DesktopFixture(BaseFixture):
         self.processes: list[Process] | None = None
 
     def subject(self) -> ScratchGuest:
-        """Create a guest with nothing cached."""
+        """Create a guest with an empty cache."""
         guest = ScratchGuest(self.folder, self.answers, runs_programs=self.runs_programs)
         if self.windows is not None:
             guest.show([dict(row) for row in self.windows])
@@ -109,7 +109,7 @@ class DesktopFixture(BaseFixture):
         return guest
 
     def at(self, path: str) -> Path:
-        """Return the place of a desktop's path on this host."""
+        """Return the location of a desktop's path on this host."""
         return self.home / path[2:] if path.startswith("~/") else self.folder / path.lstrip("/")
 
     def write(self, path: str, content: str | bytes, mode: int = 0o644) -> Path:
@@ -138,7 +138,7 @@ class DesktopFixture(BaseFixture):
             file.truncate(size_bytes)
 
     def prints(self, argv: Sequence[str], out: str | bytes, code: int = 0, err: str = "") -> None:
-        """Set what a program prints."""
+        """Set the output of a program."""
         raw = out.encode() if isinstance(out, str) else out
         self.answers[tuple(argv)] = (code, raw, err.encode())
 
@@ -164,7 +164,7 @@ class DesktopFixture(BaseFixture):
         )
 
     def state_mutations(self) -> list[StateMutation]:
-        """Return mutations of each file, window and answer."""
+        """Return mutations of each file, window and program result."""
         files = sorted(
             path for path in self.folder.rglob("*") if path.is_file() and not path.is_symlink()
         )

@@ -1,7 +1,7 @@
-"""The index of the test cases of the shipped evaluators.
+"""The index of the test cases of the built-in evaluators.
 
-The cases are part of the tests, not of the product; commands that show them read this index.
-``make cases`` generates it, and a test fails when it is out of date.
+The cases are part of the tests, not of the product, so commands that show them read this index.
+``make cases`` generates it, and a test fails if it is out of date.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ INDEX = Path(__file__).with_name("index.json")
 
 
 class CaseGroup(BaseModel):
-    """Cases of one evaluator that try the same and expect the same.
+    """Cases of one evaluator with the same kind and expected verdict.
 
     Attributes:
-        kind: what they try.
+        kind: kind of the cases.
         expected: ``met``, ``unmet`` or ``inconclusive``.
-        cases: their names.
+        cases: names of the cases.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -47,7 +47,7 @@ _INDEX = TypeAdapter(Index)
 
 @cache
 def case_index() -> Mapping[str, tuple[CaseGroup, ...]]:
-    """Return the cases of each shipped evaluator, by ``PLACE.NAME``."""
+    """Return the cases of each built-in evaluator, by ``PLACE.NAME``."""
     return _INDEX.validate_json(INDEX.read_bytes())
 
 
@@ -57,8 +57,8 @@ def kind_counts(
     """Return the number of cases by kind.
 
     Args:
-        name: ``PLACE.NAME`` of an evaluator; one without cases has no counts.
-        index: of the cases; by default that of the shipped evaluators.
+        name: ``PLACE.NAME`` of an evaluator; the result is empty if it has no cases.
+        index: index of the cases; by default that of the built-in evaluators.
     """
     counts: Counter[str] = Counter()
     for group in (case_index() if index is None else index).get(name, ()):
@@ -67,7 +67,7 @@ def kind_counts(
 
 
 def render_index(tables: Iterable[CaseTable]) -> str:
-    """Return the text of the index, one line a group of cases."""
+    """Return the text of the index, with one line per group of cases."""
     entries = []
     for table in sorted(tables, key=lambda table: (table.mark.on, table.mark.name)):
         rows = [group.model_dump(mode="json") for group in groups_of(table)]
@@ -77,7 +77,7 @@ def render_index(tables: Iterable[CaseTable]) -> str:
 
 
 def groups_of(table: CaseTable) -> tuple[CaseGroup, ...]:
-    """Return the cases by kind, in the order of `CaseKind`, and by what they expect."""
+    """Return the cases grouped by kind, in the order of `CaseKind`, and by expected verdict."""
     groups: dict[tuple[CaseKind, str], list[str]] = {}
     for kind in CaseKind:
         for case in table.cases:

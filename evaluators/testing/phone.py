@@ -1,4 +1,4 @@
-"""Test fixture of a phone that answers commands from a table."""
+"""Test fixture of a phone with a table of commands' results."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from evaluators.testing.case import StateMutation
 
 TIMEOUT_S = 60.0
-"""Time an evaluator of a fixture has."""
+"""Time limit of an evaluator in a fixture."""
 
 
 class PhoneFixture(BaseFixture):
-    """A phone that answers commands from a table.
+    """A phone with a table of commands' results.
 
     Attributes:
         shell: the table.
-        timeout_s: time the evaluator has.
+        timeout_s: time limit of the evaluator.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -33,18 +33,19 @@ class PhoneFixture(BaseFixture):
         self.timeout_s = TIMEOUT_S
 
     def subject(self) -> PhoneView:
-        """Create a view with nothing cached."""
+        """Create a view with an empty cache."""
         return PhoneView(self.shell, timeout_s=self.timeout_s, clock=FakeClock())
 
     def state_mutations(self) -> list[StateMutation]:
-        """Return mutations of each answer."""
+        """Return mutations of each result."""
         return shell_mutations(self.shell)
 
 
 def shell_mutations(shell: TableShell) -> list[StateMutation]:
-    """Return mutations of each answer of a table.
+    """Return mutations of each result in a table.
 
-    A column of a provider and its rows alone tell the same state, and are changed together.
+    A column of a provider and its rows queried separately represent the same state, and are changed
+    together.
     """
     mutations: list[StateMutation] = []
     for command, answer in list(shell.answers.items()):
@@ -62,7 +63,7 @@ def shell_mutations(shell: TableShell) -> list[StateMutation]:
 
 
 def _change(shell: TableShell, command: str, answer: str | int) -> None:
-    """Change an answer; rows of its column are no longer printed alone."""
+    """Change a result, and remove the results of separate rows of its column."""
     shell.answers[command] = answer
     table, _, column = command.partition("_id:")
     for row in [row for row in shell.answers if row.startswith(f"{table}{column}{ALONE}")]:

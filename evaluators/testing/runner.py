@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 EXPECTED = {True: "met", False: "unmet", None: "inconclusive"}
-"""The verdict on a node, by what its evaluator returned; None: it raised."""
+"""The verdict on a node, by its evaluator's result; None if it raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Evaluation:
     """The verdict of an evaluator on a case.
 
     Attributes:
-        met: None when the evaluator raised.
+        met: the result; None if the evaluator raised.
         reason: the exception; empty otherwise.
     """
 
@@ -37,12 +37,12 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCase:
-    """A case whose state is in place.
+    """A case whose state has been prepared.
 
     Attributes:
         table: the evaluator and all its cases.
         case: the case.
-        fixture: holds the state.
+        fixture: fixture with the state.
     """
 
     table: CaseTable
@@ -51,14 +51,14 @@ class PreparedCase:
 
     @property
     def name(self) -> str:
-        """Evaluator and case."""
+        """Names of evaluator and case."""
         return f"{self.table.mark.name}: {self.case.name}"
 
     def evaluate(self, args: Mapping[str, Json] | None = None) -> Evaluation:
         """Run the evaluator.
 
         Args:
-            args: instead of the case's own.
+            args: arguments instead of the case's own.
         """
         tool = describe(self.table.evaluator)
         try:
@@ -91,12 +91,12 @@ def failures(table: CaseTable, *, pending: Collection[CaseKind] = ()) -> list[st
     """Run all cases of an evaluator.
 
     Args:
-        table: its cases.
-        pending: kinds whose cases are still to be written; a kind that has them is a mistake.
+        table: the evaluator's cases.
+        pending: kinds whose cases are not yet written; it is an error if a pending kind has cases.
 
     Returns:
-        One line for each case with another verdict than expected, and for each mistake in the
-        set of cases (see `faults_in`); empty when all pass.
+        One line for each case with an unexpected verdict, and for each error in the set of cases
+        (see `faults_in`); empty if all pass.
     """
     lines = faults_in(table, pending=pending)
     for case in table.cases:
@@ -112,7 +112,7 @@ def failures(table: CaseTable, *, pending: Collection[CaseKind] = ()) -> list[st
 
 
 def faults_in(table: CaseTable, *, pending: Collection[CaseKind] = ()) -> list[str]:
-    """Return mistakes in a set of cases.
+    """Return the errors in a set of cases.
 
     Every kind needs a case (those in `PAIRED` two) or a reason in `inapplicable`, not both; names
     must be unique.

@@ -1,4 +1,4 @@
-"""Test fixture of a session: the submitted answer, and a desktop and a phone to compare."""
+"""Test fixture of a session: the submitted answer, a desktop and a phone."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class SessionFixture(BaseFixture):
     """A session with a submitted answer, a desktop and a phone.
 
     Attributes:
-        answer: the last submitted answer; None: none was submitted.
-        infeasible: why the task cannot be done; None: the agent did not say so.
+        answer: the last submitted answer; None if none was submitted.
+        infeasible: why the task cannot be done; None if the agent did not declare it infeasible.
         desktop: the machine of the role ``desktop``.
         phone_files: the files and screen of the role ``phone``.
-        shell: the answers of the role ``phone`` to commands.
-        settings: values as gsettings prints them, by ``SCHEMA KEY``.
-        has_gsettings: whether the desktop has that program.
+        shell: results of commands on the role ``phone``.
+        settings: values as printed by gsettings, by ``SCHEMA KEY``.
+        has_gsettings: whether the desktop has the program gsettings.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -55,7 +55,7 @@ class SessionFixture(BaseFixture):
         self.infeasible = reason
 
     def subject(self) -> CrossView:
-        """Create a view with nothing cached."""
+        """Create a view with an empty cache."""
         machines = {"desktop": _Desktop(self), "phone": _Phone(self)}
         return CrossView(
             self,
@@ -87,16 +87,16 @@ class SessionFixture(BaseFixture):
 
 
 class _Desktop(ScratchMachine):
-    """The desktop of a session, which answers ``gsettings get``."""
+    """The desktop of a session, which supports ``gsettings get``."""
 
     def __init__(self, fixture: SessionFixture) -> None:
         super().__init__(fixture.desktop.folder, fixture.desktop.frames)
         self._fixture = fixture
 
     def run(self, argv: Sequence[str], *, timeout_s: float) -> CommandResult:  # noqa: ARG002
-        """Answer ``gsettings get SCHEMA KEY`` from the fixture's settings."""
+        """Run ``gsettings get SCHEMA KEY`` with the fixture's settings."""
         if not self._fixture.has_gsettings:
-            raise GuestCallError(f"There is no {argv[0]}.")
+            raise GuestCallError(f"{argv[0]} does not exist.")
         value = self._fixture.settings.get(" ".join(argv[2:]))
         is_asked = list(argv[:2]) == ["/usr/bin/gsettings", "get"]
         output = f"{value}\n" if value is not None and is_asked else ""
@@ -104,7 +104,7 @@ class _Desktop(ScratchMachine):
 
 
 class _Phone(ScratchMachine):
-    """The phone of a session, which answers commands from a table."""
+    """The phone of a session, with a table of commands' results."""
 
     def __init__(self, fixture: SessionFixture) -> None:
         super().__init__(fixture.phone_files.folder, fixture.phone_files.frames, kind=Kind.PHONE)

@@ -1,4 +1,4 @@
-"""A phone's shell that answers from a table, in the formats of Android's own commands."""
+"""A phone's shell with a table of results, in the formats of Android's own commands."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 DUMPSYS = "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n"
 ALONE = " --where _id="
-"""What a command that asks for one row of a provider holds."""
+"""Part of a command that queries one row of a provider."""
 
 
 @dataclass
 class TableShell:
-    """Answers commands from a table and records which ones were run.
+    """Shell that returns results from a table and records the commands.
 
     Attributes:
-        answers: what is printed, by command line; an int is an exit code with nothing printed.
-        asked: command lines in the order they were run.
+        answers: output by command line; an int is an exit code without output.
+        asked: command lines in the order in which they were run.
     """
 
     answers: dict[str, str | int] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
     def run(self, argv: Sequence[str], **_: object) -> CommandResult:
-        """Return the answer of the table; a command not in it exits with 127."""
+        """Return the result from the table; other commands exit with 127."""
         command = shlex.join(argv)
         self.asked.append(command)
         answer = self.answers.get(command, 127)
@@ -52,7 +52,7 @@ class TableShell:
             self.answers[f"{ask} {column}{ALONE}{key}"] = f"Row: 0 {column}={value}\n"
 
     def resume(self, component: str) -> None:
-        """Put an activity, ``package/.Activity``, in front."""
+        """Bring an activity, ``package/.Activity``, to the front."""
         record = f"ActivityRecord{{8f0a1c u0 {component} t12}}"
         self.answers["dumpsys activity activities"] = (
             f"{DUMPSYS}  topResumedActivity={record}\n  ResumedActivity: {record}\n"

@@ -1,4 +1,4 @@
-"""The test cases that a suite brings for its own evaluators: tables in the Python files of ``tests/``."""
+"""Test cases of a suite's own evaluators: tables in the Python files of ``tests/``."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class SuiteCases:
     """The cases of a suite's evaluators.
 
     Attributes:
-        groups: of each evaluator, by ``PLACE.NAME``.
-        unread: why a file could not be read, by its name.
+        groups: groups of cases of each evaluator, by ``PLACE.NAME``.
+        unread: for each unreadable file, the reason.
     """
 
     groups: Mapping[str, tuple[CaseGroup, ...]] = field(default_factory=dict)
@@ -34,12 +34,12 @@ class SuiteCases:
 
 
 def read_suite_cases(folder: Path | None) -> SuiteCases:
-    """Import the files of a suite's ``tests/`` and return the tables that they hold at module level.
+    """Import the files of a suite's ``tests/`` and return their module-level tables.
 
-    The files run in this process, with its rights, as the suite's other Python files do.
+    The files run in this process, with its permissions, like the suite's other Python files.
 
     Args:
-        folder: of the suite; None has no cases.
+        folder: folder of the suite; the result is empty for None.
     """
     groups: dict[str, tuple[CaseGroup, ...]] = {}
     unread: dict[str, str] = {}
@@ -57,7 +57,7 @@ def read_suite_cases(folder: Path | None) -> SuiteCases:
 
 
 def _import(name: str, file: Path) -> object:
-    """Import a file by its path; it may import those beside it by name, as pytest lets it."""
+    """Import a file by its path; it may import files in its folder by name, as with pytest."""
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} cannot be imported")
@@ -73,7 +73,7 @@ def _import(name: str, file: Path) -> object:
 
 
 def _tables(values: Iterable[object]) -> Iterator[CaseTable]:
-    """Return the tables among values, and in their tuples and lists."""
+    """Iterate over the tables among values, and in their tuples and lists."""
     for value in values:
         if isinstance(value, CaseTable):
             yield value

@@ -1,1 +1,1 @@
-"""Evaluators of a machine's screen; they run on the host, on a picture of it."""
+"""Evaluators of a machine's screen; they run on the host with a screenshot."""

@@ -1,9 +1,10 @@
-"""The screen of a machine and pictures in files, evaluated by recognition.
+"""Evaluators of a machine's screen and of pictures in files, by recognition.
 
-Any program can draw anything on a screen, over all of it: what is proven is that it is shown, not which
-program shows it. A task should restrict the region, ask in the same node (``and``) for the right
-program's window in front, and prefer state to appearance. Templates and other pictures should be stored
-where the agent cannot write, or be given inline. Coordinates are screen px, origin top left.
+Any program can draw anything anywhere on a screen: these evaluators prove that something is shown,
+not which program shows it. A task should restrict the region, require the right program's window to
+be in front in the same node (``and``), and prefer state to appearance. Store templates and other
+pictures where the agent cannot write, or give them inline. Coordinates are screen px, origin top
+left.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from evaluators.pictures import Picture, Pixels
 
 Region = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=4, max_length=4)]
-"""Left, top, right and bottom in px, the last two not included."""
+"""Left, top, right and bottom in px; the last two are exclusive."""
 Share = Annotated[float, Field(gt=0, le=1)]
 Px = Annotated[int, Field(ge=1)]
 Scale = Annotated[float, Field(gt=0, le=16)]
@@ -36,7 +37,7 @@ _MAX_COLOUR_DIFFERENCE = 24.0
 _CHANGED = 8
 _STILL_SHARE = 0.0005
 _LOOKS = (0.19, 0.56, 1.0)
-"""When to look again, as shares of the time: at no pace that a blinking program could keep."""
+"""Times of further captures, as fractions of the duration; irregular, so that a program cannot blink in step."""
 
 
 @evaluator(on="vision")
@@ -47,8 +48,8 @@ def screen_size_equals(view: MachineView, width: Px, height: Px) -> bool:
 
     Args:
         view: the machine.
-        width: in px.
-        height: in px.
+        width: width in px.
+        height: height in px.
 
     Example:
         ``{on: desktop, check: screen_size_equals, with: {width: 1280, height: 800}}``
@@ -66,18 +67,19 @@ def screen_has_text(
     whole_line: bool = False,
     engine: EngineName = "rapidocr",
 ) -> bool:
-    """Return whether a line of text on the screen contains this text, recognised by OCR.
+    """Return whether a line of text on the screen contains the given text, recognised by OCR.
 
-    The comparison is case-sensitive and ignores blanks, as OCR loses and invents them. No further letter
-    or digit may be next to the text. Text that continues on a second line is not found, nor is faint
-    text, whose ink and ground differ by 24 of 255 or less. Proves the state, not who made it.
+    The comparison is case-sensitive and ignores spaces, because OCR loses and inserts them. The
+    text must not be next to further letters or digits. Text that continues on a second line is not
+    found, and neither is faint text, whose colour differs from its background by 24 of 255 or less.
+    Proves the state, not who made it.
 
     Args:
         view: the machine.
         text: the text; must not be empty.
-        region: left, top, right, bottom in px; it must contain the line's centre.
-        whole_line: the line must contain nothing else.
-        engine: the OCR engine; ``easyocr`` needs weights of your own.
+        region: left, top, right, bottom in px; must contain the line's centre.
+        whole_line: whether the line must contain nothing else.
+        engine: the OCR engine; ``easyocr`` needs separately installed weights.
 
     Example:
         ``{on: desktop, check: screen_has_text, with: {text: Trash, region: [0, 0, 200, 300]}}``
@@ -104,17 +106,18 @@ def screen_has_template(
 ) -> bool:
     """Return whether a small picture, such as an icon, is on the screen.
 
-    It is found by normalised correlation of colours; at the best match colours may differ by 24 of 255
-    in the mean. A missing template, or one of a single colour, makes the result inconclusive
-    when the trial begins, and unmet later: the agent took it away. Proves the state, not who made it.
+    It is found by normalised correlation of colours; at the best match the mean difference of
+    colours may be at most 24 of 255. If the template is missing or has a single colour, the result
+    is inconclusive at the start of the trial, and unmet later, because then the agent removed it.
+    Proves the state, not who made it.
 
     Args:
         view: the machine.
         template: path of a picture on the machine, or ``data:image/png;base64,...``.
-        region: left, top, right, bottom in px; it must contain the whole picture.
+        region: left, top, right, bottom in px; must contain the whole picture.
         least_score: minimum correlation.
         min_scale: minimum scale.
-        max_scale: maximum scale; five scales between the two are tried as well.
+        max_scale: maximum scale; five scales between the two are also tried.
 
     Example:
         ``{on: desktop, check: screen_has_template, with: {template: /srv/icon.png}}``
@@ -140,19 +143,21 @@ def screen_shows_picture(
     max_scale: Scale = 4.0,
     method: MatcherName = "sift",
 ) -> bool:
-    """Return whether the screen shows a picture, at a position and scale, found by its features.
+    """Return whether the screen shows a picture, at any position and scale, found by its features.
 
-    The whole picture must be visible but for a tenth, upright, in its colours and with its aspect ratio.
+    The picture must be visible except for up to a tenth, upright, in its colours and with its
+    aspect ratio.
     A picture with little detail (an icon, a line drawing) is not found; use ``screen_has_template``.
     Proves the state, not who made it.
 
     Args:
         view: the machine.
         picture: path of the picture on the machine, or ``data:image/png;base64,...``.
-        region: left, top, right, bottom in px; it must contain the whole picture, to 4 px.
+        region: left, top, right, bottom in px; must contain the whole picture, with a tolerance of
+            4 px.
         min_scale: minimum scale.
         max_scale: maximum scale.
-        method: ``xfeat`` needs weights of your own.
+        method: feature detector; ``xfeat`` needs separately installed weights.
 
     Example:
         ``{on: desktop, check: screen_shows_picture,
@@ -167,16 +172,16 @@ def screen_shows_picture(
 def screen_region_still(
     view: MachineView, region: Region, seconds: Annotated[float, Field(gt=0, le=5)] = 1.0
 ) -> bool:
-    """Return whether a part of the screen does not change for a while, in four captures.
+    """Return whether a part of the screen does not change for a time, in four captures.
 
-    A part is unchanged when at most one px in two thousand differs by more than 8 of 255. A blinking
-    cursor is a change; what changes and changes back between two captures is not seen. Proves the
+    A part is unchanged if at most one px in two thousand differs by more than 8 of 255. A blinking
+    cursor is a change; a change that is reversed between two captures is not noticed. Proves the
     state, not who made it.
 
     Args:
         view: the machine.
         region: left, top, right, bottom in px.
-        seconds: how long.
+        seconds: the duration.
 
     Example:
         ``{on: desktop, check: screen_region_still, with: {region: [0, 0, 640, 400]}}``
@@ -202,16 +207,16 @@ def screen_region_coloured(
     share: Share = 0.95,
     tolerance: Annotated[int, Field(ge=0, le=128)] = 12,
 ) -> bool:
-    """Return whether a part of the screen has a colour.
+    """Return whether a part of the screen has the given colour.
 
     Proves the state, not who made it.
 
     Args:
         view: the machine.
         region: left, top, right, bottom in px.
-        colour: as ``rrggbb``, hexadecimal.
-        share: minimum share of the part's px.
-        tolerance: how far each of red, green and blue may differ from it, of 255.
+        colour: colour as hexadecimal ``rrggbb``.
+        share: minimum fraction of the part's px that have the colour.
+        tolerance: maximum difference of each of red, green and blue, of 255.
 
     Example:
         ``{on: desktop, check: screen_region_coloured,
@@ -229,17 +234,18 @@ def image_has_text(
     view: MachineView, path: str, text: str, *, whole_line: bool = False,
     engine: EngineName = "rapidocr",
 ) -> bool:  # fmt: skip
-    """Return whether a line of text in a picture file contains this text, recognised by OCR.
+    """Return whether a line of text in a picture file contains the given text, recognised by OCR.
 
-    Compared as by ``screen_has_text``. A file that is missing or broken is unmet. Proves the state, not
+    The comparison is that of ``screen_has_text``. A file that is missing or corrupt is unmet.
+    Proves the state, not
     who made it.
 
     Args:
         view: the machine.
-        path: of the picture.
+        path: path of the picture.
         text: the text; must not be empty.
-        whole_line: the line must hold nothing else.
-        engine: the OCR engine; ``easyocr`` needs weights of your own.
+        whole_line: whether the line must contain nothing else.
+        engine: the OCR engine; ``easyocr`` needs separately installed weights.
 
     Example:
         ``{on: desktop, check: image_has_text, with: {path: ~/shot.png, text: Invoice 7}}``
@@ -264,20 +270,21 @@ def image_contains_picture(
     max_scale: Scale = 4.0,
     method: MatcherName = "sift",
 ) -> bool:
-    """Return whether a picture file contains another picture, at a position and scale.
+    """Return whether a picture file contains another picture, at any position and scale.
 
-    Found by features, as by ``screen_shows_picture``. A file that is missing or broken is unmet; without
-    the other picture the result is inconclusive when the trial begins, and unmet later. Proves the
+    It is found by features, as in ``screen_shows_picture``. A file that is missing or corrupt is
+    unmet; if the other picture is missing or corrupt, the result is inconclusive at the start of
+    the trial, and unmet later. Proves the
     state, not who made it.
 
     Args:
         view: the machine.
-        path: of the picture that contains the other.
+        path: path of the picture that contains the other.
         picture: path of the other one, or ``data:image/png;base64,...``.
-        region: left, top, right, bottom in px of the file; it must contain the whole picture.
-        min_scale: smallest size it may have, by its own.
-        max_scale: largest size it may have.
-        method: ``xfeat`` needs weights of your own.
+        region: left, top, right, bottom in px of the file; must contain the whole picture.
+        min_scale: minimum scale.
+        max_scale: maximum scale.
+        method: feature detector; ``xfeat`` needs separately installed weights.
 
     Example:
         ``{on: desktop, check: image_contains_picture,
@@ -319,8 +326,8 @@ def _bounds(region: Region | None, pixels: Pixels) -> Bounds:
     left, top, right, bottom = region or (0, 0, width, height)
     if not (left < right <= width and top < bottom <= height):
         raise ObstructedEvaluationError(
-            f"The region {region} is empty or exceeds the picture.",
-            details=f"It has {width}x{height} px.",
+            f"The region {region} is empty or extends beyond the picture.",
+            details=f"The picture has {width}x{height} px.",
         )
     return Bounds(left, top, right, bottom)
 

@@ -1,4 +1,4 @@
-"""The smallest agent of one's own: a class with one method, which needs no import of ours."""
+"""A minimal custom agent: a class with one method, without imports from Mesocosm."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ LINE = "echo hello > note.txt\n"
 
 
 class Typist:
-    """Opens a terminal on the desktop and types a line into it, whatever it was asked to do."""
+    """Opens a terminal on the desktop and types a line into it, whatever the task is."""
 
     def __init__(self, context: Any) -> None:  # noqa: ANN401 - an AgentContext
         self.turns = [

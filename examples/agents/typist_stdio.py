@@ -14,7 +14,7 @@ TURNS = [
 
 
 def main() -> None:
-    """Answer each observation with a line, until the trial is over."""
+    """Reply to each observation with one line until the trial ends."""
     turns = iter(TURNS)
     for line in sys.stdin:
         message = json.loads(line)

@@ -1,4 +1,4 @@
-"""An agent that asks a model, without its address or key: registered with `model: true`, it gets both from outside."""
+"""An agent that uses a model: because of `model: true`, Mesocosm sets the address and adds the key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MODEL = os.environ["MESOCOSM_MODEL_NAME"]
 
 
 def as_tool(action: dict[str, Any]) -> dict[str, Any]:
-    """Return an action as a tool of a chat completion."""
+    """Return an action as a chat completion tool."""
     function = {
         "name": f"{action['on'] or 'session'}__{action['do']}",
         "description": action["description"],
@@ -23,14 +23,14 @@ def as_tool(action: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_action(function: dict[str, str]) -> dict[str, Any]:
-    """Return the action that a call of a tool means."""
+    """Return the action for a tool call."""
     role, _, name = function["name"].partition("__")
     action = {"do": name, "with": json.loads(function["arguments"])}
     return action if role == "session" else {"on": role, **action}
 
 
 def ask(task: str, tools: list[Any], screens: dict[str, Any]) -> dict[str, Any]:
-    """Return what the model does next, as a turn."""
+    """Ask the model for its next actions and return them as a turn."""
     urls = [f"data:image/png;base64,{screen['png']}" for screen in screens.values()]
     content = [{"type": "text", "text": task}]
     content += [{"type": "image_url", "image_url": {"url": url}} for url in urls]  # type: ignore[dict-item]
@@ -48,12 +48,12 @@ def ask(task: str, tools: list[Any], screens: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer each observation with what the model does."""
+    """Reply to each observation with the model's turn."""
     task, tools = "", []
     for line in sys.stdin:
         message = json.loads(line)
         if message["type"] == "start":
-            task, tools = message["instruction"], [as_tool(each) for each in message["actions"]]
+            task, tools = message["instruction"], [as_tool(action) for action in message["actions"]]
         elif message["type"] == "observation":
             print(json.dumps(ask(task, tools, message["screens"])), flush=True)
 

@@ -1,4 +1,4 @@
-"""One trial from a program of one's own: reset, step, close."""
+"""Drive one trial from your own program: reset, step, close."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TURNS = [
 
 
 def main(suite_name: str, task_name: str, fleet: str = "real") -> None:
-    """Carry out three actions and print what came of them."""
+    """Carry out three actions and print the results."""
     suite = open_suite(suite_name)
     context = RunContext(open_fleet(fleet, get_settings()), vocabulary=suite.vocabulary)
     with Episode(context) as episode:

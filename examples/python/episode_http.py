@@ -1,4 +1,4 @@
-"""One trial over HTTP, by a program that needs nothing of Mesocosm but an address and a token."""
+"""Drive one trial over HTTP; the program only needs the service's address and a token."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ACTIONS: list[dict[str, Any]] = [
 
 
 class Client:
-    """Talks to the episode API over one connection, and waits while there is no capacity."""
+    """Client of the episode API that uses one connection and waits while there is no capacity."""
 
     def __init__(self, server: str, token: str) -> None:
         address = urllib.parse.urlsplit(server)
@@ -32,7 +32,7 @@ class Client:
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-        """Make a request and return its reply."""
+        """Send a request and return the reply."""
         while True:
             self._connection.request("POST", path, json.dumps(body), self._headers)
             reply = self._connection.getresponse()
@@ -45,14 +45,14 @@ class Client:
 
 
 def main(server: str, suite: str, task: str, fleet: str = "real") -> None:
-    """Carry out three actions and print what came of them."""
+    """Carry out three actions and print the results."""
     with contextlib.closing(Client(server, os.environ["MESOCOSM_TOKEN"])) as client:
         drive(client, suite, task, fleet)
 
 
 def drive(client: Client, suite: str, task: str, fleet: str) -> None:
-    """Open an episode, step it, have it judged and close it."""
-    key = uuid.uuid4().hex  # opening is repeated with it: a lost reply opens no second episode
+    """Open, step, evaluate, and close an episode."""
+    key = uuid.uuid4().hex  # if the reply is lost, retrying with it opens no second episode
     episode = client.post(
         "/api/v1/episodes", suite=suite, task=task, seed=7, fleet=fleet, ttl_s=300, key=key
     )

@@ -1,4 +1,4 @@
-"""Machines without a task: lease them, use them, have them as new."""
+"""Use machines without a task: lease, use, and reset them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from provisioning.protocols import Kind
 
 
 def main(fleet: str = "real") -> None:
-    """Write a file on a desktop, and see that a reset took it away."""
-    lender = open_fleet(fleet, get_settings())
-    with lender.acquire({"desktop": Kind.DESKTOP}, ttl_s=600) as lease:
+    """Write a file on a desktop and reset the desktop, which removes the file."""
+    machine_fleet = open_fleet(fleet, get_settings())
+    with machine_fleet.acquire({"desktop": Kind.DESKTOP}, ttl_s=600) as lease:
         desktop = lease.environment.machines["desktop"]
         path = f"{desktop.info.home}/note.txt"
         desktop.files.put(path, b"hello")
         print(desktop.files.get(path).decode())
         lease.renew()  # 600 seconds from now
-        desktop = lease.reset().machines["desktop"]  # as new: rewound, or another fork
+        desktop = lease.reset().machines["desktop"]  # rewound, or another fork
         print(desktop.info.machine_id, desktop.screen.capture().shape)
 
 

@@ -1,4 +1,4 @@
-"""A whole run from a program of one's own: trials of an agent, kept and reported like others."""
+"""Run a whole suite from your own program, recorded and reported like any other run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Patient(Agent):
 
 
 def main(suite_name: str, fleet: str = "real") -> None:
-    """Try every task of a suite, two at a time, and print the report."""
+    """Run every task of a suite, two at a time, and print the report."""
     settings = get_settings()
     suite = open_suite(suite_name)
     plan = Plan(suite, CustomSpec(name="patient"), AgentDriver(Patient), seed=7)

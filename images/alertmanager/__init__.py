@@ -1,1 +1,1 @@
-"""The image of Alertmanager: upstream's where a registry gives it, else the distribution's."""
+"""The Alertmanager image: upstream's if a registry provides it, else the distribution's."""

@@ -1,4 +1,4 @@
-"""Alertmanager, as one image with one entry point wherever it is from."""
+"""Alertmanager as an image with the same entry point, whatever its origin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UPSTREAM = "prom/alertmanager:v0.27.0"
 
 
 def alertmanager_recipe(settings: Settings) -> UpstreamRecipe:
-    """Make the recipe."""
+    """Return the recipe."""
     del settings
     return UpstreamRecipe(
         name="alertmanager",

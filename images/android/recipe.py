@@ -1,4 +1,4 @@
-"""Google's emulator: built only by who accepts Google's licence, never passed on."""
+"""Google's emulator: built only by users who accept Google's licence, never redistributed."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _MEMORY = "6g"
 
 
 class AndroidRecipe:
-    """The emulator, one virtual device, the user's APKs, and a snapshot to resume from.
+    """Recipe of the emulator, one virtual device, the user's APKs, and a snapshot to resume from.
 
-    The Dockerfile installs; the snapshot is made afterwards in a container that has ``/dev/kvm``,
-    which no build has, and that container becomes the image.
+    The Dockerfile installs the software. The snapshot is then taken in a container that has
+    ``/dev/kvm``, which builds lack, and that container becomes the image.
 
     Args:
-        settings: whether the licence is accepted, and the folder of APKs.
+        settings: licence acceptance and the folder of APKs.
     """
 
     name = "android"
@@ -50,7 +50,7 @@ class AndroidRecipe:
         return self._pins["system_image"].split(";")[1]
 
     def inputs(self) -> Mapping[str, object]:
-        """Return scripts, pins and the digests of the APKs; whether somebody accepts is no input."""
+        """Return scripts, pins and digests of the APKs; the licence acceptance is not an input."""
         return {
             "files": {name: digest_file(HERE / name) for name in _SCRIPTS},
             "pins": self._pins,
@@ -58,10 +58,10 @@ class AndroidRecipe:
         }
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
-        """Install and prepare.
+        """Install the emulator and take the snapshot.
 
         Raises:
-            RequirementError: the licence was not accepted, or there is no ``/dev/kvm``.
+            RequirementError: the licence was not accepted, or ``/dev/kvm`` is missing.
             ImageBuildError: a step failed, or an APK does not match its checksum.
         """
         self._require()
@@ -76,31 +76,31 @@ class AndroidRecipe:
         for path in apks.iterdir():
             path.unlink()
         apks.rmdir()
-        report("prepare", None, "booting the virtual device once, for its snapshot")
+        report("prepare", None, "booting the virtual device once for its snapshot")
         return Product(
             docker_id=_prepare(str(installed.docker_id)),
             packages=installed.packages,
-            notes={"licence": f"accepted by who built it: {LICENCE}", **self._pins},
+            notes={"licence": f"accepted by the builder: {LICENCE}", **self._pins},
         )
 
     def _require(self) -> None:
         if not self._settings.accept_android_sdk_licence:
             raise RequirementError(
                 "The licence of Google's Android SDK has not been accepted.",
-                details=f"The emulator and its system images are Google's; read {LICENCE}.",
-                resolution="`mesocosm image build android --accept-android-sdk-licence`.",
+                details=f"The emulator and its system images belong to Google; read {LICENCE}.",
+                resolution="Run `mesocosm image build android --accept-android-sdk-licence`.",
             )
         if not KVM.exists():
             raise RequirementError(
-                "Google's emulator needs KVM: this host has no /dev/kvm.",
-                resolution="Use the reference phone, which needs none: `mesocosm image build phone`.",
+                "Google's emulator requires KVM, but this host has no /dev/kvm.",
+                resolution="Use the reference phone, which needs no KVM: `mesocosm image build phone`.",
             )
 
     def _apks(self) -> list[tuple[Path, str]]:
-        """Return the user's APKs and their digests, each as its line in SHA256SUMS says.
+        """Return the user's APKs and their digests, verified against SHA256SUMS.
 
         Raises:
-            ImageBuildError: one has no line, or another digest.
+            ImageBuildError: an APK has no line there, or another digest.
         """
         folder = self._settings.android_apks_dir
         if folder is None:
@@ -111,25 +111,25 @@ class AndroidRecipe:
             raise ImageBuildError(
                 f"{folder} has no {_SUMS}.",
                 details=str(exc),
-                resolution=f"Write it: `cd {folder} && sha256sum *.apk > {_SUMS}`.",
+                resolution=f"Create it: `cd {folder} && sha256sum *.apk > {_SUMS}`.",
             ) from exc
         wanted = {
             name.lstrip(" *"): digest for digest, _, name in (x.partition(" ") for x in lines)
         }
-        found = [(path, digest_file(path)) for path in sorted(folder.glob("*.apk"))]
-        for path, digest in found:
+        apks = [(path, digest_file(path)) for path in sorted(folder.glob("*.apk"))]
+        for path, digest in apks:
             if wanted.get(path.name) != digest:
                 raise ImageBuildError(
-                    f"{path.name} is not the file that {_SUMS} names.",
-                    details=f"Its SHA-256 is {digest}; {wanted.get(path.name, 'none')} is named.",
+                    f"{path.name} does not match its checksum in {_SUMS}.",
+                    details=f"Its SHA-256 is {digest}, expected {wanted.get(path.name, 'none')}.",
                 )
-        if missing := wanted.keys() - {path.name for path, _ in found}:
-            raise ImageBuildError(f"{folder} lacks {', '.join(sorted(missing))}.")
-        return found
+        if missing := wanted.keys() - {path.name for path, _ in apks}:
+            raise ImageBuildError(f"{folder} does not contain {', '.join(sorted(missing))}.")
+        return apks
 
 
 def _prepare(image: str) -> str:
-    """Run prepare.sh in a container with KVM and make an image of it; return the image's id."""
+    """Run prepare.sh in a container with KVM, commit it, and return the image's ID."""
     from docker.errors import DockerException  # noqa: PLC0415
     from requests.exceptions import RequestException  # noqa: PLC0415
 

@@ -1,1 +1,1 @@
-"""The small system every docker image of the appliance stands on."""
+"""The minimal system that all docker images of the appliance are based on."""

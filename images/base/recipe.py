@@ -1,4 +1,4 @@
-"""A Debian or Ubuntu of the host's own release: from a registry, or made from its archive."""
+"""A Debian or Ubuntu of the host's own release, from a registry or built from its archive."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REGISTRY_DEADLINE_S = 5
 
 
 class BaseRecipe:
-    """The base of the appliance's docker images.
+    """Recipe of the base of the appliance's docker images.
 
     Args:
         settings: may name mirrors.
@@ -52,11 +52,11 @@ class BaseRecipe:
         return self._distribution.name
 
     def inputs(self) -> Mapping[str, object]:
-        """Return the digest of the Dockerfile; the variant says the rest."""
+        """Return the digest of the Dockerfile; the variant covers the rest."""
         return {"dockerfile": digest_file(HERE / "Dockerfile")}
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
-        """Get the bare system, then set it to the host's archives."""
+        """Get the bare system and configure it for the host's archives."""
         del needed
         context = workdir / "context.tar"
         with connect() as client:
@@ -70,9 +70,9 @@ class BaseRecipe:
         return Product(docker_id=built, packages=packages, notes={"origin": origin})
 
     def _get_bare(self, client: DockerClient, workdir: Path, report: Report) -> tuple[str, str]:
-        """Return the id of the bare image and where it is from."""
+        """Return the ID and origin of the bare image."""
         reference = self._distribution.registry_image
-        report("registry", None, f"asking for {reference}")
+        report("registry", None, f"requesting {reference}")
         if pulled := pull(client, reference, deadline_s=REGISTRY_DEADLINE_S, report=report):
             return pulled, f"registry image {reference}"
         rootfs = workdir / "rootfs.tar"
@@ -82,7 +82,7 @@ class BaseRecipe:
         return bare, f"mmdebstrap of {self._distribution.suite}"
 
     def _write_files(self, workdir: Path) -> dict[str, Path]:
-        """Write the apt settings of the image; gives the files of its build context."""
+        """Write the apt settings of the image and return the files of its build context."""
         apt = workdir / "apt"
         conf = apt / "apt.conf.d"
         conf.mkdir(parents=True)
@@ -98,7 +98,7 @@ class BaseRecipe:
 
 
 def _empty(workdir: Path) -> None:
-    """Remove all that was needed only to build."""
+    """Remove everything that was needed only for the build."""
     for path in sorted(workdir.rglob("*"), reverse=True):
         if path.is_dir() and not path.is_symlink():
             path.rmdir()

@@ -1,1 +1,1 @@
-"""Desktops from a vendor's cloud image, set up by cloud-init instead of mmdebstrap."""
+"""Desktops built from a vendor's cloud image by cloud-init instead of mmdebstrap."""

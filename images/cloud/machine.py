@@ -1,4 +1,4 @@
-"""Run cloud-init: boot a disk with a seed beside it until the guest powers itself off."""
+"""Run cloud-init: boot a disk with a seed image until the guest powers itself off."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 QEMU = "qemu-system-x86_64"
-# A guest that finds no root ends at once.
+# A guest that finds no root file system exits at once.
 _CMDLINE = "root=/dev/vda rw console=ttyS0 quiet panic=5 mitigations=off"
 _CPU_MODELS = {"kvm": "host", "tcg": "max"}
 _OUTPUT_MIB = 256
@@ -24,17 +24,17 @@ _TAIL_BYTES = 3000
 
 @dataclass(frozen=True, slots=True)
 class BuildMachine:
-    """A machine that lives for one build.
+    """A temporary virtual machine for one build.
 
     Attributes:
-        disk: qcow2; it is changed.
-        seed: ISO image.
-        folder: where its log and the disk it answers on are put.
-        kernel: to boot, with `initrd`; None boots what the disk's own boot loader does.
-        initrd: beside the kernel.
+        disk: qcow2 image, modified in place.
+        seed: ISO image with the seed.
+        folder: folder for its log and its answer disk.
+        kernel: kernel to boot, with `initrd`; None uses the disk's own boot loader.
+        initrd: initrd of the kernel.
         accelerator: ``kvm`` or ``tcg``.
-        memory_mib: RAM.
-        has_network: it reaches what this host reaches; else nothing.
+        memory_mib: RAM size.
+        has_network: whether it has this host's network access; else it has none.
     """
 
     disk: Path
@@ -48,17 +48,17 @@ class BuildMachine:
 
     @property
     def serial_log(self) -> Path:
-        """What the guest says."""
+        """The log of the guest's serial console."""
         return self.folder / "serial.log"
 
     def argv(self) -> list[str]:
-        """Return the command that runs it. Source: QEMU 7.2, invocation."""
+        """Return the QEMU command line. Source: QEMU 7.2, invocation."""
         command = [
             *(QEMU, "-accel", self.accelerator, "-cpu", _CPU_MODELS[self.accelerator]),
             *("-machine", "q35", "-m", str(self.memory_mib), "-smp", "2"),
             *("-nodefaults", "-display", "none", "-no-reboot"),
             *("-serial", f"file:{self.serial_log}"),
-            # Devices in the order in which the guest is to name them: vda, vdb, vdc.
+            # The order of devices determines the guest's names: vda, vdb, vdc.
             *_disk("disk", f"file={self.disk},format=qcow2,discard=unmap", "bootindex=1"),
             *_disk("seed", f"file={self.seed},format=raw,readonly=on"),
             *_disk("out", f"file={self.folder / 'out.raw'},format=raw", f"serial={OUTPUT_SERIAL}"),
@@ -71,13 +71,13 @@ class BuildMachine:
         return command
 
     def run(self, *, timeout_s: float) -> dict[str, bytes]:
-        """Boot it and wait for its end.
+        """Boot the machine and wait until it powers off.
 
         Returns:
-            What the guest wrote to its answer disk as a tar: name to content.
+            The files of the tar that the guest wrote to its answer disk: name to content.
 
         Raises:
-            ImageBuildError: it did not end in time, or it says that it failed.
+            ImageBuildError: it did not finish in time, or it reported a failure.
             ToolError: QEMU is missing or failed.
         """
         answer = self.folder / "out.raw"
@@ -101,7 +101,7 @@ class BuildMachine:
 
     def _tail(self) -> str:
         if not self.serial_log.is_file():
-            return "The guest said nothing."
+            return "The guest's serial log is empty."
         return self.serial_log.read_bytes()[-_TAIL_BYTES:].decode(errors="replace")
 
 
@@ -111,7 +111,7 @@ def _disk(name: str, source: str, *options: str) -> list[str]:
 
 
 def _read_tar(path: Path) -> dict[str, bytes]:
-    """Read the regular files of a tar; what is none is empty."""
+    """Return the regular files of a tar; other members have empty content."""
     files = {}
     try:
         with tarfile.open(path, "r:") as tar:

@@ -1,8 +1,8 @@
-"""Make a desktop guest from a cloud image: the same desktop as `images.desktop`, other ground.
+"""Build a desktop guest from a cloud image: the same desktop as `images.desktop`, another base.
 
 The vendor's image is fetched and verified, a machine boots it once with a seed that installs the
-packages and runs the desktop's own customisation, and its root partition becomes the disk. For a
-vendor with no signed image at hand, Debian, the ground is made of its archive with cloud-init.
+packages and runs the desktop's own customisation, and its root partition becomes the disk. For
+Debian, which has no signed image, the base system is built from the archive with cloud-init.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ _GROUND_PACKAGES = (
     *("cloud-init", "initramfs-tools", "zstd"),
 )
 _GROUND_KERNEL = "linux-image-cloud-amd64"
-# What a seed of ours asks for and no more: each module and each other cloud that is looked for
-# costs seconds under emulation.
+# Only what our seed requires: each additional module and data source costs seconds under emulation.
 _GROUND_CONFIG = """\
 datasource_list: [NoCloud]
 cloud_init_modules: [bootcmd, set_hostname, update_hostname, ssh]
@@ -61,10 +60,10 @@ _ROOT_TYPE = "0FC63DAF-8483-4772-8E79-3D69D8477DE4"
 
 
 class CloudDesktopRecipe:
-    """The desktop of one distribution on its cloud image.
+    """Recipe of one distribution's desktop on its cloud image.
 
     Args:
-        settings: name the distribution, and hold the key that may enter.
+        settings: name the distribution and the folder of the SSH key.
     """
 
     name = "desktop"
@@ -77,11 +76,11 @@ class CloudDesktopRecipe:
 
     @property
     def variant(self) -> str:
-        """The distribution's name, and that it stands on a cloud image."""
+        """The distribution's name with a suffix for the cloud image."""
         return f"{self._distribution.name}-cloud"
 
     def inputs(self) -> Mapping[str, object]:
-        """Return the digests of both recipes' files and of the key that is let in."""
+        """Return the digests of both recipes' files and of the authorized key."""
         return {
             "cloud": digest_tree(HERE),
             "desktop": digest_tree(DESKTOP),
@@ -92,7 +91,7 @@ class CloudDesktopRecipe:
         }
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
-        """Make the disk, the kernel, the initrd and the guest's SSH host key."""
+        """Build the disk, the kernel, the initrd and the guest's SSH host key."""
         del needed
         make_key(workdir / HOST_KEY, "mesocosm-desktop")
         scratch = workdir / "scratch"
@@ -105,7 +104,7 @@ class CloudDesktopRecipe:
         files = machine.run(timeout_s=_BUILD_TIMEOUT_S)
         for name, wanted in ((KERNEL, "vmlinuz"), (INITRD, "initrd.img")):
             (workdir / name).write_bytes(files[wanted])
-        report("disk", None, "taking the root file system out of the disk")
+        report("disk", None, "extracting the root file system")
         take_root(machine.disk, workdir / DISK, scratch)
         shutil.rmtree(scratch)
         rows = (line.split(maxsplit=1) for line in files["packages.txt"].decode().splitlines())
@@ -117,7 +116,7 @@ class CloudDesktopRecipe:
         return Product(packages={row[0]: row[1] for row in rows}, notes=notes)
 
     def _ground(self, scratch: Path, report: Report) -> BuildMachine:
-        """Get the image to build on; gives the machine that boots it."""
+        """Get the base image and return the machine that boots it."""
         seed = scratch / "seed.iso"
         accelerator = "kvm" if self._settings.accelerator == "kvm" else "tcg"
         if self._distribution.vendor == "ubuntu":
@@ -128,7 +127,7 @@ class CloudDesktopRecipe:
         return BuildMachine(disk, seed, scratch, kernel, initrd, accelerator=accelerator)
 
     def _seed(self, workdir: Path, scratch: Path, report: Report) -> tuple[Seed, dict[str, str]]:
-        """Return what cloud-init has to do, and where the browser is from."""
+        """Return the seed for cloud-init and the notes about the browser."""
         packages = [*read_packages(self._distribution), self._distribution.kernel]
         browser = prepare_browser(self._distribution, self._settings, scratch, report)
         packages += browser.packages
@@ -165,20 +164,20 @@ class CloudDesktopRecipe:
 def make_ground(
     distribution: Distribution, settings: Settings, folder: Path, report: Report
 ) -> Path:
-    """Make a small system with cloud-init, as a vendor's cloud image is, of the archive.
+    """Build a minimal system with cloud-init from the archive, in place of a vendor's cloud image.
 
     Args:
-        distribution: of which vendor and release.
+        distribution: vendor and release.
         settings: may name a mirror.
-        folder: where the disk, ``vmlinuz`` and ``initrd.img`` are put.
-        report: told about progress.
+        folder: output folder for the disk, ``vmlinuz`` and ``initrd.img``.
+        report: receives progress.
 
     Returns:
         The path of the disk: qcow2, one ext4 file system, no partitions.
 
     Raises:
         ToolError: mmdebstrap, mke2fs or qemu-img failed.
-        ImageBuildError: no archive or no keys.
+        ImageBuildError: the archive or its keys are missing.
     """
     root, raw, disk = folder / "ground", folder / "ground.raw", folder / "ground.qcow2"
     bootstrap(
@@ -211,17 +210,17 @@ def make_ground(
 
 
 def take_root(disk: Path, target: Path, scratch: Path) -> None:
-    """Write a disk's root file system as a disk of its own, without partitions.
+    """Extract a disk's root file system to a disk without partitions.
 
-    The largest partition of the Linux type is the root; a disk with no partitions is taken whole.
+    The largest Linux partition is the root; a disk without partitions is used as a whole.
 
     Args:
-        disk: qcow2.
-        target: qcow2; made.
-        scratch: has room for the whole disk, sparse.
+        disk: source, qcow2.
+        target: output, qcow2.
+        scratch: folder with room for the whole disk, sparse.
 
     Raises:
-        ImageBuildError: there are partitions, but none of a root.
+        ImageBuildError: there are partitions, but no root partition.
         ToolError: qemu-img or sfdisk failed.
     """
     raw = scratch / "whole.raw"

@@ -1,4 +1,4 @@
-"""Fetch a vendor's cloud image; nothing is used whose signature and checksum do not hold."""
+"""Fetch a vendor's cloud image, and verify its signature and checksum before use."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ KEYS = (
 )
 _TIMEOUT_S = 60.0
 _CHUNK_BYTES = 1 << 20
-_CURE = "Try again; if it stays so, do not use this address (MESOCOSM_MIRROR_CLOUD)."
+_CURE = "Try again. If the error persists, do not use this address (MESOCOSM_MIRROR_CLOUD)."
 
 
 def fetch_cloud_image(
     distribution: Distribution, settings: Settings, workdir: Path, report: Report
 ) -> Path:
-    """Fetch the current cloud image of a release, verified.
+    """Fetch and verify the current cloud image of a release.
 
     Args:
-        distribution: whose image; one of Ubuntu.
-        settings: name the address that has ``<suite>/current/``.
-        workdir: where the image is put.
-        report: told about progress.
+        distribution: an Ubuntu release.
+        settings: name the URL that contains ``<suite>/current/``.
+        workdir: output folder for the image.
+        report: receives progress.
 
     Returns:
         The path of the image, qcow2.
 
     Raises:
-        ImageBuildError: there is no address, it does not answer, or what it sent is not what the
+        ImageBuildError: the URL is missing or does not answer, or the image is not the one that the
             vendor signed.
     """
     if not settings.mirror_cloud:
         raise ImageBuildError(
-            f"No address of cloud images of {distribution.name} is known.",
-            resolution="Set MESOCOSM_MIRROR_CLOUD to the one its vendor names, or leave out "
-            "MESOCOSM_DESKTOP_SOURCE: the desktop is then made from the archive.",
+            f"The URL of cloud images of {distribution.name} is not known.",
+            resolution="Set MESOCOSM_MIRROR_CLOUD to the vendor's URL, or unset "
+            "MESOCOSM_DESKTOP_SOURCE to build the desktop from the archive.",
         )
     base = f"{settings.mirror_cloud.rstrip('/')}/{distribution.suite}/current"
     name = f"{distribution.suite}-server-cloudimg-amd64.img"
@@ -78,10 +78,10 @@ def fetch_cloud_image(
 def check_signature(
     data: bytes, signature: bytes, keyring: Path, workdir: Path, keys: tuple[str, ...] = KEYS
 ) -> None:
-    """Make sure that one of the vendor's keys signed something.
+    """Verify that one of the vendor's keys signed a file.
 
     Raises:
-        ImageBuildError: none did.
+        ImageBuildError: no known key signed it.
         ToolMissingError: gpgv is not installed.
     """
     signed, detached = workdir / "signed", workdir / "signed.gpg"
@@ -95,17 +95,17 @@ def check_signature(
     detached.unlink()
     if checked.exit_code != 0 or not set(signers) & set(keys):
         raise ImageBuildError(
-            "The checksums of the cloud images are not signed by their vendor.",
+            "The cloud image checksums are not signed by the vendor.",
             details=checked.stderr.decode(errors="replace").strip(),
             resolution=_CURE,
         )
 
 
 def find_sum(sums: str, name: str) -> str:
-    """Read the SHA-256 of a file out of a list as ``sha256sum`` writes it.
+    """Return the SHA-256 of a file from a list in the format of ``sha256sum``.
 
     Raises:
-        ImageBuildError: the list does not have it.
+        ImageBuildError: the list does not contain the file.
     """
     match = re.search(rf"^([0-9a-f]{{64}}) [ *]{re.escape(name)}$", sums, flags=re.MULTILINE)
     if not match:
@@ -126,8 +126,8 @@ def _download(url: str, path: Path, wanted: str, report: Report) -> Path:
     if digest.hexdigest() != wanted:
         path.unlink()
         raise ImageBuildError(
-            f"{path.name} is not what its vendor signed.",
-            details=f"Its SHA-256 is {digest.hexdigest()}, {wanted} was signed.",
+            f"{path.name} does not match the checksum that its vendor signed.",
+            details=f"Its SHA-256 is {digest.hexdigest()}, expected {wanted}.",
             resolution=_CURE,
         )
     return path

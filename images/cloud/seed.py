@@ -1,7 +1,7 @@
-"""What cloud-init is told: a NoCloud seed, an ISO image with the label ``CIDATA``.
+"""Instructions for cloud-init: a NoCloud seed, an ISO image with the label ``CIDATA``.
 
-Beside cloud-init's own files it carries ``recipe.tar``, which the guest unpacks to
-`RECIPE_IN_GUEST`; its ``install.sh`` is the last thing cloud-init runs before it powers off.
+In addition to cloud-init's own files it contains ``recipe.tar``, which the guest unpacks to
+`RECIPE_IN_GUEST`; cloud-init runs its ``install.sh`` last, before powering off.
 Source: cloud-init documentation, NoCloud; ECMA-119 and Joliet by pycdlib.
 """
 
@@ -32,15 +32,15 @@ _APT_CONF = 'APT::Install-Recommends "false";\nDpkg::Options:: "--force-unsafe-i
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """What one machine is told.
+    """The cloud-init seed of one machine.
 
     Attributes:
-        instance_id: cloud-init works anew when it changes.
-        hostname: of the guest.
-        packages: to install; with none the guest's archives are not asked.
-        mirror: of the guest's distribution; empty leaves what the image has.
-        firefox: address and armoured key of Mozilla's archive, or None.
-        recipe: file name to path of what ``recipe.tar`` holds; ``install.sh`` must be there.
+        instance_id: cloud-init runs again when it changes.
+        hostname: host name of the guest.
+        packages: packages to install; if empty, the guest does not query its archives.
+        mirror: mirror of the guest's distribution; empty keeps the image's own.
+        firefox: URL and ASCII-armoured key of Mozilla's archive, or None.
+        recipe: files of ``recipe.tar``, by name; must contain ``install.sh``.
     """
 
     instance_id: str
@@ -51,12 +51,12 @@ class Seed:
     firefox: tuple[str, str] | None = None
 
     def user_data(self) -> str:
-        """Write the cloud-config."""
+        """Return the cloud-config."""
         config: dict[str, Any] = {
             "hostname": self.hostname,
             "users": [],
             "ssh_pwauth": False,
-            # The recipe brings the host key and the locale.
+            # The recipe sets the host key and the locale.
             "ssh_genkeytypes": ["ed25519"],
             "locale": False,
             "bootcmd": [["sh", "-c", _UNPACK], *self._prepare()],
@@ -70,11 +70,11 @@ class Seed:
         return f"#cloud-config\n{body}"
 
     def meta_data(self) -> str:
-        """Write the metadata."""
+        """Return the metadata."""
         return yaml.safe_dump({"instance-id": self.instance_id, "local-hostname": self.hostname})
 
     def network_config(self) -> str:
-        """Write the network of the build: DHCP on whatever card there is."""
+        """Return the network configuration of the build: DHCP on any network card."""
         card = {"match": {"name": "e*"}, "dhcp4": True, "dhcp6": False}
         return yaml.safe_dump({"version": 2, "ethernets": {"nic": card}})
 
@@ -100,7 +100,7 @@ class Seed:
         iso.close()
 
     def _prepare(self) -> list[list[str]]:
-        """Do what must be done before packages are installed, where the recipe has it."""
+        """Return the recipe's commands that must run before packages are installed."""
         acts = {
             "prepare.sh": f"MESOCOSM_RECIPE_DIR={RECIPE_IN_GUEST} sh {RECIPE_IN_GUEST}/prepare.sh /",
             "firefox.pref": f"cp {RECIPE_IN_GUEST}/firefox.pref /etc/apt/preferences.d/",
@@ -120,7 +120,7 @@ class Seed:
 
 
 def pack(files: Mapping[str, Path]) -> bytes:
-    """Pack files and folders into a tar that is the same for the same content."""
+    """Pack files and folders into a reproducible tar."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, path in sorted(files.items()):

@@ -1,1 +1,1 @@
-"""The image of controller and worker: this project and what it needs."""
+"""The image of controller and worker: this project and its dependencies."""

@@ -1,4 +1,4 @@
-"""The image of controller and worker: the base, this project's source, its dependencies, adb, qemu-img."""
+"""The image of controller and worker: base, project source, dependencies, adb, qemu-img."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PROJECT = ("pyproject.toml", "setup.py", "README.md")
 
 
 def controller_recipe(settings: Settings) -> DockerRecipe:
-    """Make the recipe; its digest changes with every source file of the project."""
+    """Return the recipe; its digest changes with every source file of the project."""
     del settings
     source = [name for name in (*_LAYERS, *_PROJECT) if (REPOSITORY / name).exists()]
     return DockerRecipe(

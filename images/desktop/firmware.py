@@ -1,8 +1,8 @@
-"""A package in place of the firmware and microcode that Ubuntu's kernel package asks for.
+"""An empty package that replaces the firmware and microcode of Ubuntu's kernel package.
 
-They are for devices and processors that no virtual machine has, and a third of the desktop's size:
-1.1 GB of 3.8 on Ubuntu 22.04. ``linux-image-virtual`` asks for none, but has no driver for the
-machines' graphics card (``bochs``, which is in ``linux-modules-extra``).
+They are for devices and processors that no virtual machine has, and are a third of the desktop's
+size: 1.1 of 3.8 GB on Ubuntu 22.04. ``linux-image-virtual`` does not depend on them, but has no
+driver for the machines' graphics card (``bochs``, which is in ``linux-modules-extra``).
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Description: no firmware, as virtual machines need none
 
 
 def make_firmware_package(distribution: Distribution, workdir: Path) -> Path | None:
-    """Make the package of a distribution whose kernel package depends on firmware.
+    """Build the package for a distribution whose kernel package depends on firmware.
 
     Args:
-        distribution: of the desktop.
-        workdir: where the package is put; it may go once the system is made.
+        distribution: distribution of the desktop.
+        workdir: output folder; may be deleted once the system is built.
 
     Returns:
-        The package's file; None where the kernel's package asks for none.
+        The package file; None if the kernel package does not depend on firmware.
 
     Raises:
         ToolError: dpkg-deb failed.

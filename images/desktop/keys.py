@@ -1,4 +1,4 @@
-"""The SSH key by which this appliance enters its guests."""
+"""The SSH key for this appliance's access to its guests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def ensure_ssh_key(settings: Settings) -> Path:
-    """Return the private key's path (``.pub`` beside it), made at first need.
+    """Return the path of the private key (public key: ``.pub``), and create the pair on first use.
 
     Raises:
         ToolError: ssh-keygen is missing or failed.
@@ -34,7 +34,7 @@ def ensure_ssh_key(settings: Settings) -> Path:
 
 
 def make_key(path: Path, comment: str) -> None:
-    """Make an Ed25519 key pair without a passphrase.
+    """Create an Ed25519 key pair without a passphrase.
 
     Raises:
         ToolError: ssh-keygen is missing or failed.

@@ -1,4 +1,4 @@
-"""Make a desktop guest: mmdebstrap, then ext4, then qcow2, with its kernel and initrd beside it."""
+"""Build a desktop guest: mmdebstrap, then ext4, then qcow2, plus kernel and initrd."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ HERE = Path(__file__).parent
 DISK, KERNEL, INITRD, HOST_KEY = "disk.qcow2", "vmlinuz", "initrd.img", "ssh_host_ed25519_key"
 DISK_SIZE_GIB = 12
 _INPUTS = ("recipe.py", "firmware.py", "packages.txt", "prepare.sh", "customize.sh", "files")
-# No journal: an overlay is thrown away or rewound, never repaired.
+# No journal: an overlay is discarded or rewound, never repaired.
 _EXT4_FEATURES = "^has_journal,^metadata_csum"
 LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*")
 
 
 class DesktopRecipe:
-    """The desktop of one distribution.
+    """Recipe of one distribution's desktop.
 
     Args:
-        settings: name the distribution, and hold the key that may enter.
+        settings: name the distribution and the folder of the SSH key.
     """
 
     name = "desktop"
@@ -52,7 +52,7 @@ class DesktopRecipe:
         return self._distribution.name
 
     def inputs(self) -> Mapping[str, object]:
-        """Return the digests of the recipe's files and of the key that is let in."""
+        """Return the digests of the recipe's files and of the authorized key."""
         public = ensure_ssh_key(self._settings).with_suffix(".pub")
         return {
             **browser_inputs(self._distribution, self._settings),
@@ -63,7 +63,7 @@ class DesktopRecipe:
         }
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
-        """Make the disk, the kernel, the initrd and the guest's SSH host key."""
+        """Build the disk, the kernel, the initrd and the guest's SSH host key."""
         del needed
         make_key(workdir / HOST_KEY, "mesocosm-desktop")
         root = workdir / "root"
@@ -78,7 +78,8 @@ class DesktopRecipe:
             root,
             report,
             packages=[*own, *browser.packages],
-            # The browser before our own hook, which lists what is installed and forgets the archives.
+            # The browser comes before our own hook, which lists installed packages and removes the
+            # archives.
             options=[*instead, *browser.options, *self._options(workdir, listed)],
             sources=browser.sources,
         )
@@ -107,7 +108,7 @@ class DesktopRecipe:
         return Product(packages=packages, notes=notes)
 
     def _options(self, workdir: Path, listed: Path) -> list[str]:
-        """Write the options of mmdebstrap: what is left out, and the hooks with their inputs."""
+        """Return the options of mmdebstrap: excluded paths, and the hooks with their inputs."""
         variables = {
             "MESOCOSM_RECIPE_DIR": HERE,
             "MESOCOSM_AUTHORIZED_KEY": ensure_ssh_key(self._settings).with_suffix(".pub"),
@@ -127,7 +128,7 @@ class DesktopRecipe:
 
 
 def read_packages(distribution: Distribution) -> list[str]:
-    """Read the packages of a distribution from ``packages.txt``, in its order."""
+    """Return the packages of a distribution from ``packages.txt``, in file order."""
     names = []
     for line in (HERE / "packages.txt").read_text().splitlines():
         entry = line.partition("#")[0].strip()

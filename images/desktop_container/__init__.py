@@ -1,1 +1,1 @@
-"""The desktop guest's own root file system as a container image, its session warmed up."""
+"""The desktop guest's root file system as a container image, with a session that has run once."""

@@ -1,4 +1,4 @@
-"""Turn the disk of the desktop image into a docker image whose first session lies behind it."""
+"""Convert the disk of the desktop image into a docker image whose session has run once."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ HOME = "/home/user"
 HOME_TMPFS = "mode=0755,uid=1000,gid=1000,nosuid,nodev"
 START = f"{GUEST_DIR}/start.sh"
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID")
-"""What root in the container needs: to become the user, and to read and end what is the user's."""
+"""Capabilities of root in the container: become the user, and read and end the user's processes."""
 
 _INPUTS = ("recipe.py", "customize.sh", "files")
-# A container has the host's kernel.
+# A container uses the host's kernel.
 _LEFT_OUT = ("./boot/*", "./lost+found", "./usr/lib/modules/*", "./usr/lib/firmware/*", "./dev/*")
 _TOOL_TIMEOUT_S = 900.0
 _ENGINE_TIMEOUT_S = 900.0
@@ -40,7 +40,7 @@ _WARM_TIMEOUT_S = 180.0
 
 
 class DesktopContainerRecipe:
-    """The desktop of one distribution, for machines without virtualisation.
+    """Recipe of one distribution's desktop for machines without virtualisation.
 
     Args:
         settings: name the distribution.
@@ -58,11 +58,11 @@ class DesktopContainerRecipe:
         return self._choice.name
 
     def inputs(self) -> Mapping[str, object]:
-        """Return the digests of the recipe's own files; the rest is the desktop image's digest."""
+        """Return the digests of its own files; the desktop image's digest covers the rest."""
         return {"files": {name: digest_tree(HERE / name) for name in _INPUTS}}
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
-        """Take the tree off the disk, set it to run without a kernel of its own, warm it up."""
+        """Extract the tree from the disk, adapt it to containers, and run a first session."""
         desktop = needed["desktop"]
         root, tar = workdir / "root", workdir / "root.tar"
         _unpack(desktop.file(DISK), root, report)
@@ -73,7 +73,7 @@ class DesktopContainerRecipe:
         run([*argv, "-cf", str(tar), "."], timeout_s=_TOOL_TIMEOUT_S).require()
         shutil.rmtree(root)
         with connect(_ENGINE_TIMEOUT_S) as client:
-            report("import", None, "importing it into the docker engine")
+            report("import", None, "importing the root file system into the docker engine")
             bare = import_rootfs(client, tar, [f'CMD ["{START}"]'])
             tar.unlink()
             report("warm", None, "running the session for the first time")
@@ -83,7 +83,7 @@ class DesktopContainerRecipe:
 
 
 def _unpack(disk: Path, root: Path, report: Report) -> None:
-    """Write the files of an ext4 disk into a folder, with owners; needs no mount.
+    """Extract the files of an ext4 disk to a folder, with owners and without mounting it.
 
     Source: debugfs(8), ``rdump``. It drops the set-id and sticky bits, and reports no failure.
     """
@@ -91,21 +91,21 @@ def _unpack(disk: Path, root: Path, report: Report) -> None:
     raw = root.with_suffix(".raw")
     convert = ["qemu-img", "convert", "-f", "qcow2", "-O", "raw", str(disk), str(raw)]
     run(convert, timeout_s=_TOOL_TIMEOUT_S).require()
-    report("unpack", None, "reading the root file system off the disk")
+    report("unpack", None, "reading the root file system from the disk")
     root.mkdir()
     dumped = run(["debugfs", "-R", f'rdump / "{root}"', str(raw)], timeout_s=_TOOL_TIMEOUT_S)
     raw.unlink()
     for needed in ("etc/os-release", "usr/bin/Xvfb", "usr/libexec/gnome-session-binary"):
         if not (root / needed).exists():
             raise ImageBuildError(
-                f"The desktop's disk gave no {needed}.",
+                f"The desktop's disk has no {needed}.",
                 details=dumped.stderr.decode(errors="replace")[-1500:],
                 resolution="Run `mesocosm image verify desktop`.",
             )
 
 
 def _warm(client: DockerClient, bare: str) -> str:
-    """Run the session once, keep what it leaves in the home folder, and give the new image's id."""
+    """Run the session once, keep the resulting home folder, and return the new image's ID."""
     container = client.containers.create(
         bare,
         command=[f"{GUEST_DIR}/warm.sh"],
@@ -121,7 +121,7 @@ def _warm(client: DockerClient, bare: str) -> str:
         code = int(container.wait(timeout=_WARM_TIMEOUT_S)["StatusCode"])
         if code != 0:
             raise ImageBuildError(
-                "The session did not come up in the container.",
+                "The session did not start in the container.",
                 container.logs(tail=40).decode(errors="replace"),
             )
         return str(container.commit(conf={"Cmd": [START]}).id)

@@ -1,1 +1,1 @@
-"""The image of the container that holds libvirtd and every QEMU."""
+"""The image of the container that runs libvirtd and all QEMU processes."""

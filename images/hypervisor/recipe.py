@@ -1,4 +1,4 @@
-"""libvirt and QEMU in a container that needs no privileges."""
+"""libvirt and QEMU in an unprivileged container."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FILES = ("Dockerfile", "qemu.conf", "libvirtd.conf", "entrypoint.sh")
 
 
 def hypervisor_recipe(settings: Settings) -> DockerRecipe:
-    """Make the recipe; it stands on the base image."""
+    """Return the recipe, which is based on the base image."""
     del settings
     return DockerRecipe(
         name="hypervisor",

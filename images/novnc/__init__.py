@@ -1,1 +1,1 @@
-"""noVNC, which shows live screens on the pages: from npm, else the distribution's package."""
+"""noVNC for live screens on the web pages: from npm, else the distribution's package."""

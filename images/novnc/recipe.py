@@ -1,4 +1,4 @@
-"""noVNC's modules, as files that the service serves."""
+"""noVNC's modules as static files of the service."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 NAME, VERSION = "@novnc/novnc", "1.7.0"
 INTEGRITY = "sha512-ucEJOx4T2avIRCleodk7YobZj5O2Ga2AeLfQ69A/yjG9HHba2+PDgwSkN3FttrmG+70ZGx21sElNFouK13RzyA=="
-"""Digest of the package, in the form of npm's lock files."""
+"""Digest of the package, in the format of npm's lock files."""
 PACKAGE = "novnc"
 """The distribution's package."""
 MODULE = Path("core/rfb.js")
-"""What pages import."""
+"""Folders that pages import."""
 
 _FOLDERS = ("core", "vendor")
 _TIMEOUT_S = 60.0
@@ -32,9 +32,9 @@ _HURRY = ("--fetch-retries=0", "--fetch-timeout=10000", "--ignore-scripts", "--l
 
 
 class NovncRecipe:
-    """Takes the pinned package where npm is there and gives it, else the distribution's.
+    """Recipe of the pinned package if npm provides it, else the distribution's.
 
-    Nothing of it is the host's: hosts and containers agree on its digest.
+    It does not depend on the host: hosts and containers compute the same digest.
     """
 
     name = "novnc"
@@ -42,14 +42,14 @@ class NovncRecipe:
     needs: tuple[str, ...] = ()
 
     def inputs(self) -> Mapping[str, object]:
-        """Return which package is wanted."""
+        """Return the pinned package."""
         return {"package": f"{NAME}@{VERSION}", "integrity": INTEGRITY}
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
-        """Fetch it.
+        """Fetch the package.
 
         Raises:
-            ImageBuildError: neither npm nor the distribution's archive gives it.
+            ImageBuildError: neither npm nor the distribution's archive provides it.
         """
         del needed
         scratch = workdir / "scratch"
@@ -72,14 +72,14 @@ class NovncRecipe:
             shutil.rmtree(scratch)
             return Product(notes={"origin": origin})
         raise ImageBuildError(
-            "noVNC is not to be had.",
+            "noVNC could not be fetched.",
             details="\n".join(reasons),
-            resolution="Screens are shown by pictures meanwhile. Install npm, or run `apt-get update`.",
+            resolution="Until then, pages show screenshots. Install npm, or run `apt-get update`.",
         )
 
 
 def _from_npm(scratch: Path) -> tuple[Path, str]:
-    """Fetch the pinned package by npm; return its folder, and where it is from."""
+    """Fetch the pinned package from npm; return its folder and origin."""
     if find_tool("npm") is None:
         raise ImageBuildError("npm is not installed.")
     argv = ["npm", "pack", f"{NAME}@{VERSION}", "--pack-destination", str(scratch), *_HURRY]
@@ -92,7 +92,7 @@ def _from_npm(scratch: Path) -> tuple[Path, str]:
 
 
 def _from_distribution(scratch: Path) -> tuple[Path, str]:
-    """Fetch the distribution's package, which apt verifies; return its folder, and where it is from."""
+    """Fetch the distribution's package, verified by apt; return its folder and origin."""
     run(["apt-get", "-q", "download", PACKAGE], timeout_s=_TIMEOUT_S, cwd=scratch).require()
     package = next(scratch.glob(f"{PACKAGE}_*.deb"))
     tree = scratch / "deb"
@@ -102,19 +102,19 @@ def _from_distribution(scratch: Path) -> tuple[Path, str]:
 
 
 def require_integrity(path: Path, integrity: str) -> None:
-    """Make sure that a file is the one that was pinned.
+    """Check that a file matches its pinned digest.
 
     Args:
-        path: of the file.
-        integrity: name of the hash, a dash, and the digest in base 64.
+        path: path of the file.
+        integrity: name of the hash, a dash, and the digest in base64.
 
     Raises:
-        ImageBuildError: it is another.
+        ImageBuildError: the digest differs.
     """
     kind, _, digest = integrity.partition("-")
     actual_digest = base64.b64encode(hashlib.new(kind, path.read_bytes()).digest()).decode()
     if actual_digest != digest:
         raise ImageBuildError(
-            f"{path.name} is not the package that is pinned.",
+            f"{path.name} is not the pinned package.",
             details=f"Its {kind} is {actual_digest}, expected {digest}.",
         )

@@ -1,1 +1,1 @@
-"""The reference phone: a container that speaks ADB as Android does."""
+"""The reference phone: a container that implements ADB like Android."""

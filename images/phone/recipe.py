@@ -17,7 +17,7 @@ _SOURCE = ("images/__init__.py", "images/phone/__init__.py", "images/phone/devic
 
 
 def phone_recipe(settings: Settings) -> DockerRecipe:
-    """Make the recipe; it stands on the base image."""
+    """Return the recipe, which is based on the base image."""
     del settings
     return DockerRecipe(
         name="phone",

@@ -1,1 +1,1 @@
-"""The image of Prometheus: upstream's where a registry gives it, else the distribution's."""
+"""The Prometheus image: upstream's if a registry provides it, else the distribution's."""

@@ -1,4 +1,4 @@
-"""Prometheus, as one image with one entry point wherever it is from."""
+"""Prometheus as an image with the same entry point, whatever its origin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UPSTREAM = "prom/prometheus:v2.55.1"
 
 
 def prometheus_recipe(settings: Settings) -> UpstreamRecipe:
-    """Make the recipe."""
+    """Return the recipe."""
     del settings
     return UpstreamRecipe(
         name="prometheus",

@@ -1,4 +1,4 @@
-"""The dashboard *Cost*: tokens, money, time of models and disk."""
+"""The dashboard *Cost*: tokens, money, model time and disk."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ _TOKENS = "mesocosm_tokens_total"
 COST = Dashboard(
     "cost",
     "Cost",
-    "What models read, write and cost, how long agents think, and what is kept.",
+    "Tokens and cost of models, time agents take, and stored data.",
     (
         Panel(
             "Money, last day",
             one(f"sum by (model) (increase({_USD}[1d]))", "{{model}}"),
             "usd",
             "figure",
-            "Where prices are known: MESOCOSM_MODEL_USD_PER_MTOK_PROMPT and _COMPLETION.",
+            "If prices are known: MESOCOSM_MODEL_USD_PER_MTOK_PROMPT and _COMPLETION.",
         ),
-        Panel("Money in all", one(f"sum by (model) ({_USD})", "{{model}}"), "usd", "figure"),
+        Panel("Money, total", one(f"sum by (model) ({_USD})", "{{model}}"), "usd", "figure"),
         Panel(
             "Tokens, last day",
             one(
@@ -29,7 +29,7 @@ COST = Dashboard(
             kind="figure",
         ),
         Panel(
-            "Money for a trial that passed, last day",
+            "Money per passed trial, last day",
             one(
                 f"sum(increase({_USD}[1d]))"
                 ' / (sum(increase(mesocosm_verdicts_total{verdict="PASS"}[1d])) > 0)',
@@ -37,15 +37,15 @@ COST = Dashboard(
             ),
             "usd",
             "figure",
-            "Trials of agents without a model count, too.",
+            "Trials of agents without a model are counted too.",
         ),
         Panel(
-            "Money, an hour",
+            "Money per hour",
             one(f"sum by (model) (increase({_USD}[1h]))", "{{model}}"),
             "usd",
         ),
         Panel(
-            "Tokens a second",
+            "Tokens per second",
             one(
                 f"sum by (model, direction) (rate({_TOKENS}[{RANGE}]))",
                 "{{model}} {{direction}}",
@@ -53,7 +53,7 @@ COST = Dashboard(
             "per_second",
         ),
         Panel(
-            "Tokens a step",
+            "Tokens per step",
             one(
                 f"sum by (agent) (rate({_TOKENS}[{RANGE}]))"
                 f" / (sum by (agent) (rate(mesocosm_steps_total[{RANGE}])) > 0)",
@@ -61,7 +61,7 @@ COST = Dashboard(
             ),
         ),
         Panel(
-            "Time that agents take",
+            "Share of time taken by agents",
             one(
                 f'sum(rate(mesocosm_step_seconds_sum{{phase="agent"}}[{RANGE}]))'
                 f" / (sum(rate(mesocosm_step_seconds_sum[{RANGE}])) > 0)",
@@ -69,7 +69,7 @@ COST = Dashboard(
             ),
             "ratio",
         ),
-        Panel("Kept on disk", one("mesocosm_store_bytes", "{{part}}"), "bytes"),
+        Panel("Stored on disk", one("mesocosm_store_bytes", "{{part}}"), "bytes"),
         Panel(
             "Disk",
             (

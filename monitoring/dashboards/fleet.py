@@ -7,7 +7,7 @@ from monitoring.dashboards.model import RANGE, Dashboard, Panel, Query, one, qua
 FLEET = Dashboard(
     "fleet",
     "Fleet",
-    "Machines, who has them, who waits for them, and what they may use.",
+    "Machines, leases, waiting requests, and memory.",
     (
         Panel(
             "Machines",
@@ -17,9 +17,9 @@ FLEET = Dashboard(
         Panel("Hosts that answer", one("mesocosm_host_up", "{{host}}"), kind="figure"),
         Panel("Leases", one("mesocosm_leases", "{{state}}"), kind="figure"),
         Panel(
-            "Forks that stand by",
+            "Forks on standby",
             (
-                Query("mesocosm_pool_standing_by", "{{kind}} standing by"),
+                Query("mesocosm_pool_standing_by", "{{kind}} on standby"),
                 Query("mesocosm_pool_wanted", "{{kind}} wanted"),
             ),
             kind="figure",
@@ -32,7 +32,7 @@ FLEET = Dashboard(
         Panel(
             "Pool",
             (
-                Query("mesocosm_pool_standing_by", "{{kind}} standing by"),
+                Query("mesocosm_pool_standing_by", "{{kind}} on standby"),
                 Query("mesocosm_pool_wanted", "{{kind}} wanted"),
             ),
         ),
@@ -40,10 +40,10 @@ FLEET = Dashboard(
             "Time to get machines",
             quantiles("acquire_seconds", "kinds", 0.5, 0.95),
             "seconds",
-            description="From the request to a lease with all machines, each verified.",
+            description="Time from the request to a lease with all machines verified.",
         ),
         Panel(
-            "Leases a minute",
+            "Leases per minute",
             one(
                 f"sum by (kinds) (rate(mesocosm_acquire_seconds_count[{RANGE}])) * 60", "{{kinds}}"
             ),
@@ -51,7 +51,7 @@ FLEET = Dashboard(
         ),
         Panel(
             "Longest wait for machines",
-            one("mesocosm_lease_longest_wait_seconds", "waits now"),
+            one("mesocosm_lease_longest_wait_seconds", "waiting now"),
             "seconds",
         ),
         Panel(

@@ -1,6 +1,6 @@
-"""Write the dashboards for Grafana: ``python -m monitoring.dashboards.grafana`` renews the JSON.
+"""Write Grafana dashboards: ``python -m monitoring.dashboards.grafana`` regenerates the JSON.
 
-Needs grafana-foundation-sdk, which the tests' environment has.
+Requires grafana-foundation-sdk, which is part of the test environment.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _UNITS: Mapping[Unit, str] = {
     "per_second": "cps",
     "per_minute": "cpm",
 }
-"""Grafana's names of units. Source: Grafana, packages/grafana-data/src/valueFormats/categories.ts."""
+"""Grafana's unit names. Source: Grafana, packages/grafana-data/src/valueFormats/categories.ts."""
 
 
 def build(board: Dashboard) -> dashboard.Dashboard:
-    """Return the builder of one dashboard; two series or four figures stand side by side."""
+    """Return the builder of one dashboard with two series or four figures per row."""
     built = (
         dashboard.Dashboard(board.title)
         .uid(f"mesocosm-{board.name}")
@@ -62,18 +62,18 @@ def build(board: Dashboard) -> dashboard.Dashboard:
 
 
 def text(board: Dashboard) -> str:
-    """Return the text of one dashboard's file."""
+    """Return the file content of one dashboard."""
     encoded = JSONEncoder(sort_keys=True).encode(build(board).build())
     return json.dumps(json.loads(encoded), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def files() -> dict[Path, str]:
-    """Return the text of every file by its path."""
+    """Return the content of every file by its path."""
     return {OUTPUT / f"{board.name}.json": text(board) for board in DASHBOARDS}
 
 
 def _places(panels: Iterable[Panel]) -> list[GridPos]:
-    """Return where each panel is; the SDK's own layout puts panels beyond the last column."""
+    """Return each panel's position; the SDK's own layout places panels beyond the last column."""
     places: list[GridPos] = []
     x, y, row_height = 0, 0, 0
     for panel in panels:

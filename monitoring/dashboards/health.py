@@ -7,15 +7,15 @@ from monitoring.dashboards.model import Dashboard, Panel, Query, one
 HEALTH = Dashboard(
     "health",
     "Health",
-    "Whether the appliance works: alerts, what answers, what fails, what fills up.",
+    "Health of the appliance: alerts, services, errors and disk usage.",
     (
         Panel(
-            "Alerts that fire",
+            "Firing alerts",
             one('count by (alertname) (ALERTS{alertstate="firing"}) or vector(0)', "{{alertname}}"),
             kind="figure",
         ),
         Panel(
-            "Answering",
+            "Hosts and services up",
             (
                 Query('up{job="controller"}', "controller"),
                 Query("mesocosm_host_up", "{{host}}"),
@@ -27,11 +27,11 @@ HEALTH = Dashboard(
             one("time() - mesocosm_last_good_run_timestamp_seconds", "began"),
             "seconds",
             "figure",
-            "The last run whose trials were all judged.",
+            "The last run in which every trial has a verdict.",
         ),
-        Panel("Images not current", one("mesocosm_image_stale", "{{image}}"), kind="figure"),
+        Panel("Stale images", one("mesocosm_image_stale", "{{image}}"), kind="figure"),
         Panel(
-            "Disk in use",
+            "Disk usage",
             one("1 - mesocosm_disk_free_bytes / mesocosm_disk_size_bytes", "of the state's disk"),
             "ratio",
         ),
@@ -41,25 +41,25 @@ HEALTH = Dashboard(
             "ratio",
         ),
         Panel(
-            "Calls to probes that failed, an hour",
+            "Failed probe calls per hour",
             one("sum by (code) (increase(mesocosm_link_errors_total[1h]))", "{{code}}"),
         ),
         Panel(
-            "Commands that failed, an hour",
+            "Failed commands per hour",
             one("sum by (code) (increase(mesocosm_errors_total[1h]))", "{{code}}"),
         ),
         Panel(
-            "Lines of the log of measures that were lost",
+            "Lost lines of the log of measures",
             one("sum by (why) (mesocosm_measures_lost_total)", "{{why}}"),
         ),
-        Panel("Load of the host", one("mesocosm_host_load_ratio", "of its processors"), "ratio"),
+        Panel("Host load", one("mesocosm_host_load_ratio", "of its processors"), "ratio"),
         Panel(
-            "Processor time of the controller",
+            "Controller CPU time",
             one("rate(process_cpu_seconds_total[5m])", "{{job}}"),
             "ratio",
         ),
         Panel(
-            "Memory of the controller",
+            "Controller memory",
             one("process_resident_memory_bytes", "{{job}}"),
             "bytes",
         ),

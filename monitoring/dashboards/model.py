@@ -1,4 +1,4 @@
-"""What a dashboard is made of."""
+"""Data model of dashboards."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ Unit = Literal["count", "seconds", "bytes", "usd", "ratio", "per_second", "per_m
 """Unit of a panel's values; ``ratio`` is 0 to 1."""
 
 Kind = Literal["series", "figure"]
-"""How a panel is drawn: ``series`` as lines over time, ``figure`` as the present numbers."""
+"""How a panel is drawn: ``series`` as lines over time, ``figure`` as the current values."""
 
 RANGE = "$__rate_interval"
-"""Stands in expressions where rates are taken over a few scrapes; Grafana's own name for it."""
+"""Placeholder in expressions for the range of a few scrapes; this is Grafana's own name for it."""
 
 _FIELD = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What Prometheus is asked for a panel.
+    """One Prometheus query of a panel.
 
     Attributes:
-        expression: PromQL; `RANGE` may stand in it.
-        legend: of each series that it returns, with ``{{label}}`` for the value of a label.
+        expression: PromQL; may contain `RANGE`.
+        legend: template for the legend of each series, with ``{{label}}`` for a label's value.
     """
 
     expression: str
@@ -39,11 +39,11 @@ class Panel:
     """One panel.
 
     Attributes:
-        title: says what is shown.
-        queries: whose series it shows together.
-        unit: of the values.
-        kind: how it is drawn.
-        description: what one must know to read it; may be empty.
+        title: what the panel shows.
+        queries: the queries whose series are shown together.
+        unit: unit of the values.
+        kind: how the panel is drawn.
+        description: what a reader must know to interpret it; may be empty.
     """
 
     title: str
@@ -58,10 +58,10 @@ class Dashboard:
     """One dashboard.
 
     Attributes:
-        name: in addresses and file names.
-        title: for people.
+        name: name in URLs and file names.
+        title: displayed title.
         description: one sentence.
-        panels: in the order in which they are shown; figures come first.
+        panels: panels in display order; figures come first.
     """
 
     name: str
@@ -71,12 +71,12 @@ class Dashboard:
 
 
 def at_range(expression: str, duration: str) -> str:
-    """Return an expression with a duration, such as ``5m``, in the place of `RANGE`."""
+    """Return an expression with `RANGE` replaced by a duration such as ``5m``."""
     return expression.replace(RANGE, duration)
 
 
 def legend(template: str, labels: Mapping[str, str]) -> str:
-    """Return the legend of one series; labels that it lacks read as empty."""
+    """Return the legend of one series; missing labels are empty."""
     return _FIELD.sub(lambda match: labels.get(match.group(1), ""), template).strip()
 
 
@@ -86,11 +86,11 @@ def one(expression: str, label: str) -> tuple[Query, ...]:
 
 
 def quantiles(name: str, by: str, *ratios: float) -> tuple[Query, ...]:
-    """Return queries for quantiles of a histogram.
+    """Return the queries for quantiles of a histogram.
 
     Args:
-        name: of the histogram, without the prefix of all names.
-        by: the label, or labels with commas, whose values are told apart.
+        name: name of the histogram, without the common prefix.
+        by: the label, or comma-separated labels, to group by.
         ratios: 0 to 1.
     """
     fields = " ".join(f"{{{{{label.strip()}}}}}" for label in by.split(","))

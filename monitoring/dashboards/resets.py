@@ -1,4 +1,4 @@
-"""The dashboard *Resets*: how long they take, and whether they hold."""
+"""The dashboard *Resets*: their duration, and whether they succeed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _FAILED = 'mesocosm_resets_total{result!="ok"}'
 RESETS = Dashboard(
     "resets",
     "Resets",
-    "How fast machines come back to their snapshots, and which did not come back exactly.",
+    "How fast machines return to their snapshots, and which resets did not match exactly.",
     (
         Panel(
             "Resets",
@@ -20,7 +20,7 @@ RESETS = Dashboard(
             "Failed, last day",
             one(f"sum by (kind) (increase({_FAILED}[1d]))", "{{kind}}"),
             kind="figure",
-            description="Such a machine is thrown away; the trial gets another.",
+            description="Such a machine is discarded; the trial gets another one.",
         ),
         Panel(
             "Median, last hour",
@@ -46,7 +46,7 @@ RESETS = Dashboard(
             "seconds",
         ),
         Panel(
-            "Resets a minute",
+            "Resets per minute",
             one(
                 f"sum by (kind, path) (rate(mesocosm_resets_total[{RANGE}])) * 60",
                 "{{kind}} {{path}}",
@@ -54,21 +54,21 @@ RESETS = Dashboard(
             "per_minute",
         ),
         Panel(
-            "Failures, an hour",
+            "Failures per hour",
             one(
                 f"sum by (kind, path, result) (increase({_FAILED}[1h]))",
                 "{{kind}} {{path}} {{result}}",
             ),
         ),
         Panel(
-            "Calls to probes that failed, an hour",
+            "Failed probe calls per hour",
             one("sum by (code) (increase(mesocosm_link_errors_total[1h]))", "{{code}}"),
         ),
         Panel(
-            "Load of the host",
-            one("mesocosm_host_load_ratio", "programs that want to run, over processors"),
+            "Host load",
+            one("mesocosm_host_load_ratio", "runnable processes per processor"),
             "ratio",
-            description="Over 1, resets wait for a processor.",
+            description="Above 1, resets wait for a processor.",
         ),
     ),
 )

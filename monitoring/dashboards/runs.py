@@ -1,4 +1,4 @@
-"""The dashboard *Runs*: verdicts, reasons, where time goes, queue and schedules."""
+"""The dashboard *Runs*: verdicts, reasons, time spent, queue and schedules."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ _DECIDED = 'mesocosm_verdicts_total{verdict=~"PASS|FAIL"}'
 RUNS = Dashboard(
     "runs",
     "Runs",
-    "What trials came to, why they ended, where their time goes, and what waits.",
+    "Verdicts of trials, why they ended, where their time goes, and what is waiting.",
     (
         Panel(
             "Trials by verdict",
             one("sum by (verdict) (mesocosm_verdicts_total)", "{{verdict}}"),
             kind="figure",
-            description="Of all trials ever, whoever ran them.",
+            description="All trials ever, regardless of who ran them.",
         ),
         Panel(
             "Inconclusive attempts, last hour",
             one("mesocosm:inconclusive:ratio_1h", "of all attempts"),
             "ratio",
             "figure",
-            "Attempts that infrastructure, evaluator or wall clock ended, of all but cancelled ones.",
+            "Attempts ended by infrastructure, evaluator or wall clock, out of all except cancelled ones.",
         ),
         Panel("Queue", one("mesocosm_queue_runs", "{{state}}"), kind="figure"),
         Panel(
             "Open trials",
-            one("mesocosm_queue_open_trials", "of runs that go on"),
+            one("mesocosm_queue_open_trials", "of unfinished runs"),
             kind="figure",
         ),
         Panel(
@@ -38,46 +38,46 @@ RUNS = Dashboard(
                 "{{suite}}",
             ),
             "ratio",
-            description="PASS of PASS and FAIL, over trials; `mesocosm results` has intervals over tasks.",
+            description="PASS / (PASS + FAIL), over trials; `mesocosm results` shows intervals over tasks.",
         ),
         Panel(
-            "Trials by verdict, an hour",
+            "Trials per hour, by verdict",
             one("sum by (verdict) (increase(mesocosm_verdicts_total[1h]))", "{{verdict}}"),
         ),
         Panel(
-            "How attempts ended, an hour",
+            "Ended attempts per hour, by reason",
             one("sum by (reason) (increase(mesocosm_trials_ended_total[1h])) > 0", "{{reason}}"),
         ),
-        Panel("Length of trials", quantiles("trial_seconds", "suite", 0.5, 0.95), "seconds"),
+        Panel("Duration of trials", quantiles("trial_seconds", "suite", 0.5, 0.95), "seconds"),
         Panel(
-            "Where the time of steps goes",
+            "Time of steps by phase",
             one(f"sum by (phase) (rate(mesocosm_step_seconds_sum[{RANGE}]))", "{{phase}}"),
             "ratio",
-            description="Seconds a second; trials that run side by side add up to more than 1.",
+            description="Seconds per second; parallel trials add up to more than 1.",
         ),
-        Panel("Parts of a step", quantiles("step_seconds", "phase", 0.95), "seconds"),
+        Panel("Phases of a step", quantiles("step_seconds", "phase", 0.95), "seconds"),
         Panel(
-            "Steps a minute",
+            "Steps per minute",
             one(f"sum by (agent) (rate(mesocosm_steps_total[{RANGE}])) * 60", "{{agent}}"),
             "per_minute",
         ),
         Panel(
-            "Evaluator errors, an hour",
+            "Evaluator errors per hour",
             one(
                 "sum by (suite, evaluator) (increase(mesocosm_evaluator_errors_total[1h]))",
                 "{{suite}} {{evaluator}}",
             ),
-            description="Checks that were undecided at the end of a trial by their evaluator's fault.",
+            description="Checks left undecided at the end of a trial because their evaluator failed.",
         ),
         Panel(
-            "Slots of schedules, an hour",
+            "Schedule slots per hour",
             one("delta(mesocosm_schedule_slots[1h])", "{{outcome}}"),
         ),
         Panel(
             "Waits",
             (
-                Query("mesocosm_queue_longest_wait_seconds", "run that waits longest"),
-                Query("mesocosm_schedule_late_seconds", "slot that is latest"),
+                Query("mesocosm_queue_longest_wait_seconds", "longest-waiting run"),
+                Query("mesocosm_schedule_late_seconds", "most overdue slot"),
             ),
             "seconds",
         ),

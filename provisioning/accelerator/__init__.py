@@ -1,1 +1,1 @@
-"""Find out whether guests run under KVM."""
+"""Detects whether guests run under KVM."""

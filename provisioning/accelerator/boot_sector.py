@@ -1,10 +1,10 @@
-"""The smallest guest that proves that guests run: 512 bytes that report over a port.
+"""A minimal guest that proves that guests run: a 512-byte boot sector that reports over a port.
 
-It goes through what a kernel needs of a virtual CPU: paging, long mode, and ten interrupts of the
+It uses what a kernel needs from a virtual CPU: paging, long mode, and ten interrupts of the
 programmable timer with the CPU halted between them. Then it writes `REPORT` to QEMU's debug exit
 device, which ends QEMU with exit code `EXIT_CODE`.
 
-Sources: Intel SDM vol. 3A, 9.8.5 (entering IA-32e mode) and 6.14.1 (64-bit gates); Intel 8259A
+Source: Intel SDM vol. 3A, 9.8.5 (entering IA-32e mode) and 6.14.1 (64-bit gates); Intel 8259A
 and 8254 data sheets; QEMU ``hw/misc/debugexit.c`` (exit code is value * 2 + 1).
 """
 
@@ -30,7 +30,7 @@ _LINES = (
     "66 c7 06 00 30 83 00 00 00",  # mov dword [0x3000],0x0083
     # Interrupt 0x20 (table at 0x4000): a 64-bit gate to `handler` (0x7cb5) in segment 8.
     "c7 06 00 42 b5 7c  c7 06 02 42 08 00  c7 06 04 42 00 8e",
-    # Interrupt controller: lines 0-7 give interrupts 0x20-0x27, all masked but the timer.
+    # Interrupt controller: lines 0-7 raise interrupts 0x20-0x27, all masked except the timer.
     "b0 11 e6 20  b0 20 e6 21  b0 04 e6 21  b0 01 e6 21  b0 fe e6 21",
     # Timer: channel 0, rate generator, divisor 0x4a9 = 1 kHz.
     "b0 34 e6 43  b0 a9 e6 40  b0 04 e6 40",
@@ -46,17 +46,17 @@ _LINES = (
     "31 db  fb",  # xor ebx,ebx; sti
     "f4  83 fb 0a  72 fa",  # hlt; cmp ebx,10; jb back to hlt
     f"b0 {REPORT:02x}  e6 {PORT:02x}",  # mov al,REPORT; out PORT,al
-    "f4 eb fd",  # hlt, for ever
+    "f4 eb fd",  # hlt, forever
     # handler (0x7cb5): count, acknowledge, return.
     "ff c3  b0 20 e6 20  48 cf",  # inc ebx; mov al,0x20; out 0x20,al; iretq
     # Segment table (0x7cbd): null, 64-bit code.
     "00 00 00 00 00 00 00 00  00 00 00 00 00 9a 20 00",
-    "0f 00  bd 7c 00 00",  # its limit and address (0x7ccd)
+    "0f 00  bd 7c 00 00",  # limit and address of the segment table (0x7ccd)
     "ff 0f  00 40 00 00 00 00 00 00",  # limit and address of the interrupt table (0x7cd3)
 )
 
 
 def boot_sector() -> bytes:
-    """Return the boot sector: 512 bytes that end with the BIOS' mark."""
+    """Return the boot sector: 512 bytes that end with the BIOS boot signature."""
     code = bytes.fromhex(" ".join(_LINES))
     return code.ljust(_SECTOR_BYTES - 2, b"\0") + b"\x55\xaa"

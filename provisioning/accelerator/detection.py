@@ -1,10 +1,10 @@
-"""Find out whether guests really run under KVM, by running one; else there is TCG.
+"""Detects whether guests run under KVM by running one; otherwise TCG is used.
 
-A ``/dev/kvm`` that exists proves little: it may refuse this user, refuse to make a virtual CPU
-(seen: ``failed to set MSR 0x10a``), make one that never runs, or one that runs, but slower than
-software emulation (seen under nested virtualisation: 8.9 s for what TCG does in 0.7 s). So the
-boot sector of `provisioning.accelerator.boot_sector` is run with a deadline, with the CPU model that machines
-will use, and once more under TCG to compare.
+The existence of ``/dev/kvm`` proves little: it may deny access to this user, fail to create a virtual
+CPU (observed: ``failed to set MSR 0x10a``), or create one that never runs or runs slower than software
+emulation (observed under nested virtualization: 8.9 s for what TCG does in 0.7 s). So the boot sector
+of `provisioning.accelerator.boot_sector` is run with a deadline and the CPU model that machines will
+use, and again under TCG for comparison.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ KVM_DEVICE = Path("/dev/kvm")
 QEMU = "qemu-system-x86_64"
 DEADLINE_S = 3.0
 SLOWER = 1.5
-"""KVM that takes this many times longer than TCG is not used; a sound one takes less than half."""
+"""KVM is not used if it takes this many times longer than TCG; normally it takes less than half."""
 _TCG_DEADLINE_S = 20.0
 _TRIAL_MEMORY = "512m"
 _TRIAL_PROCESSES = 128
 CPU_MODELS = {"kvm": "host", "tcg": "max"}
-"""QEMU's CPU model of machines by accelerator; KVM is tried with the one it will be used with."""
+"""QEMU's CPU model by accelerator; KVM is tested with the model that machines will use."""
 
 
 class KvmState(StrEnum):
-    """What became of the guest that was to run under KVM."""
+    """The result of running a guest under KVM."""
 
     WORKS = "works"
     MISSING = "missing"
@@ -56,8 +56,8 @@ class Accelerator(BaseModel):
 
     Attributes:
         name: ``kvm`` or ``tcg``; recorded with every result.
-        reason: one sentence, why.
-        state: what the trial of KVM showed; ``untried`` where the settings decide.
+        reason: why it was chosen, one sentence.
+        state: result of the KVM test; ``untried`` if the settings decide.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -72,9 +72,9 @@ class Ran:
     """How a run of QEMU ended.
 
     Attributes:
-        exit_code: of QEMU; None when it was killed at the deadline.
-        stderr: what it wrote on standard error.
-        seconds: from its start to its end, QEMU's own start included.
+        exit_code: exit code of QEMU; None if it was killed at the deadline.
+        stderr: its standard error.
+        seconds: duration of the run, including the start of QEMU.
     """
 
     exit_code: int | None
@@ -85,26 +85,26 @@ class Ran:
 def find_accelerator(settings: Settings, *, anew: bool = False) -> Accelerator:
     """Return the accelerator of this host.
 
-    What was found is kept in the state folder until the next boot of the host, or until
-    ``/dev/kvm`` comes, goes or changes its mode; later calls cost nothing.
+    The result is cached in the state folder until the host reboots, or until ``/dev/kvm`` appears,
+    disappears or changes its mode, so that later calls are fast.
 
     Args:
-        settings: may decide it.
-        anew: try again, whatever is kept.
+        settings: may set the accelerator.
+        anew: whether to ignore the cached result and test again.
     """
     if settings.accelerator != "auto":
         return Accelerator(
             name=settings.accelerator,
-            reason="The settings say so (MESOCOSM_ACCELERATOR).",
+            reason="It is set by MESOCOSM_ACCELERATOR.",
             state=KvmState.UNTRIED,
         )
     path = settings.state_dir / "accelerator.json"
     key = _host_key()
-    if not anew and (kept := _read_kept(path, key)):
-        return kept
+    if not anew and (cached := _read_cache(path, key)):
+        return cached
     accelerator = try_kvm(settings)
     if accelerator.state is not KvmState.UNTRIED:
-        _keep(path, key, accelerator)
+        _write_cache(path, key, accelerator)
     return accelerator
 
 
@@ -114,34 +114,36 @@ def try_kvm(
     """Run the boot sector under KVM, with the host's QEMU or the hypervisor image's.
 
     Args:
-        settings: where images are.
-        device: KVM's device.
-        deadline_s: how long the guest may take; a working KVM needs about 0.1 s.
+        settings: location of images.
+        device: path of the KVM device.
+        deadline_s: time limit of the guest; a working KVM needs about 0.1 s.
     """
     if not device.exists():
-        return _fall_back(KvmState.MISSING, f"There is no {device}.")
+        return _fall_back(KvmState.MISSING, f"{device} does not exist.")
     if not os.access(device, os.R_OK | os.W_OK):
-        return _fall_back(KvmState.DENIED, f"{device} is there, but this user may not open it.")
+        return _fall_back(
+            KvmState.DENIED, f"{device} exists, but this user has no permission to open it."
+        )
     try:
         ran = _run(settings, device, deadline_s, "kvm")
         accelerator = judge(ran, deadline_s)
         if accelerator.state is not KvmState.WORKS:
             return accelerator
-        # One slow run may be the host's load; the better of two is the accelerator's.
-        ours = min(ran.seconds, _run(settings, device, deadline_s, "kvm").seconds)
-        return compare(ours, _run(settings, device, _TCG_DEADLINE_S, "tcg"))
+        # One slow run may be caused by the host's load, so the faster of two runs counts.
+        kvm_s = min(ran.seconds, _run(settings, device, deadline_s, "kvm").seconds)
+        return compare(kvm_s, _run(settings, device, _TCG_DEADLINE_S, "tcg"))
     except ToolMissingError:
-        return _fall_back(KvmState.UNTRIED, "There is no QEMU to try KVM with yet.")
+        return _fall_back(KvmState.UNTRIED, "QEMU is not available yet to test KVM.")
     except MesocosmError as exc:
-        return _fall_back(KvmState.UNTRIED, f"KVM could not be tried: {exc.brief}")
+        return _fall_back(KvmState.UNTRIED, f"KVM could not be tested: {exc.brief}")
 
 
 def compare(kvm_s: float, tcg: Ran) -> Accelerator:
-    """Return whether a KVM that works is worth using.
+    """Return KVM if it is fast enough compared with software emulation, otherwise TCG.
 
     Args:
-        kvm_s: what the boot sector took under KVM.
-        tcg: the same guest under software emulation.
+        kvm_s: duration of the boot sector under KVM.
+        tcg: run of the same guest under software emulation.
     """
     if tcg.exit_code == EXIT_CODE and kvm_s > SLOWER * tcg.seconds:
         return _fall_back(
@@ -159,23 +161,25 @@ def _run(settings: Settings, device: Path, deadline_s: float, accelerator: str) 
 
 
 def judge(ran: Ran, deadline_s: float) -> Accelerator:
-    """Return what a run of the boot sector means."""
+    """Return the accelerator that a run of the boot sector under KVM implies."""
     if ran.exit_code == EXIT_CODE:
         return Accelerator(name="kvm", reason="A guest was booted under KVM.", state=KvmState.WORKS)
     if ran.exit_code is None:
         return _fall_back(
             KvmState.HANGS,
-            f"KVM opens, but a guest under it did not run within {deadline_s:g} s.",
+            f"KVM is accessible, but a guest under KVM did not finish within {deadline_s:g} s.",
         )
     lines = [line for line in ran.stderr.splitlines() if "warning" not in line]
     cause = lines[0] if lines else f"QEMU ended with exit code {ran.exit_code}"
     if "permission denied" in cause.lower():
-        return _fall_back(KvmState.DENIED, f"QEMU may not open KVM: {cause}.")
-    return _fall_back(KvmState.REFUSED, f"KVM opens, but cannot make a virtual CPU: {cause}.")
+        return _fall_back(KvmState.DENIED, f"QEMU has no permission to open KVM: {cause}.")
+    return _fall_back(
+        KvmState.REFUSED, f"KVM is accessible, but cannot create a virtual CPU: {cause}."
+    )
 
 
 def qemu_argv(disk: str, accelerator: str = "kvm") -> list[str]:
-    """Write the command that runs the boot sector."""
+    """Return the QEMU command that runs the boot sector."""
     return [
         QEMU,
         *("-accel", accelerator, "-cpu", CPU_MODELS[accelerator], "-m", "16"),
@@ -189,18 +193,18 @@ def run_on_host(deadline_s: float, accelerator: str = "kvm") -> Ran:
     """Run the boot sector with the host's QEMU.
 
     Raises:
-        ToolMissingError: there is none.
+        ToolMissingError: the host has no QEMU.
     """
     with tempfile.NamedTemporaryFile(prefix="mesocosm-boot-", suffix=".img") as disk:
         disk.write(boot_sector())
         disk.flush()
         start_s = SYSTEM_CLOCK.monotonic_s()
         try:
-            done = run(qemu_argv(disk.name, accelerator), timeout_s=deadline_s)
+            result = run(qemu_argv(disk.name, accelerator), timeout_s=deadline_s)
         except ToolTimeoutError:
             return Ran(None, "", deadline_s)
         seconds = SYSTEM_CLOCK.monotonic_s() - start_s
-    return Ran(done.exit_code, done.stderr.decode(errors="replace"), seconds)
+    return Ran(result.exit_code, result.stderr.decode(errors="replace"), seconds)
 
 
 def run_in_container(
@@ -209,8 +213,8 @@ def run_in_container(
     """Run the boot sector with the QEMU of the hypervisor image, which must be built.
 
     Raises:
-        ImageError: the image is not there or corrupt.
-        RequirementError: docker does not answer.
+        ImageError: the image is not built, or is corrupt.
+        RequirementError: Docker does not answer.
     """
     import io  # noqa: PLC0415
     import tarfile  # noqa: PLC0415
@@ -257,15 +261,15 @@ def _fall_back(state: KvmState, cause: str) -> Accelerator:
     return Accelerator(name="tcg", reason=f"{cause} Software emulation (TCG) is used.", state=state)
 
 
-class _Kept(BaseModel):
-    """What was found, and under which circumstances."""
+class _Cache(BaseModel):
+    """A cached result and the host state that it is valid for."""
 
     key: list[str]
     accelerator: Accelerator
 
 
 def _host_key() -> list[str]:
-    """Return what must not change for a finding to hold."""
+    """Return the host state that must not change for a cached result to be valid."""
     boot = Path("/proc/sys/kernel/random/boot_id")
     return [
         boot.read_text().strip() if boot.exists() else "",
@@ -274,16 +278,16 @@ def _host_key() -> list[str]:
     ]
 
 
-def _read_kept(path: Path, key: list[str]) -> Accelerator | None:
+def _read_cache(path: Path, key: list[str]) -> Accelerator | None:
     try:
-        kept = _Kept.model_validate_json(path.read_bytes())
+        cache = _Cache.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         return None
-    return kept.accelerator if kept.key == key else None
+    return cache.accelerator if cache.key == key else None
 
 
-def _keep(path: Path, key: list[str], accelerator: Accelerator) -> None:
+def _write_cache(path: Path, key: list[str], accelerator: Accelerator) -> None:
     try:
-        write_atomic(path, _Kept(key=key, accelerator=accelerator).model_dump_json())
+        write_atomic(path, _Cache(key=key, accelerator=accelerator).model_dump_json())
     except OSError:
-        return  # a state folder that cannot be written only costs another trial
+        return  # if the state folder is not writable, the next call only tests again

@@ -1,1 +1,1 @@
-"""Desktops: one folder a backend, with the same file names in each."""
+"""Desktops: one folder per backend, with the same file names in each."""

@@ -1,4 +1,4 @@
-"""Find what programs in a desktop do to keep evaluators from answering."""
+"""Detects what programs in a desktop do to block evaluators."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ awk -v uid="user_id=$uid" '$3 ~ /^fuse/ && index($4, uid) && $2 !~ /^\/run\/user
     print "the user mounted " $2 }' /proc/mounts
 ls -ln /proc 2>/dev/null | awk -v uid="$uid" -v most="$4" '
     $3 == uid && $NF ~ /^[0-9]+$/ {n++} END {if (n > most) print n " processes of the user run"}'
-running() { awk -v most="$1" '$1 > most {print $1 " processes want to run"}'; }
+running() { awk -v most="$1" '$1 > most {print $1 " processes are runnable"}'; }
 if [ "$7" = own ]; then
     awk '{split($4, runs, "/"); print runs[1]}' /proc/loadavg | running "$5"
     awk -v least="$6" '/^MemTotal/ {all = $2} /^MemAvailable/ {free = $2} END {
@@ -44,14 +44,14 @@ else
     cat /proc/[0-9]*/stat 2>/dev/null | grep -c ') R ' | running "$5"
 fi
 """
-"""Arguments: user, free KiB, free inodes, processes, runnable, share of memory, whose the kernel is."""
+"""Arguments: user, free KiB, free inodes, processes, runnable, percent of free memory, own or shared kernel."""
 
 
 def find_hindrance(link: Link, user: str, *, shares_kernel: bool = False) -> str:
-    """Return what keeps evaluators from answering, one line; empty when nothing does.
+    """Return what blocks evaluators, in one line; empty if nothing does.
 
     Args:
-        link: to the probe, which is root.
+        link: link to the probe, which runs as root.
         user: login name that the agent acts as.
         shares_kernel: whether the desktop's kernel is the host's; see `ask_guest`.
 
@@ -64,15 +64,15 @@ def find_hindrance(link: Link, user: str, *, shares_kernel: bool = False) -> str
 
 
 def ask_guest(run: RunAsRoot, user: str, *, shares_kernel: bool = False) -> str:
-    """Return what a look at disks, mounts, processes and memory finds; empty when all is well.
+    """Return problems with disks, mounts, processes and memory, in one line; empty if there are none.
 
     It needs no probe: SSH is enough.
 
     Args:
         run: runs a program in the guest.
         user: login name that the agent acts as.
-        shares_kernel: whether the guest's kernel is the host's: its load and memory are everybody's
-            then and say nothing of this guest.
+        shares_kernel: whether the guest's kernel is the host's; load and memory are then those of
+            the host and are not checked.
 
     Raises:
         LinkError: the guest does not answer.
@@ -85,10 +85,11 @@ def ask_guest(run: RunAsRoot, user: str, *, shares_kernel: bool = False) -> str:
 
 
 def _session_trouble(link: Link) -> str:
-    """Return what is wrong with the graphical session, empty for nothing.
+    """Return what is wrong with the graphical session; empty if nothing is.
 
-    One that does not answer twice, on a desktop that runs root's programs at once, is kept from it by its
-    user, who may stop the X server. On a slow desktop it is no evidence: overload is looked for next.
+    If the session does not answer twice although the desktop runs root's programs promptly, its user
+    is blocking it, for example by stopping the X server. On a slow desktop this proves nothing; the
+    caller then checks for overload.
     """
     for _ in range(_ASKED):
         try:

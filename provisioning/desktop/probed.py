@@ -1,4 +1,4 @@
-"""What all desktops share: a folder, a record, and a probe that is asked over a link."""
+"""The base class of all desktops: a folder, a record, and a probe reached over a link."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Input, MachineInfo, Screen, StateSummary
 
 AGENT_USER = "user"
-"""Login name that agents act as on the appliance's own desktops."""
+"""Login name that agents act as on desktops that the appliance makes."""
 AGENT_HOME = "/home/user"
 """That user's home folder."""
 
@@ -31,13 +31,13 @@ AGENT_HOME = "/home/user"
 class ProbedDesktop(ABC):
     """The part of a `provisioning.protocols.Machine` that is the same on every desktop.
 
-    Eyes and hands are the probe's; a backend that has better ones says so. Whoever uses it holds
-    the lock of its folder.
+    By default, the probe provides screen and input; a backend with better ones overrides them. The
+    user of the machine must hold its claim.
 
     Args:
-        folder: of the machine.
-        record: what it is.
-        clock: waits and measures.
+        folder: the machine's folder.
+        record: the machine's record.
+        clock: clock used for waits and timing.
     """
 
     def __init__(self, folder: MachineFolder, record: BaseRecord, *, clock: Clock) -> None:
@@ -48,31 +48,31 @@ class ProbedDesktop(ABC):
 
     @property
     def info(self) -> MachineInfo:
-        """What it is."""
+        """Return its description."""
         return self._record.info
 
     @property
     def folder(self) -> MachineFolder:
-        """Its folder on this host."""
+        """Return its folder on this host."""
         return self._folder
 
     @property
     def power(self) -> Self:
-        """Start and stop it, as far as that can be done from here."""
+        """Return its power control."""
         return self
 
     @property
     def link(self) -> LinkClient:
-        """Talk to the probe inside.
+        """Return the link to its probe.
 
         Raises:
-            LinkClosedError, LinkTimeoutError: it does not answer.
+            LinkClosedError, LinkTimeoutError: the probe does not answer.
         """
         return self._open()
 
     @property
     def files(self) -> LinkFiles:
-        """Read and write its files, as the agent's user: what a task puts there is theirs."""
+        """Return access to its files; files that a task creates belong to the agent's user."""
         return LinkFiles(self.link, user=self.info.user)
 
     def run(
@@ -85,53 +85,53 @@ class ProbedDesktop(ABC):
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> CommandResult:
-        """Run a program of any user's to its end; see `provisioning.protocols.Commands`."""
+        """Run a program as any user to completion; see `provisioning.protocols.Commands`."""
         commands = LinkCommands(self.link, user=self.info.user, home=self.info.home)
         return commands.run(argv, user=user, timeout_s=timeout_s, input=input, cwd=cwd, env=env)
 
     @property
     def screen(self) -> Screen:
-        """See it."""
+        """Return its screen."""
         return LinkScreen(self.link)
 
     @property
     def input(self) -> Input:
-        """Act on it."""
+        """Return its input devices."""
         return LinkInput(self.link)
 
     @property
     def tree(self) -> LinkTree:
-        """Read its UI."""
+        """Return its accessibility tree."""
         return LinkTree(self.link)
 
     def summarize(self) -> StateSummary:
-        """Return its files, settings and processes, as a reset is verified by.
+        """Return fingerprints of its files, settings and processes, as used to verify a reset.
 
         Raises:
-            LinkError: it does not answer.
+            LinkError: the probe does not answer.
         """
         return take_digest(self.link).summary()
 
     def hindered_by(self) -> str:
-        """Return what its programs do to keep evaluators from answering; see `find_hindrance`.
+        """Return what its programs do to block evaluators; see `find_hindrance`.
 
         Raises:
-            LinkError: it does not answer.
+            LinkError: the probe does not answer.
         """
         return find_hindrance(self.link, self.info.user)
 
     def release(self) -> None:
-        """Let the link go, so that another process may take the machine; it goes on running."""
+        """Close the link, so that another process can use the machine, which keeps running."""
         if self._link is not None:
             self._link.close()
             self._link = None
 
     def _open(self) -> LinkClient:
-        """Return the link, connected anew where it is closed."""
+        """Return the link; reconnect if it is closed."""
         if self._link is None or self._link.is_closed:
             self._link = self._connect()
         return self._link
 
     @abstractmethod
     def _connect(self) -> LinkClient:
-        """Connect to the probe, which may have to be started."""
+        """Connect to the probe, starting it if necessary."""

@@ -1,10 +1,10 @@
-"""The desktop backends, by the name that `MESOCOSM_DESKTOP` has.
+"""The desktop backends, by their name in `MESOCOSM_DESKTOP`.
 
-A new one is a folder beside this file, its record in `DesktopRecord`, an entry in `DESKTOPS`, and
-its name in `appliance.base.settings`.
+A new backend needs a folder next to this file, its record in `DesktopRecord`, an entry in
+`DESKTOPS`, and its name in `appliance.base.settings`.
 
-All backends are made on every host, as machines of each can be attached, so a backend imports the
-library that it talks through late, and removing strays is harmless without its host.
+Every host constructs all backends, as it can attach machines of each. So a backend must import its
+client library late, and removing strays must do nothing if the backend's host is absent.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ DesktopRecord = QemuRecord | ContainerRecord | RemoteRecord
 
 @dataclass(frozen=True, slots=True)
 class DesktopBackend:
-    """One way to make desktops.
+    """A backend of desktops.
 
     Attributes:
         record: class of its machines' records.
         backend: module and class of a `provisioning.fleet.backend.Backend`, as ``module:Class``.
-        images: what its machines are made from, in the order of their building; the last one's
-            recipe is that of the desktop.
-        forked_from: what forks of its machines are made from: a ``template`` that was saved, a
-            ``machine`` that is there, or ``nothing``, as it cannot fork.
+        images: images that its machines are made from, in build order; the last one is the
+            desktop's.
+        forked_from: what its forks are made from: a saved ``template``, an existing ``machine``,
+            or ``nothing`` if it cannot fork.
     """
 
     record: type[BaseRecord]
@@ -45,12 +45,12 @@ class DesktopBackend:
 
     @property
     def recorded_name(self) -> str:
-        """What records call it."""
+        """Return its name in records."""
         return str(self.record.model_fields["backend"].default)
 
     @property
     def recipe(self) -> str | None:
-        """The image that its machines start from; None where there is none."""
+        """Return the image that its machines start from; None if there is none."""
         return self.images[-1] if self.images else None
 
 
@@ -69,4 +69,4 @@ DESKTOPS: Mapping[str, DesktopBackend] = {
     ),
     "remote": DesktopBackend(RemoteRecord, "provisioning.desktop.remote.backend:RemoteBackend"),
 }
-"""By the name that `MESOCOSM_DESKTOP` has."""
+"""The desktop backends by their name in `MESOCOSM_DESKTOP`."""

@@ -1,1 +1,1 @@
-"""What a machine may reach, and the proxy that enforces it."""
+"""Egress: the destinations that a machine may reach, and the proxy that enforces them."""

@@ -1,4 +1,4 @@
-"""Which destinations a task allows: how they are written, read and matched."""
+"""The destinations that a task allows: their syntax, parsing and matching."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ if TYPE_CHECKING:
 
 _PORTS = range(1, 65536)
 _PLACE = re.compile(r"(?P<host>\[[^\]]+\]|[^:=\s]+):(?P<port>\d+)")
-# Source: RFC 1035, 2.3.4. The underscore is not for host names, and used in them.
+# Source: RFC 1035, 2.3.4. Underscores are not allowed in host names, but are used in practice.
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII)
 _MAX_NAME = 253
 _WILDCARD = "*."
-_FORM = "Write `name:port`, `*.name:port` or `address:port`, with `=address:port` after it where "
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A host and port that may be reached.
+    """A host and port that a machine may reach.
 
     Attributes:
-        host: name in lower case, ``*.name`` for all below it, or an address in short form.
-        port: TCP.
-        via: address and port it is really reached at; None asks the resolver.
+        host: name in lower case, ``*.name`` for all its subdomains, or an address in short form.
+        port: TCP port.
+        via: address and port to connect to instead; None resolves the host.
     """
 
     host: str
@@ -36,7 +35,7 @@ class Destination:
     via: tuple[str, int] | None = None
 
     def covers(self, host: str, port: int) -> bool:
-        """Return whether a host and port are this destination."""
+        """Return whether this destination covers a host and port."""
         if port != self.port:
             return False
         below = self.host.removeprefix("*")
@@ -44,7 +43,7 @@ class Destination:
 
 
 def read_destinations(entries: Iterable[str]) -> tuple[Destination, ...]:
-    """Read destinations as tasks write them: ``example.org:443``, ``shop.test:80=10.0.0.5:8080``.
+    """Parse destinations in the syntax of tasks: ``example.org:443``, ``shop.test:80=10.0.0.5:8080``.
 
     Raises:
         SpecError: an entry is malformed or allows too much.
@@ -56,7 +55,7 @@ def split_place(place: str) -> tuple[str, int]:
     """Split ``host:port`` and return the host in canonical form.
 
     Raises:
-        ValueError: it is malformed.
+        ValueError: the text is malformed.
     """
     match = _PLACE.fullmatch(place)
     if match is None or int(match["port"]) not in _PORTS:
@@ -65,10 +64,10 @@ def split_place(place: str) -> tuple[str, int]:
 
 
 def canonical_host(host: str) -> str:
-    """Return the one spelling of a name or an address.
+    """Return the canonical form of a name or an address.
 
     Raises:
-        ValueError: no name has that form; resolvers raise for some of those.
+        ValueError: the name is invalid; resolvers raise errors for some invalid names.
     """
     bare = host.strip("[]").removesuffix(".").lower()
     address = address_of(bare)
@@ -80,7 +79,7 @@ def canonical_host(host: str) -> str:
 
 
 def address_of(host: str) -> str | None:
-    """Return an IP address in short form, as IPv4 where it maps one; None for a name."""
+    """Return an IP address in short form, as IPv4 if it is IPv4-mapped; None for a name."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -98,7 +97,7 @@ def _read(entry: str) -> Destination:
         return Destination(host, port)
     address, via_port = _split(via, entry)
     if address_of(address) is None:
-        raise SpecError(f"{entry!r} must name an address after the `=`.")
+        raise SpecError(f"{entry!r} must have an IP address after the `=`.")
     return Destination(host, port, (address, via_port))
 
 
@@ -107,5 +106,7 @@ def _split(place: str, entry: str) -> tuple[str, int]:
         return split_place(place)
     except ValueError as exc:
         raise SpecError(
-            f"{entry!r} is not a destination.", resolution=f"{_FORM}it is elsewhere."
+            f"{entry!r} is not a destination.",
+            resolution="Write `name:port`, `*.name:port` or `address:port`. To connect to another "
+            "address, append `=address:port`.",
         ) from exc

@@ -1,9 +1,11 @@
-"""The proxy through which a guest reaches what its task allows, and nothing else.
+"""The proxy through which a guest reaches the destinations that its task allows, and nothing else.
 
-Guests have no route out. The proxy runs on the trusted side and speaks HTTP's proxy protocol
-(``CONNECT``, and plain requests in absolute form): it resolves names, so guests need no DNS, and
-connects, so IPv6 is no way round. A connection carries one request, which h11 parses and writes
-anew: what follows it is never forwarded. Source: RFC 9110, 9.3.6 and RFC 9112, 3.2.2.
+Guests have no route to a network. The proxy runs on the trusted side and implements HTTP's proxy
+protocol (``CONNECT``, and plain requests in absolute form). It resolves names, so guests need no DNS,
+and it opens the connections, so IPv6 cannot bypass it. A connection carries one request, which h11
+parses and serializes again; data after the request is never forwarded.
+
+Source: RFC 9110, 9.3.6 and RFC 9112, 3.2.2.
 """
 
 from __future__ import annotations
@@ -32,19 +34,19 @@ _IDLE_S = 120.0
 _MAX_AT_ONCE = 64
 _MAX_ATTEMPTS = 1000
 _HTTP_PORT = 80
-# Of one connection only. Source: RFC 9110, 7.6.1.
+# Headers of one connection only. Source: RFC 9110, 7.6.1.
 _HOP_BY_HOP = frozenset({b"connection", b"keep-alive", b"te", b"upgrade", b"host"})
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A guest's request to reach something.
+    """A guest's request to reach a destination.
 
     Attributes:
-        host: as requested.
-        port: TCP.
-        is_allowed: whether it was let through.
+        host: requested host.
+        port: TCP port.
+        is_allowed: whether the destination is allowed.
     """
 
     host: str
@@ -53,13 +55,13 @@ class Attempt:
 
 
 class _Target(NamedTuple):
-    """What a request is for.
+    """The target of a request.
 
     Attributes:
-        host: in canonical form.
-        port: TCP.
-        authority: the request's own spelling of both, for ``Host``.
-        path: with the query.
+        host: host in canonical form.
+        port: TCP port.
+        authority: host and port as spelled in the request, for ``Host``.
+        path: path with the query.
     """
 
     host: str
@@ -70,13 +72,13 @@ class _Target(NamedTuple):
 
 @dataclass
 class EgressProxy:
-    """Lets a guest's connections through to what is allowed, and records all that it requested.
+    """Forwards a guest's connections to allowed destinations, and records all attempts.
 
     Attributes:
-        allowed: what may be reached; nothing by default.
-        attempts: the last thousand, oldest first.
-        idle_s: how long a connection may be silent in both directions together.
-        clock: measures that.
+        allowed: destinations that may be reached; none by default.
+        attempts: the last thousand attempts, oldest first.
+        idle_s: how long both directions of a connection may be idle.
+        clock: clock used to measure idle time.
     """
 
     allowed: tuple[Destination, ...] = ()
@@ -88,7 +90,7 @@ class EgressProxy:
     )
 
     def serve(self, client: Stream) -> None:
-        """Serve one connection to its end; it is closed then, whatever was sent."""
+        """Serve one connection to its end, and close it in any case."""
         try:
             if not self._slots.acquire(blocking=False):
                 _refuse(client, 503, "too many connections")
@@ -110,8 +112,8 @@ class EgressProxy:
             request = _read_request(inbound, client, timer)
             target = _target_of(request)
         except (h11.RemoteProtocolError, ValueError) as exc:
-            _log.debug("A guest sent no request that a proxy understands: %s", exc)
-            _refuse(client, 400, "no request that a proxy understands")
+            _log.debug("A guest sent an invalid proxy request: %s", exc)
+            _refuse(client, 400, "invalid proxy request")
             return
         server = self._connect(target, client)
         if server is None:
@@ -127,7 +129,7 @@ class EgressProxy:
             relay(client, server, timer, lambda: _upload(inbound, onward, client, server, timer))
 
     def _connect(self, target: _Target, client: Stream) -> socket.socket | None:
-        """Connect to what is allowed; refuse all else and return None."""
+        """Connect to an allowed destination; otherwise send a refusal and return None."""
         host, port = target.host, target.port
         place = next((place for place in self.allowed if place.covers(host, port)), None)
         self.attempts.append(Attempt(host, port, place is not None))
@@ -153,10 +155,10 @@ def _read_request(inbound: h11.Connection, client: Stream, timer: IdleTimer) -> 
 
 
 def _target_of(request: h11.Request) -> _Target:
-    """Return what a request is for.
+    """Return the target of a request.
 
     Raises:
-        ValueError: it is not a request to a proxy.
+        ValueError: the request is not a proxy request.
     """
     text = request.target.decode("ascii")
     if request.method == b"CONNECT":
@@ -189,7 +191,7 @@ def _write_head(onward: h11.Connection, request: h11.Request, target: _Target) -
 def _listed_in_connection(request: h11.Request) -> frozenset[bytes]:
     values = [value for name, value in request.headers if name == b"connection"]
     listed = {part.strip().lower() for value in values for part in value.split(b",")}
-    # The framing of a body is not the guest's to drop.
+    # The guest must not be able to drop the framing of a body.
     return frozenset(listed - {b"transfer-encoding", b"content-length"})
 
 
@@ -203,7 +205,7 @@ def _upload(
     """Forward the body of the one request.
 
     Raises:
-        OSError: a connection broke or was silent for too long.
+        OSError: a connection broke or was idle for too long.
         ValueError: the body is malformed.
     """
     while True:
@@ -219,26 +221,26 @@ def _upload(
             server.sendall(onward.send(h11.EndOfMessage(headers=event.headers)) or b"")
             return
         else:
-            raise ValueError(f"{event!r} in a body")
+            raise ValueError(f"unexpected {event!r} in a body")
 
 
 def _open(place: Destination, host: str) -> socket.socket:
     """Connect to an allowed destination.
 
-    A name whose address is not public is not followed: whoever owns the name could point it at the
-    appliance. Such addresses are reached where the task names them.
+    A name that resolves to a non-public address is refused, as the owner of the name could point it
+    at the appliance. The task must list such addresses explicitly.
 
     Raises:
-        OSError: it cannot be reached, or must not be.
+        OSError: the destination cannot be reached, or its address is refused.
     """
     if place.via is not None:
         return socket.create_connection(place.via, timeout=_CONNECT_TIMEOUT_S)
     is_named = address_of(host) is None
-    error = OSError("it has no address")
+    error = OSError("the name has no address")
     for *_kind, address in socket.getaddrinfo(host, place.port, type=socket.SOCK_STREAM):
         ip = str(address[0])
         if is_named and not ipaddress.ip_address(ip).is_global:
-            error = OSError("its address is not public")
+            error = OSError("the address is not public")
             continue
         try:
             return socket.create_connection((ip, place.port), timeout=_CONNECT_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""Move bytes between a guest and a server until both are silent for too long."""
+"""Relays bytes between a guest and a server until an end or an idle timeout."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _log = logging.getLogger(__name__)
 
 
 class IdleTimer:
-    """One timeout for both directions of a connection: each byte received resets it.
+    """One idle timeout for both directions of a connection: any received data resets it.
 
     Args:
-        limit_s: how long both directions may be silent; also each stream's own timeout.
-        clock: measures it.
+        limit_s: how long both directions may be idle; also the timeout set on each stream.
+        clock: clock used to measure it.
     """
 
     def __init__(self, limit_s: float, clock: Clock) -> None:
@@ -33,10 +33,10 @@ class IdleTimer:
         self._last_s = clock.monotonic_s()
 
     def receive(self, stream: Stream) -> bytes:
-        """Wait for bytes; empty at the end.
+        """Wait for bytes; return an empty string at the end.
 
         Raises:
-            TimeoutError: both directions were silent for too long.
+            TimeoutError: both directions were idle for too long.
             OSError: the connection broke.
         """
         while True:
@@ -53,13 +53,13 @@ class IdleTimer:
 def relay(
     client: Stream, server: socket.socket, timer: IdleTimer, upload: Callable[[], None]
 ) -> None:
-    """Move bytes both ways until the server ends or the timer does; end both streams then.
+    """Relay bytes in both directions until the server or the timer ends; then close both streams.
 
     Args:
-        client: what the server sends goes here as it is.
+        client: receives the server's data unchanged.
         server: a connected socket.
-        timer: shared with the upload.
-        upload: moves the bytes from client to server, in a thread of its own.
+        timer: idle timer, shared with the upload.
+        upload: relays the client's data to the server; runs in a separate thread.
     """
     thread = threading.Thread(target=_guarded, args=(upload, server), daemon=True, name="egress-up")
     thread.start()
@@ -76,8 +76,8 @@ def tunnel(client: Stream, server: socket.socket, timer: IdleTimer, first: bytes
     Args:
         client: the guest's end.
         server: a connected socket.
-        timer: of both directions.
-        first: what the client has sent already.
+        timer: idle timer of both directions.
+        first: data that the client has already sent.
     """
 
     def upload() -> None:
@@ -89,17 +89,17 @@ def tunnel(client: Stream, server: socket.socket, timer: IdleTimer, first: bytes
 
 
 def forward(source: Stream, sink: Stream, timer: IdleTimer) -> None:
-    """Move bytes one way to their end.
+    """Copy bytes in one direction until the end.
 
     Raises:
-        OSError: a connection broke or both directions were silent for too long.
+        OSError: a connection broke or both directions were idle for too long.
     """
     while data := timer.receive(source):
         sink.sendall(data)
 
 
 def end(stream: Stream) -> None:
-    """Close a stream and wake whoever waits for its bytes; it may be gone already."""
+    """Close a stream and unblock its readers; the stream may be closed already."""
     if isinstance(stream, socket.socket):
         with contextlib.suppress(OSError):  # not connected any more
             stream.shutdown(socket.SHUT_RDWR)
@@ -111,7 +111,7 @@ def _guarded(upload: Callable[[], None], server: socket.socket) -> None:
     try:
         upload()
     except (OSError, EOFError, ValueError) as exc:
-        # An answer to half a request is none.
+        # A response to an incomplete request is invalid, so close the server's side, too.
         _log.debug("The upload of an egress connection ended early: %r", exc)
         end(server)
 

@@ -1,7 +1,7 @@
-"""Machines in memory: a desktop, a phone and a fleet of them, for tests and for trying things out.
+"""In-memory machines for tests and experiments: a desktop, a phone and a fleet of them.
 
-They pass the contract suites of `provisioning.protocols`, keep all they are in one state object,
-and can be told to fail at a named point (`Faults`).
+They pass the contract suites of `provisioning.protocols`, keep their whole state in one object,
+and can be made to fail at named points (`Faults`).
 """
 
 from provisioning.fake.desktop import FakeDesktop

@@ -1,4 +1,4 @@
-"""Draw the little screens of fake machines."""
+"""Draws the screens of fake machines."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def draw(
 
     Args:
         size: width and height in px.
-        elements: in the order of drawing.
-        dark: light on dark instead of dark on light.
-        pointer: where to draw a small cross, px.
+        elements: elements in drawing order.
+        dark: whether to draw light on dark instead of dark on light.
+        pointer: position of a small cross, px.
 
     Returns:
-        A uint8 array (H, W, 3), RGB; read-only, and the same one as long as nothing changes.
+        A read-only uint8 array (H, W, 3), RGB; the same object while the input does not change.
     """
     boxes = tuple((element.name, element.bounds) for element in elements)
     return _drawn(size, boxes, dark, pointer)
@@ -45,7 +45,7 @@ def _drawn(
     dark: bool,  # noqa: FBT001
     pointer: tuple[int, int] | None,
 ) -> npt.NDArray[np.uint8]:
-    """Return one picture to all who ask for the same."""
+    """Return a cached frame for the same arguments."""
     ink, paper = ("white", "black") if dark else ("black", "white")
     image = Image.new("RGB", size, paper)
     pen = ImageDraw.Draw(image)

@@ -1,4 +1,4 @@
-"""A desktop in memory: a few applications, settings, files and a terminal that obeys."""
+"""An in-memory desktop: a few applications, settings, files and a working terminal."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _CLASSES = {
     "Files": "Org.gnome.Nautilus",
     "Settings": "Gnome-control-center",
 }
-"""Of windows, as on a desktop with these applications."""
+"""Window classes, as on a desktop with these applications."""
 _DESKTOP_FILES = {
     "/usr/share/applications/org.gnome.Terminal.desktop": "Terminal",
     "/usr/share/applications/org.gnome.TextEditor.desktop": "Text Editor",
@@ -80,16 +80,16 @@ _BAR_PX = 20
 
 @dataclass(slots=True)
 class DesktopState(FakeState):
-    """What a snapshot of the fake desktop keeps.
+    """The state that a snapshot of the fake desktop keeps.
 
     Attributes:
         settings: values by (schema, key).
         apps: names of open applications, the active one last.
-        line: what stands after the terminal's prompt.
-        lines: what the terminal or editor shows.
-        daemons: processes beside the applications.
-        folders: those made by hand.
-        judge: the bundles of evaluators loaded; a rewind forgets later ones.
+        line: text after the terminal's prompt.
+        lines: text that the terminal or editor shows.
+        daemons: processes in addition to the applications.
+        folders: explicitly created folders.
+        judge: the loaded bundles of evaluators; a rewind drops bundles loaded later.
     """
 
     settings: dict[tuple[str, str], str] = field(
@@ -104,13 +104,13 @@ class DesktopState(FakeState):
 
 
 class FakeDesktop(FakeMachine[DesktopState]):
-    """A desktop of 320x200 px with four applications; its own `Input`.
+    """A desktop of 320x200 px with four applications; it is its own `Input`.
 
     Args:
-        machine_id: what it is called.
-        clock: stamps files.
-        reset_s: what a rewind claims to take.
-        browser: what it says of its browser.
+        machine_id: its id.
+        clock: clock used for file times and rewinds.
+        reset_s: reported duration of a rewind.
+        browser: its reported browser.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
 
     @property
     def input(self) -> FakeDesktop:
-        """Act on it."""
+        """Return its input devices."""
         return self
 
     def size(self) -> tuple[int, int]:
@@ -174,13 +174,13 @@ class FakeDesktop(FakeMachine[DesktopState]):
         return elements
 
     def move(self, x: int, y: int) -> None:
-        """Put the pointer at a place."""
+        """Move the pointer to a position."""
         self.faults.check("input")
         self.require_running()
         self.state.pointer = (x, y)
 
     def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
-        """Click; the buttons of the bar open their application."""
+        """Click; a click on a button of the bar opens its application."""
         self.move(x, y)
         self.state.received.append(("click", (x, y), button, count))
         if button is Button.LEFT and y < _BAR_PX:
@@ -190,21 +190,21 @@ class FakeDesktop(FakeMachine[DesktopState]):
     def drag(
         self, start: tuple[int, int], end: tuple[int, int], *, duration_s: float = 0.3
     ) -> None:
-        """Leave the pointer at the end."""
+        """Drag; only moves the pointer to the end."""
         self.move(*start)
         self.move(*end)
         self.state.received.append(("drag", start, end))
 
     def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
-        """Put the pointer there; nothing scrolls."""
+        """Turn the wheel; only moves the pointer, nothing scrolls."""
         self.move(x, y)
         self.state.received.append(("wheel", (x, y), dy))
 
     def key(self, *names: str) -> None:
-        """Press keys: Return, BackSpace and single characters mean something.
+        """Press keys: only Return, BackSpace and single characters have an effect.
 
         Raises:
-            InvalidActionError: there is no such key.
+            InvalidActionError: a key does not exist.
         """
         self.faults.check("input")
         self.require_running()
@@ -222,7 +222,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
                 pass
 
     def text(self, text: str) -> None:
-        """Type; a newline enters the line. Without an open application nothing happens."""
+        """Type; a newline enters the line. Has no effect without an open application."""
         self.faults.check("input")
         self.require_running()
         if not self.state.apps:
@@ -234,10 +234,10 @@ class FakeDesktop(FakeMachine[DesktopState]):
         self.state.line += rest
 
     def open_app(self, name: str) -> None:
-        """Bring an application to the front.
+        """Bring an application to the foreground.
 
         Raises:
-            GuestCallError: there is no such application.
+            GuestCallError: the application does not exist.
         """
         if name not in _APPS:
             error = GuestCallError(f"No application is called {name!r}.")
@@ -245,13 +245,13 @@ class FakeDesktop(FakeMachine[DesktopState]):
             raise error
         self.state.apps = [*(app for app in self.state.apps if app != name), name]
 
-    def answer(  # noqa: PLR0911 - a case an operation
+    def answer(  # noqa: PLR0911 - one case per operation
         self, op: str, params: dict[str, Json], timeout_s: float
     ) -> Json:
         """Carry out one of the probe's operations.
 
         Raises:
-            GuestCallError: it is none of those known here, or it failed.
+            GuestCallError: the operation is unknown, or failed.
         """
         match op:
             case "ping":
@@ -278,10 +278,10 @@ class FakeDesktop(FakeMachine[DesktopState]):
                 raise GuestCallError(f"Unknown operation {op!r}.")
 
     def summarize(self) -> StateSummary:
-        """Return its files, settings and processes, as a desktop's probe does.
+        """Return fingerprints of its files, settings and processes, like a desktop's probe.
 
         Raises:
-            LinkClosedError: it does not run.
+            LinkClosedError: the desktop is not running.
         """
         files = super().summarize()[StateKind.FILE]
         settings = self.state.settings.items()
@@ -324,7 +324,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
         return {}
 
     def _launch(self, argv: list[str]) -> Json:
-        """Start what ``gio`` starts: files open in the text editor."""
+        """Start what ``gio`` would start; files open in the text editor."""
         match argv:
             case ["/usr/bin/gio", "launch", path, *_] if path in _DESKTOP_FILES:
                 self.open_app(_DESKTOP_FILES[path])
@@ -351,10 +351,10 @@ class FakeDesktop(FakeMachine[DesktopState]):
             self.state.lines.append("command not found" if out is None else out)
 
     def obey(self, argv: list[str]) -> str | None:
-        """Run a command line, see `provisioning.fake.shell`.
+        """Run a command line; see `provisioning.fake.shell`.
 
         Returns:
-            What it prints, or None for an unknown command.
+            Its output, or None for an unknown command.
         """
         return obey(self, argv)
 
@@ -363,7 +363,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
         return [*self.state.files, *_DESKTOP_FILES]
 
     def stat(self, path: str) -> FileStat | None:
-        """Return what is known of a file; the applications' desktop files are there, too."""
+        """Return the metadata of a file, including the applications' desktop files."""
         if path in _DESKTOP_FILES:
             return FileStat(1, stat.S_IFREG | 0o644, 0.0)
         return super().stat(path)

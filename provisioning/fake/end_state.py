@@ -1,4 +1,4 @@
-"""Keep the state of a machine in memory as JSON, so that another process can start from it."""
+"""Keeps the state of an in-memory machine as JSON, so that another process can start from it."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 _STATE = "state.json"
 _LEFT_OUT = {"judge", "received"}
-"""What loaded evaluators and past input are; neither changes how the machine is judged."""
+"""State that is not kept: loaded evaluators and past input, which do not affect grading."""
 
 
 def keep_fake(machine: FakeMachine[Any], folder: Path) -> None:
     """Write a machine's state and its record.
 
     Args:
-        machine: to be kept; it must run.
-        folder: an empty one.
+        machine: the machine, which must be running.
+        folder: an empty folder.
 
     Raises:
-        LinkClosedError: it does not run.
+        LinkClosedError: the machine is not running.
     """
     machine.faults.check("keep_state")
     machine.require_running()
@@ -42,10 +42,10 @@ def keep_fake(machine: FakeMachine[Any], folder: Path) -> None:
 
 
 def kind_of_kept(folder: Path) -> Kind:
-    """Return the kind of the machine that is kept in a folder.
+    """Return the kind of the machine kept in a folder.
 
     Raises:
-        SnapshotError: there is none.
+        SnapshotError: the folder holds no kept machine.
     """
     try:
         return FakeRecord.model_validate_json((folder / META).read_bytes()).kind
@@ -54,17 +54,17 @@ def kind_of_kept(folder: Path) -> Kind:
 
 
 def load_fake(machine: FakeMachine[Any], folder: Path) -> None:
-    """Bring a machine into a kept state.
+    """Restore a kept state in a machine.
 
     Raises:
-        SnapshotError: there is none, or it is damaged.
+        SnapshotError: there is no kept state, or it is damaged.
     """
     try:
         fields = json.loads((folder / _STATE).read_text())
         for name, value in fields.items():
             setattr(machine.state, name, _decode(name, value, getattr(machine.state, name)))
     except (OSError, ValueError, AttributeError, TypeError) as exc:
-        raise SnapshotError(f"What was kept in {folder} cannot be read.", str(exc)) from exc
+        raise SnapshotError(f"The state kept in {folder} cannot be read.", str(exc)) from exc
 
 
 def _encode(state: FakeState) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Make a fake machine fail at a named point."""
+"""Injects faults into fake machines at named points."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Fault:
 
 
 class Faults:
-    """Errors waiting to be raised, by point.
+    """The errors to raise, by point.
 
     Points are ``start``, ``rewind``, ``capture``, ``input``, ``tree``, ``put``, ``get``,
     ``run`` and ``call.<op>`` for each operation of a link.
@@ -34,22 +34,22 @@ class Faults:
         after: int = 0,
         effect: Callable[[], None] | None = None,
     ) -> None:
-        """Raise `error` at `point`, from the call numbered `after` (from 0) on.
+        """Raise `error` at `point`, after `after` successful calls.
 
         Args:
-            point: where.
-            error: raised each time.
-            after: how many calls still go well.
-            effect: called just before, for example to move a fake clock.
+            point: the point at which to fail.
+            error: error to raise on each call.
+            after: number of calls that still succeed.
+            effect: called just before the error is raised, for example to advance a fake clock.
         """
         self._faults[point] = _Fault(error, after, effect)
 
     def clear(self) -> None:
-        """Let everything go well again."""
+        """Remove all faults."""
         self._faults.clear()
 
     def check(self, point: str) -> None:
-        """Raise what is due at `point`, if anything is."""
+        """Raise the error that is due at `point`, if any."""
         fault = self._faults.get(point)
         if fault is None:
             return

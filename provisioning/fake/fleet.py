@@ -1,4 +1,4 @@
-"""Lend machines that live in memory."""
+"""A fleet of in-memory machines."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ FakeMachines = dict[str, FakeDesktop | FakePhone]
 
 
 class FakeLease:
-    """A `provisioning.fleet.protocol.Lease` of machines in memory; it ends when its clock says so.
+    """A `provisioning.fleet.protocol.Lease` of in-memory machines; it expires by its clock.
 
     Args:
         lease_id: unique in the fleet.
-        machines: by role.
-        ttl_s: how long it lasts.
-        clock: its time.
+        machines: its machines, by role.
+        ttl_s: its duration.
+        clock: measures its time.
         on_release: called once, when it is released.
     """
 
@@ -56,19 +56,19 @@ class FakeLease:
 
     @property
     def environment(self) -> Environment:
-        """Its machines.
+        """Return its machines.
 
         Raises:
-            LeaseExpiredError: it has ended.
+            LeaseExpiredError: the lease has ended.
         """
         self._require_alive()
         return self._environment
 
     def renew(self, ttl_s: float | None = None) -> None:
-        """Let it last longer, from now.
+        """Extend the lease, from now.
 
         Raises:
-            LeaseExpiredError: it has ended.
+            LeaseExpiredError: the lease has ended.
         """
         self._require_alive()
         self._ttl_s = self._ttl_s if ttl_s is None else ttl_s
@@ -78,14 +78,14 @@ class FakeLease:
         """Rewind its machines.
 
         Raises:
-            LeaseExpiredError: it has ended.
+            LeaseExpiredError: the lease has ended.
         """
         self._require_alive()
         self._environment = self._rewind()
         return self._environment
 
     def release(self) -> None:
-        """Return the machines back; harmless twice."""
+        """Release the machines; may be called more than once."""
         if not self._is_released:
             self._is_released = True
             self._on_release()
@@ -118,16 +118,16 @@ class FakeLease:
 
 
 class FakeFleet:
-    """A fleet of as many fake machines as roles ask for; kept and rewound between leases.
+    """A fleet that makes fake machines as needed, and reuses them rewound between leases.
 
     Args:
-        clock: handed to the machines.
+        clock: clock of the machines and leases.
         prepare: called with each new machine before its snapshot ``ready`` is saved.
 
     Attributes:
-        leased: how many leases are open.
-        machines: all that were made, by kind and number.
-        unkept: why machines of a kind cannot be kept, where they cannot.
+        leased: number of open leases.
+        machines: all machines made, by kind and number.
+        unkept: why machines of a kind cannot be kept, for the kinds that cannot.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class FakeFleet:
         *,
         cancel: CancelToken | None = None,
     ) -> FakeLease:
-        """Lend one rewound machine a role.
+        """Lease one rewound machine per role.
 
         Raises:
             SnapshotMissingError: a test deleted the snapshot.
@@ -164,24 +164,24 @@ class FakeFleet:
             keys = {role: self._reserve(kind) for role, kind in roles.items()}
             self.leased += 1
         machines = {role: self.machines[key] for role, key in keys.items()}
-        give_back = partial(self._take_back, frozenset(keys.values()))
+        on_release = partial(self._take_back, frozenset(keys.values()))
         try:
             return FakeLease(
-                f"lease-{next(self._numbers)}", machines, ttl_s, self._clock, give_back
+                f"lease-{next(self._numbers)}", machines, ttl_s, self._clock, on_release
             )
         except BaseException:
-            give_back()
+            on_release()
             raise
 
     def why_unkept(self, kind: Kind) -> str:
-        """Return why machines of a kind cannot be kept; a test may have said so."""
+        """Return why machines of a kind cannot be kept, as set by a test; empty if they can."""
         return self.unkept.get(kind, "")
 
     def start_kept(self, folders: Mapping[str, Path]) -> FakeLease:
-        """Lend new machines that are as those were which were kept.
+        """Lease new machines in the kept states.
 
         Raises:
-            SnapshotError: nothing was kept there, or it is damaged.
+            SnapshotError: a folder holds no kept machine, or it is damaged.
         """
         machines: FakeMachines = {}
         for role, folder in folders.items():
@@ -189,12 +189,12 @@ class FakeFleet:
             make = FakeDesktop if kind is Kind.DESKTOP else FakePhone
             machine = make(f"{kind}-kept", self._clock)
             load_fake(machine, folder)
-            machine.save(READY)  # the lease begins from there
+            machine.save(READY)  # the lease starts from this state
             machines[role] = machine
         with self._lock:
             self.leased += 1
-        give_back = partial(self._take_back, frozenset())
-        return FakeLease(f"lease-{next(self._numbers)}", machines, LEASE_S, self._clock, give_back)
+        on_release = partial(self._take_back, frozenset())
+        return FakeLease(f"lease-{next(self._numbers)}", machines, LEASE_S, self._clock, on_release)
 
     def _take_back(self, keys: frozenset[tuple[Kind, int]]) -> None:
         with self._lock:
@@ -202,7 +202,7 @@ class FakeFleet:
             self._in_use -= keys
 
     def _reserve(self, kind: Kind) -> tuple[Kind, int]:
-        """Reserve the first machine of a kind that no lease has; returns its key."""
+        """Reserve the first machine of a kind that is not leased; return its key."""
         index = next(number for number in itertools.count() if (kind, number) not in self._in_use)
         self._machine(kind, index)
         self._in_use.add((kind, index))

@@ -1,4 +1,4 @@
-"""Run the desktop evaluators of a bundle against a desktop in memory."""
+"""Runs the desktop evaluators of a bundle against an in-memory desktop."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _WITHOUT_EVALUATORS = {"evaluators", "evaluators.decorators", "evaluators.deskto
 
 
 class JudgedState(Protocol):
-    """Files and folders of a desktop in memory."""
+    """Files and folders of an in-memory desktop."""
 
     files: dict[str, FakeFile]
     folders: set[str]
 
 
 class JudgedDesktop(Protocol):
-    """What is asked of a desktop in memory to judge it."""
+    """The interface of an in-memory desktop that evaluators use."""
 
     @property
     def state(self) -> JudgedState:
-        """Its files and folders."""
+        """Return its files and folders."""
         ...
 
     def obey(self, argv: list[str]) -> str | None:
@@ -50,13 +50,13 @@ class JudgedDesktop(Protocol):
 
 
 class FakeGuest(Guest):
-    """What evaluators see of a fake desktop.
+    """The guest that evaluators see of a fake desktop.
 
-    Evaluators look at real files, so the desktop's are laid out below a folder.
+    Evaluators read real files, so the desktop's files are written to a folder.
 
     Args:
         desktop: the machine.
-        root: where its files were laid out by `lay_out`.
+        root: folder to which `lay_out` wrote its files.
     """
 
     def __init__(self, desktop: JudgedDesktop, root: Path) -> None:
@@ -65,22 +65,22 @@ class FakeGuest(Guest):
 
     @property
     def user(self) -> str:
-        """Login name of the user the agent acts as."""
+        """Return the login name of the user that the agent acts as."""
         return "user"
 
     @property
     def home(self) -> str:
-        """That user's home folder."""
+        """Return that user's home folder."""
         return str(self._root / "home/user")
 
     def path(self, path: str) -> str:
-        """Make a path one of the folder: ``~`` and relative paths are the home folder's."""
+        """Map a path into the folder; ``~`` and relative paths refer to the home folder."""
         inside = path.removeprefix("~").lstrip("/")
         is_absolute = path.startswith("/")
         return os.path.normpath(self._root / inside if is_absolute else f"{self.home}/{inside}")
 
     def run_as_user(self, argv: Sequence[str], timeout_s: float = 10.0) -> tuple[int, bytes, bytes]:
-        """Run one of the commands which the desktop's terminal knows."""
+        """Run one of the commands that the desktop's terminal supports."""
         out = self._desktop.obey([argv[0].rsplit("/", 1)[-1], *argv[1:]])
         return (127, b"", b"not found") if out is None else (0, out.encode(), b"")
 
@@ -99,7 +99,7 @@ class FakeGuest(Guest):
 
 
 def lay_out(desktop: JudgedDesktop, root: Path) -> None:
-    """Write a desktop's files and folders below a folder."""
+    """Write a desktop's files and folders into a folder."""
     for folder in ["/home/user", *desktop.state.folders]:
         (root / folder.lstrip("/")).mkdir(parents=True, exist_ok=True)
     for name, file in desktop.state.files.items():
@@ -109,15 +109,15 @@ def lay_out(desktop: JudgedDesktop, root: Path) -> None:
 
 
 class Judge:
-    """Loads bundles and runs waves, as the probe does, without a process of its own."""
+    """Loads bundles and runs waves as the probe does, in this process."""
 
     def __init__(self) -> None:
         self._bundles: dict[str, dict[str, Callable[..., object]]] = {}
 
     def load(self, digest: str, modules: Mapping[str, str]) -> Json:
-        """Execute the modules that define evaluators and keep their functions.
+        """Execute the modules that define evaluators and store their functions.
 
-        Modules import each other as this process has them.
+        Imports among modules resolve to the versions in this process.
         """
         evaluators: dict[str, Callable[..., object]] = {}
         for name, source in modules.items():

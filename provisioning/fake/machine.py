@@ -1,4 +1,4 @@
-"""What the fake desktop and the fake phone share: power, snapshots, files, link."""
+"""The base class of the fake desktop and the fake phone: power, snapshots, files, link."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _KEPT = 1000
 
 @dataclass(slots=True)
 class FakeFile:
-    """One file: content, permission bits, seconds since the epoch, and whose it is."""
+    """One file: content, permission bits, modification time in seconds since the epoch, and owner."""
 
     data: bytes
     mode: int
@@ -47,13 +47,13 @@ class FakeFile:
 
 @dataclass(slots=True)
 class FakeState:
-    """All that a snapshot keeps.
+    """The state that a snapshot keeps.
 
     Attributes:
-        files: by path.
-        pointer: where it is, px.
-        hindrance: what keeps evaluators from answering.
-        received: the last clicks, drags and turns of the wheel, oldest first.
+        files: files by path.
+        pointer: position of the pointer, px.
+        hindrance: what blocks evaluators.
+        received: the last clicks, drags and wheel turns, oldest first.
     """
 
     files: dict[str, FakeFile] = field(default_factory=dict)
@@ -66,17 +66,17 @@ S = TypeVar("S", bound=FakeState)
 
 
 class FakeMachine(ABC, Generic[S]):
-    """A machine in memory; it is its own power, snapshots, link, files, screen and tree.
+    """An in-memory machine; it is its own power, snapshots, link, files, screen and tree.
 
     Args:
-        info: what it says it is.
-        state: what it starts from; copied.
-        clock: stamps files.
-        reset_s: what a rewind claims to take.
+        info: its description.
+        state: its initial state; copied.
+        clock: clock used for file times and rewinds.
+        reset_s: reported duration of a rewind.
 
     Attributes:
-        tells_stillness: whether it says that its screen is still; else its screen is watched for a
-            while after each action, as that of a real machine.
+        tells_stillness: whether it reports that its screen is still; otherwise its screen is watched
+            for a while after each action, like a real machine's.
     """
 
     tells_stillness: ClassVar[bool] = False
@@ -93,65 +93,65 @@ class FakeMachine(ABC, Generic[S]):
 
     @property
     def info(self) -> MachineInfo:
-        """What it is."""
+        """Return its description."""
         return self._info
 
     @property
     def power(self) -> FakeMachine[S]:
-        """Start and stop it."""
+        """Return its power control."""
         return self
 
     @property
     def snapshots(self) -> FakeMachine[S]:
-        """Save and rewind it."""
+        """Return its snapshots."""
         return self
 
     @property
     def link(self) -> FakeMachine[S]:
-        """Talk to the probe inside."""
+        """Return its link."""
         return self
 
     @property
     def files(self) -> FakeMachine[S]:
-        """Read and write its files."""
+        """Return access to its files."""
         return self
 
     @property
     def screen(self) -> FakeMachine[S]:
-        """See it."""
+        """Return its screen."""
         return self
 
     @property
     def tree(self) -> FakeMachine[S]:
-        """Read its UI."""
+        """Return its accessibility tree."""
         return self
 
     @property
     @abstractmethod
     def input(self) -> Input:
-        """Act on it."""
+        """Return its input devices."""
 
     def delete(self) -> None:
-        """Forget everything."""
+        """Stop and delete all snapshots."""
         self.stop()
         self._saved.clear()
 
     def start(self) -> None:
-        """Run again, in the state it was stopped in."""
+        """Start in the state in which it was stopped."""
         self.faults.check("start")
         self._running, self._end = True, None
 
     def stop(self) -> None:
-        """Stop; harmless twice."""
-        self.end(EndCause.OUTSIDE, "It was stopped.")
+        """Stop; may be called more than once."""
+        self.end(EndCause.OUTSIDE, "The machine was stopped.")
 
     def end(self, cause: EndCause, detail: str) -> None:
-        """Stop for a reason that `ended_by` returns; the first one counts."""
+        """Stop for a reason that `ended_by` returns; the first reason counts."""
         self._running = False
         self._end = self._end or End(cause, detail)
 
     def restart_itself(self) -> None:
-        """Do as a guest that restarts: it answers again, and is another than before."""
+        """Simulate a guest that restarts itself: it still answers, but counts as ended."""
         self._end = self._end or End(EndCause.GUEST, "The guest restarted itself.")
 
     def reported_end(self) -> End | None:
@@ -163,19 +163,19 @@ class FakeMachine(ABC, Generic[S]):
         return self._end
 
     def hindered_by(self) -> str:
-        """Return what keeps evaluators from answering.
+        """Return what blocks evaluators.
 
         Raises:
-            LinkClosedError: the machine does not run.
+            LinkClosedError: the machine is not running.
         """
         self.require_running()
         return self.state.hindrance
 
     def summarize(self) -> StateSummary:
-        """Return its files.
+        """Return fingerprints of its files.
 
         Raises:
-            LinkClosedError: it does not run.
+            LinkClosedError: the machine is not running.
         """
         self.faults.check("summarize")
         self.require_running()
@@ -186,27 +186,27 @@ class FakeMachine(ABC, Generic[S]):
         }
 
     def require_running(self) -> None:
-        """Return if it runs.
+        """Check that the machine is running.
 
         Raises:
-            LinkClosedError: it does not.
+            LinkClosedError: the machine is not running.
         """
         if not self._running:
-            raise LinkClosedError(f"{self._info.machine_id} does not run.")
+            raise LinkClosedError(f"{self._info.machine_id} is not running.")
 
     def is_running(self) -> bool:
-        """Return whether it runs."""
+        """Return whether the machine is running."""
         return self._running
 
     def save(self, name: str) -> None:
-        """Keep a copy of the state under a name."""
+        """Save a copy of the state under a name."""
         self._saved[name] = copy.deepcopy(self.state)
 
     def rewind(self, name: str) -> ResetReport:
-        """Go back to a copy kept before.
+        """Restore a saved copy of the state.
 
         Raises:
-            SnapshotMissingError: there is none of that name.
+            SnapshotMissingError: the snapshot does not exist.
         """
         self.faults.check("rewind")
         self.state = copy.deepcopy(self._snapshot(name))
@@ -219,10 +219,10 @@ class FakeMachine(ABC, Generic[S]):
         return sorted(self._saved)
 
     def delete_snapshot(self, name: str) -> None:
-        """Forget one.
+        """Delete a snapshot.
 
         Raises:
-            SnapshotMissingError: there is none of that name.
+            SnapshotMissingError: the snapshot does not exist.
         """
         self._snapshot(name)
         del self._saved[name]
@@ -231,18 +231,18 @@ class FakeMachine(ABC, Generic[S]):
         if name not in self._saved:
             raise SnapshotMissingError(
                 f"{self._info.machine_id} has no snapshot {name!r}.",
-                details=f"It has: {', '.join(self.list_snapshots()) or 'none'}.",
+                details=f"Its snapshots: {', '.join(self.list_snapshots()) or 'none'}.",
             )
         return self._saved[name]
 
     def call(
         self, op: str, params: Mapping[str, Json] | None = None, *, timeout_s: float = 10.0
     ) -> Json:
-        """Carry out one of the operations this machine knows.
+        """Carry out one of the operations that this machine supports.
 
         Raises:
-            LinkClosedError: the machine does not run.
-            GuestCallError: it knows no such operation, or the operation failed.
+            LinkClosedError: the machine is not running.
+            GuestCallError: the operation is unknown, or failed.
         """
         self.faults.check(f"call.{op}")
         self.require_running()
@@ -258,14 +258,14 @@ class FakeMachine(ABC, Generic[S]):
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> CommandResult:
-        """Run one of the commands this machine knows; unknown ones end with exit code 127.
+        """Run one of the commands that this machine supports; unknown ones end with exit code 127.
 
         Raises:
-            LinkClosedError: the machine does not run.
+            LinkClosedError: the machine is not running.
         """
         self.faults.check("run")
         if not self._running:
-            raise LinkClosedError(f"{self._info.machine_id} does not run.")
+            raise LinkClosedError(f"{self._info.machine_id} is not running.")
         command = list(argv)
         output: str | None
         match command:
@@ -288,14 +288,14 @@ class FakeMachine(ABC, Generic[S]):
 
     @abstractmethod
     def obey(self, argv: list[str]) -> str | None:
-        """Run a command line; returns what it prints, or None for an unknown command."""
+        """Run a command line and return its output, or None for an unknown command."""
 
     @abstractmethod
     def answer(self, op: str, params: dict[str, Json], timeout_s: float) -> Json:
         """Carry out an operation.
 
         Raises:
-            GuestCallError: it knows no such operation, or the operation failed.
+            GuestCallError: the operation is unknown, or failed.
         """
 
     def close(self) -> None:
@@ -310,7 +310,7 @@ class FakeMachine(ABC, Generic[S]):
         """Read a file.
 
         Raises:
-            GuestCallError: there is none.
+            GuestCallError: the file does not exist.
         """
         self.faults.check("get")
         if path not in self.state.files:
@@ -318,7 +318,7 @@ class FakeMachine(ABC, Generic[S]):
         return self.state.files[path].data
 
     def stat(self, path: str) -> FileStat | None:
-        """Return what is known of a file; None when there is none."""
+        """Return the metadata of a file; None if it does not exist."""
         file = self.state.files.get(path)
         if file is None:
             return None
@@ -329,7 +329,7 @@ class FakeMachine(ABC, Generic[S]):
         """Draw the state: uint8 array (H, W, 3), RGB."""
 
     def is_still(self) -> bool | None:
-        """Return True, as nothing is pending when an action returns; None where it is not told."""
+        """Return True if it reports stillness, as actions complete before they return; else None."""
         return True if self.tells_stillness else None
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""A phone in memory: a launcher, tasks, contacts, settings, and a shell that answers as Android's."""
+"""An in-memory phone: a launcher, tasks, contacts, settings, and a shell like Android's."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ _KEYS = frozenset({"HOME", "BACK", "ENTER", "DEL", "TAB", "APP_SWITCH", "MENU", 
 
 @dataclass(slots=True)
 class PhoneState(FakeState):
-    """What a snapshot of the fake phone keeps.
+    """The state that a snapshot of the fake phone keeps.
 
     Attributes:
-        front: package in front.
+        front: package in the foreground.
         rows: rows of each content provider, by URI.
         settings: values by (namespace, key).
-        line: what stands in the field that has the focus.
+        line: text in the focused field.
     """
 
     front: str = LAUNCHER
@@ -60,13 +60,13 @@ class PhoneState(FakeState):
     line: str = ""
 
     def insert(self, uri: str, binds: list[str]) -> None:
-        """Add a row, as ``content insert`` does; its ``_id`` follows the last one."""
+        """Add a row, as ``content insert`` does; its ``_id`` is the next number."""
         rows = self.rows.setdefault(uri, [])
         pairs = [word.split(":", 2) for word in binds if word != "--bind"]
         rows.append({"_id": str(len(rows) + 1), **{name: value for name, _, value in pairs}})
 
     def rows_of(self, uri: str) -> list[dict[str, str]]:
-        """Return the rows behind a URI; those of contacts are views of the data rows."""
+        """Return the rows of a URI; rows of contacts are views of the data rows."""
         if uri not in _VIEWS:
             return self.rows.get(uri, [])
         kind, column = _VIEWS[uri]
@@ -82,12 +82,12 @@ class PhoneState(FakeState):
 
 
 class FakePhone(FakeMachine[PhoneState]):
-    """A phone of 180x400 px; its own `Input`.
+    """A phone of 180x400 px; it is its own `Input`.
 
     Args:
-        machine_id: what it is called.
-        clock: stamps files.
-        reset_s: what a rewind claims to take.
+        machine_id: its id.
+        clock: clock used for file times and rewinds.
+        reset_s: reported duration of a rewind.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class FakePhone(FakeMachine[PhoneState]):
 
     @property
     def input(self) -> FakePhone:
-        """Act on it."""
+        """Return its input devices."""
         return self
 
     def size(self) -> tuple[int, int]:
@@ -125,10 +125,10 @@ class FakePhone(FakeMachine[PhoneState]):
         keep_fake(self, folder)
 
     def summarize(self) -> StateSummary:
-        """Return its files, settings and rows, as the reference phone does.
+        """Return fingerprints of its files, settings and rows, like the reference phone.
 
         Raises:
-            LinkClosedError: it does not run.
+            LinkClosedError: the phone is not running.
         """
         rows = {
             f"{uri.removeprefix('content://')} {', '.join(f'{key}={value}' for key, value in row.items())}": ""
@@ -143,7 +143,7 @@ class FakePhone(FakeMachine[PhoneState]):
         }
 
     def elements(self) -> Sequence[Element]:
-        """Return the title and the rows of what is in front."""
+        """Return the title and the rows of the application in the foreground."""
         self.faults.check("tree")
         return self._elements()
 
@@ -172,7 +172,7 @@ class FakePhone(FakeMachine[PhoneState]):
         """Do nothing: a phone has no pointer."""
 
     def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
-        """Tap; an icon of the launcher opens its application."""
+        """Tap; a tap on an icon of the launcher opens its application."""
         self.faults.check("input")
         self.require_running()
         self.state.received.append(("click", (x, y), button, count))
@@ -196,10 +196,10 @@ class FakePhone(FakeMachine[PhoneState]):
         self.state.received.append(("wheel", (x, y), dy))
 
     def key(self, *names: str) -> None:
-        """Press keys: HOME and BACK lead to the launcher.
+        """Press keys: HOME and BACK return to the launcher.
 
         Raises:
-            InvalidActionError: there is no such key.
+            InvalidActionError: a key does not exist.
         """
         self.faults.check("input")
         self.require_running()
@@ -210,17 +210,17 @@ class FakePhone(FakeMachine[PhoneState]):
                 self.state.front, self.state.line = LAUNCHER, ""
 
     def text(self, text: str) -> None:
-        """Type into the field of what is in front."""
+        """Type into the field of the application in the foreground."""
         self.faults.check("input")
         self.require_running()
         if self.state.front != LAUNCHER:
             self.state.line += text
 
     def open_app(self, name: str) -> None:
-        """Bring an application to the front, by its label or package.
+        """Bring an application to the foreground, by its label or package.
 
         Raises:
-            GuestCallError: there is no such application.
+            GuestCallError: the application does not exist.
         """
         package = PACKAGES.get(name, name)
         if package not in PACKAGES.values():
@@ -228,10 +228,10 @@ class FakePhone(FakeMachine[PhoneState]):
         self.state.front, self.state.line = package, ""
 
     def answer(self, op: str, params: dict[str, Json], timeout_s: float) -> Json:
-        """Answer a ping; a phone is spoken to through `run`.
+        """Answer ``ping`` and ``open_app``; other communication with a phone uses `run`.
 
         Raises:
-            GuestCallError: it is another operation.
+            GuestCallError: the operation is unknown.
         """
         match op:
             case "ping":
@@ -242,7 +242,7 @@ class FakePhone(FakeMachine[PhoneState]):
             case _:
                 raise GuestCallError(f"Unknown operation {op!r}.")
 
-    def obey(self, argv: list[str]) -> str | None:  # noqa: PLR0911 - a case a command
+    def obey(self, argv: list[str]) -> str | None:  # noqa: PLR0911 - one case per command
         """Run a command as Android's shell would."""
         match argv:
             case ["dumpsys", "activity", "activities"]:

@@ -1,4 +1,4 @@
-"""What tests keep of a machine in memory."""
+"""The record of an in-memory machine, for tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that the fake desktop obeys: those of its terminal, and those that setups run."""
+"""The commands of the fake desktop: those of its terminal, and those that task setups run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOME = "/home/user"
 
 
 class ShellState(Protocol):
-    """What commands read and change."""
+    """The state that commands read and change."""
 
     files: dict[str, FakeFile]
     folders: set[str]
@@ -26,13 +26,13 @@ class ShellState(Protocol):
 
 
 class ShellDesktop(Protocol):
-    """Whose commands they are."""
+    """The desktop on which commands run."""
 
     clock: Clock
 
     @property
     def state(self) -> ShellState:
-        """Its files, folders and settings."""
+        """Return its files, folders and settings."""
         ...
 
     def names(self) -> Iterable[str]:
@@ -40,15 +40,15 @@ class ShellDesktop(Protocol):
         ...
 
     def end(self, cause: EndCause, detail: str) -> None:
-        """Stop for a reason."""
+        """Stop the desktop for a reason."""
         ...
 
 
-def obey(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, PLR0911, PLR0912 - a case a command
-    """Run a command line; ``>`` and ``&&`` are words of it.
+def obey(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, PLR0911, PLR0912 - one case per command
+    """Run a command line, in which ``>`` and ``&&`` are separate arguments.
 
     Returns:
-        What it prints, or None for an unknown command or one that fails.
+        Its output, or None for a command that is unknown or fails.
     """
     state = desktop.state
     match argv:
@@ -83,9 +83,9 @@ def obey(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, P
         case ["cp", "-a" | "-r", *_, source, target] | ["cp", source, target]:
             return _copy(state, absolute(source), absolute(target))
         case ["mv", source, target]:
-            done = _copy(state, absolute(source), absolute(target))
+            output = _copy(state, absolute(source), absolute(target))
             _remove(state, absolute(source))
-            return done
+            return output
         case ["ls", *paths]:
             inside = {absolute(path) for path in paths or [HOME]}
             names = [name.rpartition("/") for name in desktop.names()]
@@ -105,17 +105,17 @@ def obey(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, P
 
 
 def absolute(word: str) -> str:
-    """Return a word of a command line as an absolute path."""
+    """Return an argument of a command line as an absolute path."""
     if word.startswith("~/"):
         return f"{HOME}/{word[2:]}"
     return word if word.startswith("/") else f"{HOME}/{word}"
 
 
 def obey_line(desktop: ShellDesktop, line: str) -> str | None:
-    """Run commands joined by ``&&``; None when one of them is unknown or fails.
+    """Run commands joined by ``&&``; return None if one of them is unknown or fails.
 
     Raises:
-        ValueError: a quotation has no end.
+        ValueError: a quote is not closed.
     """
     printed, command = "", list[str]()
     for word in [*shlex.split(line, comments=True), "&&"]:

@@ -1,1 +1,1 @@
-"""The fleet of one host: which machines there are, who holds them, and which stand by."""
+"""The fleet of one host: its machines, their leases, and the standby forks."""

@@ -1,4 +1,4 @@
-"""Get the machines of a lease, each verified."""
+"""Acquires the verified machines of a lease."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _log = logging.getLogger(__name__)
 
 
 class Acquisition:
-    """Gets machines for one lease, all that are asked for or none.
+    """Acquires the machines of one lease: all that are requested, or none.
 
     Args:
-        parts: of the fleet.
-        lease_id: for whom; it stands in the ledger.
-        may_fork: False gets saved machines only.
-        cancel: ends waits and boots at once, from any thread.
+        parts: parts of the fleet.
+        lease_id: the lease, which must be in the ledger.
+        may_fork: False acquires saved machines only.
+        cancel: cancels waits and boots at once, from any thread.
     """
 
     def __init__(
@@ -62,15 +62,15 @@ class Acquisition:
         self._search = Search(parts, lease_id, ways, self._failures, self._cancel)
 
     def take(self, kinds: Sequence[Kind]) -> list[Taken]:
-        """Get machines, each claimed, at its snapshot and verified.
+        """Acquire machines, each claimed, at its snapshot and verified.
 
-        A machine that does not come back exactly is thrown away, counted, and replaced; one that
-        nobody could ask, since its host is silent, stays.
+        A machine whose reset is not exact is discarded, counted, and replaced; one whose host
+        does not answer stays.
 
         Raises:
-            MachineError: one cannot be had, or there is no memory for it in time.
+            MachineError: a machine is unavailable, or memory for it was not free in time.
             RequirementError: the hypervisor or the Docker engine does not answer.
-            CancelledError: it was cancelled; none is held.
+            CancelledError: the call was cancelled; no machine is held.
         """
         sources = self._search.find_all(kinds)
         taken: list[Taken] = []
@@ -96,12 +96,12 @@ class Acquisition:
         return taken
 
     def rewind(self, taken: Taken) -> Taken | None:
-        """Bring a lent machine back to its snapshot; None if it could not be, and is not held."""
+        """Reset a leased machine to its snapshot; on failure, let go of it and return None."""
         source = Source(taken.kind, Way.REWIND)
         return self._verify(taken.handle, source, rewind_ready, is_fork=False)
 
     def undo(self, taken: Taken) -> None:
-        """Take back a machine at once: destroy a fork, let a saved one be lent again."""
+        """Take back a machine at once: destroy a fork, make a saved machine available again."""
         if taken.is_fork:
             self._parts.inventory.discard(taken.handle.claim)
             return
@@ -110,7 +110,7 @@ class Acquisition:
         taken.handle.release()
 
     def _use(self, source: Source) -> Taken | None:
-        """Get the machine of a source; None if it failed and was removed."""
+        """Acquire the machine of a source; return None if it failed."""
         parts = self._parts
         try:
             handle = self._open(source)
@@ -146,10 +146,10 @@ class Acquisition:
     def _is_hosts_fault(
         self, source: Source, error: MesocosmError, handle: MachineHandle[HostMachine] | None = None
     ) -> bool:
-        """Return whether a failure is the host's; lets go of what is held where that stays silent.
+        """Return whether the host caused a failure; if it stays silent, release what is held.
 
         Raises:
-            RequirementError: the host stays silent.
+            RequirementError: the host stays silent, or failed too often.
         """
         try:
             return self._host.is_at_fault(source.kind, error)
@@ -161,7 +161,7 @@ class Acquisition:
             raise
 
     def _leave(self, handle: MachineHandle[HostMachine]) -> None:
-        """Let go of a machine about which nothing is known; a half-woken fork is removed later."""
+        """Release a machine whose state is unknown; a half-woken fork is removed later."""
         record = handle.folder.read()
         if record is not None and record.state is MachineState.LEASED and not record.is_fork:
             handle.folder.mark(MachineState.READY)
@@ -191,9 +191,9 @@ class Acquisition:
         *,
         is_fork: bool,
     ) -> Taken | None:
-        """Start and reset a machine; remove it, count it and return None if it fails.
+        """Start and reset a machine; if that fails, remove it, count it and return None.
 
-        Where its host failed it stays, and is let go of.
+        If its host failed, the machine is released and stays.
         """
         parts, machine_id, kind = self._parts, handle.folder.machine_id, source.kind.value
         parts.ledger.lend(machine_id, self._lease_id)
@@ -202,7 +202,7 @@ class Acquisition:
                 _log.debug("%s", source.way.value)
                 report = reset(handle.machine)
                 lease, seconds, path = self._lease_id, report.seconds, report.path
-                _log.info("lent to %s: verified in %.3f s by %s", lease, seconds, path)
+                _log.info("leased to %s: verified in %.3f s by %s", lease, seconds, path)
         except MesocosmError as exc:
             if self._is_hosts_fault(source, exc, handle):
                 self._leave(handle)
@@ -210,8 +210,8 @@ class Acquisition:
             path = "fork" if is_fork else "rewind"
             record("resets_total", kind=kind, path=path, result=exc.code)
             self._failures.setdefault(source.kind, Failures()).note(source, str(exc))
-            _log.info("%s is thrown away: %s", machine_id, exc)
-            parts.say(f"{machine_id} is thrown away: {exc.brief}")
+            _log.info("%s is discarded: %s", machine_id, exc)
+            parts.say(f"{machine_id} is discarded: {exc.brief}")
             parts.inventory.discard(handle.claim)
             return None
         except BaseException:

@@ -1,4 +1,4 @@
-"""Reserve the host's memory for machines, so that none of it is promised twice."""
+"""Reserves the host's memory for machines, so that it is never overcommitted."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ if TYPE_CHECKING:
     from provisioning.fleet.ledger import Ledger
     from provisioning.protocols import Kind
 
-HOST_MIB = 1024
-"""Memory that is never promised to machines: the host's own."""
+HOST_MIB = 2048
+"""Memory kept for the host itself, Docker, the services and Prometheus; never reserved for machines."""
 
+_SPARE_MIB = 1024
+"""Memory that must be available beyond what a new machine may use."""
+
+_MIN_HYPERVISOR_MIB = 1024
 _MEMINFO = Path("/proc/meminfo")
 
 
 def memory_mib(meminfo: Path = _MEMINFO) -> tuple[int, int]:
-    """Return the host's memory, and what of it is available without swapping, MiB.
+    """Return the host's total memory, and the memory available without swapping, MiB.
 
     Source: proc(5), ``MemTotal`` and ``MemAvailable``.
     """
@@ -31,15 +35,24 @@ def memory_mib(meminfo: Path = _MEMINFO) -> tuple[int, int]:
     return int(sizes_kib.get("MemTotal", 0)) >> 10, int(sizes_kib.get("MemAvailable", 0)) >> 10
 
 
-class Allocation:
-    """Promises memory: all promises together stay below what the host has.
-
-    A promise counts from before a machine is made until it has ended, whether the machine uses
-    the memory or not. Whoever asks for what does not fit waits, in the order of the ledger.
+def hypervisor_limit_mib(total_mib: int) -> int:
+    """Return the memory limit of all desktop VMs together, at least what machines are promised, MiB.
 
     Args:
-        ledger: where promises stand.
-        memory: measures the host: total and available, MiB.
+        total_mib: memory of the host.
+    """
+    return max(total_mib - HOST_MIB, total_mib // 2, _MIN_HYPERVISOR_MIB)
+
+
+class Allocation:
+    """Reserves memory: all reservations together stay below the host's memory.
+
+    A reservation counts from before a machine is made until it has ended, whether the machine
+    uses the memory or not. Requests that do not fit wait, in the order of the ledger.
+
+    Args:
+        ledger: holds the reservations.
+        memory: returns the host's total and available memory, MiB.
     """
 
     def __init__(
@@ -52,10 +65,10 @@ class Allocation:
         self._memory = memory
 
     def try_reserve(self, lease_id: str, needs: Sequence[tuple[Kind, int]]) -> list[int] | None:
-        """Reserve memory for machines to be made, all of it or none.
+        """Reserve memory for machines to be made: for all of them or for none.
 
         Args:
-            lease_id: for whom.
+            lease_id: the lease to reserve for.
             needs: kind and MiB of each machine.
 
         Returns:
@@ -63,18 +76,18 @@ class Allocation:
         """
         needed_mib = sum(mib for _kind, mib in needs)
         total_mib, available_mib = self._memory()
-        # Beside what is promised: other programs of the host may use more than their share.
-        if needed_mib + HOST_MIB > available_mib:
+        # In addition to reservations: other programs may use more than the host's share.
+        if needed_mib + _SPARE_MIB > available_mib:
             return None
         rows = [(kind.value, mib) for kind, mib in needs]
         return self._ledger.reserve(lease_id, rows, limit_mib=total_mib - HOST_MIB)
 
     def has_turn(self, lease_id: str, kind: Kind | None = None) -> bool:
-        """Return whether nobody waits who asked before this lease.
+        """Return whether no earlier lease is waiting.
 
         Args:
-            lease_id: who asks.
-            kind: counts only those who wait for this kind; all who wait by default.
+            lease_id: the requesting lease.
+            kind: counts only leases that wait for this kind; by default, all that wait.
         """
         for row in self._ledger.leases():
             if row.lease_id == lease_id:
@@ -87,34 +100,32 @@ class Allocation:
         """Check that machines would fit if nothing else ran.
 
         Raises:
-            MachineError: they would not.
+            MachineError: they would not fit.
         """
         if sum(mib for _kind, mib in needs) > self._memory()[0] - HOST_MIB:
-            raise self.no_memory(
-                needs, "That is more than there is, even with nothing else running."
-            )
+            raise self.no_memory(needs, "This exceeds the host's memory even if nothing else runs.")
 
     def waiting(self) -> list[str]:
-        """Return the kinds of the machines that somebody waits for."""
+        """Return the kinds of the machines that leases wait for."""
         return [kind for row in self._ledger.leases() if row.is_waiting for kind in row.kinds]
 
     def describe_wait(self, kinds: Sequence[Kind]) -> str:
-        """Return in one line what somebody waits for."""
-        promised_mib = sum(row.reserved_mib for row in self._ledger.machines())
+        """Describe in one line what a lease waits for."""
+        reserved_mib = sum(row.reserved_mib for row in self._ledger.machines())
         return (
-            f"waiting for a {' and a '.join(kind.value for kind in kinds)}: {promised_mib} MiB of "
+            f"waiting for a {' and a '.join(kind.value for kind in kinds)}: {reserved_mib} MiB of "
             f"{self._memory()[0]} are reserved for machines (`mesocosm machine list`)"
         )
 
     def no_memory(self, needs: Sequence[tuple[Kind, int]], why: str) -> MachineError:
         """Return the error for machines that do not fit."""
-        promised_mib = sum(row.reserved_mib for row in self._ledger.machines())
+        reserved_mib = sum(row.reserved_mib for row in self._ledger.machines())
         total_mib, available_mib = self._memory()
         wanted = ", ".join(f"{mib} MiB for a {kind.value}" for kind, mib in needs)
         return MachineError(
-            f"There is no memory for another {needs[0][0].value}.",
-            details=f"Wanted: {wanted}. Of {total_mib} MiB, {promised_mib} are reserved for machines, "
-            f"{HOST_MIB} for the host; {available_mib} are available. {why}",
+            f"There is not enough memory for another {needs[0][0].value}.",
+            details=f"Needed: {wanted}. Of {total_mib} MiB, {reserved_mib} are reserved for machines, "
+            f"{HOST_MIB} for the host; {available_mib} MiB are available. {why}",
             resolution="Run fewer trials at once, stop machines (`mesocosm machine list`), or lower "
             "MESOCOSM_FORK_RESERVE_MIB.",
         )

@@ -1,4 +1,4 @@
-"""What the fleet asks of a backend: make machines, find them again, remove what dead processes left."""
+"""Protocols of the fleet's backends: make machines, attach to them, remove orphans."""
 
 from __future__ import annotations
 
@@ -14,138 +14,138 @@ if TYPE_CHECKING:
 
 
 class Backend(Protocol):
-    """One backend's way to machines of one kind."""
+    """A backend that provides machines of one kind."""
 
     @property
     def machine_mib(self) -> int:
-        """Memory that a new machine may use, MiB; 0 for one that is not on this host."""
+        """Return the memory that a new machine may use, MiB; 0 if it is not on this host."""
         ...
 
     def reserved_mib(self, record: MachineRecord) -> int:
-        """Return the memory that a machine which was made before may use, MiB."""
+        """Return the memory that an existing machine may use, MiB."""
         ...
 
     def make(
         self, say: Callable[[str], None], *, cancel: CancelToken | None = None
     ) -> MachineHandle[HostMachine]:
-        """Make a machine: running, verified, saved as ``ready``.
+        """Make a machine that is running, verified, and saved as ``ready``.
 
-        Nothing is left of a machine that fails.
+        A machine that fails is removed completely.
 
         Args:
-            say: told in one line what takes long.
-            cancel: ends what takes long, from any thread.
+            say: called with one line of progress before slow steps.
+            cancel: cancels slow steps, from any thread.
 
         Raises:
-            CancelledError: it was cancelled.
-            MesocosmError: it cannot be made.
+            CancelledError: the call was cancelled.
+            MesocosmError: the machine cannot be made.
         """
         ...
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
-        """Return the object for a machine that was made before, running or not.
+        """Return the object for an existing machine, running or not.
 
         Raises:
-            MesocosmError: what it needs, such as its image, is gone.
+            MesocosmError: something it needs, such as its image, is gone.
         """
         ...
 
     def fits(self, record: MachineRecord) -> bool:
-        """Return whether a machine is what would be made today: image, settings, accelerator."""
+        """Return whether a machine matches the current image, settings and accelerator."""
         ...
 
     def remove_by_id(self, machine_id: str) -> None:
-        """End whatever runs under an id, its record lost or not; harmless when nothing does."""
+        """End any machine with an id, even without a record; does nothing if there is none."""
         ...
 
     def remove_strays(self) -> list[str]:
-        """End what runs and has no folder; returns one line for each."""
+        """End running machines without a folder; return one line for each."""
         ...
 
     def require_host(self) -> None:
-        """Make sure that whoever runs the machines answers.
+        """Check that the host that runs the machines, such as the hypervisor, answers.
 
         Raises:
-            RequirementError: nobody can say anything about a machine now.
+            RequirementError: the host does not answer, so the state of machines is unknown.
         """
         ...
 
 
 @runtime_checkable
 class ForkingBackend(Protocol):
-    """A backend whose machines can be multiplied from a template."""
+    """A backend whose machines can be forked from a template."""
 
     @property
     def fork_mib(self) -> int:
-        """Memory that is reserved for a fork, MiB."""
+        """Return the memory that is reserved for a fork, MiB."""
         ...
 
     def has_template(self) -> bool:
-        """Return whether there is something to start forks from."""
+        """Return whether there is a template to start forks from."""
         ...
 
     def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
-        """Make what forks start from where it is missing; without it there are none, and no harm.
+        """Create the template if it is missing; if that fails, there are just no forks.
 
         Args:
-            machine: stands at ``ready``; nobody else uses it.
-            say: told in one line what takes long, or failed.
+            machine: a machine at ``ready`` that the caller holds exclusively.
+            say: called with one line of progress before slow steps and on failure.
         """
         ...
 
     def stand_by(
         self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
     ) -> MachineHandle[HostMachine] | None:
-        """Prepare a fork that only waits to be woken; None while there is no template.
+        """Prepare a standby fork, ready to be woken; return None if there is no template.
 
         Args:
-            is_rehearsed: False saves the rehearsal of the wake, for a fork that is woken at once.
-            cancel: ends it, from any thread.
+            is_rehearsed: False skips the rehearsal of the wake, for a fork that is woken at once.
+            cancel: cancels the call, from any thread.
 
         Raises:
-            CancelledError: it was cancelled.
-            MesocosmError: it cannot be prepared; nothing is left of it.
+            CancelledError: the call was cancelled.
+            MesocosmError: the fork cannot be prepared; nothing of it remains.
         """
         ...
 
     def is_up(self, machine_id: str) -> bool:
-        """Return whether a fork's process or container is there, waiting or running.
+        """Return whether a fork's process or container exists, waiting or running.
 
         Raises:
-            MesocosmError: whoever runs it cannot be asked now.
+            MesocosmError: the hypervisor or engine does not answer.
         """
         ...
 
     def wake(self, machine: HostMachine) -> ResetReport:
-        """Turn a fork that stands by into a verified copy of its template.
+        """Turn a standby fork into a verified copy of its template.
 
         Raises:
-            MesocosmError: it failed; the machine must not be used.
+            MesocosmError: the wake failed; the machine must not be used.
         """
         ...
 
 
 @runtime_checkable
 class Pausable(Protocol):
-    """A machine that can be kept from using a processor while nobody uses it."""
+    """A machine that can be paused, so that it uses no CPU while idle."""
 
     def rest(self) -> None:
-        """Pause it; the next start lets it run again."""
+        """Pause the machine; the next start resumes it."""
         ...
 
     def return_to(self, snapshot: str) -> ResetReport:
-        """Bring it back to a snapshot, verified, whether it runs, is paused or is stopped.
+        """Reset a running, paused or stopped machine to a snapshot, and verify it.
 
         Raises:
-            MesocosmError: it cannot; the machine must not be used.
+            MesocosmError: the reset failed; the machine must not be used.
         """
         ...
 
 
 @runtime_checkable
 class SelectiveBackend(Protocol):
-    """A backend with several backends, of which one is chosen."""
+    """A backend that combines several backends, one of which is chosen."""
 
     def lends(self, record: MachineRecord) -> bool:
-        """Return whether a machine is of the chosen backend; others stay, and are not lent."""
+        """Return whether a machine is of the chosen backend; others stay but are not leased."""
         ...

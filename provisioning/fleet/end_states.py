@@ -1,4 +1,4 @@
-"""Start copies of kept machines for a lease: all that are asked for, or none."""
+"""Starts copies of kept machines for a lease: all that are requested, or none."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 
 def why_unkept(backend: Backend | None, kind: Kind) -> str:
-    """Return why machines of a kind cannot be kept, in one sentence; empty when they can."""
+    """Return why machines of a kind cannot be kept, in one sentence; empty if they can."""
     if backend is None or not isinstance(backend, EndStateBackend):
         return f"machines of the kind {kind.value} cannot be saved here"
     return backend.why_unkept()
 
 
 def start_kept(parts: Parts, lease_id: str, folders: Mapping[str, Path]) -> dict[str, Taken]:
-    """Start a copy of each kept machine, as it was.
+    """Start a copy of each kept machine in its kept state.
 
     Args:
-        parts: of the fleet.
-        lease_id: for whom; it stands in the ledger.
+        parts: parts of the fleet.
+        lease_id: the lease, which must be in the ledger.
         folders: where each role's machine was kept.
 
     Raises:
-        MachineError: one cannot be started, or there is no memory for it; none is left running.
+        MachineError: a copy cannot be started or has no memory; no copy is left running.
     """
     taken: dict[str, Taken] = {}
     try:
@@ -52,7 +52,7 @@ def _start(parts: Parts, lease_id: str, folder: Path) -> Taken:
     if record is None:
         raise SnapshotError(
             f"There is no kept machine in {folder}.",
-            resolution="It was removed, or an older version's; run the trial again.",
+            resolution="It was removed, or made by an older version; run the trial again.",
         )
     backend = parts.backends.get(record.kind)
     if backend is None or not isinstance(backend, EndStateBackend):
@@ -60,7 +60,7 @@ def _start(parts: Parts, lease_id: str, folder: Path) -> Taken:
     needs = [(record.kind, backend.reserved_mib(record))]
     numbers = parts.allocation.try_reserve(lease_id, needs)
     if numbers is None:
-        raise parts.allocation.no_memory(needs, "A kept machine has RAM of its own.")
+        raise parts.allocation.no_memory(needs, "A kept machine needs its own RAM.")
     start_s = parts.clock.monotonic_s()
     try:
         handle = backend.start_kept(folder, record)

@@ -19,11 +19,11 @@ class HostMachine(Machine, Protocol):
 
     @property
     def folder(self) -> MachineFolder:
-        """Its folder."""
+        """Return its folder."""
         ...
 
     def release(self) -> None:
-        """Close links and sockets; the machine goes on running."""
+        """Close links and sockets; the machine keeps running."""
         ...
 
 
@@ -32,11 +32,11 @@ M_co = TypeVar("M_co", bound=HostMachine, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class MachineHandle(Generic[M_co]):
-    """A machine that nobody else uses while this exists.
+    """A machine that no other process can use while this handle exists.
 
     Attributes:
-        machine: what is held.
-        claim: the right to it.
+        machine: the machine.
+        claim: the exclusive right to use it.
     """
 
     machine: M_co
@@ -44,16 +44,16 @@ class MachineHandle(Generic[M_co]):
 
     @property
     def folder(self) -> MachineFolder:
-        """Its folder."""
+        """Return its folder."""
         return self.claim.folder
 
     def release(self) -> None:
-        """Let others use the machine, which goes on running."""
+        """Release the machine, which keeps running, for use by others."""
         self.machine.release()
         self.claim.release()
 
     def delete(self) -> None:
-        """End the machine and remove all that it left on the host."""
+        """End the machine and remove all its files on the host."""
         try:
             self.machine.delete()
         finally:

@@ -1,4 +1,4 @@
-"""Return whether a machine is fit to be lent."""
+"""Health checks of a machine before it is leased."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ MIN_FREE_MIB = 64
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What one check found.
+    """The result of one check.
 
     Attributes:
-        name: of the check.
+        name: name of the check.
         ok: whether it passed.
         detail: one line.
     """
@@ -39,11 +39,11 @@ class Health:
 
 
 def check(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> list[Health]:
-    """Look at link, clock, screen and disk; a check that cannot be made has failed.
+    """Check link, clock, screen and disk; a check that cannot be performed counts as failed.
 
     Args:
-        machine: running, held by the caller.
-        clock: what the machine's own is compared with.
+        machine: a running machine that the caller holds.
+        clock: reference for the machine's clock.
     """
     checks: dict[str, Callable[[], Health]] = {
         "link": lambda: _check_link(machine, clock),
@@ -73,7 +73,7 @@ def _check_clock(machine: Machine, clock: Clock) -> Health:
     reply = machine.link.call("ping", timeout_s=MAX_PING_S)
     after_s = clock.now_s()
     if not isinstance(reply, dict) or not isinstance(reply.get("clock_s"), float):
-        raise LinkProtocolError("The probe does not tell the time.")
+        raise LinkProtocolError("The probe's reply does not contain the time.")
     shown_s = float(str(reply["clock_s"]))
     off_s = max(before_s - shown_s, shown_s - after_s, 0.0)
     return Health("clock", off_s <= MAX_CLOCK_OFF_S, f"{off_s:.3f} s off the host's")
@@ -83,14 +83,14 @@ def _check_screen(machine: Machine) -> Health:
     frame = machine.screen.capture()
     height, width, _ = frame.shape
     is_blank = bool(np.all(frame == frame[0, 0]))
-    content = "of one colour" if is_blank else "shows something"
+    content = "a single color" if is_blank else "not blank"
     return Health("screen", not is_blank, f"{width} x {height} px, {content}")
 
 
 def _check_disk(machine: Machine) -> Health:
     reply = machine.link.call("exec", {"argv": ["/bin/df", "-m", "--output=avail", "/"]})
     if not isinstance(reply, dict):
-        raise LinkProtocolError("The probe does not tell the free space.")
+        raise LinkProtocolError("The probe's reply does not contain the free space.")
     fields = base64.b64decode(str(reply["stdout_b64"])).decode().split()
     free_mib = int(fields[-1]) if fields and fields[-1].isdigit() else 0
     return Health("disk", free_mib >= MIN_FREE_MIB, f"{free_mib} MiB free")

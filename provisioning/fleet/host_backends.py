@@ -1,4 +1,4 @@
-"""Which backend makes which kind of machine on this host."""
+"""The backends that make each kind of machine on this host."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def _make(name: str, settings: Settings) -> Backend:
 
 
 def host_backends(settings: Settings, *, without: Collection[str] = ()) -> Mapping[Kind, Backend]:
-    """Return the backend of each kind: desktops as the settings say, phones by docker.
+    """Return the backend of each kind: for desktops as configured, for phones Docker.
 
     Args:
-        settings: which backend makes desktops; machines of the others can still be attached.
-        without: desktop backends that cannot be asked now, such as ``vm``.
+        settings: selects the backend that makes desktops; machines of the others can be attached.
+        without: desktop backends that are unavailable now, such as ``vm``.
     """
     from provisioning.phone.reference.backend import PhoneBackend  # noqa: PLC0415 - imports docker
 
@@ -48,11 +48,11 @@ def host_backends(settings: Settings, *, without: Collection[str] = ()) -> Mappi
 
 
 class BackendSwitch:
-    """A `provisioning.fleet.backend.Backend` over several: new desktops are of one sort, old ones of any.
+    """A `provisioning.fleet.backend.Backend` over several: one makes desktops, all attach them.
 
     Args:
-        chosen: which of them makes and lends machines: ``vm``, ``container``, ``remote``.
-        backends: by the same names; one that is missing cannot be asked now.
+        chosen: name of the backend that makes and leases machines: ``vm``, ``container``, ``remote``.
+        backends: backends by name; a missing one is unavailable now.
     """
 
     def __init__(self, chosen: str, backends: Mapping[str, Backend]) -> None:
@@ -61,107 +61,107 @@ class BackendSwitch:
 
     @property
     def machine_mib(self) -> int:
-        """Memory that a new desktop of the chosen sort may use, MiB."""
+        """Return the memory that a new desktop of the chosen backend may use, MiB."""
         return self._backend(self._chosen).machine_mib
 
     def reserved_mib(self, record: MachineRecord) -> int:
-        """Return the memory that a desktop of whichever sort may use, MiB."""
+        """Return the memory that a desktop of any backend may use, MiB."""
         backend = self._backends.get(_RECORDED.get(record.backend, ""))
         return 0 if backend is None else backend.reserved_mib(record)
 
     def make(
         self, say: Callable[[str], None], *, cancel: CancelToken | None = None
     ) -> MachineHandle[HostMachine]:
-        """Make a desktop of the chosen sort; raises as its backend does."""
+        """Make a desktop with the chosen backend; raises what the backend raises."""
         return self._backend(self._chosen).make(say, cancel=cancel)
 
     def lends(self, record: MachineRecord) -> bool:
-        """Return whether a machine is of the chosen sort and, there, of the chosen distribution."""
+        """Return whether a machine is of the chosen backend and the chosen distribution."""
         if _RECORDED.get(record.backend) != self._chosen:
             return False
         backend: object = self._backends.get(self._chosen)
         return not isinstance(backend, SelectiveBackend) or backend.lends(record)
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
-        """Return the object for a desktop of whichever sort it is.
+        """Return the object for a desktop of any backend.
 
         Raises:
-            RequirementError: its backend is not known, or cannot be asked now.
-            MesocosmError: as its backend does.
+            RequirementError: its backend is unknown or unavailable now.
+            MesocosmError: as its backend raises.
         """
         return self._backend(_RECORDED.get(record.backend, record.backend)).attach(folder, record)
 
     def fits(self, record: MachineRecord) -> bool:
-        """Return whether a desktop is what its own backend would make today."""
+        """Return whether a desktop is current, that is, as its own backend would make it now."""
         backend = self._backends.get(_RECORDED.get(record.backend, ""))
         return backend is not None and backend.fits(record)
 
     def remove_by_id(self, machine_id: str) -> None:
-        """End whatever runs under an id, whichever sort it is."""
+        """End any machine with an id, on all backends."""
         for backend in self._backends.values():
             backend.remove_by_id(machine_id)
 
     def remove_strays(self) -> list[str]:
-        """End what runs and has no folder; returns one line for each."""
+        """End running machines without a folder; return one line for each."""
         return [line for backend in self._backends.values() for line in backend.remove_strays()]
 
     def require_host(self) -> None:
-        """Make sure that who runs the chosen sort answers; raises as its backend does."""
+        """Check that the chosen backend's host answers; raises what the backend raises."""
         self._backend(self._chosen).require_host()
 
     def why_unkept(self) -> str:
-        """Return why desktops of the chosen sort cannot be kept; empty when they can."""
+        """Return why desktops of the chosen backend cannot be kept; empty if they can."""
         backend = self._backend(self._chosen)
         if isinstance(backend, EndStateBackend):
             return backend.why_unkept()
         return f"desktops of the backend {self._chosen!r} cannot be saved"
 
     def start_kept(self, folder: Path, record: MachineRecord) -> MachineHandle[HostMachine]:
-        """Start a copy of a kept desktop as its own backend does.
+        """Start a copy of a kept desktop with its own backend.
 
         Raises:
-            UnsupportedError: that backend keeps none.
-            MesocosmError: as it does.
+            UnsupportedError: that backend cannot keep machines.
+            MesocosmError: as the backend raises.
         """
         backend = self._backend(_RECORDED.get(record.backend, record.backend))
         if not isinstance(backend, EndStateBackend):
-            raise UnsupportedError(f"Desktops of the backend {record.backend!r} are not kept.")
+            raise UnsupportedError(f"The backend {record.backend!r} cannot keep desktops.")
         return backend.start_kept(folder, record)
 
     def _backend(self, name: str) -> Backend:
         if name not in self._backends:
-            raise RequirementError(f"Desktops of the backend {name!r} cannot be reached now.")
+            raise RequirementError(f"The desktop backend {name!r} is not available now.")
         return self._backends[name]
 
 
 class ForkingSwitch(BackendSwitch):
-    """The same, where the chosen backend can multiply its machines."""
+    """A `BackendSwitch` whose chosen backend can fork its machines."""
 
     @property
     def fork_mib(self) -> int:
-        """Memory that is reserved for a fork, MiB."""
+        """Return the memory that is reserved for a fork, MiB."""
         return self._forker().fork_mib
 
     def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
-        """Make what the chosen backend's forks start from where it is missing."""
+        """Create the chosen backend's template if it is missing."""
         self._forker().have_template(machine, say)
 
     def has_template(self) -> bool:
-        """Return whether the chosen backend has something to start forks from."""
+        """Return whether the chosen backend has a template to start forks from."""
         return self._forker().has_template()
 
     def stand_by(
         self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
     ) -> MachineHandle[HostMachine] | None:
-        """Prepare a fork as the chosen backend does."""
+        """Prepare a standby fork with the chosen backend."""
         return self._forker().stand_by(is_rehearsed=is_rehearsed, cancel=cancel)
 
     def is_up(self, machine_id: str) -> bool:
-        """Return whether a fork of the chosen backend is there."""
+        """Return whether a fork of the chosen backend is up."""
         return self._forker().is_up(machine_id)
 
     def wake(self, machine: HostMachine) -> ResetReport:
-        """Wake a fork as the chosen backend does."""
+        """Wake a fork with the chosen backend."""
         return self._forker().wake(machine)
 
     def _forker(self) -> ForkingBackend:

@@ -1,4 +1,4 @@
-"""Tell a machine that failed from one whose host could not be asked: only the first is discarded."""
+"""Distinguishes failed machines, which are discarded, from machines whose host does not answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Kind
 
 HOST_TIMEOUT_S = 30.0
-"""How long a silent hypervisor or Docker engine is waited for: both restart within seconds."""
+"""How long to wait for a silent hypervisor or Docker engine; both restart within seconds."""
 
 _EVERY_S = 0.5
 _MOST_FAULTS = 3
@@ -25,12 +25,12 @@ _log = logging.getLogger(__name__)
 
 
 class HostWatch:
-    """Judges the failures of one acquisition.
+    """Classifies the failures of one acquisition.
 
     Args:
-        backends: who makes machines of each kind.
-        clock: waits.
-        say: told in one line what is waited for.
+        backends: backend of each kind.
+        clock: clock used for waits.
+        say: called with one line before a wait.
     """
 
     def __init__(
@@ -42,11 +42,11 @@ class HostWatch:
         self._faults = 0
 
     def is_at_fault(self, kind: Kind, error: MesocosmError) -> bool:
-        """Return whether a failure says nothing about the machine; waits for a silent host.
+        """Return whether the host, not the machine, caused a failure; waits for a silent host.
 
         Args:
-            kind: of the machine.
-            error: what was raised while it was got ready.
+            kind: kind of the machine.
+            error: error raised while the machine was prepared.
 
         Raises:
             RequirementError: the host stays silent, or failed too often.
@@ -55,7 +55,7 @@ class HostWatch:
         if silent is None and not isinstance(error, RequirementError):
             return False
         self._faults += 1
-        _log.warning("not the fault of a %s: %s", kind.value, silent or error)
+        _log.warning("failure of the host, not of a %s: %s", kind.value, silent or error)
         if silent is not None:
             self._wait(kind, silent)
         elif self._faults >= _MOST_FAULTS:
@@ -63,7 +63,7 @@ class HostWatch:
         return True
 
     def _silence(self, kind: Kind) -> RequirementError | None:
-        """Return why nobody can be asked about machines of a kind; None when somebody can."""
+        """Return why the host of a kind does not answer; None if it answers."""
         try:
             self._backends[kind].require_host()
         except RequirementError as exc:

@@ -1,4 +1,4 @@
-"""Which machines there are on this host, which of them can be used, and which must go."""
+"""The inventory of this host's machines: which are usable, and which must be removed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from appliance.base.errors import MesocosmError
 from provisioning.fleet.backend import ForkingBackend, SelectiveBackend
 from provisioning.fleet.handle import MachineHandle
-from provisioning.machine_folder import MachineFolder, iter_folders
+from provisioning.machine_folder import find_folder, iter_folders
 from provisioning.machine_state import MachineState
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from provisioning.fleet.backend import Backend
     from provisioning.fleet.handle import HostMachine
     from provisioning.fleet.ledger import Ledger
-    from provisioning.machine_folder import MachineClaim, MachineRecord
+    from provisioning.machine_folder import MachineClaim, MachineFolder, MachineRecord
     from provisioning.protocols import Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A machine's claim with the record that it had when it was claimed."""
+    """A machine's claim, with its record at the time of the claim."""
 
     claim: MachineClaim
     record: MachineRecord
@@ -35,10 +35,10 @@ class Inventory:
     """The machines of one state folder.
 
     Args:
-        settings: where machines are.
-        backends: who makes and attaches machines of each kind.
-        ledger: told when a machine is gone.
-        judges_images: False takes every machine for current.
+        settings: locates the machines.
+        backends: backend of each kind.
+        ledger: updated when a machine is removed.
+        judges_images: False treats every machine as current.
     """
 
     def __init__(
@@ -55,12 +55,12 @@ class Inventory:
         self._judges_images = judges_images
 
     def folders(self) -> list[MachineFolder]:
-        """Return the folders of all machines, whole or not."""
+        """Return the folders of all machines, complete or not."""
         return list(iter_folders(self._settings))
 
     def folder(self, machine_id: str) -> MachineFolder:
         """Return the folder of a machine, which need not exist."""
-        return MachineFolder(self._settings.machines_dir / machine_id)
+        return find_folder(self._settings, machine_id)
 
     def records(self) -> list[MachineRecord]:
         """Return the records of all machines that have one."""
@@ -68,14 +68,14 @@ class Inventory:
         return [record for record in records if record is not None]
 
     def count(self, kind: Kind, state: MachineState) -> int:
-        """Return how many machines of a kind that are lent now are in a state."""
+        """Return the number of offered machines of a kind in a state."""
         return sum(
             record.kind is kind and record.state is state and self.is_offered(record)
             for record in self.records()
         )
 
     def is_lent(self, kind: Kind) -> bool:
-        """Return whether a saved machine of a kind is held by somebody and none of it is idle."""
+        """Return whether there are saved machines of a kind and all of them are in use."""
         mine = [
             folder
             for folder in iter_folders(self._settings)
@@ -89,9 +89,9 @@ class Inventory:
         return bool(mine) and all(folder.is_claimed() for folder in mine)
 
     def reusable(self, kind: Kind) -> Iterator[Claimed]:
-        """Claim the saved machines of a kind that nobody uses, one after the other.
+        """Claim the unused saved machines of a kind, one after the other.
 
-        What can no longer be used is removed on the way. Whoever takes a claim releases it.
+        Unusable machines are removed on the way. The caller must release each claim.
         """
         for claimed in self._claim_all(kind):
             record = claimed.record
@@ -103,9 +103,9 @@ class Inventory:
                 yield claimed
 
     def standing_by(self, kind: Kind) -> Iterator[Claimed]:
-        """Claim the forks of a kind that stand by, one after the other.
+        """Claim the standby forks of a kind, one after the other.
 
-        Those whose process has ended are removed on the way. Whoever takes a claim releases it.
+        Forks whose process has ended are removed on the way. The caller must release each claim.
         """
         for claimed in self._claim_all(kind):
             if claimed.record.state is not MachineState.WAITING or not self.fits(claimed.record):
@@ -119,20 +119,20 @@ class Inventory:
         """Return the machine of a claim.
 
         Raises:
-            MesocosmError: what it needs, such as its image, is gone.
+            MesocosmError: something it needs, such as its image, is gone.
         """
         machine = self._backends[claimed.record.kind].attach(claimed.claim.folder, claimed.record)
         return MachineHandle(machine, claimed.claim)
 
     def discard(self, claim: MachineClaim) -> None:
-        """Remove a machine whatever state it is in, and release the claim."""
+        """Remove a machine in any state, and release the claim."""
         try:
             self.destroy(claim.folder)
         finally:
             claim.release()
 
     def destroy(self, folder: MachineFolder) -> None:
-        """Remove a machine whatever state it is in, whoever uses it."""
+        """Remove a machine in any state, even if it is in use."""
         record = folder.read()
         backend = self._backends.get(record.kind) if record else None
         if backend is not None and record is not None:
@@ -144,27 +144,27 @@ class Inventory:
         self._ledger.free(folder.machine_id)
 
     def remove_strays(self) -> list[str]:
-        """End what runs and has no folder; returns one line for each."""
+        """End running machines without a folder; return one line for each."""
         return [line for backend in self._backends.values() for line in backend.remove_strays()]
 
     def fits(self, record: MachineRecord) -> bool:
-        """Return whether a machine is what its backend would make today."""
+        """Return whether a machine is current, that is, as its backend would make it now."""
         backend = self._backends.get(record.kind)
         return backend is not None and (not self._judges_images or backend.fits(record))
 
     def has_backend(self, record: MachineRecord) -> bool:
-        """Return whether machines like this one are any business of this fleet."""
+        """Return whether this fleet has a backend for machines like this one."""
         return record.kind in self._backends
 
     def is_offered(self, record: MachineRecord) -> bool:
-        """Return whether machines like this one are lent: of the chosen backend and distribution."""
+        """Return whether a machine can be leased: it is of the chosen backend and distribution."""
         backend = self._backends.get(record.kind)
         if backend is None:
             return False
         return not isinstance(backend, SelectiveBackend) or backend.lends(record)
 
     def is_up(self, record: MachineRecord) -> bool:
-        """Return whether a fork's process is there; True when nobody can be asked."""
+        """Return whether a fork's process exists; True if its host does not answer."""
         backend = self._backends.get(record.kind)
         if backend is not None and isinstance(backend, ForkingBackend):
             with contextlib.suppress(MesocosmError):
@@ -172,7 +172,7 @@ class Inventory:
         return True
 
     def reserved_mib(self, record: MachineRecord) -> int:
-        """Return the memory that a machine may use as it is now, MiB."""
+        """Return the memory that a machine may use in its current state, MiB."""
         backend = self._backends.get(record.kind)
         if backend is None or record.state is MachineState.STOPPED:
             return 0
@@ -186,7 +186,7 @@ class Inventory:
             claim = folder.claim()
             if claim is None:
                 continue
-            record = folder.read()  # it may have changed until it was claimed
+            record = folder.read()  # it may have changed before the claim
             if record is None or record.state is MachineState.KEPT:
                 claim.release()
             else:

@@ -1,4 +1,4 @@
-"""A lease of machines of this host: renewed, reset, released, or ended when its time is over."""
+"""A lease of machines of this host: renewed, reset, released, or ended when it expires."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 
 class Keeper(Protocol):
-    """What a lease asks of its fleet."""
+    """The operations of a fleet that a lease uses."""
 
     def give_back(self, taken: Mapping[str, Taken]) -> None:
-        """Take machines back, used as they are; returns before forks have ended."""
+        """Take back used machines; returns before forks have ended."""
         ...
 
     def take_anew(self, lease_id: str, taken: Mapping[str, Taken]) -> dict[str, Taken]:
-        """Bring a lease's machines back to their snapshot, or take others instead."""
+        """Reset a lease's machines to their snapshot, or replace them."""
         ...
 
     def expire(self, lease_id: str, taken: Mapping[str, Taken]) -> None:
-        """Destroy the machines of a lease whose time is over."""
+        """Destroy the machines of an expired lease."""
         ...
 
     def end_reason(self, lease_id: str) -> str:
-        """Return why a machine of a lease was ended; empty when none was."""
+        """Return why a machine of a lease was ended; empty if none was."""
         ...
 
     def forget(self, lease_id: str) -> None:
-        """Remove what was noted of a lease that is over."""
+        """Remove the end note of an ended lease."""
         ...
 
 
@@ -49,12 +49,12 @@ class LocalLease:
 
     Args:
         lease_id: unique in this appliance.
-        ttl_s: how long it lasts if it is not renewed.
+        ttl_s: its duration if it is not renewed.
         taken: its machines, by role.
         lock: held as long as the holder lives.
         keeper: takes machines back.
-        ledger: where it stands.
-        clock: its time.
+        ledger: ledger that contains the lease.
+        clock: measures its time.
     """
 
     def __init__(
@@ -85,11 +85,11 @@ class LocalLease:
 
     @property
     def environment(self) -> Environment:
-        """Its machines, and how each came back to its snapshot.
+        """Return its machines, and the reports of their resets.
 
         Raises:
-            LeaseExpiredError: it has ended.
-            MemoryOutgrownError: one of them was ended, since the host ran out of memory.
+            LeaseExpiredError: the lease has ended.
+            MemoryOutgrownError: a machine was ended because the host ran out of memory.
         """
         with self._changing:
             self._require_alive()
@@ -100,17 +100,17 @@ class LocalLease:
 
     @property
     def forked(self) -> set[Kind]:
-        """The kinds of its machines that end with it."""
+        """Return the kinds of its machines that end with it."""
         return {taken.kind for taken in self._taken.values() if taken.is_fork}
 
     def renew(self, ttl_s: float | None = None) -> None:
-        """Let it last longer, from now.
+        """Extend the lease, from now.
 
         Args:
-            ttl_s: how long; as at first by default.
+            ttl_s: new duration; by default, the previous one.
 
         Raises:
-            LeaseExpiredError: it has ended.
+            LeaseExpiredError: the lease has ended.
         """
         with self._changing:
             self._require_alive()
@@ -122,11 +122,11 @@ class LocalLease:
             self._watch(self._ttl_s)
 
     def reset(self) -> Environment:
-        """Bring every machine back to its snapshot, by a rewind or by another fork instead.
+        """Reset every machine to its snapshot: rewind it, or replace a fork by a new one.
 
         Raises:
-            LeaseExpiredError: it has ended.
-            MachineError: no machine of a kind can be had; the lease has ended.
+            LeaseExpiredError: the lease has ended.
+            MachineError: no machine of a kind is available; the lease has ended.
         """
         with self._changing:
             self._require_alive()
@@ -139,7 +139,7 @@ class LocalLease:
             return self.environment
 
     def release(self) -> None:
-        """Return the machines back; harmless twice. Forks end behind the caller's back."""
+        """Release the machines; may be called more than once. Forks end in the background."""
         with self._changing:
             if self._timer is not None:
                 self._timer.cancel()
@@ -167,11 +167,11 @@ class LocalLease:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Release it; whatever went wrong after its end went wrong because of that.
+        """Release the lease; if it ended early, raise that as the cause of any other error.
 
         Raises:
-            LeaseExpiredError: it ended within the block.
-            MemoryOutgrownError: a machine was ended, since the host ran out of memory.
+            LeaseExpiredError: the lease ended within the block.
+            MemoryOutgrownError: a machine was ended because the host ran out of memory.
         """
         self.release()
         if isinstance(error, LeaseExpiredError | MemoryOutgrownError):
@@ -182,7 +182,7 @@ class LocalLease:
             raise _outgrown(self._outgrown) from error
 
     def _watch(self, left_s: float) -> None:
-        """End it on time even if nobody else looks."""
+        """End the lease on time even if no other process checks it."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = threading.Timer(left_s, self._expire)
@@ -194,7 +194,7 @@ class LocalLease:
             if self._is_released:
                 return
             left_s = self.expires_s - self._clock.now_s()
-            if left_s > 0:  # renewed meanwhile, or the timer was a little early
+            if left_s > 0:  # renewed meanwhile, or the timer fired slightly early
                 self._watch(left_s)
                 return
             self._is_expired = True
@@ -212,8 +212,8 @@ class LocalLease:
     def _expired(self) -> LeaseExpiredError:
         return LeaseExpiredError(
             f"The lease {self.lease_id} ended after {self._ttl_s:g} s without being renewed.",
-            details="Its machines were taken back and destroyed.",
-            resolution="Renew a lease before it ends, or ask for a longer one.",
+            details="Its machines were destroyed.",
+            resolution="Renew the lease before it ends, or request a longer one.",
         )
 
 

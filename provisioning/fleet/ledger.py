@@ -1,7 +1,7 @@
-"""The ledger of leases: who holds which machines until when, and how much memory is promised.
+"""The ledger of leases: who holds which machines until when, and how much memory is reserved.
 
-One SQLite file in the state folder, shared by all processes of this host. Nothing in it outlives
-a restart of the host, so it is never synced to the disk; a killed process leaves it whole.
+One SQLite file in the state folder, shared by all processes of this host. Its content is void
+after a restart of the host, so it is never synced to the disk; a killed process does not corrupt it.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ CREATE TABLE IF NOT EXISTS machines (
 
 @dataclass(frozen=True, slots=True)
 class LeaseRow:
-    """One lease, or one acquisition that does not have its machines yet.
+    """A lease, or an acquisition that does not have its machines yet.
 
     Attributes:
         lease_id: unique in this appliance.
-        holder: process that asked, such as ``4711@host``.
+        holder: process that requested it, such as ``4711@host``.
         kinds: kinds of its machines, sorted.
         created_s: unix time.
         expires_s: unix time.
-        is_waiting: what it asks for does not fit into memory now.
+        is_waiting: whether its request does not fit into memory now.
     """
 
     lease_id: str
@@ -65,14 +65,14 @@ class LeaseRow:
 
 @dataclass(frozen=True, slots=True)
 class MachineRow:
-    """One promise of memory.
+    """A reservation of memory.
 
     Attributes:
-        number: of the row.
-        machine_id: who uses the memory; empty while the machine is being made.
-        lease_id: who the machine is lent to, or is made for; empty when idle.
-        kind: of the machine.
-        reserved_mib: memory that it may use.
+        number: number of the row.
+        machine_id: machine that uses the memory; empty while the machine is being made.
+        lease_id: lease that holds the machine, or that it is made for; empty if idle.
+        kind: kind of the machine.
+        reserved_mib: memory that the machine may use, MiB.
     """
 
     number: int
@@ -88,14 +88,14 @@ class Ledger:
     Each method is one transaction.
 
     Args:
-        path: of the SQLite file.
+        path: path of the SQLite file.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def add_lease(self, row: LeaseRow) -> None:
-        """Add a lease that has no machines yet; it waits behind all that wait already."""
+        """Add a lease that has no machines yet, at the end of the queue."""
         with self._transaction() as db:
             db.execute(
                 "INSERT INTO leases (lease_id, holder, kinds, created_s, expires_s)"
@@ -111,7 +111,7 @@ class Ledger:
             )
 
     def set_expiry(self, lease_id: str, expires_s: float) -> bool:
-        """Set when a lease ends; returns False if the ledger no longer has it."""
+        """Set when a lease ends; return False if it is no longer in the ledger."""
         with self._transaction() as db:
             done = db.execute(
                 "UPDATE leases SET expires_s = ? WHERE lease_id = ?", (expires_s, lease_id)
@@ -119,9 +119,9 @@ class Ledger:
             return done.rowcount == 1
 
     def remove_lease(self, lease_id: str) -> bool:
-        """Remove a lease and what was reserved for machines that it did not get.
+        """Remove a lease and reservations for machines that it did not get.
 
-        Its machines stay, idle. Returns whether the ledger had it.
+        Its machines stay, idle. Returns whether the lease was in the ledger.
         """
         with self._transaction() as db:
             done = db.execute("DELETE FROM leases WHERE lease_id = ?", (lease_id,))
@@ -132,7 +132,7 @@ class Ledger:
             return done.rowcount == 1
 
     def leases(self) -> list[LeaseRow]:
-        """Return all leases, in the order in which they were asked for."""
+        """Return all leases, in the order in which they were requested."""
         with self._transaction() as db:
             rows = db.execute(
                 "SELECT lease_id, holder, kinds, created_s, expires_s, is_waiting"
@@ -144,7 +144,7 @@ class Ledger:
         ]
 
     def machines(self, lease_id: str | None = None) -> list[MachineRow]:
-        """Return all rows of reserved memory, or those of one lease."""
+        """Return all memory reservations, or those of one lease."""
         query = (
             "SELECT number, coalesce(machine_id, ''), coalesce(lease_id, ''), kind, reserved_mib"
             " FROM machines"
@@ -161,12 +161,12 @@ class Ledger:
     def reserve(
         self, lease_id: str, needs: Sequence[tuple[str, int]], *, limit_mib: int
     ) -> list[int] | None:
-        """Reserve memory for machines to be made, all of it or none.
+        """Reserve memory for machines to be made: for all of them or for none.
 
         Args:
-            lease_id: for whom.
+            lease_id: the lease to reserve for.
             needs: kind and MiB of each machine.
-            limit_mib: what all reservations together may amount to.
+            limit_mib: maximum of all reservations together.
 
         Returns:
             The number of each reservation, or None if they do not fit.
@@ -189,13 +189,13 @@ class Ledger:
             ]
 
     def bind(self, number: int, machine_id: str) -> None:
-        """Record which machine uses a reservation, in place of what was recorded of it before."""
+        """Record which machine uses a reservation; replaces the machine's previous row."""
         with self._transaction() as db:
             db.execute("DELETE FROM machines WHERE machine_id = ?", (machine_id,))
             db.execute("UPDATE machines SET machine_id = ? WHERE number = ?", (machine_id, number))
 
     def note(self, machine_id: str, kind: str, reserved_mib: int) -> None:
-        """Reserve memory for a machine that exists already, whether it fits or not."""
+        """Reserve memory for an existing machine, whether it fits or not."""
         with self._transaction() as db:
             db.execute(
                 "INSERT OR IGNORE INTO machines (machine_id, kind, reserved_mib) VALUES (?, ?, ?)",
@@ -203,7 +203,7 @@ class Ledger:
             )
 
     def lend(self, machine_id: str, lease_id: str) -> None:
-        """Record who a machine is lent to; an empty lease id makes it idle."""
+        """Record the lease that holds a machine; an empty lease id makes the machine idle."""
         with self._transaction() as db:
             db.execute(
                 "UPDATE machines SET lease_id = ? WHERE machine_id = ?",
@@ -211,7 +211,7 @@ class Ledger:
             )
 
     def free(self, machine_id: str) -> None:
-        """Free the memory of a machine that has ended; harmless when nothing is reserved."""
+        """Free the memory of an ended machine; does nothing if none is reserved."""
         with self._transaction() as db:
             db.execute("DELETE FROM machines WHERE machine_id = ?", (machine_id,))
 
@@ -225,12 +225,12 @@ class Ledger:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run a block as one transaction, after all others.
+        """Run a block as one exclusive transaction.
 
         Raises:
             StoreError: the ledger cannot be used.
-            RequirementError: this user has no right to the state folder, it is none, or the disk
-                is full.
+            RequirementError: this user has no permission for the state folder, it is not a
+                folder, or the disk is full.
         """
         try:
             with contextlib.closing(self._connect()) as db:
@@ -247,7 +247,7 @@ class Ledger:
             raise StoreError(
                 "The ledger of leases cannot be used.",
                 details=f"{self._path}: {exc}",
-                resolution="Remove the file when nothing uses the appliance; it is made again.",
+                resolution="Remove the file while nothing uses the appliance; it is then recreated.",
             ) from exc
 
     def _connect(self) -> sqlite3.Connection:
@@ -274,18 +274,18 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 def _no_rights(folder: Path, exc: Exception) -> RequirementError:
     return RequirementError(
-        f"This user may not use {folder}.",
+        f"This user has no permission to use {folder}.",
         details=str(exc),
         resolution="Run this as the user who brought the appliance up (often root), or set "
-        "MESOCOSM_STATE_DIR to a folder of yours.",
+        "MESOCOSM_STATE_DIR to a folder that you own.",
     )
 
 
 def _no_folder(folder: Path, exc: Exception) -> RequirementError:
     return RequirementError(
-        f"The state folder {folder} is no folder and cannot be made.",
+        f"The state folder {folder} is not a folder and cannot be created.",
         details=str(exc),
-        resolution="Set MESOCOSM_STATE_DIR to a folder, or to a path where one can be made.",
+        resolution="Set MESOCOSM_STATE_DIR to a folder, or to a path where one can be created.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Look which machines really run; a record says only what they were when it was written."""
+"""Checks which machines really run; records only hold the state at the time they were written."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 ENDED = "ended"
 """State of a machine whose process or container is gone although its record says otherwise."""
 UNREACHABLE = "unreachable"
-"""State of a machine that nobody can be asked about."""
+"""State of a machine whose host does not answer."""
 
 ASK_TIMEOUT_S = 3.0
 AGAIN_S = 1.0
-"""A container that is reset is made anew: what is gone is looked for again after this time."""
+"""A reset recreates a container, so missing machines are looked up again after this time."""
 EVERY_S = 1.5
 STALE_S = 5.0
-"""After this time without a look that ended, nothing is known."""
+"""After this time without a completed check, the state is unknown."""
 
 _RUNS = frozenset(
     {MachineState.WAITING, MachineState.READY, MachineState.LEASED, MachineState.KEPT}
@@ -48,12 +48,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SeenMachine:
-    """A machine as it is.
+    """The observed state of a machine.
 
     Attributes:
-        machine_id: of the machine.
-        kind: of the machine.
-        state: its record's (`READY` where its holder died), or `ENDED`, or `UNREACHABLE`.
+        machine_id: id of the machine.
+        kind: kind of the machine.
+        state: its record's state (`READY` if its holder died), `ENDED`, or `UNREACHABLE`.
     """
 
     machine_id: str
@@ -63,11 +63,11 @@ class SeenMachine:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What one look found.
+    """The result of one check of all machines.
 
     Attributes:
-        machines: all that have a record.
-        hosts: why a hypervisor or engine does not answer, by its name; empty where it does.
+        machines: all machines that have a record.
+        hosts: why each hypervisor or engine does not answer, by name; empty if it does.
     """
 
     machines: tuple[SeenMachine, ...] = ()
@@ -79,22 +79,22 @@ class Sight:
 
     @property
     def lost(self) -> tuple[SeenMachine, ...]:
-        """Machines that do not run although they should, or about which nobody can be asked."""
+        """Return the machines that should run but do not, or whose host does not answer."""
         return tuple(machine for machine in self.machines if machine.state in {ENDED, UNREACHABLE})
 
     @property
     def is_well(self) -> bool:
-        """Return whether all that should run does, and everybody answers."""
+        """Return whether all machines that should run do, and all hosts answer."""
         return not self.lost and not any(self.hosts.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """Who runs machines.
+    """A hypervisor or engine that runs machines.
 
     Attributes:
-        running: returns the ids of the machines that run; raises where it does not answer.
-        recorded: names of backends in the records of its machines.
+        running: returns the ids of the running machines; raises if the host does not answer.
+        recorded: backend names in the records of its machines.
     """
 
     running: Callable[[], frozenset[str]]
@@ -102,12 +102,12 @@ class Host:
 
 
 class Liveness:
-    """Looks at machines; each host is asked in a thread of its own, so that none holds up a look.
+    """Checks machines; queries each host in a separate thread, so that none blocks a check.
 
     Args:
-        settings: where machines are.
-        hosts: who runs machines, by name.
-        clock: waits.
+        settings: locates the machines.
+        hosts: hosts that run machines, by name.
+        clock: clock used for waits.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Liveness:
         self._idle: dict[str, threading.Event] = {}
 
     def look(self) -> Sight:
-        """Ask every host which machines run; takes `ASK_TIMEOUT_S` a silent host at most."""
+        """Query which machines run; takes at most `ASK_TIMEOUT_S` per silent host."""
         records = self._records()
         silent = dict.fromkeys(self._hosts, "")
         states = self._ask_all(records, silent)
@@ -148,7 +148,7 @@ class Liveness:
         return [record for record in records if record is not None]
 
     def _ask_all(self, records: Iterable[MachineRecord], silent: dict[str, str]) -> dict[str, str]:
-        """Return the states of machines by id; of those that should run."""
+        """Return the states, by id, of machines that should run."""
         states: dict[str, str] = {}
         for name, host in self._hosts.items():
             mine = [
@@ -170,10 +170,10 @@ class Liveness:
         return states
 
     def _ask(self, name: str, host: Host) -> frozenset[str]:
-        """Ask one host; one that did not return is not asked again until it has.
+        """Query one host, unless its previous query has not returned yet.
 
         Raises:
-            MesocosmError: it does not answer, or not in time.
+            MesocosmError: the host does not answer, or not in time.
         """
         idle = self._idle.setdefault(name, threading.Event())
         if name not in self._threads:
@@ -181,7 +181,7 @@ class Liveness:
             self._threads[name] = CallThread()
             self._threads[name].__enter__()
         if not idle.is_set():
-            raise NoAnswerError("It still has not answered.")
+            raise NoAnswerError("The previous request has not been answered yet.")
         idle.clear()
 
         def ask() -> frozenset[str]:
@@ -193,18 +193,18 @@ class Liveness:
         return self._threads[name].run(ask, timeout_s=ASK_TIMEOUT_S)
 
     def close(self) -> None:
-        """Let the threads end."""
+        """End the threads."""
         for thread in self._threads.values():
             thread.__exit__(None, None, None)
         self._threads.clear()
 
 
 class LivenessWatch:
-    """Looks again and again in the background, for who must answer at once; a context manager.
+    """A context manager that checks in the background, so that results are available at once.
 
     Args:
-        liveness: looks.
-        clock: measures how old a look is.
+        liveness: performs the checks.
+        clock: measures the age of a check.
     """
 
     def __init__(self, liveness: Liveness, *, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -217,7 +217,7 @@ class LivenessWatch:
         self._looked_s = 0.0
 
     def sight(self) -> Sight:
-        """Return the last look; where it is too old, all machines of it are unreachable."""
+        """Return the last result; if it is too old, all its machines are unreachable."""
         self._looked.wait(ASK_TIMEOUT_S)
         sight = self._sight
         if self._clock.monotonic_s() - self._looked_s <= STALE_S + ASK_TIMEOUT_S:
@@ -225,7 +225,7 @@ class LivenessWatch:
         lost = (
             SeenMachine(machine.machine_id, machine.kind, UNREACHABLE) for machine in sight.machines
         )
-        return Sight(tuple(lost), dict.fromkeys(sight.hosts, "Nobody looked lately."))
+        return Sight(tuple(lost), dict.fromkeys(sight.hosts, "There was no recent check."))
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -241,7 +241,7 @@ class LivenessWatch:
         self._liveness.close()
 
     def join(self) -> None:
-        """Wait until the last look after the end of the block has ended."""
+        """Wait until the check that was running at the end of the block has ended."""
         self._thread.join()
 
     def _run(self) -> None:
@@ -249,7 +249,7 @@ class LivenessWatch:
             try:
                 self._sight = self._liveness.look()
             except OSError as exc:
-                _log.warning("The machines could not be looked at: %s", exc)
+                _log.warning("The machines could not be checked: %s", exc)
             else:
                 self._looked_s = self._clock.monotonic_s()
                 self._looked.set()
@@ -257,7 +257,7 @@ class LivenessWatch:
 
 
 def _present(folder: MachineFolder) -> MachineRecord | None:
-    """Return a machine's record; a saved one whose holder died is ready for the next lease."""
+    """Return a machine's record; a saved machine whose holder died counts as ready."""
     record = folder.read()
     is_lent = record is not None and record.state is MachineState.LEASED and not record.is_fork
     if record is not None and is_lent and not folder.is_claimed():
@@ -266,7 +266,7 @@ def _present(folder: MachineFolder) -> MachineRecord | None:
 
 
 def open_liveness(settings: Settings) -> Liveness:
-    """Return what looks at this host's machines; the hosts are ``hypervisor`` and ``docker``."""
+    """Return the `Liveness` of this host's machines; its hosts are ``hypervisor`` and ``docker``."""
     from provisioning.desktop.qemu.connection import Hypervisor  # noqa: PLC0415 - imports libvirt
 
     hypervisor = Hypervisor(settings.libvirt_uri)
@@ -283,7 +283,7 @@ def open_liveness(settings: Settings) -> Liveness:
 
 
 def running_containers(state_dir: Path) -> frozenset[str]:
-    """Return the ids of the machines of one appliance whose containers run.
+    """Return the ids of an appliance's machines whose containers are running.
 
     Raises:
         RequirementError: the Docker engine does not answer.

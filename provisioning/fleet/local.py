@@ -1,4 +1,4 @@
-"""The fleet of one host: lends machines that stand at their snapshot, and takes them back."""
+"""The fleet of one host: leases machines at their snapshot, and takes them back."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ def quiet(_message: str) -> None:
 class LocalFleet:
     """A `provisioning.fleet.protocol.Fleet` over the machines of this host.
 
-    Any number of processes may use one state folder. A saved machine that nobody uses is rewound
-    and lent; when all are in use, desktops are forked from their template, and destroyed after
-    use; forks stand by, so that a lease is quick.
+    Any number of processes may use one state folder. Idle saved machines are rewound and leased;
+    when all are in use, desktops are forked from their template, and destroyed after use.
+    Standby forks make leases fast.
 
     Args:
-        settings: where machines are.
-        backends: who makes and attaches machines of each kind; this host's backends by default.
-        clock: measures.
-        say: told in one line what takes long.
-        judges_images: False takes every whole machine for current, where recipes are not at hand.
+        settings: locates the machines.
+        backends: backend of each kind; this host's backends by default.
+        clock: clock used for timing.
+        say: called with one line of progress before slow steps.
+        judges_images: False treats every complete machine as current, if recipes are unavailable.
     """
 
     def __init__(
@@ -96,16 +96,16 @@ class LocalFleet:
         *,
         cancel: CancelToken | None = None,
     ) -> LocalLease:
-        """Lend one machine a role, each at its snapshot ``ready`` and verified, its clock set.
+        """Lease one verified machine per role, at its snapshot ``ready`` and with its clock set.
 
         Args:
             roles: the kind of machine each role needs.
-            ttl_s: how long the lease lasts if it is not renewed; its machines are destroyed then.
-            cancel: ends the wait for machines, boots included, from any thread.
+            ttl_s: duration of the lease if it is not renewed; then its machines are destroyed.
+            cancel: cancels the wait for machines, including boots, from any thread.
 
         Raises:
-            CancelledError: it was cancelled; no machine is lent.
-            MachineError: a machine cannot be had, or there is no memory for it in time.
+            CancelledError: the call was cancelled; no machine is leased.
+            MachineError: a machine is unavailable, or memory for it was not free in time.
             RequirementError: the hypervisor or the Docker engine does not answer.
         """
         start_s = self._clock.monotonic_s()
@@ -127,17 +127,17 @@ class LocalFleet:
         return dict(zip(roles, taken, strict=True))
 
     def why_unkept(self, kind: Kind) -> str:
-        """Return why machines of a kind cannot be kept, in one sentence; empty when they can."""
+        """Return why machines of a kind cannot be kept, in one sentence; empty if they can."""
         return why_unkept(self._backends.get(kind), kind)
 
     def start_kept(self, folders: Mapping[str, Path]) -> LocalLease:
-        """Start copies of kept machines, not reset, and lend them; they end with the lease.
+        """Start copies of kept machines without a reset, and lease them until the lease ends.
 
         Args:
             folders: where each role's machine was kept.
 
         Raises:
-            MachineError: one cannot be started, or there is no memory for it.
+            MachineError: a copy cannot be started, or there is not enough memory for it.
         """
         kinds = [record.kind for folder in folders.values() if (record := read_kept(folder))]
         return self._lend(
@@ -147,7 +147,7 @@ class LocalFleet:
     def _lend(
         self, kinds: Iterable[Kind], ttl_s: float, take: Callable[[str], dict[str, Taken]]
     ) -> LocalLease:
-        """Lend the machines that are taken for a new lease."""
+        """Create a lease of the machines that `take` returns."""
         lease_id, lock = self._register(kinds)
         try:
             lease = LocalLease(
@@ -166,13 +166,13 @@ class LocalFleet:
         return lease
 
     def prepare(self, kinds: Sequence[Kind]) -> list[HostMachine]:
-        """Make sure that one machine of each kind is up and saved; returns them, not held.
+        """Ensure that one machine of each kind is up and saved; return the prepared machines.
 
-        What forks start from is made where it was lost. A kind whose only machine is lent now has
-        one: it is left alone, and no other is made.
+        The machines are not held. Missing templates are recreated. A kind whose saved machines
+        are all leased is skipped.
 
         Raises:
-            MachineError: one cannot be made.
+            MachineError: a machine cannot be made.
         """
         made: list[HostMachine] = []
         self._reaper.reap()
@@ -192,21 +192,21 @@ class LocalFleet:
         return made
 
     def make(self, kind: Kind) -> MachineHandle[HostMachine]:
-        """Make a machine that belongs to the caller and is lent to nobody.
+        """Make a machine that belongs to the caller, without a lease.
 
         Raises:
-            MesocosmError: it cannot be made.
+            MesocosmError: the machine cannot be made.
         """
         return self._backends[kind].make(self._say)
 
     def count_standing_by(self, kind: Kind) -> int:
-        """Return how many forks of a kind stand by."""
+        """Return the number of standby forks of a kind."""
         return self._inventory.count(kind, MachineState.WAITING)
 
     def fill(self, kind: Kind) -> threading.Thread:
-        """Start forks in the background until as many stand by as the settings want.
+        """Start standby forks in the background until there are as many as configured.
 
-        A process that ends waits for the fork that is being started, which would be left half-made.
+        A process that ends waits for the fork being started, so that it is not left incomplete.
         """
 
         def fill() -> None:
@@ -216,31 +216,31 @@ class LocalFleet:
         return self._start_job(fill, f"fill-{kind.value}")
 
     def settle(self) -> None:
-        """Wait until nothing is done any more behind the caller's back."""
+        """Wait until all background jobs have ended."""
         while self._jobs:
             self._jobs.pop().join()
 
     def sweep(self) -> list[str]:
-        """Remove what dead processes left and what nobody can use; returns one line for each.
+        """Remove machines that are orphaned or unusable; return one line for each.
 
-        Machines that are whole stay, one a kind at least, and are lent again.
+        At least one usable machine of each kind stays, and can be leased again.
         """
         return self._reaper.sweep()
 
     def remove_ended(self) -> list[str]:
-        """Remove forks that nobody uses and whose process or lease ended; returns a line for each."""
+        """Remove unused forks whose process or lease ended; return one line for each."""
         return self._reaper.remove_ended()
 
     def trim(self, idle_s: float) -> list[str]:
-        """Remove machines beyond the pool that nobody used for a while; returns a line for each.
+        """Remove idle machines beyond the pool's size; return one line for each.
 
         Args:
-            idle_s: how long nobody used them.
+            idle_s: how long they must have been idle.
         """
         return self._reaper.trim(self._pool.size, idle_s)
 
     def remove_all(self) -> list[str]:
-        """Remove every machine, whoever uses it; returns their ids."""
+        """Remove every machine, even if it is in use; return their ids."""
         removed = []
         for folder in self._inventory.folders():
             self._inventory.destroy(folder)
@@ -248,9 +248,9 @@ class LocalFleet:
         return removed + self._inventory.remove_strays()
 
     def stop_all(self) -> list[str]:
-        """Stop every machine, whoever uses it, but keep what was saved; returns their ids.
+        """Stop every machine, even if it is in use, but keep saved machines; return their ids.
 
-        Forks and machines that never became whole are removed.
+        Forks and incomplete machines are removed.
         """
         stopped = []
         for folder in self._inventory.folders():
@@ -263,11 +263,11 @@ class LocalFleet:
         return stopped + self._inventory.remove_strays()
 
     def _stop(self, folder: MachineFolder, record: MachineRecord) -> None:
-        """Stop a saved machine; where nobody can be asked it ends with whoever runs it."""
+        """Stop a saved machine; if its host does not answer, the machine ends with the host."""
         try:
             self._backends[record.kind].attach(folder, record).power.stop()
         except RequirementError as exc:
-            _log.warning("%s could not be asked to stop: %s", folder.machine_id, exc)
+            _log.warning("%s could not be stopped: %s", folder.machine_id, exc)
         except MesocosmError:
             self._inventory.destroy(folder)
             return
@@ -275,7 +275,7 @@ class LocalFleet:
         self._ledger.free(folder.machine_id)
 
     def give_back(self, taken: Mapping[str, Taken]) -> None:
-        """Take machines back, used as they are; returns before forks have ended."""
+        """Take back used machines; returns before forks have ended."""
         for machine in taken.values():
             if machine.is_fork:
                 self._start_job(
@@ -286,10 +286,10 @@ class LocalFleet:
                 self._idle(machine)
 
     def take_anew(self, lease_id: str, taken: Mapping[str, Taken]) -> dict[str, Taken]:
-        """Bring a lease's machines back to their snapshot, or take others instead.
+        """Reset a lease's machines to their snapshot, or replace them.
 
         Raises:
-            MachineError: one cannot be had; none of them is held any more.
+            MachineError: a machine is unavailable; no machine of the lease is held any more.
         """
         acquisition = Acquisition(self._parts(), lease_id)
         left, retaken = dict(taken), dict[str, Taken]()
@@ -306,8 +306,8 @@ class LocalFleet:
         return {role: retaken[role] for role in taken}
 
     def expire(self, lease_id: str, taken: Mapping[str, Taken]) -> None:
-        """Destroy the machines of a lease whose time is over."""
-        self._say(f"the lease {lease_id} ended: its machines are destroyed")
+        """Destroy the machines of an expired lease."""
+        self._say(f"the lease {lease_id} expired: its machines are destroyed")
         self._reaper.expire(lease_id)
         for machine in taken.values():
             with contextlib.suppress(MesocosmError):
@@ -317,21 +317,21 @@ class LocalFleet:
             machine.handle.claim.release()
 
     def end_reason(self, lease_id: str) -> str:
-        """Return why a machine of a lease was ended; empty when none was."""
+        """Return why a machine of a lease was ended; empty if none was."""
         with contextlib.suppress(OSError):
             return end_note(self._settings, lease_id).read_text()
         return ""
 
     def forget(self, lease_id: str) -> None:
-        """Remove what was noted of a lease that is over, and stop watching for it."""
+        """Remove the end note of an ended lease, and stop watching memory for it."""
         end_note(self._settings, lease_id).unlink(missing_ok=True)
         self._guard.stop()
 
     def _idle(self, taken: Taken) -> None:
-        """Let a saved machine be lent again."""
+        """Make a saved machine available again."""
         machine, folder = taken.handle.machine, taken.handle.folder
         record = folder.read()
-        if record is None:  # its lease ended too late
+        if record is None:  # its lease was ended too late
             taken.handle.claim.release()
             return
         if isinstance(machine, Pausable):
@@ -354,7 +354,7 @@ class LocalFleet:
         )
 
     def _register(self, kinds: Iterable[Kind]) -> tuple[str, FileLock]:
-        """Enter a lease into the ledger that lives as long as this process holds its lock."""
+        """Add a lease to the ledger that lasts as long as this process holds its lock."""
         lease_id = f"lease-{secrets.token_hex(4)}"
         lock = FileLock(lease_lock(self._settings, lease_id))
         lock.acquire()
@@ -384,7 +384,7 @@ class LocalFleet:
             self._unregister(lease_id, lock)
 
     def _start_job(self, act: Callable[[], None], name: str) -> threading.Thread:
-        """Do something behind the caller's back; a process that ends waits for it."""
+        """Run a function in a background thread; a process that ends waits for it."""
 
         def run() -> None:
             try:

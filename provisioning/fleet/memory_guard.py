@@ -1,4 +1,4 @@
-"""End the fork that outgrew its share of memory, alone, before the kernel picks a victim."""
+"""Ends only the fork that exceeded its memory reservation, before the kernel's OOM killer acts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from appliance.base.errors import MesocosmError
 from appliance.base.files import FileLock, write_atomic
 from provisioning.desktop.qemu.process import PROC, qemu_processes
-from provisioning.fleet.allocation import memory_mib
+from provisioning.fleet.allocation import hypervisor_limit_mib, memory_mib
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from provisioning.fleet.ledger import Ledger
 
 LOW_MIB = 512
-"""Available memory below which the host is about to run out."""
+"""Memory below which the host, or the hypervisor's container, is about to run out."""
 
 _EVERY_S = 1.0
 _OWN = re.compile(r"^Rss(?:Anon|Shmem):\s+(\d+) kB$", re.MULTILINE)
@@ -31,9 +31,9 @@ _log = logging.getLogger(__name__)
 
 
 def guest_memory_mib(proc: Path = PROC) -> dict[str, int]:
-    """Return the memory that each QEMU of this host has to itself, MiB, by the name of its domain.
+    """Return the private memory of each QEMU process of this host, MiB, by domain name.
 
-    Pages that forks share with their template are mapped from its file, and do not count.
+    Pages that forks share with their template are mapped from its file, so they do not count.
 
     Source: proc(5), ``RssAnon`` and ``RssShmem`` of ``status``.
     """
@@ -46,19 +46,19 @@ def guest_memory_mib(proc: Path = PROC) -> dict[str, int]:
 
 
 def end_note(settings: Settings, lease_id: str) -> Path:
-    """Return the path of the file that says why a machine of a lease was ended."""
+    """Return the path of the file that records why a machine of a lease was ended."""
     return settings.run_dir / "leases" / f"{lease_id}.ended"
 
 
 class MemoryGuard:
-    """Watches the host's memory while machines are lent.
+    """Watches the host's memory while machines are leased.
 
     Args:
-        settings: where its lock and its notes are.
-        ledger: says what was reserved for whom.
+        settings: locates its lock and its end notes.
+        ledger: records how much memory each machine has reserved.
         inventory: ends machines.
-        memory: measures the host: total and available, MiB.
-        usage: measures guests, MiB by machine id.
+        memory: returns the host's total and available memory, MiB.
+        usage: returns the memory that guests use, MiB by machine id.
     """
 
     def __init__(
@@ -80,18 +80,23 @@ class MemoryGuard:
         self._stopped = threading.Event()
 
     def check(self) -> str:
-        """End the fork that outgrew its share the most, if the host is about to run out.
+        """End the fork that exceeds its reservation the most, if the host is about to run out.
 
         Returns:
-            The id of the machine that was ended; empty when none was.
+            The id of the ended machine; empty if none was ended.
 
         Raises:
-            MesocosmError: it could not be ended.
+            MesocosmError: the fork could not be ended.
         """
-        _total_mib, available_mib = self._memory()
-        if available_mib >= LOW_MIB:
+        total_mib, available_mib = self._memory()
+        limit_mib = hypervisor_limit_mib(total_mib)
+        # Guests that use nearly all of their container's memory leave the host no more than this.
+        if available_mib >= total_mib - limit_mib + LOW_MIB:
             return ""
         used = self._usage()
+        left_mib = min(available_mib, limit_mib - sum(used.values()))
+        if left_mib >= LOW_MIB:
+            return ""
         grown = [
             (used[row.machine_id] - row.reserved_mib, row)
             for row in self._ledger.machines()
@@ -99,11 +104,11 @@ class MemoryGuard:
         ]
         excess_mib, row = max(grown, key=lambda pair: pair[0], default=(0, None))
         if row is None or excess_mib <= 0:
-            _log.warning("%d MiB are left, and no fork outgrew its share.", available_mib)
+            _log.warning("%d MiB are left, and no fork exceeds its reservation.", left_mib)
             return ""
         message = (
             f"{row.machine_id} was ended: it used {used[row.machine_id]} MiB of the "
-            f"{row.reserved_mib} MiB that are reserved for it, and {available_mib} MiB were left."
+            f"{row.reserved_mib} MiB that are reserved for it, and {left_mib} MiB were left."
         )
         _log.warning(message)
         if row.lease_id:
@@ -112,7 +117,7 @@ class MemoryGuard:
         return row.machine_id
 
     def start(self) -> None:
-        """Watch until `stop` was called as often as this."""
+        """Watch until `stop` has been called as often as `start`."""
         with self._lock:
             self._holders += 1
             if self._holders == 1:
@@ -122,14 +127,14 @@ class MemoryGuard:
                 ).start()
 
     def stop(self) -> None:
-        """Let one holder go."""
+        """Remove one holder; stop watching when none is left."""
         with self._lock:
             self._holders -= 1
             if self._holders == 0:
                 self._stopped.set()
 
     def _watch(self, stopped: threading.Event) -> None:
-        """Check again and again; one process of the host at a time."""
+        """Check repeatedly; only one process of the host does so at a time."""
         lock = FileLock(self._settings.run_dir / "memory-guard.lock")
         while not stopped.wait(_EVERY_S):
             if not lock.is_held and not lock.try_acquire():

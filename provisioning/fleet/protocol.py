@@ -1,4 +1,4 @@
-"""Where environments come from: the machines of one trial, verified, lent and taken back."""
+"""Protocols of fleets and leases: a fleet leases verified machines to a trial."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Kind, Machine, ResetReport
 
 LEASE_S = 6 * 3600.0
-"""How long a lease lasts where nothing else is said."""
+"""Default duration of a lease, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Environment:
     """The machines of one task, by role.
 
     Attributes:
-        machines: ready to act on, by role.
-        resets: how each came back to its snapshot, by role.
+        machines: machines ready to act on, by role.
+        resets: report of each machine's reset, by role.
     """
 
     machines: dict[str, Machine]
@@ -32,50 +32,50 @@ class Environment:
 
 @runtime_checkable
 class Lease(Protocol):
-    """The right to use an environment until its expiry, which its holder puts off by renewing.
+    """The right to use an environment until the lease expires; renew it to extend it.
 
-    It is a context manager that releases it. A lease that is not renewed ends, and its machines
-    with it; what was done with them meanwhile is worth nothing.
+    As a context manager, it releases itself on exit. A lease that is not renewed ends, and so do
+    its machines; results obtained after its end are invalid.
     """
 
     @property
     def lease_id(self) -> str:
-        """Unique in this appliance."""
+        """Return its id, unique in this appliance."""
         ...
 
     @property
     def expires_s(self) -> float:
-        """When it ends, unix time."""
+        """Return when it ends, unix time."""
         ...
 
     @property
     def environment(self) -> Environment:
-        """Its machines.
+        """Return its machines.
 
         Raises:
-            LeaseExpiredError: it has ended.
+            LeaseExpiredError: the lease has ended.
         """
         ...
 
     def renew(self, ttl_s: float | None = None) -> None:
-        """Let it last longer, from now; as long as at first by default.
+        """Extend the lease to `ttl_s` from now; by default, to its original duration.
 
         Raises:
-            LeaseExpiredError: it has ended.
+            LeaseExpiredError: the lease has ended.
         """
         ...
 
     def reset(self) -> Environment:
-        """Bring its machines back to their snapshot, or take others instead.
+        """Reset its machines to their snapshot, or replace them.
 
         Raises:
-            LeaseExpiredError: it has ended.
-            MachineError: a machine cannot be had; the lease has ended.
+            LeaseExpiredError: the lease has ended.
+            MachineError: a machine is unavailable; the lease has ended.
         """
         ...
 
     def release(self) -> None:
-        """Return the machines back; harmless twice."""
+        """Release the machines; may be called more than once."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -86,17 +86,17 @@ class Lease(Protocol):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Release it.
+        """Release the lease.
 
         Raises:
-            LeaseExpiredError: it ended within the block.
+            LeaseExpiredError: the lease ended within the block.
         """
         ...
 
 
 @runtime_checkable
 class Fleet(Protocol):
-    """Who lends machines."""
+    """A pool that leases machines."""
 
     def acquire(
         self,
@@ -105,15 +105,15 @@ class Fleet(Protocol):
         *,
         cancel: CancelToken | None = None,
     ) -> Lease:
-        """Lend one machine a role, each at its snapshot ``ready`` and verified, its clock set.
+        """Lease one verified machine per role, at its snapshot ``ready`` and with its clock set.
 
         Args:
             roles: the kind of machine each role needs.
-            ttl_s: how long the lease lasts if it is not renewed.
-            cancel: ends the wait for machines, boots included, from any thread.
+            ttl_s: duration of the lease if it is not renewed.
+            cancel: cancels the wait for machines, including boots, from any thread.
 
         Raises:
-            MachineError: a machine cannot be had, or there is no memory for it in time.
-            CancelledError: it was cancelled; no machine is lent.
+            MachineError: a machine is unavailable, or memory for it was not free in time.
+            CancelledError: the call was cancelled; no machine is leased.
         """
         ...

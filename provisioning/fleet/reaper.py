@@ -1,4 +1,4 @@
-"""Take back what dead and late holders have, and remove what is of no use."""
+"""Ends the leases of dead or late holders, and removes machines that are of no use."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 _KEPT_IDLE = 1
 _STAND = frozenset({MachineState.WAITING, MachineState.KEPT})
-"""States of forks that run although nobody holds them."""
+"""States of forks that run without a holder."""
 _ENDED = "its process ended"
 
 
 def lease_lock(settings: Settings, lease_id: str) -> Path:
-    """Return the path of the lock that the holder of a lease on this host has."""
+    """Return the path of the lock file that a lease's holder on this host keeps locked."""
     return settings.run_dir / "leases" / f"{lease_id}.lock"
 
 
 class Reaper:
-    """Ends leases whose holder died or did not renew them, and sweeps up machines.
+    """Ends leases whose holder died or did not renew them, and removes unusable machines.
 
     Args:
-        settings: where locks are.
-        inventory: of the machines.
-        ledger: of the leases.
-        clock: says which leases have expired.
+        settings: locates the lock files.
+        inventory: inventory of the machines.
+        ledger: ledger of the leases.
+        clock: determines which leases have expired.
     """
 
     def __init__(
@@ -48,10 +48,10 @@ class Reaper:
         self._clock = clock
 
     def reap(self) -> list[str]:
-        """End the leases of dead and late holders; returns their ids.
+        """End the leases of dead and late holders; return the leases' ids.
 
-        A dead holder's saved machine goes back to the others, who rewind it. Its fork is destroyed,
-        and so is every machine of a holder that lives and is late: it may still talk to it.
+        A dead holder's saved machines become available again, and its forks are destroyed. All
+        machines of a late holder that is still alive are destroyed, as it may still use them.
         """
         ended = []
         for row in self._ledger.leases():
@@ -63,14 +63,13 @@ class Reaper:
         return ended
 
     def expire(self, lease_id: str) -> bool:
-        """End a lease whose time is over; returns whether it was still in the ledger."""
+        """End an expired lease; return whether it was still in the ledger."""
         return self._end(lease_id, is_expired=True)
 
     def sweep(self) -> list[str]:
-        """Remove what nobody uses and nobody can use, and surplus idle machines.
+        """Remove unusable machines that nobody uses, and surplus idle machines.
 
-        Machines that are whole stay, one a kind at least. Returns one line for each machine that
-        was removed.
+        At least one usable machine of each kind stays. Returns one line for each removed machine.
         """
         self.reap()
         removed = []
@@ -88,11 +87,11 @@ class Reaper:
         return removed + self._inventory.remove_strays()
 
     def trim(self, keep: int, idle_s: float) -> list[str]:
-        """Remove idle machines beyond a number of each kind and image; returns one line for each.
+        """Remove surplus idle machines of each kind and image; return one line for each.
 
         Args:
-            keep: how many of an image stay, saved ones and forks apart; one at least.
-            idle_s: only those that nobody used for so long go.
+            keep: how many saved machines and how many forks of an image stay; at least one each.
+            idle_s: only machines that were idle for at least this long are removed.
         """
         removed = []
         seen: Counter[tuple[Kind, str, bool]] = Counter()
@@ -110,13 +109,13 @@ class Reaper:
                     self._inventory.destroy(folder)
                 finally:
                     claim.release()
-                removed.append(f"{folder.machine_id}: nobody used it for {idle_s:g} s")
+                removed.append(f"{folder.machine_id}: it was idle for {idle_s:g} s")
         return removed
 
     def remove_ended(self) -> list[str]:
-        """Remove forks that nobody uses and whose process or lease ended; returns one line for each.
+        """Remove unused forks whose process or lease ended; return one line for each.
 
-        Where the host of a fork does not answer, the fork stays.
+        If the host of a fork does not answer, the fork stays.
         """
         self.reap()
         removed = []
@@ -132,21 +131,21 @@ class Reaper:
         return removed
 
     def _ended_reason(self, folder: MachineFolder) -> str:
-        """Return why a fork is of no use any more; empty where it is none, or runs."""
+        """Return why a fork is no longer usable; empty if it is usable or is not a fork."""
         record = folder.read()
         if record is None or not record.is_fork or record.state is MachineState.STARTING:
             return ""
         return self._reason_to_end(record)
 
     def _is_alive(self, row: LeaseRow) -> bool:
-        """Return whether a lease's holder has its lock; one on another host only expires."""
+        """Return whether a lease's holder is alive; True for a holder on another host."""
         path = lease_lock(self._settings, row.lease_id)
         return not path.is_file() or FileLock(path).is_taken()
 
     def _end(self, lease_id: str, *, is_expired: bool) -> bool:
         machines = self._ledger.machines(lease_id)
         if not self._ledger.remove_lease(lease_id):
-            return False  # another process was quicker, or its holder
+            return False  # another process or its holder ended it first
         for row in machines:
             if not row.machine_id:
                 continue
@@ -159,7 +158,7 @@ class Reaper:
         return True
 
     def _reconcile(self) -> None:
-        """Reserve memory for machines that the ledger does not know, and free that of lost ones."""
+        """Reserve memory for machines missing in the ledger, and free that of lost machines."""
         known = {row.machine_id: row for row in self._ledger.machines() if row.machine_id}
         folders = {folder.machine_id: folder for folder in self._inventory.folders()}
         for machine_id, row in known.items():
@@ -168,7 +167,7 @@ class Reaper:
                 self._ledger.free(machine_id)
         for machine_id in folders.keys() - known.keys():
             record = folders[machine_id].read()
-            # Memory of what is being made was reserved under no name yet.
+            # Memory of machines being made is reserved without a machine id.
             if record is not None and record.state is not MachineState.STARTING:
                 mib = self._inventory.reserved_mib(record)
                 if mib:
@@ -181,7 +180,7 @@ class Reaper:
     def _reason_to_remove(self, folder: MachineFolder, idle: dict[Kind, int]) -> str:
         record = folder.read()
         if record is None:
-            return "it has no record that can be read"
+            return folder.describe_record()
         if not self._inventory.has_backend(record):
             return ""
         if record.state is MachineState.STARTING:

@@ -1,4 +1,4 @@
-"""Find where the machines of a lease can come from now, or wait until there is something."""
+"""Finds a source for each machine of a lease, waiting until one is available."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 _QUEUE_TIMEOUT_S = 1800.0
 _EVERY_S = 0.25
-# Who waits longer is told.
+# After waiting this long, report the wait once.
 _QUIET_S = 10.0
 
 
 class Search:
-    """Finds a source for each machine that one lease asks for.
+    """Finds a source for each machine that one lease needs.
 
     Args:
-        parts: of the fleet.
-        lease_id: for whom; it stands in the ledger.
-        ways: that may be taken, the best first.
-        failures: what went wrong so far, by kind.
-        cancel: ends waits.
+        parts: parts of the fleet.
+        lease_id: the lease, which must be in the ledger.
+        ways: allowed ways to get a machine, in order of preference.
+        failures: failures so far, by kind.
+        cancel: cancels waits.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class Search:
         self._cancel = cancel
 
     def find_all(self, kinds: Sequence[Kind]) -> list[Source]:
-        """Find a source for each machine, as soon as there is one for all of them.
+        """Find a source for each machine, waiting until there is one for all of them.
 
         Raises:
-            MachineError: there is none, or was none in time.
-            CancelledError: it was cancelled.
+            MachineError: there is no source, or none was available in time.
+            CancelledError: the call was cancelled.
         """
         ledger, clock = self._parts.ledger, self._parts.clock
         if sources := self._try_all(kinds):
@@ -84,12 +84,12 @@ class Search:
         return sources
 
     def is_outdated(self, source: Source) -> bool:
-        """Return whether a machine to be made can be forked meanwhile: another one was made."""
+        """Return whether a machine to be made can be forked by now, because another was made."""
         is_made = source.way is Way.MAKE and Way.FORK in self._ways
         return is_made and self._may_fork(source.kind)
 
     def give_up(self, source: Source) -> None:
-        """Let go of what a source holds."""
+        """Release the claim and the reservation of a source."""
         if source.claimed is not None:
             source.claimed.claim.release()
         if source.reservation is not None:
@@ -115,25 +115,25 @@ class Search:
         return None
 
     def _find(self, kind: Kind) -> Source | None:
-        """Find where a machine can come from now; None while there is no memory for it.
+        """Find a source for one machine now; return None while there is no memory for it.
 
         Raises:
-            MachineError: none can be had, or there can never be memory for it.
+            MachineError: no machine is available, or the host can never have enough memory.
         """
         failures = self._failures.setdefault(kind, Failures())
         ways = [way for way in self._ways if failures.may(way)]
         can_fork = Way.FORK in ways and self._may_fork(kind)
         for way in ways:
-            # Making one takes a boot and more memory: a fork is waited for.
+            # Making a machine takes a boot and more memory, so wait for a fork instead.
             if (way is Way.FORK and not can_fork) or (way is Way.MAKE and can_fork):
                 continue
             if source := self._find_by(way, kind):
                 return source
         if Way.MAKE not in ways:
             raise MachineError(
-                f"No {kind.value} can be had.",
+                f"No {kind.value} is available.",
                 details="\n".join(failures.messages[-3:]),
-                resolution="`mesocosm doctor` checks the host.",
+                resolution="Run `mesocosm doctor` to check the host.",
             )
         self._parts.allocation.require_possible([(kind, self._need_mib(kind))])
         return None
@@ -175,7 +175,7 @@ class Search:
         return is_left and self._parts.pool.forking(kind) is not None
 
     def _are_others_made(self, kind: Kind) -> bool:
-        """Return whether all that is being made is of another backend or distribution."""
+        """Return whether all machines being made are of another backend or distribution."""
         inventory = self._parts.inventory
         made = [
             record
@@ -185,16 +185,16 @@ class Search:
         return bool(made) and not any(map(inventory.is_offered, made))
 
     def _is_better_forked(self, source: Source) -> bool:
-        """Return whether another lease is making a machine that this one can be forked from soon.
+        """Return whether another lease is making a machine that can soon be forked.
 
-        A second boot takes as long as the first, and longer beside it.
+        A second boot takes as long as the first, and longer if both run at the same time.
         """
         kind, ledger = source.kind, self._parts.ledger
         if Way.FORK not in self._ways or not isinstance(self._parts.backends[kind], ForkingBackend):
             return False
         if not self._failures[kind].may(Way.FORK) or self._are_others_made(kind):
             return False
-        # Of two that reserve at the same moment, the first one makes it.
+        # If two leases reserve at the same moment, the first one makes the machine.
         return any(
             row.kind == kind.value and not row.machine_id and row.lease_id != self._lease_id
             for row in ledger.machines()

@@ -1,4 +1,4 @@
-"""Where the machine of a lease can come from, and what was got from there."""
+"""Sources of a lease's machines, and the machines taken from them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _NEW_ONES = 2
 
 
 class Way(Enum):
-    """Where a machine comes from."""
+    """How a machine is obtained."""
 
-    REWIND = "a saved machine that nobody uses is rewound"
-    WAKE = "a fork that stands by is woken"
+    REWIND = "an idle saved machine is rewound"
+    WAKE = "a standby fork is woken"
     FORK = "a fork is started and woken"
     MAKE = "a machine is made from its image"
 
@@ -41,7 +41,7 @@ NO_FORK = (Way.REWIND, Way.MAKE)
 
 
 def rewind_ready(machine: HostMachine) -> ResetReport:
-    """Bring a saved machine back to its snapshot ``ready``, from whatever state it is in."""
+    """Reset a saved machine in any state to its snapshot ``ready``."""
     if isinstance(machine, Pausable):
         return machine.return_to(READY)
     machine.power.start()
@@ -50,13 +50,13 @@ def rewind_ready(machine: HostMachine) -> ResetReport:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What one machine is going to come from.
+    """The source of one machine.
 
     Attributes:
-        kind: of the machine.
-        way: how.
-        claimed: the machine, where it exists.
-        reservation: number of the memory that was reserved for it, where it must be started.
+        kind: kind of the machine.
+        way: how it is obtained.
+        claimed: the machine, if it exists.
+        reservation: number of its memory reservation, if it must be started.
     """
 
     kind: Kind
@@ -67,12 +67,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A machine that stands at its snapshot, verified.
+    """A verified machine at its snapshot.
 
     Attributes:
-        kind: of the machine.
-        handle: to it.
-        report: how it came back.
+        kind: kind of the machine.
+        handle: handle of the machine.
+        report: report of its reset.
         is_fork: whether it ends with its lease.
     """
 
@@ -84,7 +84,7 @@ class Taken:
 
 @dataclass(slots=True)
 class Failures:
-    """What went wrong for one kind of machine within one acquisition."""
+    """Failures of one kind of machine within one acquisition."""
 
     messages: list[str] = field(default_factory=list)
     new: dict[Way, int] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class Failures:
         self.new[source.way] = self.new.get(source.way, 0) + 1
 
     def may(self, way: Way) -> bool:
-        """Return whether a way has not failed too often."""
+        """Return whether a way may still be tried: it has not failed too often."""
         return way in {Way.REWIND, Way.WAKE} or self.new.get(way, 0) < _NEW_ONES
 
 
@@ -104,15 +104,15 @@ class Parts:
     """The parts of a fleet.
 
     Attributes:
-        settings: of the appliance.
-        backends: who makes machines of each kind.
-        ledger: of leases and memory.
-        inventory: of machines.
-        allocation: of memory.
-        pool: of forks that stand by.
-        reaper: of dead leases.
-        clock: waits.
-        say: told in one line what takes long.
+        settings: settings of the appliance.
+        backends: backend of each kind.
+        ledger: ledger of leases and memory.
+        inventory: inventory of machines.
+        allocation: allocation of memory.
+        pool: pool of standby forks.
+        reaper: reaper of dead leases.
+        clock: clock used for waits.
+        say: called with one line of progress before slow steps.
     """
 
     settings: Settings

@@ -1,4 +1,4 @@
-"""Forks that stand by, so that a lease need not wait for one to be started."""
+"""A pool of standby forks, so that a lease need not wait for a fork to start."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from provisioning.protocols import Kind
 
 END_S = 5.0
-"""A process that ends waits this long for the fork that it is starting; on a busy host it can take
-over a minute."""
+"""How long a process that ends waits for the fork that it is starting; on a busy host, starting a
+fork can take over a minute."""
 
 _LOOK_S = 0.2
 
@@ -34,30 +34,30 @@ _log = logging.getLogger(__name__)
 
 
 def pool_size(settings: Settings) -> int:
-    """Return how many forks of a kind shall stand by, memory allowing."""
+    """Return the target number of standby forks of a kind; memory may limit it."""
     if settings.desktop_pool == "auto":
         return os.cpu_count() or 1
     return int(settings.desktop_pool)
 
 
 def kept_pool_size(settings: Settings) -> int:
-    """Return how many forks of a kind shall stand by at all times, memory allowing.
+    """Return the number of standby forks of a kind to keep at all times; memory may limit it.
 
-    It is 0 where machines are rewound: forks are then started when more machines are wanted at
-    once, and none is missed before.
+    It is 0 if machines are reset by rewinding: forks are then started only when more machines are
+    needed at the same time.
     """
     return pool_size(settings) if settings.desktop_reset == "fork" else 0
 
 
 class WarmPool:
-    """Starts forks, those that are asked for and those that stand by.
+    """Starts requested forks and standby forks.
 
     Args:
-        settings: how many stand by.
-        backends: who makes machines of each kind.
-        inventory: of the machines.
-        allocation: of memory.
-        ledger: told which machine uses which memory.
+        settings: define the number of standby forks.
+        backends: backend of each kind.
+        inventory: inventory of the machines.
+        allocation: allocation of memory.
+        ledger: records which machine uses which reservation.
     """
 
     def __init__(
@@ -77,11 +77,11 @@ class WarmPool:
 
     @property
     def size(self) -> int:
-        """How many forks of a kind stand by: what the settings say, or one a core."""
+        """Return the target number of standby forks of a kind: as configured, or one per core."""
         return pool_size(self._settings)
 
     def forking(self, kind: Kind) -> ForkingBackend | None:
-        """Return who makes forks of a kind; None where there is no template to start them from."""
+        """Return the backend that forks machines of a kind; None if there is no template."""
         backend = self._backends[kind]
         return backend if isinstance(backend, ForkingBackend) and backend.has_template() else None
 
@@ -93,15 +93,15 @@ class WarmPool:
         is_rehearsed: bool = False,
         cancel: CancelToken | None = None,
     ) -> MachineHandle[HostMachine] | None:
-        """Start a fork that stands by, on memory that was reserved.
+        """Start a standby fork, using a memory reservation.
 
-        The reservation is freed if there is none in the end.
+        The reservation is freed if no fork is started.
 
         Returns:
-            The fork, or None where there is no template.
+            The fork, or None if there is no template.
 
         Raises:
-            MesocosmError: it cannot be started.
+            MesocosmError: the fork cannot be started.
         """
         forking = self.forking(kind)
         try:
@@ -120,14 +120,14 @@ class WarmPool:
         return handle
 
     def fill(self, kind: Kind, lease_id: str) -> None:
-        """Start forks until as many stand by as the settings want, or memory is short.
+        """Start standby forks until there are as many as configured, or memory is short.
 
-        What fails here fails again, with its message, when a fork is asked for. A process that
-        ends finishes the fork that it is starting, or gives it up after `END_S`.
+        Failures are only logged; they recur, with their message, when a fork is requested. A
+        process that ends finishes the fork that it is starting, or abandons it after `END_S`.
 
         Args:
-            kind: of machines.
-            lease_id: under which memory is reserved until a fork has it.
+            kind: kind of machines.
+            lease_id: lease under which memory is reserved until a fork is bound to it.
         """
         with self._filling, _given_up_at_end() as cancel:
             try:
@@ -135,7 +135,7 @@ class WarmPool:
             except CancelledError:
                 _log.info("A fork was not ready in time when the process ended.")
             except MesocosmError as exc:
-                _log.warning("No %s could be prepared to stand by: %s", kind.value, exc)
+                _log.warning("No standby %s could be prepared: %s", kind.value, exc)
 
     def _fill(self, kind: Kind, lease_id: str, cancel: CancelToken) -> None:
         forking = self.forking(kind)
@@ -157,7 +157,7 @@ class WarmPool:
 
 @contextlib.contextmanager
 def _given_up_at_end() -> Iterator[CancelToken]:
-    """Return a token that is cancelled `END_S` after the main thread has ended."""
+    """Yield a token that is cancelled `END_S` after the main thread has ended."""
     token, is_done = CancelToken(), threading.Event()
 
     def watch() -> None:
@@ -165,7 +165,7 @@ def _given_up_at_end() -> Iterator[CancelToken]:
             if is_done.wait(_LOOK_S):
                 return
         if not is_done.wait(END_S):
-            token.cancel("The process ends.")
+            token.cancel("The process is ending.")
 
     threading.Thread(target=watch, name="end-of-process", daemon=True).start()
     try:

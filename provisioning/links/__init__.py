@@ -1,1 +1,1 @@
-"""Talk with probes: one client over transports of several kinds."""
+"""Links to probes: one client over several kinds of transports."""

@@ -1,4 +1,4 @@
-"""A program on a phone, over ADB, whose standard streams carry a link.
+"""A transport over ADB: the standard streams of a program on a phone.
 
 Source: AOSP ``packages/modules/adb/shell_protocol.h``.
 """
@@ -20,18 +20,18 @@ STDIN, STDOUT, STDERR, EXIT = range(4)
 _READ_BYTES = 1 << 18
 _MAX_PACKET_BYTES = 4 << 20
 _WRITE_BYTES = 64 << 10
-_MAX_WORDS = 4000
+_MAX_STDERR_BYTES = 4000
 _HEAD = struct.Struct("<BI")
 
 
 class PacketReader:
-    """Cut what a shell sends into packets."""
+    """Splits a shell's output into packets."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        """Take bytes and give kind and content of the packets they complete.
+        """Take bytes and yield kind and content of the packets that they complete.
 
         Raises:
             LinkProtocolError: a packet is longer than any phone sends.
@@ -41,7 +41,9 @@ class PacketReader:
         while len(self._buffer) - start >= _HEAD.size:
             kind, length = _HEAD.unpack_from(self._buffer, start)
             if length > _MAX_PACKET_BYTES:
-                raise LinkProtocolError(f"The phone sent a packet of {length} bytes.")
+                raise LinkProtocolError(
+                    f"The phone sent a packet of {length} bytes, which is too long."
+                )
             end = start + _HEAD.size + length
             if len(self._buffer) < end:
                 break
@@ -54,16 +56,16 @@ class AdbShellTransport:
     """A `provisioning.links.transport.Transport` over a stream of ``shell,v2,raw:PROGRAM``.
 
     Args:
-        sock: the stream, opened; owned from now on.
+        sock: the open stream; the transport takes ownership.
     """
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self._reader = PacketReader()
-        self._words = b""
+        self._stderr = b""
 
     def read(self) -> bytes:
-        """Wait for what the program writes; empty once it has ended."""
+        """Wait for output of the program; return an empty string once it has ended."""
         while True:
             data = self._sock.recv(_READ_BYTES)
             if not data:
@@ -73,25 +75,27 @@ class AdbShellTransport:
                 if kind == STDOUT:
                     written.append(part)
                 elif kind == STDERR:
-                    self._words = (self._words + part)[-_MAX_WORDS:]
+                    self._stderr = (self._stderr + part)[-_MAX_STDERR_BYTES:]
                 elif kind == EXIT:
-                    self._words += f"\nIt ended with exit code {part[:1].hex() or '?'}.".encode()
+                    self._stderr += (
+                        f"\nThe program ended with exit code {part[:1].hex() or '?'}.".encode()
+                    )
                     return b"".join(written)
             if written:
                 return b"".join(written)
 
     def write(self, data: bytes) -> None:
-        """Hand all of it to the program."""
+        """Send all the data to the program."""
         for start in range(0, len(data), _WRITE_BYTES):
             part = data[start : start + _WRITE_BYTES]
             self._sock.sendall(_HEAD.pack(STDIN, len(part)) + part)
 
     def close(self) -> None:
-        """End the stream; the phone ends the program. Harmless twice."""
+        """Close the stream, which ends the program; may be called more than once."""
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
         self._sock.close()
 
     def last_words(self) -> str:
-        """Return what the program wrote to standard error."""
-        return self._words.decode(errors="replace")
+        """Return the end of the program's standard error."""
+        return self._stderr.decode(errors="replace")

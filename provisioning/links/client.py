@@ -1,4 +1,4 @@
-"""Ask a probe: requests with ids and deadlines over any transport, from any thread."""
+"""The client of a probe: requests with ids and deadlines over any transport; thread-safe."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 MAX_NOISE_BYTES = 16 << 20
-"""So many bytes without one proper message in them end the link."""
+"""The link ends after this many bytes without a valid message."""
 
 _PING_EVERY_S = 0.25
 
 
 class _Call:
-    """One request that waits for its reply."""
+    """A request that waits for its reply."""
 
     def __init__(self, op: str) -> None:
         self.op = op
@@ -49,7 +49,7 @@ class _Call:
         self.error: LinkError | None = None
 
     def end(self, result: Json = None, error: LinkError | None = None) -> None:
-        """Wake the caller; the first ending counts."""
+        """End the call and wake its caller; only the first end counts."""
         if not self.done.is_set():
             self.result, self.error = result, error
             self.done.set()
@@ -58,14 +58,14 @@ class _Call:
 class LinkClient:
     """A `provisioning.protocols.Link` over a transport.
 
-    A call that hangs costs nobody else anything: each waits for its own reply, and lines go out
-    through a queue, so that a guest which reads nothing blocks no caller past its deadline.
-    Replies that come after the deadline are ignored, and so are lines that are no reply;
-    a call that got none while garbage came in fails as a protocol error.
+    A call that hangs does not delay other calls: each waits for its own reply, and requests are sent
+    through a queue, so that a guest that does not read blocks no caller beyond its deadline. Replies
+    after the deadline and lines that are not replies are ignored; a call that gets no reply while
+    invalid lines arrive fails with a protocol error.
 
     Args:
-        transport: its bytes; owned by the client from now on.
-        name: of the other end, for errors and threads.
+        transport: carries the bytes; the client takes ownership.
+        name: name of the other end, for errors and threads.
     """
 
     def __init__(self, transport: Transport, *, name: str = "probe") -> None:
@@ -85,29 +85,29 @@ class LinkClient:
 
     @property
     def hello(self) -> Hello | None:
-        """What the probe last said of itself, if it did."""
+        """Return the probe's last announcement, if any."""
         return self._hello
 
     @property
     def is_closed(self) -> bool:
-        """Return whether the link has ended, by either side."""
+        """Return whether either side has closed the link."""
         return self._closed_because is not None
 
     def call(
         self, op: str, params: Mapping[str, Json] | None = None, *, timeout_s: float = 10.0
     ) -> Json:
-        """Ask the probe for one operation and wait for its reply.
+        """Call one operation of the probe and wait for its reply.
 
         Args:
             op: name of the operation.
             params: its arguments.
-            timeout_s: deadline of the whole round trip; the probe learns it too.
+            timeout_s: time limit of the whole round trip; also sent to the probe.
 
         Raises:
-            LinkClosedError: the other end went away.
+            LinkClosedError: the other end closed the connection.
             LinkTimeoutError: no reply before the deadline; later calls still work.
-            LinkProtocolError: request or reply exceed 4 MiB, or garbage came instead of a reply.
-            GuestCallError: the operation failed in the guest, with its words.
+            LinkProtocolError: request or reply exceed 4 MiB, or invalid lines arrived instead.
+            GuestCallError: the operation failed in the guest; carries the guest's message.
         """
         call = _Call(op)
         garbage_before = self._garbage_lines
@@ -122,10 +122,10 @@ class LinkClient:
         return call.result
 
     def resync(self, *, timeout_s: float = 10.0) -> Json:
-        """Find the other end again, at the start and after its machine was rewound.
+        """Synchronize with the other end, at the start and after its machine was rewound.
 
-        Calls that wait fail at once: the guest that would have answered them is no more. A
-        newline ends whatever half line the guest holds, then pings go out until one is answered.
+        Waiting calls fail at once, as the guest that would have answered them no longer exists. A
+        newline ends any partial line in the guest; then pings are sent until one is answered.
 
         Returns:
             The probe's reply to the ping.
@@ -135,7 +135,7 @@ class LinkClient:
             LinkTimeoutError: no ping was answered in time.
         """
         self._outbox.clear()
-        self._end_all(f"Communication with {self.name} was cut short: its machine was rewound.")
+        self._end_all(f"Communication with {self.name} was interrupted: its machine was rewound.")
         call = _Call("ping")
         deadline_s = time.monotonic() + timeout_s
         sent: list[int] = []
@@ -152,7 +152,7 @@ class LinkClient:
         return call.result
 
     def close(self) -> None:
-        """Let the transport go; harmless twice."""
+        """Close the transport; may be called more than once."""
         self._shut("it was closed by this side")
         if threading.current_thread() is not self._reader:
             self._reader.join(timeout=5.0)
@@ -176,11 +176,11 @@ class LinkClient:
             ) from exc
         with self._lock:
             if self._closed_because is not None:
-                raise LinkClosedError(*self._closed_words())
+                raise LinkClosedError(*self._closed_message())
             self._pending[request_id] = call
         if not self._outbox.put(prefix + line):
             self._forget(request_id)
-            raise LinkTimeoutError(f"{self.name} does not read what it is sent.")
+            raise LinkTimeoutError(f"{self.name} does not read its requests.")
         return request_id
 
     def _forget(self, request_id: int) -> None:
@@ -193,7 +193,7 @@ class LinkClient:
         if garbage:
             return LinkProtocolError(
                 brief,
-                details=f"{garbage} lines of garbage came instead; the last: {self._last_garbage}",
+                details=f"{garbage} invalid lines arrived instead; the last: {self._last_garbage}",
             )
         return LinkTimeoutError(brief)
 
@@ -206,7 +206,7 @@ class LinkClient:
                 for line in splitter.feed(data):
                     self._take(parse(line))
                 if self._noise_bytes > MAX_NOISE_BYTES:
-                    self._shut(f"{MAX_NOISE_BYTES} bytes came without one proper message")
+                    self._shut(f"{MAX_NOISE_BYTES} bytes arrived without a valid message")
                     return
         except (OSError, EOFError, LinkError) as exc:
             reason = f"reading failed: {exc}"
@@ -217,7 +217,7 @@ class LinkClient:
             case Hello():
                 self._noise_bytes = 0
                 if self._hello is not None and self._hello != message:
-                    self._end_all(f"{self.name} was started anew.")
+                    self._end_all(f"{self.name} was restarted.")
                 self._hello = message
             case Reply(request_id=request_id):
                 self._noise_bytes = 0
@@ -238,7 +238,7 @@ class LinkClient:
         if call is not None:
             call.end(
                 error=LinkProtocolError(
-                    f"{self.name} gave no usable reply to {call.op!r}.", details=garbage.why
+                    f"{self.name} sent an invalid reply to {call.op!r}.", details=garbage.why
                 )
             )
 
@@ -270,9 +270,9 @@ class LinkClient:
             self._closed_because = reason
         self._outbox.close()
         self._transport.close()
-        self._end_all(*self._closed_words())
+        self._end_all(*self._closed_message())
 
-    def _closed_words(self) -> tuple[str, str]:
+    def _closed_message(self) -> tuple[str, str]:
         return f"The link to {self.name} is closed.", self._closed_because or ""
 
     def _end_all(self, brief: str, details: str = "") -> None:
@@ -284,15 +284,15 @@ class LinkClient:
 
 
 def connect(transport: Transport, *, name: str, timeout_s: float) -> LinkClient:
-    """Make a client and wait until the probe answers.
+    """Create a client and wait until the probe answers.
 
     Args:
-        transport: taken over, and closed on failure.
-        name: of the other end, for errors.
-        timeout_s: deadline for the first answer.
+        transport: transport that the client takes ownership of; closed on failure.
+        name: name of the other end, for errors.
+        timeout_s: time limit of the first reply.
 
     Raises:
-        LinkClosedError, LinkTimeoutError, LinkProtocolError: no probe answers there.
+        LinkClosedError, LinkTimeoutError, LinkProtocolError: no probe answers.
     """
     client = LinkClient(transport, name=name)
     try:

@@ -1,4 +1,4 @@
-"""Run programs in a guest through its probe."""
+"""Runs programs in a guest through its probe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json, Link
 
 _SLACK_S = 5.0
-"""How much longer the reply is waited for than the program, which the probe ends itself."""
+"""Time to wait for the reply beyond the program's own time limit, which the probe enforces."""
 
 
 class _Reply(BaseModel):
@@ -31,9 +31,9 @@ class LinkCommands:
     """`provisioning.protocols.Commands` over a link.
 
     Args:
-        link: to the probe.
-        user: whose programs run where nobody else is named.
-        home: that user's home folder, where programs start.
+        link: link to the probe.
+        user: default user to run programs as.
+        home: that user's home folder, the default working directory.
     """
 
     def __init__(self, link: Link, *, user: str, home: str) -> None:
@@ -51,13 +51,13 @@ class LinkCommands:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> CommandResult:
-        """Run a program to its end; see `provisioning.protocols.Commands`."""
-        who = self._user if user is None else user
+        """Run a program to completion; see `provisioning.protocols.Commands`."""
+        run_as = self._user if user is None else user
         params: dict[str, Json] = {
             "argv": list(argv),
-            "user": who,
+            "user": run_as,
             "timeout_s": timeout_s,
-            "cwd": cwd or (self._home if who == self._user else "/"),
+            "cwd": cwd or (self._home if run_as == self._user else "/"),
             "env": dict(env or {}),
         }
         if input:
@@ -67,5 +67,7 @@ class LinkCommands:
             reply = _Reply.model_validate(raw)
             out, err = base64.b64decode(reply.stdout_b64), base64.b64decode(reply.stderr_b64)
         except (ValidationError, ValueError) as exc:
-            raise LinkProtocolError("The probe's reply makes no sense.", str(exc)[:500]) from exc
+            raise LinkProtocolError(
+                "The probe's reply to 'exec' is invalid.", str(exc)[:500]
+            ) from exc
         return CommandResult(tuple(argv), reply.exit_code, out, err)

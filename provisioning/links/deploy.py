@@ -1,4 +1,4 @@
-"""Put the probe on a desktop over SSH and start it there; nothing is done twice."""
+"""Deploys the probe to a desktop over SSH and starts it; skips steps already done."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PYTHON = "/usr/bin/python3"
 _TAG_FORMAT = 1
 _EXIT_RUNNING = 75
 
-# Ends the daemon named by the pid file, if it is one of ours and another than the wanted.
+# Ends the daemon in the pid file if it is a probe of another version.
 _STOP = """
 pid=$(cat {pidfile} 2>/dev/null) || exit 0
 case "$(tr '\\0' ' ' < /proc/$pid/cmdline 2>/dev/null)" in
@@ -41,13 +41,13 @@ kill -9 "$pid"
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What a deployment did.
+    """The result of a deployment.
 
     Attributes:
-        digest: of the probe that runs now.
-        path: of its file in the guest.
-        was_stored: the file had been there already.
-        was_running: the daemon had been running already.
+        digest: digest of the running probe.
+        path: path of its file in the guest.
+        was_stored: whether the file was stored already.
+        was_running: whether the daemon was running already.
     """
 
     digest: str
@@ -61,14 +61,14 @@ def deploy_probe(
 ) -> Deployment:
     """Store this checkout's probe in the guest and start it as a daemon on its port.
 
-    The tag file that says which probe is stored is written last, after the file itself is in
-    place and checked: a deployment that was cut short is done again from the start.
+    The tag file, which identifies the stored probe, is written last, after the probe's file is
+    written and verified. So an interrupted deployment is repeated from the start.
 
     Args:
-        ssh: root's connection.
-        port: of the virtio-serial channel in the guest.
-        user: whose desktop the guest is.
-        timeout_s: deadline of each step.
+        ssh: SSH session as root.
+        port: path of the virtio-serial port in the guest.
+        user: user of the graphical session.
+        timeout_s: time limit of each step.
 
     Raises:
         MachineStartError: the probe could not be stored or started.
@@ -83,17 +83,17 @@ def deploy_probe(
 
 
 def guest_path(archive: ProbeArchive) -> str:
-    """Return where a probe is stored in guests."""
+    """Return the path of a probe in guests."""
     return f"{GUEST_DIR}/{archive.file_name}"
 
 
 def stdio_argv(archive: ProbeArchive, *, user: str = "user") -> list[str]:
-    """Return the command that serves standard streams in a guest where the probe is stored."""
+    """Return the command that runs a stored probe on its standard streams."""
     return [PYTHON, "-I", guest_path(archive), "--stdio", "--user", user]
 
 
 def is_stored(ssh: SshSession, archive: ProbeArchive, *, timeout_s: float = 30.0) -> bool:
-    """Return whether the guest holds this very probe, complete."""
+    """Return whether this version of the probe is stored completely in the guest."""
     result = ssh.run(["/bin/cat", TAG], timeout_s=timeout_s)
     try:
         tag = json.loads(result.stdout) if result.exit_code == 0 else None
@@ -103,10 +103,10 @@ def is_stored(ssh: SshSession, archive: ProbeArchive, *, timeout_s: float = 30.0
 
 
 def store(ssh: SshSession, archive: ProbeArchive, *, timeout_s: float = 60.0) -> None:
-    """Write the probe, for root alone, check it, and write its tag.
+    """Write the probe, accessible to root only, verify it, and write its tag.
 
     Raises:
-        MachineStartError: the guest refused, or holds other bytes than were sent.
+        MachineStartError: the guest refused, or the stored file differs from what was sent.
     """
     path = guest_path(archive)
     try:
@@ -116,14 +116,14 @@ def store(ssh: SshSession, archive: ProbeArchive, *, timeout_s: float = 60.0) ->
     except MesocosmError as exc:
         raise MachineStartError("The probe could not be stored in the guest.", str(exc)) from exc
     if check.text.split()[:1] != [digest_bytes(archive.data)]:
-        raise MachineStartError("The probe was damaged on its way into the guest.", check.text)
+        raise MachineStartError("The probe was corrupted in the transfer to the guest.", check.text)
     ssh.put(TAG, canonical_json(_tag(archive)).encode(), timeout_s=timeout_s)
 
 
 def _start(
     ssh: SshSession, archive: ProbeArchive, port: str, user: str, *, timeout_s: float
 ) -> bool:
-    """Start the daemon unless it runs; tell whether it ran."""
+    """Start the daemon unless it is running; return whether it was running."""
     path = guest_path(archive)
     stop = _STOP.format(pidfile=PIDFILE, path=shlex.quote(path))
     if ssh.run(["/bin/sh", "-c", stop], timeout_s=timeout_s).exit_code == 3:  # noqa: PLR2004
@@ -133,9 +133,9 @@ def _start(
     started = ssh.run(argv, timeout_s=timeout_s)
     if started.exit_code not in (0, _EXIT_RUNNING):
         raise MachineStartError(
-            "The probe does not start in the guest.",
+            "The probe did not start in the guest.",
             details=started.stderr.decode(errors="replace")[-2000:],
-            resolution="The guest image lacks what the probe needs; build it anew.",
+            resolution="The guest image does not meet the probe's requirements; rebuild the image.",
         )
     return started.exit_code == _EXIT_RUNNING
 

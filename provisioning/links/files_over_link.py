@@ -1,4 +1,4 @@
-"""Files of a guest through its probe, in pieces that fit a line."""
+"""Access to a guest's files through its probe, in chunks that fit into a line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json, Link
 
 MAX_FILE_BYTES = 1 << 30
-"""Most that is read of a guest's file into this host's memory."""
+"""Maximum size of a guest's file that is read into this host's memory."""
 
 
 class _Piece(BaseModel):
@@ -40,9 +40,9 @@ class LinkFiles:
     """`provisioning.protocols.Files` over a link.
 
     Args:
-        link: to the probe.
-        user: who owns what is written; by default who owns the folder it is written to.
-        timeout_s: deadline of each piece.
+        link: link to the probe.
+        user: owner of written files; by default, the owner of the folder.
+        timeout_s: time limit of each chunk.
     """
 
     def __init__(self, link: Link, *, user: str = "", timeout_s: float = 30.0) -> None:
@@ -51,10 +51,10 @@ class LinkFiles:
         self._timeout_s = timeout_s
 
     def put(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
-        """Write a file, its folders made, so that readers see the old or the new one.
+        """Write a file atomically, creating its parent folders.
 
         Raises:
-            GuestCallError: the guest cannot write there.
+            GuestCallError: the guest cannot write the file.
         """
         common: dict[str, Json] = {
             "path": path,
@@ -73,8 +73,8 @@ class LinkFiles:
         """Read a file.
 
         Raises:
-            GuestCallError: there is none, or it cannot be read.
-            LinkProtocolError: the guest's pieces make no sense, or exceed 1 GiB.
+            GuestCallError: the file does not exist, or cannot be read.
+            LinkProtocolError: the guest's chunks are invalid, or exceed 1 GiB.
         """
         data = bytearray()
         while True:
@@ -84,27 +84,27 @@ class LinkFiles:
                 piece = _Piece.model_validate(reply)
                 raw = base64.b64decode(piece.data_b64, validate=True)
             except ValueError as exc:
-                raise _nonsense("get", exc) from exc
+                raise _invalid_reply("get", exc) from exc
             data += raw
             if piece.eof:
                 return bytes(data)
             if not raw or len(data) > MAX_FILE_BYTES:
-                raise LinkProtocolError(f"Reading {path} from the guest does not come to an end.")
+                raise LinkProtocolError(f"Reading {path} from the guest does not end.")
 
     def get_straight(self, path: str, max_bytes: int) -> bytes | None:
-        """Read a regular file that no symbolic link leads to, as evaluators must.
+        """Read a regular file without following symbolic links, as evaluators must.
 
         Args:
-            path: absolute.
-            max_bytes: a larger file is not read.
+            path: absolute path.
+            max_bytes: maximum size of the file.
 
         Returns:
-            Its content; None when there is no such file, a link or something else is in the way,
-            or it is larger than `max_bytes`.
+            Its content; None if the file does not exist, is not regular, is reached through a
+            symbolic link, or is larger than `max_bytes`.
 
         Raises:
-            GuestCallError: the guest cannot read it.
-            LinkProtocolError: it changed while it was read, or the guest's pieces make no sense.
+            GuestCallError: the guest cannot read the file.
+            LinkProtocolError: the file changed while it was read, or the guest's chunks are invalid.
         """
         data = bytearray()
         size: int | None = None
@@ -122,7 +122,7 @@ class LinkFiles:
                 piece = _Piece.model_validate(reply)
                 raw = base64.b64decode(piece.data_b64, validate=True)
             except ValueError as exc:
-                raise _nonsense("get", exc) from exc
+                raise _invalid_reply("get", exc) from exc
             if piece.size > max_bytes:
                 return None
             data += raw
@@ -131,23 +131,21 @@ class LinkFiles:
             if piece.eof:
                 return bytes(data)
             if not raw:
-                raise LinkProtocolError(f"Reading {path} from the guest does not come to an end.")
+                raise LinkProtocolError(f"Reading {path} from the guest does not end.")
             size = piece.size
 
     def stat(self, path: str) -> FileStat | None:
-        """Return what is known of a file; None when there is none.
+        """Return the metadata of a file; None if it does not exist.
 
         Raises:
-            GuestCallError: the guest cannot tell.
+            GuestCallError: the guest cannot read the metadata.
         """
         try:
             status = _Stat.model_validate(self._link.call("stat", {"path": path}))
         except ValidationError as exc:
-            raise _nonsense("stat", exc) from exc
+            raise _invalid_reply("stat", exc) from exc
         return FileStat(status.size, status.mode, status.mtime) if status.exists else None
 
 
-def _nonsense(op: str, exc: ValueError) -> LinkProtocolError:
-    return LinkProtocolError(
-        f"The probe's reply to {op!r} has a wrong shape.", details=str(exc)[:500]
-    )
+def _invalid_reply(op: str, exc: ValueError) -> LinkProtocolError:
+    return LinkProtocolError(f"The probe's reply to {op!r} is invalid.", details=str(exc)[:500])

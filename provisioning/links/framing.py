@@ -1,4 +1,4 @@
-"""Read a probe's replies: what the guest sends is checked here and nowhere trusted."""
+"""Parses and validates a probe's messages: data from a guest is never trusted."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ __all__ = [
 ]
 
 _ID = re.compile(rb'\{"id":(\d{1,18})[,}]')
-_MAX_WORDS = 4000
+_MAX_MESSAGE_CHARS = 4000
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """A probe says that it is there.
+    """A probe's announcement that it has started.
 
     Attributes:
-        version: digest of the zipapp it runs from.
-        pid: of its process in the guest.
+        version: digest of the zipapp that it runs from.
+        pid: id of its process in the guest.
     """
 
     version: str
@@ -50,12 +50,12 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer.
+    """A reply to a request.
 
     Attributes:
-        request_id: of the request that it answers.
-        result: what the operation gave; None when it failed.
-        error: type and message when it failed.
+        request_id: id of the request.
+        result: result of the operation; None if it failed.
+        error: type and message if it failed.
     """
 
     request_id: int
@@ -65,11 +65,11 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
-    """A line that no probe would send.
+    """An invalid line.
 
     Attributes:
-        why: what is wrong with it.
-        request_id: the request it seems to answer, if that can be read.
+        why: what is invalid.
+        request_id: id of the request that it seems to answer, if readable.
     """
 
     why: str
@@ -77,9 +77,9 @@ class Garbage:
 
 
 def parse(line: Line) -> Hello | Reply | Garbage:
-    """Make sense of a line from a guest; never raises."""
+    """Parse a line from a guest; never raises an error."""
     if line.is_oversize:
-        return Garbage(f"a line above {MAX_LINE_BYTES} bytes", _guess_id(line.data))
+        return Garbage(f"a line of more than {MAX_LINE_BYTES} bytes", _guess_id(line.data))
     try:
         message = decode(line.data)
     except FramingError as exc:
@@ -94,9 +94,9 @@ def parse(line: Line) -> Hello | Reply | Garbage:
             "ok": False,
             "error": {"type": str(kind), "message": str(error_message)},
         }:
-            return Reply(request_id, error=(kind[:100], error_message[:_MAX_WORDS]))
+            return Reply(request_id, error=(kind[:100], error_message[:_MAX_MESSAGE_CHARS]))
         case _:
-            return Garbage("JSON of an unknown shape", _guess_id(line.data))
+            return Garbage("JSON with an unknown structure", _guess_id(line.data))
 
 
 def _guess_id(data: bytes) -> int | None:

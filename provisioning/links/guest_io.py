@@ -1,4 +1,4 @@
-"""Screen, input and tree through the probe: for machines with no eyes and hands on the host."""
+"""Screen, input and tree through the probe, for machines without screen and input on the host."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _NODES = TypeAdapter(list[_Node])
 
 
 class LinkScreen:
-    """`provisioning.protocols.Screen` by mss in the guest.
+    """`provisioning.protocols.Screen` with mss in the guest.
 
     Args:
-        link: to the probe.
-        timeout_s: deadline of one picture.
+        link: link to the probe.
+        timeout_s: time limit of one screenshot.
     """
 
     def __init__(self, link: Link, *, timeout_s: float = 15.0) -> None:
@@ -58,18 +58,18 @@ class LinkScreen:
         self._timeout_s = timeout_s
 
     def capture(self) -> Frame:
-        """Take a picture: uint8 array (H, W, 3), RGB, origin top left.
+        """Take a screenshot: uint8 array (H, W, 3), RGB, origin top left.
 
         Raises:
-            GuestCallError: there is no session to take one of.
-            LinkProtocolError: the guest sent no picture.
+            GuestCallError: there is no graphical session.
+            LinkProtocolError: the guest sent no valid screenshot.
         """
         reply = self._link.call("screenshot", timeout_s=self._timeout_s)
         try:
             shot = _Shot.model_validate(reply)
             png = base64.b64decode(shot.png_b64, validate=True)
         except ValueError as exc:
-            raise _no_picture(exc) from exc
+            raise _invalid_screenshot(exc) from exc
         if shot.path:
             png = LinkFiles(self._link, timeout_s=self._timeout_s).get(shot.path)
         return _read_png(png, shot)
@@ -84,27 +84,27 @@ def _read_png(png: bytes, shot: _Shot) -> Frame:
     reported_size = (shot.width, shot.height)
     try:
         with Image.open(io.BytesIO(png), formats=["PNG"]) as image:
-            is_as_reported = (
+            has_reported_size = (
                 image.size == reported_size and shot.width * shot.height <= MAX_SCREEN_PX
             )
-            frame = np.asarray(image.convert("RGB")) if is_as_reported else None
+            frame = np.asarray(image.convert("RGB")) if has_reported_size else None
     except (ValueError, OSError) as exc:
-        raise _no_picture(exc) from exc
+        raise _invalid_screenshot(exc) from exc
     if frame is None:
-        raise _no_picture(f"a picture of {image.size} px, {reported_size} was told")
+        raise _invalid_screenshot(f"its size is {image.size} px, not {reported_size} as reported")
     return frame
 
 
-def _no_picture(why: object) -> LinkProtocolError:
-    return LinkProtocolError("The probe sent no usable picture.", details=str(why)[:500])
+def _invalid_screenshot(why: object) -> LinkProtocolError:
+    return LinkProtocolError("The probe sent an invalid screenshot.", details=str(why)[:500])
 
 
 class LinkInput:
-    """`provisioning.protocols.Input` by pyautogui and xdotool in the guest.
+    """`provisioning.protocols.Input` with pyautogui and xdotool in the guest.
 
     Args:
-        link: to the probe.
-        timeout_s: deadline of one act; typing gets more for long texts.
+        link: link to the probe.
+        timeout_s: time limit of one input action; typing long texts gets more time.
     """
 
     def __init__(self, link: Link, *, timeout_s: float = 15.0) -> None:
@@ -112,7 +112,7 @@ class LinkInput:
         self._timeout_s = timeout_s
 
     def move(self, x: int, y: int) -> None:
-        """Put the pointer at a place, screen px."""
+        """Move the pointer to a position, screen px."""
         self._act("move", x=x, y=y)
 
     def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
@@ -126,19 +126,19 @@ class LinkInput:
         self._act("drag", x=start[0], y=start[1], to_x=end[0], to_y=end[1], duration_s=duration_s)
 
     def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
-        """Turn the wheel by clicks at a place; positive `dy` shows what is further down."""
+        """Turn the wheel by clicks at a position; positive `dy` scrolls down."""
         self._act("scroll", x=x, y=y, dx=dx, dy=dy)
 
     def key(self, *names: str) -> None:
-        """Press keys together and release them.
+        """Press keys together, then release them.
 
         Raises:
-            InvalidActionError: there is no such key.
+            InvalidActionError: a key does not exist.
         """
         self._act("key", names=list(names))
 
     def text(self, text: str) -> None:
-        """Type any Unicode text into what has the focus."""
+        """Type any Unicode text into the focused element."""
         self._act("text", timeout_s=self._timeout_s + 0.1 * len(text), text=text)
 
     def _act(self, kind: str, *, timeout_s: float | None = None, **params: Json) -> None:
@@ -149,17 +149,17 @@ class LinkInput:
         except GuestCallError as exc:
             if exc.kind in {"unknown_key", "bad_params", "unsupported"}:
                 raise InvalidActionError(
-                    f"The input {kind!r} cannot be made.", exc.details
+                    f"The input action {kind!r} is invalid.", exc.details
                 ) from exc
             raise
 
 
 class LinkTree:
-    """`provisioning.protocols.Tree` by AT-SPI in the guest.
+    """`provisioning.protocols.Tree` with AT-SPI in the guest.
 
     Args:
-        link: to the probe.
-        timeout_s: the walk ends then, with what it has seen.
+        link: link to the probe.
+        timeout_s: time limit of the traversal, which then returns what it has found.
     """
 
     def __init__(self, link: Link, *, timeout_s: float = 10.0) -> None:
@@ -170,14 +170,16 @@ class LinkTree:
         """Return the visible elements in document order.
 
         Raises:
-            GuestCallError: there is no session, or it has no accessibility bus.
-            LinkProtocolError: the guest's list makes no sense.
+            GuestCallError: there is no graphical session, or it has no accessibility bus.
+            LinkProtocolError: the guest sent an invalid list.
         """
         reply = self._link.call("tree", {"max_nodes": _MAX_NODES}, timeout_s=self._timeout_s)
         try:
             nodes = _NODES.validate_python(reply)
         except ValueError as exc:
-            raise LinkProtocolError("The probe sent no tree.", details=str(exc)[:500]) from exc
+            raise LinkProtocolError(
+                "The probe sent an invalid accessibility tree.", details=str(exc)[:500]
+            ) from exc
         # The bus lists applications and their windows; the windows are the roots here.
         root = min((node.depth for node in nodes), default=0)
         return [

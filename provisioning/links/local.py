@@ -1,4 +1,4 @@
-"""A probe in a process of this host, for tests, development and machines that are this host."""
+"""A probe in a process on this host, for tests, development and machines that are this host."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from provisioning.links.client import LinkClient
 
 _READ_BYTES = 1 << 20
-_MAX_WORDS = 4000
+_MAX_STDERR_BYTES = 4000
 
 
 class ProcessTransport:
-    """Standard input and output of a process.
+    """A transport over the standard input and output of a process.
 
     Args:
-        argv: the process to start.
-        env: added to this process' environment.
+        argv: program and arguments of the process to start.
+        env: variables to add to this process's environment.
     """
 
     def __init__(self, argv: Sequence[str], *, env: Mapping[str, str] | None = None) -> None:
         self._process = process.start(argv, env=env, stdin=subprocess.PIPE)
-        self._words = b""
+        self._stderr_end = b""
         self._closed = threading.Lock()
         self._stderr = threading.Thread(
             target=self._drain, name=f"stderr-{self._process.pid}", daemon=True
@@ -41,23 +41,23 @@ class ProcessTransport:
 
     @property
     def pid(self) -> int:
-        """Process id."""
+        """Return the process id."""
         return self._process.pid
 
     def read(self) -> bytes:
-        """Wait for bytes; empty at the end."""
+        """Wait for bytes; return an empty string at the end."""
         stdout = self._process.stdout
         assert stdout is not None  # noqa: S101 - it is piped
         if stdout.closed:
             return b""
         data = os.read(stdout.fileno(), _READ_BYTES)
         if not data:
-            # Closed by who reads it, lest its number be given away under a running read.
+            # The reader closes it, so that its descriptor is not reused during a read.
             stdout.close()
         return data
 
     def write(self, data: bytes) -> None:
-        """Send all of it."""
+        """Send all the data."""
         assert self._process.stdin is not None  # noqa: S101 - it is piped
         try:
             self._process.stdin.write(data)
@@ -66,7 +66,7 @@ class ProcessTransport:
             raise BrokenPipeError("the process' standard input is closed") from exc
 
     def close(self) -> None:
-        """Kill the process with all that is in its group; harmless twice."""
+        """Kill the process and its process group; may be called more than once."""
         if not self._closed.acquire(blocking=False):
             return
         process.kill_group(self._process)
@@ -77,13 +77,13 @@ class ProcessTransport:
     def last_words(self) -> str:
         """Return the end of its standard error."""
         self._stderr.join(timeout=0.5)
-        return self._words.decode(errors="replace")
+        return self._stderr_end.decode(errors="replace")
 
     def _drain(self) -> None:
         assert self._process.stderr is not None  # noqa: S101 - it is piped
         with self._process.stderr as stderr:
             while data := os.read(stderr.fileno(), _READ_BYTES):
-                self._words = (self._words + data)[-_MAX_WORDS:]
+                self._stderr_end = (self._stderr_end + data)[-_MAX_STDERR_BYTES:]
 
 
 def connect_local(
@@ -94,17 +94,17 @@ def connect_local(
     env: Mapping[str, str] | None = None,
     timeout_s: float = 20.0,
 ) -> LinkClient:
-    """Start a probe on this host and talk with it.
+    """Start a probe on this host and connect to it.
 
     Args:
         zipapp: the packed probe.
         python: interpreter that runs it.
-        user: whose desktop it serves; the probe's default when empty.
-        env: added to its environment.
-        timeout_s: deadline for its first answer.
+        user: user whose desktop it serves; empty uses the probe's default.
+        env: variables to add to its environment.
+        timeout_s: time limit of its first reply.
 
     Raises:
-        LinkClosedError, LinkTimeoutError: it did not come up.
+        LinkClosedError, LinkTimeoutError: the probe did not start.
     """
     options = ["--user", user] if user else []
     transport = ProcessTransport([python, "-I", str(zipapp), "--stdio", *options], env=env)

@@ -1,4 +1,4 @@
-"""Send from any thread without ever waiting for the other end to read."""
+"""A queue for sending from any thread without waiting for the other end to read."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Outbox:
 
     Args:
         write: sends bytes; may block; its OSError or EOFError ends the outbox.
-        on_broken: told the reason when `write` failed.
-        name: of the thread.
+        on_broken: called with the reason if `write` fails.
+        name: name of the thread.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Outbox:
         self._thread.start()
 
     def put(self, line: bytes) -> bool:
-        """Queue a line; False when too much waits already, as when the other end reads nothing."""
+        """Queue a line; return False if the queue is full, as when the other end does not read."""
         with self._changed:
             if self._queued_bytes + len(line) > MAX_QUEUED_BYTES:
                 return False
@@ -44,13 +44,13 @@ class Outbox:
         return True
 
     def clear(self) -> None:
-        """Drop what was not begun."""
+        """Drop all lines not yet being sent."""
         with self._changed:
             self._lines.clear()
             self._queued_bytes = 0
 
     def close(self) -> None:
-        """Let the thread end; what was not sent is dropped."""
+        """End the thread; unsent lines are dropped."""
         with self._changed:
             self._is_closed = True
             self._changed.notify()

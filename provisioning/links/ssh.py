@@ -1,4 +1,4 @@
-"""Reach a guest over SSH: commands, files, and a probe on an exec channel."""
+"""Access to a guest over SSH: commands, files, and a probe on an exec channel."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from provisioning.protocols import Stream
 
 _READ_BYTES = 1 << 18
-_MAX_WORDS = 4000
+_MAX_STDERR_BYTES = 4000
 _SSH_PORT = 22
 
 
 @dataclass(frozen=True, slots=True)
 class SshTarget:
-    """Where a guest's SSH server is and how to know it.
+    """The address and keys of a guest's SSH server.
 
     Attributes:
         host: name or address.
         port: TCP port.
         user: login name.
-        key_file: private key of this side.
+        key_file: private key of the client.
         host_key: the server's public key in one line, ``ssh-ed25519 AAAA...``; no other is accepted.
     """
 
@@ -50,7 +50,7 @@ class SshTarget:
 
     @property
     def known_name(self) -> str:
-        """The name under which a known-hosts file lists this server."""
+        """Return the name of this server in a known-hosts file."""
         return self.host if self.port == _SSH_PORT else f"[{self.host}]:{self.port}"
 
 
@@ -58,8 +58,8 @@ class SshSession:
     """A connection to a guest's SSH server.
 
     Args:
-        client: connected; taken over.
-        name: of the other end, for errors.
+        client: connected client; the session takes ownership.
+        name: name of the other end, for errors.
     """
 
     def __init__(self, client: paramiko.SSHClient, *, name: str) -> None:
@@ -75,10 +75,10 @@ class SshSession:
     def run(
         self, argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 30.0
     ) -> CommandResult:
-        """Run a program to its end; each word arrives as it is, whatever is in it.
+        """Run a program to completion; arguments are passed exactly, without shell expansion.
 
         Raises:
-            LinkTimeoutError: it did not end in time.
+            LinkTimeoutError: the program did not end in time.
             LinkClosedError: the connection broke.
         """
         channel = self.channel(argv)
@@ -101,10 +101,10 @@ class SshSession:
         return CommandResult(tuple(argv), exit_code, out, err.join())
 
     def put(self, path: str, data: bytes, *, mode: int = 0o644, timeout_s: float = 60.0) -> None:
-        """Write a file so that readers see the old or the new one; its folder must exist.
+        """Write a file atomically; its folder must exist.
 
         Raises:
-            ToolFailedError: the guest refused, with its words.
+            ToolFailedError: the guest refused; carries its message.
             LinkTimeoutError, LinkClosedError: as `run`.
         """
         part = shlex.quote(f"{path}.part")
@@ -114,10 +114,10 @@ class SshSession:
         self.run(["/bin/sh", "-c", script], stdin=data, timeout_s=timeout_s).require()
 
     def channel(self, argv: Sequence[str]) -> paramiko.Channel:
-        """Start a program and give the channel to it.
+        """Start a program and return its channel.
 
         Raises:
-            LinkClosedError: the connection is gone.
+            LinkClosedError: the connection is closed.
         """
         import paramiko  # noqa: PLC0415 - 0.1 s, needed only where SSH is used
 
@@ -134,20 +134,20 @@ class SshSession:
     def guest_port(
         self, serve: Callable[[Stream], None], *, port: int = PROXY_PORT
     ) -> AbstractContextManager[int]:
-        """Let connections to a loopback port of the guest be served here; see `guest_port`."""
+        """Serve connections to a loopback port of the guest; see `tunnel.guest_port`."""
         return guest_port(self._client.get_transport(), serve, port=port)
 
     def close(self) -> None:
-        """Let the connection go; harmless twice."""
+        """Close the connection; may be called more than once."""
         self._client.close()
 
 
 class SshTransport:
-    """A program on the far side whose standard streams carry the link.
+    """A program in the guest whose standard streams carry the link.
 
     Args:
-        session: taken over, closed with the transport.
-        argv: the program.
+        session: session that the transport takes ownership of, and closes with itself.
+        argv: program and arguments.
     """
 
     def __init__(self, session: SshSession, argv: Sequence[str]) -> None:
@@ -156,15 +156,15 @@ class SshTransport:
         self._drain = _Drain(self._channel)
 
     def read(self) -> bytes:
-        """Wait for bytes; empty at the end."""
+        """Wait for bytes; return an empty string at the end."""
         return self._channel.recv(_READ_BYTES)
 
     def write(self, data: bytes) -> None:
-        """Send all of it."""
+        """Send all the data."""
         self._channel.sendall(data)
 
     def close(self) -> None:
-        """End the program's streams and the connection; harmless twice."""
+        """Close the program's streams and the connection; may be called more than once."""
         self._channel.close()
         self._session.close()
 
@@ -174,42 +174,44 @@ class SshTransport:
 
 
 class _Drain:
-    """Keep reading a channel's standard error, so that it never blocks; keep its end."""
+    """Reads a channel's standard error continuously, so that it never blocks, and keeps its end."""
 
     def __init__(self, channel: paramiko.Channel) -> None:
         self._channel = channel
-        self._words = b""
+        self._stderr = b""
         self._thread = threading.Thread(target=self._run, name="ssh-stderr", daemon=True)
         self._thread.start()
 
     def join(self) -> bytes:
-        """Return what came last."""
+        """Return the end of the standard error."""
         self._thread.join(timeout=0.5)
-        return self._words
+        return self._stderr
 
     def _run(self) -> None:
         with contextlib.suppress(OSError):
             while data := self._channel.recv_stderr(_READ_BYTES):
-                self._words = (self._words + data)[-_MAX_WORDS:]
+                self._stderr = (self._stderr + data)[-_MAX_STDERR_BYTES:]
 
 
 def open_ssh(target: SshTarget, *, timeout_s: float = 20.0) -> SshSession:
-    """Log in.
+    """Log in to an SSH server.
 
     Raises:
-        LinkClosedError: nobody answers there.
-        LinkError: the server is another one than the known, or refuses the key.
+        LinkClosedError: no SSH server answers.
+        LinkError: the server has another host key, or refuses the appliance's key.
     """
     import paramiko  # noqa: PLC0415 - 0.1 s, needed only where SSH is used
 
-    # Its threads log tracebacks of what is raised here as an error of ours.
+    # Its threads log tracebacks of errors that are raised here anyway.
     logging.getLogger("paramiko").setLevel(logging.CRITICAL)
     name = f"{target.user}@{target.host}:{target.port}"
     client = paramiko.SSHClient()
     client.set_missing_host_key_policy(paramiko.RejectPolicy())
     known = paramiko.hostkeys.HostKeyEntry.from_line(f"{target.known_name} {target.host_key}")
     if known is None or known.key is None:
-        raise LinkError(f"The host key known for {name} is no SSH public key.", target.host_key)
+        raise LinkError(
+            f"The configured host key of {name} is not an SSH public key.", target.host_key
+        )
     client.get_host_keys().add(target.known_name, known.key.get_name(), known.key)
     try:
         client.connect(
@@ -227,13 +229,13 @@ def open_ssh(target: SshTarget, *, timeout_s: float = 20.0) -> SshSession:
     except paramiko.BadHostKeyException as exc:
         client.close()
         raise LinkError(
-            f"{name} shows another host key than the one known.",
+            f"The host key of {name} differs from the expected one.",
             details=str(exc),
-            resolution="Another machine answers at this address; delete and make the machine anew.",
+            resolution="Another machine answers at this address. Delete the machine and make it again.",
         ) from exc
     except paramiko.AuthenticationException as exc:
         client.close()
-        raise LinkError(f"{name} refuses the appliance's key.", details=str(exc)) from exc
+        raise LinkError(f"{name} refused the appliance's key.", details=str(exc)) from exc
     except (paramiko.SSHException, OSError, EOFError) as exc:
         client.close()
         raise LinkClosedError(f"No SSH server answers at {name}.", details=str(exc)) from exc
@@ -243,13 +245,13 @@ def open_ssh(target: SshTarget, *, timeout_s: float = 20.0) -> SshSession:
 def connect_ssh(
     target: SshTarget, argv: Sequence[str], *, name: str = "", timeout_s: float = 20.0
 ) -> LinkClient:
-    """Log in, start a probe on the far side and wait until it answers.
+    """Log in, start a probe in the guest and wait until it answers.
 
     Args:
         target: the SSH server.
-        argv: the probe's command there, such as ``python3 -I probe.pyz --stdio``.
-        name: of the machine, for errors.
-        timeout_s: deadline for login and first answer, each.
+        argv: command of the probe, such as ``python3 -I probe.pyz --stdio``.
+        name: name of the machine, for errors.
+        timeout_s: time limit of the login and of the first reply, each.
 
     Raises:
         LinkClosedError, LinkTimeoutError, LinkError: see `open_ssh` and `connect`.
@@ -264,7 +266,7 @@ def connect_ssh(
 
 
 def _set_no_delay(client: paramiko.SSHClient) -> None:
-    """Send small packets at once: 2 ms an exec instead of 44 ms (measured)."""
+    """Disable Nagle's algorithm: an exec then takes 2 ms instead of 44 ms (measured)."""
     transport = client.get_transport()
     if transport is not None and isinstance(transport.sock, socket.socket):
         transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,4 +1,4 @@
-"""What carries the bytes of a link."""
+"""The protocol of transports, which carry the bytes of a link."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Protocol, runtime_checkable
 
 @runtime_checkable
 class Transport(Protocol):
-    """A stream of bytes both ways to a probe.
+    """A bidirectional byte stream to a probe.
 
-    One thread reads while another writes; `close` may come from any third one.
+    One thread reads while another writes; any thread may call `close`.
     """
 
     def read(self) -> bytes:
-        """Wait for bytes and give what there is, at most 1 MiB; ``b""`` once the stream has ended.
+        """Wait for bytes and return at most 1 MiB; ``b""`` once the stream has ended.
 
         Raises:
-            OSError, EOFError: the stream broke; taken as its end.
+            OSError, EOFError: the stream broke, which counts as its end.
         """
         ...
 
     def write(self, data: bytes) -> None:
-        """Send all of it; may block while the other end does not read.
+        """Send all the data; may block while the other end does not read.
 
         Raises:
             OSError, EOFError: the stream broke.
@@ -29,9 +29,9 @@ class Transport(Protocol):
         ...
 
     def close(self) -> None:
-        """End the stream; a blocked `read` or `write` of another thread returns. Harmless twice."""
+        """Close the stream and unblock `read` and `write`; may be called more than once."""
         ...
 
     def last_words(self) -> str:
-        """Return what is known of why the stream ended, such as the far end's standard error."""
+        """Return any information on why the stream ended, such as the program's standard error."""
         ...

@@ -1,4 +1,4 @@
-"""Let a guest's connections to one of its own loopback ports come out on this side, over SSH."""
+"""Forwards a guest's connections to one of its loopback ports to this side, over SSH."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     Serve = Callable[[Stream], None]
 
 PROXY_PORT = 3128
-"""Where desktop guests' SSH servers allow it; see ``images/desktop/files/sshd.conf``."""
+"""Port that SSH servers of desktop guests can forward; see ``images/desktop/files/sshd.conf``."""
 
 
 @contextlib.contextmanager
 def guest_port(
     transport: paramiko.Transport | None, serve: Serve, *, port: int = PROXY_PORT
 ) -> Iterator[int]:
-    """Listen on a guest's loopback for the length of a block.
+    """Listen on a guest's loopback for the duration of a block.
 
     Args:
-        transport: of a session with the guest; stays open.
-        serve: called with each connection, in a thread of its own; closes it.
-        port: in the guest; 0 lets the guest choose.
+        transport: transport of a session with the guest; stays open.
+        serve: called with each connection, in a separate thread; closes the connection.
+        port: port in the guest; 0 lets the guest choose.
 
     Yields:
         The port.
 
     Raises:
-        LinkClosedError: the session is gone.
-        LinkError: the guest's SSH server refuses.
+        LinkClosedError: the session is closed.
+        LinkError: the guest's SSH server refuses to forward a port.
     """
     import paramiko  # noqa: PLC0415 - 0.1 s, needed only where SSH is used
 
@@ -48,11 +48,11 @@ def guest_port(
         threading.Thread(target=serve, args=(channel,), name="egress", daemon=True).start()
 
     try:
-        given = transport.request_port_forward("127.0.0.1", port, take)
+        bound_port = transport.request_port_forward("127.0.0.1", port, take)
     except (paramiko.SSHException, OSError, EOFError) as exc:
-        raise LinkError("The guest does not let a port be forwarded.", details=str(exc)) from exc
+        raise LinkError("The guest refused to forward a port.", details=str(exc)) from exc
     try:
-        yield given
+        yield bound_port
     finally:
         with contextlib.suppress(paramiko.SSHException, OSError, EOFError):
-            transport.cancel_port_forward("127.0.0.1", given)
+            transport.cancel_port_forward("127.0.0.1", bound_port)

@@ -1,4 +1,4 @@
-"""Talk with a VM's probe through the host end of its virtio-serial port, a unix socket."""
+"""The link to a VM's probe through the host end of its virtio-serial port, a Unix socket."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PORT_NAME = "org.mesocosm.probe.0"
-"""Name of the port in the domain's definition."""
+"""Name of the port in the domain's XML."""
 
 GUEST_PORT = f"/dev/virtio-ports/{PORT_NAME}"
-"""Where the guest sees it."""
+"""Path of the port in the guest."""
 
 _READ_BYTES = 1 << 20
 # Source: unix(7), sun_path.
@@ -26,63 +26,63 @@ _MAX_SOCKET_PATH = 107
 
 
 class SocketTransport:
-    """A connected stream socket.
+    """A transport over a connected stream socket.
 
     Args:
-        sock: taken over.
+        sock: the socket; the transport takes ownership.
     """
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
 
     def read(self) -> bytes:
-        """Wait for bytes; empty at the end."""
+        """Wait for bytes; return an empty string at the end."""
         return self._socket.recv(_READ_BYTES)
 
     def write(self, data: bytes) -> None:
-        """Send all of it."""
+        """Send all the data."""
         self._socket.sendall(data)
 
     def close(self) -> None:
-        """End the stream; harmless twice."""
+        """Close the stream; may be called more than once."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
     def last_words(self) -> str:
-        """A socket says nothing."""
+        """Return an empty string: a socket has no error output."""
         return ""
 
 
 def connect_virtio(path: Path, *, name: str = "probe", timeout_s: float = 10.0) -> LinkClient:
     """Connect to the socket and wait until the probe answers.
 
-    The socket takes one client at a time: QEMU lets a second one wait until the first has gone.
-    The link outlives rewinds: call its `resync` after each.
+    The socket accepts one client at a time: QEMU makes a second one wait until the first has
+    disconnected. The link survives rewinds: call its `resync` after each.
 
     Args:
-        path: of the socket; waited for while it is missing.
-        name: of the machine, for errors.
-        timeout_s: deadline for connection and first answer, each.
+        path: path of the socket, which may appear later.
+        name: name of the machine, for errors.
+        timeout_s: time limit of the connection and of the first reply, each.
 
     Raises:
-        LinkClosedError: nobody listens there.
-        LinkTimeoutError: QEMU listens, and no probe answers.
+        LinkClosedError: no server listens on the socket.
+        LinkTimeoutError: QEMU listens, but no probe answers.
     """
     transport = _connect_socket(path, name, timeout_s)
     return connect(transport, name=name, timeout_s=timeout_s)
 
 
 def open_virtio(path: Path, *, name: str = "probe", timeout_s: float = 10.0) -> LinkClient:
-    """Connect to the socket of a guest that does not run yet; `resync` once it does.
+    """Connect to the socket of a guest that does not run yet; call `resync` once it runs.
 
     Args:
-        path: of the socket; waited for while it is missing.
-        name: of the machine, for errors.
-        timeout_s: deadline for the connection.
+        path: path of the socket, which may appear later.
+        name: name of the machine, for errors.
+        timeout_s: time limit of the connection.
 
     Raises:
-        LinkClosedError: nobody listens there.
+        LinkClosedError: no server listens on the socket.
     """
     return LinkClient(_connect_socket(path, name, timeout_s), name=name)
 
@@ -91,9 +91,9 @@ def _connect_socket(path: Path, name: str, timeout_s: float) -> SocketTransport:
     sock = wait_until(lambda: _open(path), timeout_s=timeout_s, every_s=0.05)
     if sock is None:
         raise LinkClosedError(
-            f"The port of {name} cannot be reached.",
-            details=f"Nobody listens on {path}.",
-            resolution="The machine does not run; start it, or look at its log.",
+            f"The probe port of {name} cannot be reached.",
+            details=f"No server listens on {path}.",
+            resolution="The machine is not running. Start it, or check its log.",
         )
     return SocketTransport(sock)
 

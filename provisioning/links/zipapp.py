@@ -1,4 +1,4 @@
-"""Pack the probe and the pure-Python wheels it needs into one file, the same bytes every time."""
+"""Packs the probe and the pure-Python wheels it needs into one file, reproducibly."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pathlib import Path
 
 from appliance.base.errors import RequirementError
 
-# six is a requirement of python-xlib. Of pyautogui's other requirements pymsgbox, pyscreeze,
-# pygetwindow and mouseinfo need tkinter or Pillow, which guests lack; it works without them.
+# python-xlib requires six. Of pyautogui's other requirements, pymsgbox, pyscreeze, pygetwindow and
+# mouseinfo need tkinter or Pillow, which guests lack; pyautogui works without them.
 VENDORED = ("mss", "Xlib", "six", "pyautogui", "pytweening", "jeepney")
 
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "darwin", "windows", "examples", "tests"})
-# Not used in guests: jeepney's event loops, and X extensions that `probe.display.xserver` leaves out.
+# Not used in guests: jeepney's event loops, and X extensions that `probe.display.xserver` skips.
 _UNUSED_EXTENSIONS = (
     *("composite", "damage", "dpms", "nvcontrol", "randr", "record", "screensaver"),
     *("security", "shape", "xfixes", "xinerama", "xinput"),
 )
 _SKIPPED = frozenset({"jeepney/io", *(f"Xlib/ext/{name}.py" for name in _UNUSED_EXTENSIONS)})
-# The older fork of python-xlib, which pyautogui asks for, has the import name but not this module.
+# python3-xlib, an older fork that pyautogui requires, has the same import name but not this module.
 _PROOF_OF_XLIB = "Xlib/ext/res.py"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _MAIN = b"from provisioning.probe.__main__ import main\n\nmain()\n"
@@ -34,7 +34,7 @@ class ProbeArchive:
     """The probe as one file.
 
     Attributes:
-        digest: SHA-256 over names and contents of its members; the version the probe reports.
+        digest: SHA-256 of names and contents of its members; the version that the probe reports.
         data: the zipapp.
     """
 
@@ -43,7 +43,7 @@ class ProbeArchive:
 
     @property
     def file_name(self) -> str:
-        """File name in guests; it contains the digest."""
+        """Return its file name in guests, which contains the digest."""
         return f"probe-{self.digest[:12]}.pyz"
 
 
@@ -52,7 +52,7 @@ def build_probe() -> ProbeArchive:
     """Pack the probe of this checkout.
 
     Raises:
-        RequirementError: a wheel that is packed into it is not installed here.
+        RequirementError: a package to be packed is not installed on this host.
     """
     members = {"__main__.py": _MAIN, "provisioning/__init__.py": b""}
     members |= _sources(Path(__file__).parents[1] / "probe", "provisioning/probe")
@@ -75,7 +75,7 @@ def _location(name: str) -> Path:
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
         raise RequirementError(
-            f"The package {name!r}, a part of the probe, is not installed.",
+            f"The package {name!r}, which is a part of the probe, is not installed.",
             details="It is packed into the file that runs inside guests.",
             resolution="Install the project with its extra 'probe', as `make up` does.",
         )

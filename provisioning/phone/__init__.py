@@ -1,1 +1,1 @@
-"""Phones: one folder a backend, and what they share over ADB."""
+"""Phones: one folder per backend, and the code they share for ADB."""

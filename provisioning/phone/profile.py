@@ -1,4 +1,4 @@
-"""What differs between the phones that one provider drives: the reference phone, the emulator."""
+"""Profiles of the phones that one backend drives: the reference phone and the emulator."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ _FOLDERS = "/sdcard/ /data/local/tmp/"
 
 @dataclass(frozen=True, slots=True)
 class PhoneProfile:
-    """One sort of phone.
+    """A kind of phone.
 
     Attributes:
-        backend: marks results; see `provisioning.protocols.MachineInfo`.
+        backend: backend name in results; see `provisioning.protocols.MachineInfo`.
         image: name of its recipe.
         accelerator: ``kvm`` or ``none``.
-        devices: of the host, that its container needs.
-        memory_mib: limit of its container.
-        has_volume: whether its state is a volume at ``/data`` and all else is read-only; else
-            the container's own layer holds it.
-        start_timeout_s: until console and ADB take commands.
-        snapshot_timeout_s: of one save or load.
-        digest_commands: whose output tells whether a rewind brought everything back; each must
-            print the same for the same state, whenever it is asked.
-        checks_processes: whether shells' processes are no part of a snapshot, and so none may
-            run after a rewind.
+        devices: devices of the host that its container needs.
+        memory_mib: memory limit of its container.
+        has_volume: whether its state is in a volume at ``/data`` and everything else is read-only;
+            otherwise, its state is in the container's own layer.
+        start_timeout_s: time limit until console and ADB accept commands.
+        snapshot_timeout_s: time limit of one save or load.
+        digest_commands: commands whose output verifies a rewind; each must always print the same
+            output for the same state.
+        checks_processes: whether snapshots exclude processes of shells, so that none may run after
+            a rewind.
     """
 
     backend: Literal["reference-phone", "android-emulator"]
@@ -44,15 +44,15 @@ class PhoneProfile:
     checks_processes: bool = True
 
     def require(self) -> None:
-        """Check that the host has what it needs.
+        """Check that the host meets its requirements.
 
         Raises:
-            RequirementError: it lacks a device.
+            RequirementError: the host lacks a device.
         """
         for device in self.devices:
             if not device.exists():
                 raise RequirementError(
-                    f"A phone of the sort {self.backend} needs {device}, which this host lacks.",
+                    f"The phone backend {self.backend} needs {device}, which this host lacks.",
                     resolution="Use the reference phone: MESOCOSM_PHONE=reference.",
                 )
 
@@ -68,13 +68,13 @@ REFERENCE = PhoneProfile(
         "uiautomator dump /dev/tty",
         "content query --uri content://com.android.contacts/contacts",
         "content query --uri content://com.android.contacts/data",
-        # What only the reference phone has: rows no screen shows, such as the back stack's fields.
+        # State that only the reference phone has and no screen shows, such as the back stack.
         "content query --uri content://com.google.android.apps.tasks/tasks",
         "dumpsys reference_phone",
         f"find {_FOLDERS} -type f -exec sha256sum {{}} +; find {_FOLDERS} ! -type f",
     ),
 )
-"""Mesocosm's own phone, which needs nothing of the host."""
+"""Mesocosm's own phone, which has no special host requirements."""
 
 EMULATOR = PhoneProfile(
     backend="android-emulator",
@@ -85,7 +85,7 @@ EMULATOR = PhoneProfile(
     has_volume=False,
     start_timeout_s=300.0,
     snapshot_timeout_s=180.0,
-    # Android lives on between two looks: only what stands still by itself is compared.
+    # Android's state changes in the background: only state that does not change by itself is compared.
     digest_commands=(
         "pm list packages",
         "settings list system",
@@ -96,21 +96,21 @@ EMULATOR = PhoneProfile(
     ),
     checks_processes=False,
 )
-"""Google's emulator, which needs KVM and an image that its user has built."""
+"""Google's emulator, which needs KVM and an image that the user has built."""
 
 PROFILES = {"reference": REFERENCE, "emulator": EMULATOR}
-"""By the value of the setting ``phone``."""
+"""The profiles by value of the setting ``phone``."""
 
 
 def profile_of(backend: str) -> PhoneProfile:
-    """Return the profile of a machine's record.
+    """Return the profile of a machine's backend.
 
     Raises:
-        UnknownNameError: there is none.
+        UnknownNameError: there is no such backend.
     """
     for profile in PROFILES.values():
         if profile.backend == backend:
             return profile
     raise UnknownNameError.of(
-        "sort of phone", backend, [phone.backend for phone in PROFILES.values()]
+        "phone backend", backend, [phone.backend for phone in PROFILES.values()]
     )

@@ -1,1 +1,1 @@
-"""The part of Mesocosm that runs inside guests: Python 3.9, standard library, packed wheels."""
+"""The part of Mesocosm that runs inside guests: Python 3.9, standard library, bundled wheels."""

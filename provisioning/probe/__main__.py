@@ -15,7 +15,7 @@ LOG = "/var/log/mesocosm-probe.log"
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Do what the command line says until there is nobody left to do it for."""
+    """Run the mode that the command line selects until its peer is gone."""
     options = _parser().parse_args(argv)
     user = options.user or default_user()
     if options.worker:
@@ -64,15 +64,17 @@ def _work(name: str, user: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="probe", description="Mesocosm's part inside a guest.")
+    parser = argparse.ArgumentParser(
+        prog="probe", description="The part of Mesocosm that runs inside a guest."
+    )
     mode = parser.add_mutually_exclusive_group(required=True)
     mode.add_argument("--stdio", action="store_true", help="serve standard input and output")
-    mode.add_argument("--port", help="serve a virtio-serial port, for ever")
+    mode.add_argument("--port", help="serve a virtio-serial port indefinitely")
     mode.add_argument("--worker", choices=("display", "tree", "evaluator"), help=argparse.SUPPRESS)
-    parser.add_argument("--user", help="whose desktop this is (default: user)")
-    parser.add_argument("--daemon", action="store_true", help="go on in the background")
-    parser.add_argument("--log", default=LOG, help="where a daemon writes its errors")
-    parser.add_argument("--pidfile", default=PIDFILE, help="held while a daemon runs")
+    parser.add_argument("--user", help="owner of the desktop (default: user)")
+    parser.add_argument("--daemon", action="store_true", help="run in the background")
+    parser.add_argument("--log", default=LOG, help="error log of a daemon")
+    parser.add_argument("--pidfile", default=PIDFILE, help="lock file of a running daemon")
     return parser
 
 

@@ -1,16 +1,16 @@
-"""What goes wrong in a guest, as the host is told."""
+"""Errors of the guest, as reported to the host."""
 
 from __future__ import annotations
 
 
 class ProbeError(Exception):
-    """A request failed, with a word that a program can act on.
+    """A request failed; the kind is machine-readable.
 
     Args:
         kind: one of ``bad_params``, ``busy``, ``no_session``, ``not_found``,
             ``not_straight``, ``oversize``, ``timeout``, ``unknown_bundle``, ``unknown_op``, ``unknown_key``, ``unsupported``,
             ``worker_died``, ``failed``.
-        message: what happened, for a person.
+        message: what happened, for people.
     """
 
     def __init__(self, kind: str, message: str) -> None:

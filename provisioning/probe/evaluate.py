@@ -1,10 +1,10 @@
-"""The helper process that judges: holds evaluators in memory and runs each wave in a fork.
+"""Helper process that keeps evaluators in memory and runs each wave of them in a fork.
 
-It has one thread, which makes forking safe, and is started apart from the probe, so that a wave
-costs a fork and not the start of Python. Waves run side by side; a wave that crashes or misses its
-deadline is killed and costs only its own unanswered nodes. Within a wave each evaluator has its own
-deadline, so that a slow one does not keep the others from being asked. A wave's process is bounded
-in memory, processor time, files and what it may write; it dumps no core.
+It has one thread, which makes forking safe, and is started separately from the probe, so that a
+wave costs a fork instead of a Python start. Waves run in parallel; a wave that crashes or misses
+its deadline is killed and loses only its own unanswered nodes. Within a wave each evaluator has its
+own deadline, so that a slow one does not block the others. A wave's process has limits on memory,
+processor time, open files and written bytes; it dumps no core.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 MAX_BUNDLES = 4
 MEMORY_BYTES = 1 << 30
-"""Address space of a wave's process, and of each program that it runs."""
+"""Address space limit of a wave's process, and of each program that it runs."""
 
 MAX_FILES = 1024
 MAX_WRITTEN_BYTES = 128 << 20
 CALL_SHARE = 0.5
-"""Of a wave's time that one evaluator may take at most."""
+"""Maximum share of a wave's time that one evaluator may take."""
 
 MARK = "__mesocosm_mark__"
 _MAX_REASON = 1000
@@ -50,7 +50,7 @@ Outcome = Dict[str, Any]
 
 
 def main(user: str) -> None:
-    """Serve until the probe goes away."""
+    """Serve until the probe exits."""
     in_fd, out_fd = worker.claim_streams()
     _outlive_shortage()
     with contextlib.suppress(ImportError):
@@ -59,12 +59,12 @@ def main(user: str) -> None:
 
 
 class Judge:
-    """Takes requests ``bundle``, ``evaluate`` and ``warm`` and answers them in any order.
+    """Server of the requests ``bundle``, ``evaluate`` and ``warm``; it answers them in any order.
 
     Args:
-        sessions: knows the user whose desktop is judged.
-        in_fd: where requests come from.
-        out_fd: where replies go.
+        sessions: provides the user whose desktop is evaluated.
+        in_fd: descriptor for requests.
+        out_fd: descriptor for replies.
     """
 
     def __init__(self, sessions: Sessions, in_fd: int, out_fd: int) -> None:
@@ -77,7 +77,7 @@ class Judge:
         self._selector.register(in_fd, selectors.EVENT_READ)
 
     def run(self) -> None:
-        """Serve to the end of the requests, then kill what runs."""
+        """Serve until the requests end, then kill running waves."""
         splitter = LineSplitter(MAX_WORKER_LINE_BYTES)
         while True:
             for key, _ in self._selector.select(self._wait_s()):
@@ -181,7 +181,7 @@ class Judge:
 
 
 class _Wave:
-    """Calls that a child works through."""
+    """A list of calls that a child executes."""
 
     def __init__(
         self, request_id: int, pid: int, fd: int, calls: list[dict[str, Any]], timeout_s: float
@@ -196,13 +196,13 @@ class _Wave:
         self.outcomes: list[Outcome] = []
 
     def kill(self) -> int:
-        """Kill the child with all that it started; give how it ended."""
+        """Kill the child and everything it started; return its exit status."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         return os.waitpid(self.pid, 0)[1]
 
     def end(self, *, is_late: bool) -> str:
-        """Reap the child; give the reason for what it left unanswered."""
+        """Reap the child; return the reason for its unanswered calls."""
         running = self.calls[len(self.outcomes)]["name"] if self.is_short else ""
         if is_late:
             self.kill()
@@ -218,18 +218,18 @@ class _Wave:
 
 
 class _TooSlowError(BaseException):
-    """An evaluator's time is up; no `except Exception` of its own may stop this."""
+    """An evaluator's time is up; its own `except Exception` cannot catch this."""
 
 
 def run_calls(
     bundle: CodeBundle, calls: list[dict[str, Any]], guest: Guest, *, call_timeout_s: float
 ) -> Any:  # noqa: ANN401
-    """Import what of the bundle is called and carry out calls one by one, giving an outcome for each."""
+    """Import the needed modules of the bundle and run the calls in order, yielding each outcome."""
     evaluators = _find_evaluators(bundle.install(_modules_of(bundle, calls)))
     signal.signal(signal.SIGALRM, _stop_call)
     for call in calls:
         try:
-            # Again and again: a first one may be lost in a finaliser, which swallows exceptions.
+            # Repeatedly: the first one may be lost in a finaliser, which swallows exceptions.
             signal.setitimer(signal.ITIMER_REAL, call_timeout_s, 1.0)
             try:
                 outcome = _judge(call, evaluators.get(call["name"]), guest)
@@ -245,7 +245,7 @@ def _stop_call(*_: object) -> NoReturn:
 
 
 def _bound(timeout_s: float) -> None:
-    """Bound this process, and what it starts, for good."""
+    """Set permanent limits for this process and its children."""
     cpu_s = math.ceil(timeout_s) + 1
     for what, most in (
         (resource.RLIMIT_AS, MEMORY_BYTES),
@@ -260,7 +260,7 @@ def _bound(timeout_s: float) -> None:
 
 
 def _outlive_shortage() -> None:
-    """Ask the kernel to end the agent's processes first when memory runs out."""
+    """Make the kernel kill the agent's processes first if memory runs out."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("-900")
 
@@ -277,7 +277,7 @@ def _judge(call: dict[str, Any], function: Callable[..., Any] | None, guest: Gue
         met = function(guest, **call["args"])
     except MemoryError:
         return undecided(call, f"{call['name']} needs more memory than evaluators may use")
-    except Exception as exc:  # noqa: BLE001 - raising is how an evaluator says: cannot decide
+    except Exception as exc:  # noqa: BLE001 - evaluators raise to report that they cannot decide
         return undecided(call, f"{call['name']} raised {type(exc).__name__}: {exc}")
     if not isinstance(met, bool):
         return undecided(call, f"{call['name']} gave {type(met).__name__}, not bool")

@@ -1,21 +1,22 @@
-"""What an evaluator sees of the desktop it judges.
+"""The evaluators' view of the desktop.
 
 Evaluators run as root in a child of the probe, with programs named by absolute path and an
-environment that owes nothing to the agent; what they read is cached for the one wave they are in.
+environment that the agent cannot influence; what they read is cached for the current wave.
 
-What the agent's user can do to that, and why it does not help:
+What the agent's user can attempt, and why it fails:
 
-* Links put in the way of a file are not followed, see `paths`.
-* A program run as the user has a group of its own. The kernel lets a process look into another one
-  (its memory, its open files, its standard output) only when user *and* group are the same, so the
-  agent can end or stop such a program, but not answer in its place.
-* Settings are read with the schemas of the system alone; those in the user's home folder, where a
-  schema with another default would look like a changed setting, are left out.
-* Which windows there are and which is in front is the X server's to tell, see `window_tree`; what
-  the root window's properties say of it, anybody may write.
-* A window's class counts only where the program that made the window may bear it, see `owners`.
-* A window's title is what its own program tells over accessibility, see `titles`, never what
-  another wrote there. It tells what the program shows; ask for the file or the page, too.
+* Links on the path to a file are not followed, see `paths`.
+* A program run as the user has its own group. The kernel gives a process access to another one
+  (its memory, open files, standard output) only if user *and* group are the same, so the agent can
+  end or stop such a program, but cannot reply in its place.
+* Settings are read with the system's schemas only; schemas in the user's home folder, where another
+  default would look like a changed setting, are ignored.
+* The list of windows and the front window come from the X server, see `window_tree`; the root
+  window's properties about them can be written by anyone.
+* A window's class counts only if it is plausible for the program that created the window, see
+  `owners`.
+* A window's title is what its own program reports over accessibility, see `titles`, never what
+  another program wrote there. It only proves what the program shows; also check the file or page.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _GSETTINGS = "/usr/bin/gsettings"
 _READ_SETTINGS = frozenset({_GSETTINGS, "/usr/bin/dconf"})
 _DCONF_PROFILE = "/etc/dconf/profile/user"
 _SHIELD_GID = 64197
-"""Group of programs run for evaluators; nobody is in it."""
+"""Group of programs run for evaluators; no user is a member."""
 
 
 class GuestFileMissingError(Exception):
@@ -51,11 +52,11 @@ class GuestFileMissingError(Exception):
 
 
 class GuestError(Exception):
-    """The guest could not be asked; the node becomes inconclusive."""
+    """The guest could not be queried; the node becomes inconclusive."""
 
 
 class _Shown(NamedTuple):
-    """What a window shows, and the process whose it is."""
+    """A window's displayed title, and its process."""
 
     pid: int
     ticks: int | None
@@ -63,10 +64,10 @@ class _Shown(NamedTuple):
 
 
 class Guest:
-    """The desktop, for evaluators.
+    """The desktop, as evaluators access it.
 
     Args:
-        sessions: knows the user and the graphical session.
+        sessions: provides the user and the graphical session.
     """
 
     def __init__(self, sessions: Sessions) -> None:
@@ -78,7 +79,7 @@ class Guest:
 
     @property
     def user(self) -> str:
-        """Login name of the user the agent acts as."""
+        """Login name of the agent's user."""
         return self._sessions.identity.name
 
     @property
@@ -87,17 +88,17 @@ class Guest:
         return self._sessions.identity.home
 
     def path(self, path: str) -> str:
-        """Make a path absolute: ``~`` and relative paths are the user's home folder's."""
+        """Return the absolute path; ``~`` and relative paths refer to the user's home folder."""
         if path == "~" or path.startswith("~/"):
             path = path[2:]
         return os.path.normpath(os.path.join(self.home, path))
 
     def exists(self, path: str) -> bool:
-        """Return whether a path leads to a file, folder or anything else."""
+        """Return whether anything exists at a path."""
         return os.path.exists(self.path(path))
 
     def is_folder(self, path: str) -> bool:
-        """Return whether a path leads to a folder."""
+        """Return whether a path refers to a folder."""
         return os.path.isdir(self.path(path))
 
     def list_folder(self, path: str) -> list[str]:
@@ -112,11 +113,11 @@ class Guest:
             raise GuestFileMissingError(str(exc)) from exc
 
     def read_bytes(self, path: str, max_bytes: int = MAX_READ_BYTES) -> bytes:
-        """Read a regular file; symbolic links count only where they are root's.
+        """Read a regular file; only symbolic links owned by root are followed.
 
         Raises:
-            GuestFileMissingError: there is no such file, or only a link leads to one.
-            GuestError: it is no regular file, larger than `max_bytes`, or cannot be read.
+            GuestFileMissingError: there is no such file, or only through a link.
+            GuestError: it is not a regular file, larger than `max_bytes`, or unreadable.
         """
         full = self.path(path)
         try:
@@ -133,26 +134,26 @@ class Guest:
         return data
 
     def read_text(self, path: str, max_bytes: int = MAX_READ_BYTES) -> str:
-        """Read a file as UTF-8, undecodable bytes replaced; raises as `read_bytes` does."""
+        """Read a file as UTF-8 with undecodable bytes replaced; raises like `read_bytes`."""
         return self.read_bytes(path, max_bytes).decode("utf-8", "replace")
 
     def run_as_user(self, argv: Sequence[str], timeout_s: float = 10.0) -> tuple[int, bytes, bytes]:
-        """Run a program as the session's user, in a clean environment, and wait.
+        """Run a program as the session's user in a clean environment, and wait for it.
 
         It has the user's rights, but not the user's primary group.
 
         Args:
-            argv: the program's absolute path and its arguments; no shell sees them.
-            timeout_s: after this it is killed.
+            argv: the program's absolute path and its arguments, without a shell.
+            timeout_s: time limit, after which it is killed.
 
         Returns:
-            Exit code, standard output, standard error, at most 1 MiB of each.
+            Exit code, standard output, standard error; the outputs are cut at 1 MiB each.
 
         Raises:
-            GuestError: it could not be started, or did not end in time.
+            GuestError: it could not be started or did not end in time.
         """
         if not argv or not argv[0].startswith("/"):
-            raise GuestError("a program is named by its absolute path")
+            raise GuestError("a program must be named by its absolute path")
         try:
             done = run_program(
                 argv,
@@ -166,7 +167,7 @@ class Guest:
         return done.exit_code, done.stdout, done.stderr
 
     def gsettings_get(self, schema: str, key: str) -> str:
-        """Read a setting; strings come without their quotes, all else as gsettings prints it.
+        """Read a setting; strings come without quotes, other values as gsettings prints them.
 
         Raises:
             GuestError: there is no such schema or key.
@@ -187,10 +188,10 @@ class Guest:
     def windows(self) -> list[dict[str, Any]]:
         """Return the windows of programs: id, wm_class, pid, geometry, active, program.
 
-        Which there are, and which is in front, the X server tells (`window_tree`).
-        ``program`` is the path of the file that the window's process runs, as server and kernel
-        know it, empty when they do not. In ``wm_class`` names that cannot be that program's are
-        empty. ``pid`` is as the window has it. For titles see `title_of`.
+        The list and the front window come from the X server (`window_tree`). ``program`` is the
+        path of the file that the window's process executes, according to server and kernel, empty
+        if unknown. Names in ``wm_class`` that are not plausible for that program are empty. ``pid``
+        is the window's own property. For titles see `title_of`.
 
         Raises:
             GuestError: there is no graphical session.
@@ -200,29 +201,30 @@ class Guest:
         return self._windows
 
     def title_of(self, window: dict[str, Any]) -> str:
-        """Return the title that a window's own program tells, at most 1000 characters.
+        """Return the title that a window's own program reports, at most 1000 characters.
 
-        What others wrote there, or took away, does not count.
+        Changes by other programs do not count.
 
         Args:
             window: one of `windows`.
 
         Raises:
             GuestError: it is a terminal, whose title is what was printed in it; or its program does
-                not tell, or tells something else of several windows, or may not be who speaks.
+                not report titles, or reports different ones for several windows, or another process
+                may have replied.
         """
         if owners.is_terminal(window["program"]):
-            raise GuestError("a terminal's title is what was printed in it and tells nothing")
+            raise GuestError("a terminal's title is what was printed in it and proves nothing")
         shown = self._shown[window["id"]]
         reported = self._told_by(shown)
         same = {number: peer.title for number, peer in self._shown.items() if peer.pid == shown.pid}
         title = titles.title_of(window["id"], same, reported)
         if title is None:
-            raise GuestError("a window shows another title than its program tells")
+            raise GuestError("a window shows a different title than its program reports")
         return title
 
     def may_bear(self, window: dict[str, Any], app: str) -> bool:
-        """Return whether a window may be an application's whatever its ``wm_class`` says.
+        """Return whether a window may belong to an application, whatever its ``wm_class`` is.
 
         Args:
             window: one of `windows`.
@@ -231,18 +233,18 @@ class Guest:
         return owners.may_bear(app, str(window.get("program", "")), window["wm_class"])
 
     def _told_by(self, shown: _Shown) -> list[titles.ReportedWindow]:
-        """Ask a window's process, once a wave."""
+        """Query a window's process, once per wave."""
         if shown.pid not in self._told:
             self._told[shown.pid] = self._ask(shown)
         reported = self._told[shown.pid]
         if isinstance(reported, str):
-            raise GuestError(f"the title of a window cannot be told: {reported}")
+            raise GuestError(f"the title of a window is unknown: {reported}")
         return reported
 
     def _ask(self, shown: _Shown) -> list[titles.ReportedWindow] | str:
         session = self._sessions.find()
         if session is None or not shown.pid:
-            return "nobody knows whose window it is"
+            return "the owner of the window is unknown"
         try:
             reported = titles.query(session, shown.pid)
         except titles.UnknownTitleError as exc:
@@ -273,10 +275,10 @@ class Guest:
             display.close()
 
     def _checked(self, owned: owners.Owners, row: dict[str, Any]) -> dict[str, Any]:
-        """Add a window's program, blank the names that it cannot bear, and leave the title out."""
+        """Add a window's program, blank implausible names, and omit the title."""
         owner = owned.of(row["id"])
         if owner is None:
-            raise GuestError("the X server cannot tell whose windows they are")
+            raise GuestError("the X server cannot report the owners of windows")
         self._shown[row["id"]] = _Shown(owner.pid, proc.start_ticks(owner.pid), row["title"])
         names = [name if owned.is_credible(name, owner) else "" for name in row["wm_class"]]
         fields = {key: value for key, value in row.items() if key != "title"}
@@ -284,12 +286,12 @@ class Guest:
 
 
 def _shielded(identity: Identity) -> Identity:
-    """Put the user into a group that keeps other processes of the user out."""
+    """Return the identity with a group that denies access to the user's other processes."""
     return identity if identity.uid == os.getuid() else identity._replace(gid=_SHIELD_GID)
 
 
 def _settings_environment(program: str) -> dict[str, str]:
-    """Leave out what the user's folders say about schemas and profiles, for who reads settings."""
+    """Return an environment for reading settings without schemas and profiles of user folders."""
     if program not in _READ_SETTINGS:
         return {}
     env = {"XDG_DATA_HOME": "/usr/share", "XDG_DATA_DIRS": "/usr/share"}

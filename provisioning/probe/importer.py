@@ -1,4 +1,4 @@
-"""Import modules whose code is held in memory and nowhere on disk."""
+"""Import modules from memory instead of disk."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class CodeBundle:
-    """Modules by dotted name, each compiled when something of it is needed for the first time.
+    """Modules by dotted name, each compiled on first use.
 
-    To compile all that there is takes an emulated guest seconds, and a task asks few evaluators.
+    Compiling everything takes an emulated guest seconds, and a task uses few evaluators.
 
     Args:
-        sources: source text by dotted name; packages that are missing are made, empty.
+        sources: source text by dotted name; missing packages are created, empty.
     """
 
     def __init__(self, sources: Mapping[str, str]) -> None:
@@ -40,7 +40,7 @@ class CodeBundle:
         self._imports: dict[str, list[str]] = {}
 
     def modules_of(self, functions: Iterable[str]) -> list[str]:
-        """Return the modules that define functions, sorted; all where one's place is not known."""
+        """Return the modules that define functions, sorted; all modules if one is unknown."""
         found: set[str] = set()
         for function in functions:
             if function not in self._defining:
@@ -49,12 +49,12 @@ class CodeBundle:
         return sorted(found)
 
     def prepare(self, names: Iterable[str]) -> None:
-        """Compile modules and what they import, and import what these import from elsewhere.
+        """Compile modules and their imports in the bundle, and import their external imports.
 
-        Forked children then have it.
+        Forked children inherit the result.
 
         Raises:
-            SyntaxError: a source is no Python of this guest's version.
+            SyntaxError: a source is not valid for this guest's version of Python.
         """
         waiting, seen, elsewhere = list(names), set(), set()
         while waiting:
@@ -72,27 +72,27 @@ class CodeBundle:
                 importlib.import_module(name)
 
     def install(self, names: Iterable[str]) -> list[ModuleType]:
-        """Make all modules importable in this process, and import some.
+        """Make all modules importable in this process, and import the named ones.
 
         Raises:
-            SyntaxError: a source is no Python of this guest's version.
+            SyntaxError: a source is not valid for this guest's version of Python.
         """
         sys.meta_path.insert(0, _Finder(self))
         return [importlib.import_module(name) for name in names]
 
     def __contains__(self, name: str) -> bool:
-        """Return whether a module, or package, is of this bundle."""
+        """Return whether a module or package belongs to this bundle."""
         return name in self._sources
 
     def is_package(self, name: str) -> bool:
-        """Return whether others are below a module."""
+        """Return whether a module has submodules."""
         return name in self._packages
 
     def code_of(self, name: str) -> CodeType:
         """Return the code of a module.
 
         Raises:
-            SyntaxError: its source is no Python of this guest's version.
+            SyntaxError: its source is not valid for this guest's version of Python.
         """
         if name not in self._code:
             tree = ast.parse(self._sources[name], f"<bundle {name}>")
@@ -102,14 +102,14 @@ class CodeBundle:
         return self._code[name]
 
     def _imported(self, tree: ast.AST, package: str) -> Iterator[str]:
-        """Iterate over the modules that source imports; a name out of one may be another."""
+        """Iterate over the modules that source imports; an imported name may itself be a module."""
         for origin, names in _imports(tree, package):
             yield origin
             yield from (path for name in names if (path := f"{origin}.{name}") in self)
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    """Finds and loads the modules of a bundle."""
+    """Finder and loader of a bundle's modules."""
 
     def __init__(self, bundle: CodeBundle) -> None:
         self._bundle = bundle
@@ -117,7 +117,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     def find_spec(
         self,
         fullname: str,
-        path: Sequence[str] | None,  # noqa: ARG002 - the interface of the finder
+        path: Sequence[str] | None,  # noqa: ARG002 - required by the interface
         target: ModuleType | None = None,  # noqa: ARG002
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname not in self._bundle:
@@ -133,11 +133,11 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 
 def _imports(tree: ast.AST, package: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Iterate over what source imports when it runs: modules, and names out of them.
+    """Iterate over the imports of source at run time: modules, and names from them.
 
     Args:
-        tree: the source.
-        package: what relative imports start from.
+        tree: parsed source.
+        package: base of relative imports.
     """
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 _LARGEST_INLINE_CHARS = MAX_LINE_BYTES - 4096
 _KEPT_SPILLS = 4
 _EVALUATOR_PATIENCE_S = 3.0
-# For windows and clipboards; owners of a clipboard that need longer count as silent.
+# For windows and clipboards; clipboard owners that take longer count as silent.
 _DISPLAY_TIMEOUT_S = 3.0
-# Whose presence says that the session is GNOME's, which is ready with its panel and not before.
+# Processes that identify a GNOME session, which is ready only once its panel is.
 _GNOME = frozenset({"gnome-session-b", "gnome-flashback", "gnome-panel"})
 
 
 class Ops:
-    """The probe's operations and the helper processes they need.
+    """The probe's operations and the helper processes that they need.
 
     Args:
         user: login name of the session's user.
-        command: starts this probe's program anew; worker options are added to it.
+        command: command that starts this probe's program again; worker options are added to it.
     """
 
     def __init__(self, user: str, command: Sequence[str]) -> None:
@@ -81,7 +81,7 @@ class Ops:
             worker.stop()
 
     def ping(self, _params: Params) -> dict[str, Any]:
-        """Return who answers and what time it is here."""
+        """Return the probe's identification and the guest's time."""
         return {
             "pid": os.getpid(),
             "version": version(),
@@ -90,7 +90,7 @@ class Ops:
         }
 
     def execute(self, params: Params) -> dict[str, Any]:
-        """Run a program to its end, as the probe's user or as ``user``."""
+        """Run a program and wait for it, as the probe's user or as ``user``."""
         identity, env = self._who(params)
         done = run_program(
             params.texts("argv"),
@@ -112,11 +112,11 @@ class Ops:
         apps.launch(self._sessions.require(), params.texts("argv"), params.timeout_s)
 
     def open_app(self, params: Params) -> dict[str, str]:
-        """Start an application by the name that menus show."""
+        """Start an application by its displayed name."""
         return apps.open_app(self._sessions.require(), params.text("name"), params.timeout_s)
 
     def screenshot(self, params: Params) -> dict[str, Any]:
-        """Take a picture; one too large for a line is left in a file, to be got in pieces."""
+        """Take a screenshot; one too large for a line is stored in a file for `get`."""
         shot = self._display.call("screenshot", {}, params.timeout_s)
         if len(shot["png_b64"]) > _LARGEST_INLINE_CHARS:
             shot["path"] = self._spill(base64.b64decode(shot.pop("png_b64")))
@@ -139,7 +139,7 @@ class Ops:
         ]
 
     def session(self, params: Params) -> dict[str, Any]:
-        """Return whether the user's desktop is up: window manager and, under GNOME, its panel."""
+        """Return whether the desktop is ready: window manager and, under GNOME, the panel."""
         session = self._sessions.find()
         if session is None:
             return {"ready": False, "display": "", "reason": "no process has a display"}
@@ -153,13 +153,14 @@ class Ops:
         missing = [] if report["window_manager"] else ["window_manager"]
         if comms & _GNOME:
             missing += [part for part in ("panel", "desktop") if not report[part]]
-        reason = f"not up yet: {', '.join(missing)}" if missing else ""
+        reason = f"not ready yet: {', '.join(missing)}" if missing else ""
         return {**report, "ready": not missing, "reason": reason}
 
     def digest(self, params: Params) -> dict[str, Any]:
-        """Take the state that resets are verified by.
+        """Return the state that is used to verify resets.
 
-        The display is looked at meanwhile, by its helper. Where that fails, ``unseen`` says why.
+        The display's helper reads the display in parallel. If that fails, ``unseen`` contains the
+        reason.
         """
         shown: dict[str, Any] = {"windows": [], "selections": {}, "unseen": "no answer"}
         look = self._look(min(_DISPLAY_TIMEOUT_S, params.timeout_s))
@@ -173,7 +174,7 @@ class Ops:
         return {"format": digest.FORMAT, **state, **shown}
 
     def _look(self, timeout_s: float) -> Callable[[], Any]:
-        """Start to read the display and return a function that waits for the result."""
+        """Start reading the display and return a function that waits for the result."""
         try:
             return self._display.ask("saved", {}, timeout_s)
         except ProbeError as exc:
@@ -185,11 +186,11 @@ class Ops:
         return refuse
 
     def wake(self, params: Params) -> dict[str, Any]:
-        """Do all that a machine back from a snapshot needs, in one round trip.
+        """Do everything that a machine needs after restoring a snapshot, in one round trip.
 
-        The random pool is stirred by ``seed_b64``, the clock set to ``unix_s``, a fork's
-        ``identity`` taken; the reply is the ``digest`` of the state. The clock comes last: every
-        program that watches it has work to do then.
+        Reseed the random pool with ``seed_b64``, set the clock to ``unix_s``, and apply a fork's
+        ``identity``; the reply is the ``digest`` of the state. The clock is set last, because every
+        program that watches it then has work to do.
         """
         start_s = time.monotonic()
         machine.reseed(params)
@@ -200,7 +201,7 @@ class Ops:
         return state
 
     def bundle(self, params: Params) -> Any:  # noqa: ANN401 - JSON
-        """Take evaluators' sources into memory."""
+        """Load the sources of evaluators into memory."""
         return self._evaluator.call("bundle", params.values, params.timeout_s)
 
     def evaluate(self, params: Params) -> Any:  # noqa: ANN401 - JSON
@@ -212,14 +213,14 @@ class Ops:
         return self._evaluator.call("evaluate", wave, wave_s)
 
     def warm(self, params: Params) -> dict[str, str]:
-        """Start all helper processes, so that a snapshot holds them; give what failed."""
+        """Start all helper processes, so that a snapshot contains them; return the failures."""
         machine.prepare_identity()
         helpers = {
             "display": (self._display, "shown"),
             "tree": (self._tree, "tree"),
             "evaluator": (self._evaluator, "warm"),
         }
-        # All are started before the first is waited for.
+        # Start all before waiting for the first.
         answers, trouble = {}, {}
         for name, (worker, op) in helpers.items():
             try:
@@ -268,5 +269,5 @@ class Ops:
 
 
 def own_command() -> list[str]:
-    """Return the command that starts this very program in another process."""
+    """Return the command that starts this program in another process."""
     return [sys.executable, "-I", os.path.abspath(sys.argv[0])]

@@ -1,1 +1,1 @@
-"""Record screens into videos that play however their writer ended."""
+"""Records screens into videos that remain playable even if the recorder is killed."""

@@ -1,9 +1,10 @@
-"""Record what a machine shows: any `Screen`, at a set rate, into a video and an index beside it.
+"""Records any `Screen` at a fixed rate into a video and an index file next to it.
 
-``NAME.mp4`` plays however the recorder ended (`provisioning.recording.video`). ``NAME.jsonl`` has a line for
-each frame in the video, flushed after it: ``t`` (unix time, s), ``ms`` (into the video) and
-``changed`` ([left, top, right, bottom] px against the frame before, null for a repeated frame).
-A screen that cannot be read leaves a line with ``gap``, the reason; the last line has ``end``.
+``NAME.mp4`` is playable even if the recorder was killed (see `provisioning.recording.video`).
+``NAME.jsonl`` has a line for each frame of the video, flushed after the frame: ``t`` (unix time, s),
+``ms`` (position in the video) and ``changed`` ([left, top, right, bottom] px compared with the
+previous frame, null for a repeated frame). A failed capture adds a line with ``gap``, the reason;
+the last line has ``end``.
 """
 
 from __future__ import annotations
@@ -26,21 +27,21 @@ if TYPE_CHECKING:
     from provisioning.protocols import Frame, Screen
 
 MAX_RATE_HZ = 30.0
-# A still screen is repeated this often: a player knows that time went on, and so does whoever
-# reads what a killed recorder left.
+# A still frame is repeated this often, so that the elapsed time is visible in a player and in the
+# files of a killed recorder.
 REPEAT_EVERY_S = 1.0
 _END_S = 10.0
 
 
 @dataclass(slots=True)
 class Tally:
-    """What a recording came to.
+    """Statistics of a recording.
 
     Attributes:
-        looks: how often the screen was read.
-        frames: how many frames the video has.
-        gaps: how often the screen could not be read.
-        error: why the recording ended before it was told to; empty when it did not.
+        looks: number of attempts to capture the screen.
+        frames: number of frames in the video.
+        gaps: number of failed captures.
+        error: why the recording ended early; empty if it did not.
     """
 
     looks: int = 0
@@ -50,19 +51,19 @@ class Tally:
 
 
 class Recorder:
-    """Records one screen until told to stop; a context manager.
+    """A context manager that records one screen until `stop`.
 
-    It runs in a thread of its own and never disturbs what it records: its troubles are noted.
+    It runs in a separate thread and never disturbs the machine: its errors are only recorded.
 
     Args:
-        screen: of the machine; safe to read from this thread too.
-        path: of the video, ``.mp4``; the index lies beside it.
-        rate_hz: looks a second, above 0 and at most `MAX_RATE_HZ`. Looks that come too late are
-            left out, never caught up with.
-        clock: stamps the frames.
+        screen: screen of the machine; must be thread-safe.
+        path: path of the video, ``.mp4``; the index is stored next to it.
+        rate_hz: captures per second, above 0 and at most `MAX_RATE_HZ`. Late captures are skipped,
+            never made up for.
+        clock: clock used for the times of frames.
 
     Raises:
-        UsageError: the rate is not possible.
+        UsageError: the rate is out of range.
         RequirementError: PyAV is not installed.
     """
 
@@ -79,9 +80,9 @@ class Recorder:
         self._video = VideoWriter(path, rate_hz=rate_hz)
         self._last: Frame | None = None
         self._start_s = self._written_s = 0.0
-        # Stamps go on evenly when somebody sets the clock.
+        # Timestamps stay continuous even if the wall clock is set.
         self._offset_s = clock.now_s() - clock.monotonic_s()
-        self._is_told_to_stop = threading.Event()
+        self._stop_requested = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"record {path.stem}", daemon=True)
 
     def __enter__(self) -> Self:
@@ -97,24 +98,24 @@ class Recorder:
         self.stop()
 
     def stop(self) -> Tally:
-        """End the recording with the picture that was last seen; harmless twice.
+        """End the recording with the last captured frame; may be called more than once.
 
-        A screen that gives no picture any more is waited for a moment; the recording ends later.
+        Waits `_END_S` at most if a capture does not return; the recording then ends later.
         """
-        self._is_told_to_stop.set()
+        self._stop_requested.set()
         if self._thread.is_alive():
             self._thread.join(_END_S)
         if self._thread.is_alive():
-            self.tally.error = f"The last picture did not come within {_END_S:g} s."
+            self.tally.error = f"The last capture did not return within {_END_S:g} s."
         return self.tally
 
     def _run(self) -> None:
         try:
-            while not self._is_told_to_stop.is_set():
+            while not self._stop_requested.is_set():
                 look_s = self._clock.monotonic_s()
                 self._look()
                 spent_s = self._clock.monotonic_s() - look_s
-                self._is_told_to_stop.wait(self._every_s - spent_s % self._every_s)
+                self._stop_requested.wait(self._every_s - spent_s % self._every_s)
             if self._last is not None:
                 self._write(self._last, self._now_s(), changed=None)
             self._note({"end": asdict(self.tally)})
@@ -130,7 +131,7 @@ class Recorder:
             self.tally.error = self.tally.error or str(exc)
 
     def _look(self) -> None:
-        """Read the screen once, and write what is new."""
+        """Capture the screen once, and write the frame if it is new."""
         self.tally.looks += 1
         try:
             frame = self._screen.capture()
@@ -168,15 +169,15 @@ class Recorder:
 
 
 def check_recording(rate_hz: float) -> None:
-    """Make sure that recording at a rate is possible here.
+    """Check that recording at a rate is possible on this host.
 
     Raises:
-        UsageError: not at this rate.
+        UsageError: the rate is out of range.
         RequirementError: PyAV is not installed.
     """
     require_pyav()
     if not 0 < rate_hz <= MAX_RATE_HZ:
         raise UsageError(
-            f"A screen cannot be recorded {rate_hz:g} times a second.",
-            resolution=f"Choose a rate above 0 and up to {MAX_RATE_HZ:g}.",
+            f"A screen cannot be recorded at {rate_hz:g} Hz.",
+            resolution=f"Choose a rate above 0 and at most {MAX_RATE_HZ:g} Hz.",
         )

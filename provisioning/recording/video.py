@@ -1,8 +1,10 @@
-"""A video file that plays however its writer ended: MP4, one fragment a frame, flushed at once.
+"""A video file that is playable even if its writer is killed: MP4, one fragment per frame, flushed.
 
 Times in the file are milliseconds since its start; the start is in its metadata as unix time, so
-every frame has a wall-clock stamp. Source: FFmpeg, muxers documentation, ``movflags`` of mov/mp4;
-PyAV 18, ``av.open`` and ``VideoFrame``.
+every frame has a wall-clock time.
+
+Source: FFmpeg, muxers documentation, ``movflags`` of mov/mp4; PyAV 18, ``av.open`` and
+``VideoFrame``.
 """
 
 from __future__ import annotations
@@ -30,17 +32,17 @@ _CONTAINER = {
     "movflags": "empty_moov+default_base_moof+frag_every_frame+use_metadata_tags",
     "flush_packets": "1",
 }
-# zerolatency: each frame leaves the encoder at once, or the last second would die with it.
+# zerolatency: each frame leaves the encoder at once; otherwise a kill would lose the last second.
 _CODEC = {"preset": "veryfast", "tune": "zerolatency", "crf": "23"}
 _KEYFRAME_EVERY = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Stamped:
-    """One frame of a video.
+    """A frame of a video with its time.
 
     Attributes:
-        at_s: unix time at which it was taken, to the millisecond.
+        at_s: unix time of the capture, with millisecond precision.
         frame: uint8 array (H, W, 3), RGB.
     """
 
@@ -49,11 +51,11 @@ class Stamped:
 
 
 class VideoWriter:
-    """Writes one video; the first frame gives its size, later ones are fitted into that.
+    """Writes one video; the first frame sets its size, and later frames are scaled to fit.
 
     Args:
-        path: of the file; made with the first frame, one that is there is replaced.
-        rate_hz: about how many frames a second will come; a hint for the encoder.
+        path: path of the file, which is created or replaced with the first frame.
+        rate_hz: approximate number of frames per second; a hint for the encoder.
 
     Raises:
         RequirementError: PyAV is not installed.
@@ -69,16 +71,16 @@ class VideoWriter:
         self._last_ms = -1
 
     def add(self, frame: Frame, at_s: float) -> None:
-        """Append a frame; when this returns, all frames before it are in the file.
+        """Append a frame; when this returns, all previous frames are in the file.
 
         Args:
             frame: uint8 array (H, W, 3), RGB.
-            at_s: unix time; one that goes back is moved to a millisecond after the last.
+            at_s: unix time; an earlier time than the last is set to a millisecond after the last.
 
         Raises:
             StoreError: the file cannot be written.
         """
-        with _ours(self._av, self._path):
+        with _mapped_errors(self._av, self._path):
             if self._container is None:
                 self._open(frame, at_s)
             moment_ms = max(round((at_s - self._started_s) * 1000), self._last_ms + 1)
@@ -89,14 +91,14 @@ class VideoWriter:
             self._container.mux(self._stream.encode(picture))
 
     def close(self) -> None:
-        """Finish the file; harmless twice.
+        """Finish the file; may be called more than once.
 
         Raises:
             StoreError: the file cannot be written.
         """
         container, self._container = self._container, None
         if container is not None:
-            with _ours(self._av, self._path), container:
+            with _mapped_errors(self._av, self._path), container:
                 container.mux(self._stream.encode(None))
 
     def _open(self, frame: Frame, at_s: float) -> None:
@@ -113,26 +115,26 @@ class VideoWriter:
 
 
 def read_video(path: Path) -> Iterator[Stamped]:
-    """Return the frames of a video in order, also of one whose writer was killed.
+    """Yield the frames of a video in order, even if its writer was killed.
 
     Raises:
         RequirementError: PyAV is not installed.
-        StoreError: it holds no frame, or was not written by `VideoWriter`.
+        StoreError: the file has no frame, or was not written by `VideoWriter`.
     """
     av = require_pyav()
-    with _ours(av, path), av.open(str(path)) as container:
+    with _mapped_errors(av, path), av.open(str(path)) as container:
         try:
             started_s = float(container.metadata[STARTED])
             (stream,) = container.streams.video
         except (KeyError, ValueError) as exc:
-            raise StoreError(f"{path} is no recording of a machine.", details=repr(exc)) from exc
+            raise StoreError(f"{path} is not a recording of a machine.", details=repr(exc)) from exc
         for picture in container.decode(stream):
             at_s = started_s + round(float(picture.pts * picture.time_base), 3)
             yield Stamped(at_s, picture.to_ndarray(format="rgb24"))
 
 
 def _fit(frame: Frame, width: int, height: int) -> Frame:
-    """Put a frame on a canvas: as it is where it fits within a pixel, else scaled to fit."""
+    """Place a frame on a canvas of a size; scale it unless its size is within a pixel."""
     own_height, own_width = frame.shape[:2]
     if (own_width, own_height) == (width, height):
         return frame
@@ -149,20 +151,20 @@ def require_pyav() -> ModuleType:
     """Return the module ``av``.
 
     Raises:
-        RequirementError: it is not installed.
+        RequirementError: PyAV is not installed.
     """
     try:
         import av  # noqa: PLC0415  # 100 MB that only recordings need
     except ImportError as exc:
         raise RequirementError(
             "Recording needs PyAV, which is not installed.",
-            resolution="Install it: `pip install 'mesocosm[video]'`, or leave out --record.",
+            resolution="Install it with `pip install 'mesocosm[video]'`, or omit --record.",
         ) from exc
     return av
 
 
 @contextlib.contextmanager
-def _ours(av: ModuleType, path: Path) -> Iterator[None]:
+def _mapped_errors(av: ModuleType, path: Path) -> Iterator[None]:
     try:
         yield
     except (av.FFmpegError, OSError) as exc:

@@ -1,1 +1,1 @@
-"""Verify that a machine came back to its snapshot: digests, windows, picture."""
+"""Verifies that a reset machine matches its snapshot: digests, windows, picture."""

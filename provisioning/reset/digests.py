@@ -1,4 +1,4 @@
-"""Compare the state of a machine before and after a reset, as the probe's `digest` tells it."""
+"""Compares the state of a machine before and after a reset, as the probe's `digest` reports it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _SETTINGS_FILE = ".config/dconf/user"
 
 
 class SelectionState(BaseModel):
-    """What lies in one clipboard.
+    """The content of one clipboard.
 
     Attributes:
-        owned: whether a program holds something there.
-        targets: names of the forms it is offered in, sorted.
-        text: SHA-256 of its text; empty when there is none.
-        trouble: why it is not known; empty when it is.
+        owned: whether a program owns the clipboard.
+        targets: names of the formats that it offers, sorted.
+        text: SHA-256 of its text; empty if there is none.
+        trouble: why the content is unknown; empty if it is known.
     """
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -44,18 +44,18 @@ class SelectionState(BaseModel):
 
 
 class StateDigest(BaseModel):
-    """State that a reset must bring back.
+    """The state that a reset must restore.
 
-    A digest of another format is never read, so that none of an older probe can match by chance.
+    Digests of other formats are rejected, so that one of an older probe cannot match by chance.
 
     Attributes:
-        format: what the fields mean.
+        format: version of the format.
         files: size, mtime and mode by path below the user's home folder.
-        settings: digest of the value by key; empty when there is no database.
+        settings: digest of the value by key; empty if there is no database.
         processes: short name and program of each of the user's processes, sorted.
         windows: managed windows, bottom to top.
         selections: clipboards by name.
-        unseen: why windows and clipboards could not be looked at; empty when they were.
+        unseen: why windows and clipboards could not be read; empty if they were read.
     """
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -69,9 +69,9 @@ class StateDigest(BaseModel):
     unseen: str
 
     def differences(self, after: StateDigest) -> tuple[str, ...]:
-        """Return one line for each thing that is not as here; empty when all is.
+        """Return one line for each difference in a later state; empty if there is none.
 
-        What could not be looked at, before or after, is a difference always.
+        State that could not be read, before or after, always counts as a difference.
         """
         lines = [
             f"file {path}: {self.files.get(path, 'absent')} -> {after.files.get(path, 'absent')}"
@@ -88,14 +88,14 @@ class StateDigest(BaseModel):
         lines += [f"process new: {name}" for name in (after_count - before_count).elements()]
         if self.unseen or after.unseen:
             why = after.unseen or self.unseen
-            return (*lines, f"windows and clipboards could not be looked at: {why}")
+            return (*lines, f"windows and clipboards could not be read: {why}")
         lines += window_differences(self.windows, after.windows)
         return (*lines, *self._selection_differences(after))
 
     def summary(self) -> StateSummary:
-        """Return files, settings and processes, for side effects.
+        """Return files, settings and processes, for the detection of side effects.
 
-        The settings' own database is no file here: its keys are.
+        The database of the settings is not listed as a file, as its keys are listed.
         """
         counts = Counter(self.processes)
         files = {f"~/{path}": row for path, row in self.files.items() if path != _SETTINGS_FILE}
@@ -118,22 +118,24 @@ class StateDigest(BaseModel):
 
 
 def take_digest(link: Link, *, timeout_s: float = 10.0) -> StateDigest:
-    """Ask the probe for the state of its machine.
+    """Get the state of a machine from its probe.
 
     Raises:
-        LinkError: it did not answer.
-        LinkProtocolError: its answer makes no sense.
+        LinkError: the probe did not answer.
+        LinkProtocolError: its reply is invalid.
     """
     return read_digest(link.call("digest", timeout_s=timeout_s))
 
 
 def read_digest(reply: Json) -> StateDigest:
-    """Read what a probe answers.
+    """Parse a probe's reply.
 
     Raises:
-        LinkProtocolError: it makes no sense, or is of another format than this.
+        LinkProtocolError: the reply is invalid, or of another format.
     """
     try:
         return StateDigest.model_validate(reply)
     except ValueError as exc:
-        raise LinkProtocolError("The probe sent no state digest.", details=str(exc)[:500]) from exc
+        raise LinkProtocolError(
+            "The probe sent an invalid state digest.", details=str(exc)[:500]
+        ) from exc

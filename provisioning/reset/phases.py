@@ -1,4 +1,4 @@
-"""Time the parts of a way back to a known state."""
+"""Measures the phases of a reset."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class Phases:
-    """Times the parts of a way back.
+    """Measures the duration of the phases of a reset.
 
     Args:
-        clock: measures.
+        clock: clock used for timing.
 
     Attributes:
-        seconds: by name of the part.
+        seconds: duration by name of the phase.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -28,11 +28,11 @@ class Phases:
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Time a block."""
+        """Measure the duration of a block."""
         start_s = self._clock.monotonic_s()
         yield
         self.seconds[name] = self._clock.monotonic_s() - start_s
 
     def total_s(self) -> float:
-        """Return the seconds since this was made."""
+        """Return the seconds since construction."""
         return self._clock.monotonic_s() - self._start_s

@@ -1,4 +1,4 @@
-"""The picture of a desktop that a reset must show again, but for what changes on its own."""
+"""The picture of a desktop that a reset must reproduce, except areas that change on their own."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 TOLERANCE_LEVELS = 8
-"""By so much of 255 a channel may differ."""
+"""Maximum tolerated difference of a channel, of 255 levels."""
 
 TOLERANCE_PX = 16
-"""So many pixels may differ by more: a text cursor of one line has as many."""
+"""Number of pixels that may differ by more: the size of a one-line text cursor."""
 
 MAX_MASKED_RATIO = 0.5
-"""With a larger share of the screen left out, a picture proves nothing."""
+"""Maximum share of the screen that may be excluded; beyond it, a picture proves nothing."""
 
 _WATCH_S = 3.0
 _EVERY_S = 0.25
@@ -41,18 +41,18 @@ _MAX_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What a screen must show.
+    """The expected content of a screen.
 
     Attributes:
         frame: uint8 array (H, W, 3), RGB.
-        mask: bool array (H, W), True where it is compared.
+        mask: bool array (H, W), True for pixels that are compared.
     """
 
     frame: Frame
     mask: Mask
 
     def differences(self, frame: Frame) -> tuple[str, ...]:
-        """Return one line for each region that differs; empty when none does.
+        """Return one line for each region that differs; empty if none does.
 
         Args:
             frame: uint8 array (H, W, 3), RGB.
@@ -76,15 +76,15 @@ class Picture:
 
     @property
     def masked_ratio(self) -> float:
-        """Share of the screen that is left out, 0 to 1."""
+        """Return the share of the screen that is excluded, 0 to 1."""
         return 1.0 - float(self.mask.mean())
 
     def without(self, mask: Mask) -> Picture:
-        """Leave out more: wherever `mask` is False."""
+        """Return a picture that also excludes the pixels where `mask` is False."""
         return Picture(self.frame, self.mask & mask)
 
     def write(self, path: Path) -> None:
-        """Keep it in a file, written whole: the two arrays, one after the other."""
+        """Write both arrays to one file, atomically."""
         part = path.with_suffix(".part")
         with part.open("wb") as file:
             np.save(file, self.frame, allow_pickle=False)
@@ -93,28 +93,28 @@ class Picture:
 
     @classmethod
     def read(cls, path: Path) -> Picture:
-        """Read one from a file.
+        """Read a picture from a file.
 
         Raises:
-            OSError, ValueError: there is none, or it is damaged.
+            OSError, ValueError: the file is missing or damaged.
         """
         with path.open("rb") as file:
             try:
                 frame, mask = (np.load(file, allow_pickle=False) for _ in range(2))
             except EOFError as exc:
-                raise ValueError(f"{path.name} is no picture: {exc}") from exc
+                raise ValueError(f"{path.name} is not a valid picture: {exc}") from exc
         if frame.dtype != np.uint8 or mask.dtype != np.bool_ or frame.shape != (*mask.shape, 3):
-            raise ValueError(f"{path.name} is no picture: {frame.dtype} {frame.shape}")
+            raise ValueError(f"{path.name} is not a valid picture: {frame.dtype} {frame.shape}")
         return cls(frame, mask)
 
 
 def watch(screen: Screen, *, left_out: Sequence[Bounds] = (), clock: Clock) -> Picture:
-    """Look at a screen for some seconds; what changes meanwhile is left out of the picture.
+    """Watch a screen for some seconds; return its picture, excluding pixels that change meanwhile.
 
     Args:
-        screen: of a machine that has come to rest.
-        left_out: regions that change too, but more rarely.
-        clock: waits.
+        screen: screen of an idle machine.
+        left_out: regions to exclude because they change more rarely.
+        clock: clock used for waits.
     """
     frame = screen.capture()
     mask = np.ones(frame.shape[:2], dtype=np.bool_)
@@ -128,21 +128,20 @@ def watch(screen: Screen, *, left_out: Sequence[Bounds] = (), clock: Clock) -> P
 
 
 def still(frame: Frame, other: Frame) -> Mask:
-    """Return where two pictures show the same: bool array (H, W); nowhere when their sizes differ."""
+    """Return where two frames are equal: bool array (H, W); all False if their sizes differ."""
     if frame.shape != other.shape:
         return np.zeros(frame.shape[:2], dtype=np.bool_)
     return ~_differs(frame, other)
 
 
 def clock_bounds(windows: Sequence[WindowState], elements: Sequence[Element]) -> list[Bounds]:
-    """Return where the clocks of panels are, with room for a text that grows.
+    """Return the bounds of the panels' clocks, with a margin for text that grows.
 
-    GNOME's panel calls its clock a toggle button and gives it no name, unlike all others; other
-    panels name theirs by the time. Where a desktop has panels and none shows a clock that can be
-    told, the panels as a whole are given.
+    GNOME's panel clock is the only toggle button without a name; other panels name their clock by the
+    time. If a desktop has panels but no recognizable clock, the whole panels are returned.
 
     Args:
-        windows: of the desktop.
+        windows: windows of the desktop.
         elements: its accessibility tree.
     """
     docks = [_bounds_of(window) for window in windows if window.kind == "dock"]
@@ -153,18 +152,18 @@ def clock_bounds(windows: Sequence[WindowState], elements: Sequence[Element]) ->
         )
         dock = next((dock for dock in docks if _is_within(element.bounds, dock)), None)
         if is_clock and dock is not None:
-            room_px = (element.bounds.right - element.bounds.left) // 2
-            left = max(dock.left, element.bounds.left - room_px)
-            right = min(dock.right, element.bounds.right + room_px)
+            margin_px = (element.bounds.right - element.bounds.left) // 2
+            left = max(dock.left, element.bounds.left - margin_px)
+            right = min(dock.right, element.bounds.right + margin_px)
             clocks.append(Bounds(left, dock.top, right, dock.bottom))
     return clocks or docks
 
 
 def regions(off: Mask) -> list[tuple[Bounds, int]]:
-    """Return the boxes around what lies together, and how many pixels each holds, the most first.
+    """Return the bounding boxes of groups of pixels and their pixel counts, largest count first.
 
     Args:
-        off: bool array (H, W); what is less than a tile of 32 px apart lies together.
+        off: bool array (H, W); pixels in the same or adjacent tiles of 32 px form a group.
     """
     ys, xs = np.nonzero(off)
     columns = off.shape[1] // _TILE_PX + 1
@@ -195,7 +194,7 @@ def _box_of(off: Mask, tiles: set[tuple[int, int]]) -> tuple[Bounds, int]:
 
 
 def _differs(frame: Frame, other: Frame) -> Mask:
-    # The larger minus the smaller never falls below 0, which bytes could not hold.
+    # Subtract the smaller from the larger value, as unsigned bytes cannot be negative.
     off = np.maximum(frame, other) - np.minimum(frame, other) > TOLERANCE_LEVELS
     mask: Mask = np.logical_or.reduce(off, axis=2)
     return mask

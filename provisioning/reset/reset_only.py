@@ -1,4 +1,4 @@
-"""The one way back of machines whose memory cannot be saved: to be made as they were at first."""
+"""Snapshots of machines whose memory cannot be saved: they can only be reset to ``ready``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 class ResetOnly:
     """`provisioning.protocols.Snapshots` with ``ready`` as the only snapshot.
 
-    Files without the programs that use them would be half a snapshot; so nothing can be saved.
+    Saving files without the programs that use them would be an incomplete snapshot, so `save` always
+    fails.
 
     Args:
-        name: of the machine, for errors.
-        renew: brings the machine back and verifies it.
-        why: nothing can be saved, one sentence.
+        name: name of the machine, for errors.
+        renew: resets the machine and verifies it.
+        why: why nothing can be saved, one sentence.
     """
 
     def __init__(self, name: str, renew: Callable[[], ResetReport], *, why: str) -> None:
@@ -30,7 +31,7 @@ class ResetOnly:
         self._why = why
 
     def save(self, name: str) -> None:
-        """Refuse.
+        """Raise an error: nothing can be saved.
 
         Raises:
             UnsupportedError: always.
@@ -38,31 +39,31 @@ class ResetOnly:
         raise UnsupportedError(
             f"{self._name} cannot be saved as {name!r}.",
             details=self._why,
-            resolution="Use a desktop VM (MESOCOSM_DESKTOP=vm) where snapshots are needed.",
+            resolution="If you need snapshots, use a desktop VM (MESOCOSM_DESKTOP=vm).",
         )
 
     def rewind(self, name: str) -> ResetReport:
-        """Bring the machine back and verify it.
+        """Reset the machine and verify it.
 
         Raises:
             SnapshotMissingError: `name` is not ``ready``.
-            MachineStartError: it did not come up in time.
-            ResetMismatchError: it is not as it was; it must not be used.
+            MachineStartError: the machine did not start in time.
+            ResetMismatchError: the machine differs from its initial state; it must not be used.
         """
         if name != READY:
             raise self._missing(name)
         return self._renew()
 
     def list_snapshots(self) -> Sequence[str]:
-        """Return the names of what can be gone back to."""
+        """Return the only snapshot name, ``ready``."""
         return [READY]
 
     def delete_snapshot(self, name: str) -> None:
-        """Refuse.
+        """Raise an error: ``ready`` cannot be deleted.
 
         Raises:
             SnapshotMissingError: `name` is not ``ready``.
-            UnsupportedError: it is, and is no file that could be deleted.
+            UnsupportedError: `name` is ``ready``, which cannot be deleted.
         """
         if name != READY:
             raise self._missing(name)
@@ -70,5 +71,5 @@ class ResetOnly:
 
     def _missing(self, name: str) -> SnapshotMissingError:
         return SnapshotMissingError(
-            f"{self._name} has no snapshot called {name!r}.", details=f"It has {READY!r} alone."
+            f"{self._name} has no snapshot {name!r}.", details=f"Its only snapshot is {READY!r}."
         )

@@ -1,4 +1,4 @@
-"""What a reset is verified by, kept beside what it brings back: a digest and a picture."""
+"""The state that a reset is verified against: a digest and a picture, stored with the snapshot."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from provisioning.reset.windows import WindowState
 
 MAX_NAMED = 20
-"""Differences that an error names."""
+"""Maximum number of differences that an error lists."""
 
 _MAX_LINE = 400
 _QUIET_WINDOW_S = 4.0
@@ -31,21 +31,21 @@ _TREE_TIMEOUT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class SavedState:
-    """A desktop as it must be after a reset.
+    """The state that a desktop must have after a reset.
 
     Attributes:
-        digest: what the probe tells.
-        picture: what the screen shows.
+        digest: state that the probe reports.
+        picture: content of the screen.
     """
 
     digest: StateDigest
     picture: Picture
 
     def write(self, path: Path) -> None:
-        """Keep it, the digest last: where it is, the picture is too.
+        """Write the state, the digest last: if the digest exists, so does the picture.
 
         Args:
-            path: of the digest, ``.json``; the picture goes beside it.
+            path: path of the digest, ``.json``; the picture is stored next to it.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         self.picture.write(picture_path(path))
@@ -53,10 +53,10 @@ class SavedState:
 
     @classmethod
     def read(cls, path: Path) -> SavedState:
-        """Read what was kept.
+        """Read a saved state.
 
         Raises:
-            OSError, ValueError: there is none, it is damaged, or an older probe's.
+            OSError, ValueError: the state is missing, damaged, or of an older probe.
         """
         digest = StateDigest.model_validate_json(path.read_bytes())
         return cls(digest, Picture.read(picture_path(path)))
@@ -64,76 +64,81 @@ class SavedState:
     def wait_for(
         self, link: Link, screen: Screen, *, timeout_s: float, every_s: float, clock: Clock
     ) -> tuple[str, ...]:
-        """Wait until a desktop is as this says; tell what differs still when time is up.
+        """Wait until a desktop matches this state; return the differences left at the timeout.
 
-        Its picture is taken once nothing else differs.
+        The screen is compared once nothing else differs.
 
         Args:
-            link: to the probe.
-            screen: of the machine.
-            timeout_s: the most that is waited.
-            every_s: pause between two looks.
-            clock: waits.
+            link: link to the probe.
+            screen: screen of the machine.
+            timeout_s: maximum time to wait.
+            every_s: pause between two checks.
+            clock: clock used for waits.
 
         Raises:
             LinkError: the probe does not answer.
         """
         differences: tuple[str, ...] = ()
 
-        def is_as_told() -> bool:
+        def matches() -> bool:
             nonlocal differences
             differences = self.digest.differences(take_digest(link))
             differences = differences or self.picture.differences(screen.capture())
             return not differences
 
-        wait_until(is_as_told, timeout_s=timeout_s, every_s=every_s, clock=clock)
+        wait_until(matches, timeout_s=timeout_s, every_s=every_s, clock=clock)
         return differences
 
     def require_provable(self, name: str) -> None:
-        """Refuse a state that no reset could be compared with.
+        """Check that a reset to this state can be verified.
 
         Args:
-            name: of the machine.
+            name: name of the machine.
 
         Raises:
-            SnapshotError: it was not seen whole, or most of the screen moves.
+            SnapshotError: a part of the state could not be read, or most of the screen changes.
         """
         trouble = self.digest.differences(self.digest)
         if self.picture.masked_ratio > MAX_MASKED_RATIO:
             trouble += (f"screen: {self.picture.masked_ratio:.0%} of it changes on its own",)
         if trouble:
             raise SnapshotError(
-                f"{name} cannot be saved: going back to it could not be verified.",
+                f"{name} cannot be saved: a reset to this state could not be verified.",
                 details="\n".join(trouble),
-                resolution="Let it come to rest: close what plays, wait for what does not answer.",
+                resolution="Wait until the desktop is idle: close animations and videos, and wait for "
+                "programs that do not respond.",
             )
 
 
 def learn(link: Link, screen: Screen, *, name: str, timeout_s: float, clock: Clock) -> SavedState:
-    """Return the state of a desktop once two looks some seconds apart agree.
+    """Return the state of a desktop once it does not change for some seconds.
 
     Args:
-        link: to the probe.
-        screen: of the machine.
-        name: of the machine, for errors.
-        timeout_s: the most that is waited.
-        clock: waits.
+        link: link to the probe.
+        screen: screen of the machine.
+        name: name of the machine, for errors.
+        timeout_s: maximum time to wait.
+        clock: clock used for waits.
 
     Raises:
-        MachineStartError: it does not come to rest in time.
-        SnapshotError: it does, but most of its screen moves.
+        MachineStartError: the desktop does not become idle in time.
+        SnapshotError: most of its screen changes on its own.
         LinkError: the probe does not answer.
     """
 
-    def look_twice() -> StateDigest | None:
+    def take_stable_digest() -> StateDigest | None:
         before = take_digest(link)
         clock.sleep(_QUIET_WINDOW_S)
         after = take_digest(link)
         return None if before.differences(after) else after
 
-    digest = wait_until(look_twice, timeout_s=timeout_s, every_s=0.0, clock=clock)
+    digest = wait_until(take_stable_digest, timeout_s=timeout_s, every_s=0.0, clock=clock)
     if digest is None:
-        raise MachineStartError(f"{name} did not come to rest within {timeout_s:g} s.")
+        raise MachineStartError(
+            f"{name} did not become idle within {timeout_s:g} s.",
+            details="Its files, settings, processes, windows or clipboards kept changing.",
+            resolution="Run `mesocosm doctor` to check the host, and try again when its load is low.",
+        )
     picture = watch_desktop(link, screen, digest.windows, clock=clock)
     state = SavedState(digest, picture)
     state.require_provable(name)
@@ -143,29 +148,29 @@ def learn(link: Link, screen: Screen, *, name: str, timeout_s: float, clock: Clo
 def watch_desktop(
     link: Link, screen: Screen, windows: Sequence[WindowState], *, clock: Clock
 ) -> Picture:
-    """Take the picture of a desktop, without its clocks and whatever moves within some seconds.
+    """Take the picture of a desktop, excluding its clocks and pixels that change within seconds.
 
     Args:
-        link: to the probe, whose accessibility tree tells where the clocks are.
-        screen: of the machine.
-        windows: that it has.
-        clock: waits.
+        link: link to the probe, whose accessibility tree locates the clocks.
+        screen: screen of the machine.
+        windows: windows of the desktop.
+        clock: clock used for waits.
 
     Raises:
         LinkError: the probe does not answer.
-        MachineError: there is no picture.
+        MachineError: no screenshot could be taken.
     """
     elements: Sequence[Element] = ()
-    with contextlib.suppress(GuestCallError):  # no bus: the panels are left out as a whole
+    with contextlib.suppress(GuestCallError):  # no accessibility bus: the whole panels are excluded
         elements = LinkTree(link, timeout_s=_TREE_TIMEOUT_S).elements()
     return watch(screen, left_out=clock_bounds(windows, elements), clock=clock)
 
 
 def picture_path(path: Path) -> Path:
-    """Return where the picture of a digest is."""
+    """Return the path of a digest's picture."""
     return path.with_suffix(".npy")
 
 
 def tell(differences: tuple[str, ...]) -> str:
-    """Put differences into the details of an error, one a line, the first of them."""
+    """Format the first `MAX_NAMED` differences for the details of an error, one per line."""
     return "\n".join(line[:_MAX_LINE] for line in differences[:MAX_NAMED])

@@ -1,4 +1,4 @@
-"""Compare the windows of a desktop before and after a reset."""
+"""Compares the windows of a desktop before and after a reset."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _MAX_TITLE = 80
 
 
 class WindowState(BaseModel):
-    """A managed window, as far as a reset must bring it back; ids and processes are not.
+    """The properties of a managed window that a reset must restore, so without ids and processes.
 
     Attributes:
-        title: what it is called.
+        title: its title.
         wm_class: instance and class.
-        kind: of the Extended Window Manager Hints: ``normal``, ``dialog``, ``dock``, ``desktop``
-            ...; empty when it tells none.
+        kind: type from the Extended Window Manager Hints: ``normal``, ``dialog``, ``dock``,
+            ``desktop`` ...; empty if it has none.
         geometry: left, top, width, height in screen px.
-        states: such as ``hidden`` or ``fullscreen``, sorted.
+        states: states such as ``hidden`` or ``fullscreen``, sorted.
         active: whether it has the focus.
     """
 
@@ -35,7 +35,7 @@ class WindowState(BaseModel):
     active: bool
 
     def __str__(self) -> str:
-        """Name it in one line."""
+        """Return a one-line description."""
         return f"{self.kind or 'window'} {self.title[:_MAX_TITLE]!r} ({'.'.join(self.wm_class)})"
 
 
@@ -45,8 +45,8 @@ def window_differences(
     """Return one line for each window that is new, gone or changed.
 
     Args:
-        before: bottom to top.
-        after: likewise.
+        before: windows before, bottom to top.
+        after: windows after, bottom to top.
     """
     pairs = _pair(before, after)
     matched_places = set(pairs.values())
@@ -80,7 +80,7 @@ def window_differences(
 
 
 def _pair(before: Sequence[WindowState], after: Sequence[WindowState]) -> dict[int, int]:
-    """Find each window again, first by all it shows, then by less; gives place by place."""
+    """Match windows, first by all properties, then by fewer; return index after by index before."""
     rules: tuple[Callable[[WindowState], object], ...] = (
         lambda window: (window.wm_class, window.kind, window.title, window.geometry),
         lambda window: (window.wm_class, window.kind, window.title),

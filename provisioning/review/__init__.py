@@ -1,1 +1,1 @@
-"""Check what a desktop shows before it is saved as ``ready``: resets reproduce faults faithfully."""
+"""Reviews a desktop before it is saved as ``ready``, as resets would reproduce any faults."""

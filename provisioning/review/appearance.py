@@ -1,4 +1,4 @@
-"""What a guest's own toolkit says about its icons and fonts."""
+"""Checks a guest's icons and fonts with its own toolkit."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MAX_NAMED = 8
 
 
 class Appearance(BaseModel):
-    """What is wrong with a desktop's icons and fonts.
+    """Problems of a desktop's icons and fonts.
 
     Attributes:
-        missing_icons: one line for each stock icon, or application's icon, that does not resolve.
+        missing_icons: one line for each stock icon or application icon that does not resolve.
         proportional_fonts: one line for each monospace font whose letters differ in width.
     """
 
@@ -32,7 +32,7 @@ class Appearance(BaseModel):
     proportional_fonts: list[str]
 
     def faults(self) -> tuple[str, ...]:
-        """Return one line for each fault; icons beyond the first few are counted."""
+        """Return one line for each fault; icons beyond the first few are only counted."""
         lines = [f"icon {line}" for line in self.missing_icons[:_MAX_NAMED]]
         if more := len(self.missing_icons) - _MAX_NAMED:
             lines += [f"icons: {more} more do not resolve"] if more > 0 else []
@@ -40,22 +40,22 @@ class Appearance(BaseModel):
 
 
 def read_appearance(commands: Commands) -> Appearance:
-    """Ask a desktop's toolkit about its icons and fonts, as the session's user.
+    """Check a desktop's icons and fonts with its toolkit, as the session's user.
 
     Args:
-        commands: of the desktop.
+        commands: runs programs on the desktop.
 
     Raises:
-        LinkError: the desktop does not answer, or its toolkit cannot be asked.
+        LinkError: the desktop does not answer, or the check cannot run.
     """
-    done = commands.run([_PYTHON, "-c", _script()], timeout_s=_TIMEOUT_S)
-    reason = done.stderr.decode(errors="replace")[-800:]
-    if done.exit_code == 0:
+    result = commands.run([_PYTHON, "-c", _script()], timeout_s=_TIMEOUT_S)
+    reason = result.stderr.decode(errors="replace")[-800:]
+    if result.exit_code == 0:
         try:
-            return Appearance.model_validate_json(done.stdout)
+            return Appearance.model_validate_json(result.stdout)
         except ValidationError as exc:
             reason = str(exc)
-    raise LinkProtocolError("The guest's icons and fonts could not be examined.", details=reason)
+    raise LinkProtocolError("The guest's icons and fonts could not be checked.", details=reason)
 
 
 @cache

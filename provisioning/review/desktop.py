@@ -1,4 +1,4 @@
-"""Review a desktop that has come to rest: what is wrong with it, and what has changed."""
+"""Reviews an idle desktop: its faults, and changes from the reviewed picture."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from provisioning.reset.windows import WindowState
 
 _LOG = logging.getLogger(__name__)
-# A desktop that has just come up has much to tell for the first time.
+# The first replies of a desktop that has just started are large.
 _TREE_TIMEOUT_S = 60.0
 _DIGEST_TIMEOUT_S = 30.0
-# On a slow host a desktop comes to rest before all that it shows has told its accessibility tree.
+# On a slow host, a desktop is idle before all its programs have published their accessibility tree.
 _WHOLE_TIMEOUT_S = 90.0
 _LOOK_EVERY_S = 3.0
 _INTERRUPTING_ROLES = frozenset({"alert", "dialog", "file chooser", "notification"})
 _INTERRUPTING_KINDS = frozenset({"dialog", "splash", "notification"})
 EXPECTED_KINDS = (("dock", 2, "panels"), ("desktop", 1, "desktop"))
-"""Kind of window, how many of it every desktop of ours has, and what they are called."""
+"""Window kind, minimum count on every desktop of the appliance, and name for messages."""
 
 EXPECTED_ICONS = ("Home", "Trash")
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What was found on a desktop.
+    """The result of a review.
 
     Attributes:
-        faults: one line each; with any of them it must not be lent.
-        warnings: one line each; what it shows is not what was reviewed, which may be right.
-        frame: what it showed, uint8 array (H, W, 3), RGB.
+        faults: one line each; a desktop with faults must not be leased.
+        warnings: one line each; differences from the reviewed picture, which may be correct.
+        frame: the desktop's screenshot, uint8 array (H, W, 3), RGB.
     """
 
     faults: tuple[str, ...]
@@ -54,37 +54,37 @@ class Review:
     frame: Frame
 
     def require_faultless(self, name: str, picture: Path) -> None:
-        """Refuse a desktop with faults, its picture kept.
+        """Reject a desktop with faults, and save its screenshot.
 
         Args:
-            name: of the machine.
-            picture: where its picture is written, PNG.
+            name: name of the machine.
+            picture: path of the screenshot to write, PNG.
 
         Raises:
-            DesktopFaultyError: it has faults.
+            DesktopFaultyError: the desktop has faults.
         """
         if not self.faults:
             return
         picture.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(self.frame).save(picture)
         raise DesktopFaultyError(
-            f"{name} is not fit to be saved: {self.faults[0]}.",
-            details="\n".join((*self.faults, *self.warnings, f"It looks like this: {picture}")),
-            resolution="`mesocosm image build desktop --force` builds its image anew; if that has "
-            "the same fault, choose another with MESOCOSM_DISTRIBUTION.",
+            f"{name} has faults and was not saved: {self.faults[0]}.",
+            details="\n".join((*self.faults, *self.warnings, f"Screenshot: {picture}")),
+            resolution="Run `mesocosm image build desktop --force` to rebuild its image. If the fault "
+            "persists, choose another distribution with MESOCOSM_DISTRIBUTION.",
         )
 
 
 def review_desktop(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> Review:
-    """Review a desktop that has come to rest, once it is whole or 90 s have gone by.
+    """Review an idle desktop once it is complete, or after 90 s.
 
     Args:
         machine: the desktop.
-        clock: waits.
+        clock: clock used for waits.
 
     Raises:
-        LinkError: the probe does not answer, or the tree or the toolkit cannot be asked.
-        MachineError: there is no picture.
+        LinkError: the probe does not answer, or the tree or the toolkit cannot be queried.
+        MachineError: no screenshot could be taken.
     """
     image = machine.info.image
     windows, elements = look_until_whole(machine.link, clock)
@@ -104,11 +104,11 @@ def review_desktop(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> Review:
 
 
 def look_until_whole(link: Link, clock: Clock) -> tuple[Sequence[WindowState], Sequence[Element]]:
-    """Return a desktop's windows and accessibility tree, once nothing is missing or after 90 s.
+    """Return a desktop's windows and accessibility tree once they are complete, or after 90 s.
 
     Args:
-        link: to the probe.
-        clock: waits.
+        link: link to the probe.
+        clock: clock used for waits.
 
     Raises:
         LinkError: the probe does not answer.
@@ -129,10 +129,10 @@ def look_until_whole(link: Link, clock: Clock) -> tuple[Sequence[WindowState], S
 def find_interruptions(
     windows: Sequence[WindowState], elements: Sequence[Element]
 ) -> tuple[str, ...]:
-    """Return one line for each dialog or alert that would take what an agent types.
+    """Return one line for each dialog or alert that would receive an agent's input.
 
     Args:
-        windows: of the desktop.
+        windows: windows of the desktop.
         elements: its accessibility tree.
     """
     lines = [
@@ -141,7 +141,7 @@ def find_interruptions(
         if window.kind in _INTERRUPTING_KINDS
     ]
     lines += [
-        f"the tree holds the {element.role} {element.name!r}"
+        f"the accessibility tree has the {element.role} {element.name!r}"
         for element in elements
         if element.role in _INTERRUPTING_ROLES
     ]
@@ -151,10 +151,10 @@ def find_interruptions(
 def find_missing_windows(
     windows: Sequence[WindowState], elements: Sequence[Element]
 ) -> tuple[str, ...]:
-    """Return one line for each part that every desktop of ours has and this one lacks.
+    """Return one line for each standard part of the appliance's desktops that is missing.
 
     Args:
-        windows: of the desktop.
+        windows: windows of the desktop.
         elements: its accessibility tree.
     """
     lines = []
@@ -175,33 +175,31 @@ def find_missing_windows(
 
 
 def find_missing_icons(elements: Sequence[Element]) -> tuple[str, ...]:
-    """Return one line for each icon that the desktop itself lacks.
+    """Return one line for each standard icon missing on the desktop.
 
-    On a host too slow to start the trash's service in time, the session goes on without its icon.
+    On a host too slow to start the trash service in time, the session continues without its icon.
 
     Args:
         elements: the accessibility tree.
     """
     shown = {element.name for element in elements}
-    return tuple(
-        f"the desktop has no icon called {name}" for name in EXPECTED_ICONS if name not in shown
-    )
+    return tuple(f"the desktop has no {name} icon" for name in EXPECTED_ICONS if name not in shown)
 
 
 def compare_picture(
     frame: Frame, windows: Sequence[WindowState], elements: Sequence[Element], *, image: str
 ) -> tuple[str, ...]:
-    """Return a line when the picture is not the one that was reviewed, clocks left out.
+    """Return a line if the screenshot differs from the reviewed picture, ignoring clocks.
 
     Args:
         frame: uint8 array (H, W, 3), RGB.
-        windows: of the desktop.
+        windows: windows of the desktop.
         elements: its accessibility tree.
-        image: label of what it was made from.
+        image: label of its image.
     """
     reviewed = read_reviewed(image)
     if reviewed is None:
-        return (f"nobody has reviewed a picture of {image}",)
+        return (f"there is no reviewed picture of {image}",)
     ratio = changed_ratio(reviewed, frame, clock_bounds(windows, elements))
     if ratio <= MAX_CHANGED_RATIO:
         return ()

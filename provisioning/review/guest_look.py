@@ -1,7 +1,7 @@
-"""Runs in a desktop guest, as the agent's user: which stock icons and fonts are not to be had.
+"""Runs in a desktop guest, as the agent's user: checks which stock icons and fonts are missing.
 
-It prints one JSON object, see `provisioning.review.appearance.Appearance`. Standard library and
-PyGObject only.
+It prints one JSON object; see `provisioning.review.appearance.Appearance`. It uses only the
+standard library and PyGObject.
 """
 
 from __future__ import annotations
@@ -69,18 +69,18 @@ def missing_icons() -> list[str]:
 
 
 def trouble_with_svg() -> list[str]:
-    """Return why scalable icons, of which themes hold many, cannot be shown."""
+    """Return why scalable icons, which many themes use, cannot be shown."""
     try:
         loader = GdkPixbuf.PixbufLoader.new_with_mime_type("image/svg+xml")
         loader.write(SVG)
         loader.close()
     except GLib.Error as exc:
-        return [f"scalable (SVG), is librsvg2-common there: {exc.message}"]
+        return [f"scalable (SVG), check that librsvg2-common is installed: {exc.message}"]
     return []
 
 
 def trouble_of(theme: Any, name: str) -> list[str]:  # noqa: ANN401 - gi is untyped
-    """Return why an icon cannot be shown, at the first size where it cannot."""
+    """Return why an icon cannot be shown, at the first size that fails."""
     for size_px in SIZES_PX:
         icon_info = theme.lookup_icon(name, size_px, Gtk.IconLookupFlags(0))
         if icon_info is None:
@@ -93,7 +93,7 @@ def trouble_of(theme: Any, name: str) -> list[str]:  # noqa: ANN401 - gi is unty
 
 
 def proportional_fonts() -> list[str]:
-    """Return one line for each monospace font whose letters are not equally wide."""
+    """Return one line for each monospace font whose letters differ in width."""
     setting = Gio.Settings.new("org.gnome.desktop.interface").get_string("monospace-font-name")
     context = PangoCairo.FontMap.get_default().create_context()
     lines = []

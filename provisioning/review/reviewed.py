@@ -1,4 +1,4 @@
-"""Pictures of fresh desktops that a person has looked at and found right, one a distribution."""
+"""Reviewed pictures of fresh desktops, which a person has approved: one per distribution."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from provisioning.protocols import Bounds, Frame
 
 MAX_CHANGED_RATIO = 0.02
-"""With a larger share of changed pixels a desktop is not the one that was reviewed."""
+"""Maximum share of changed pixels at which a desktop counts as the reviewed one."""
 
 FOLDER = Path(images.__file__).parent / "reviewed"
 
 
 def reviewed_path(image: str) -> Path:
-    """Return where the reviewed picture of an image is, or would be.
+    """Return the path of an image's reviewed picture, which need not exist.
 
     Args:
-        image: its label, such as ``desktop:ubuntu-22.04``.
+        image: label of the image, such as ``desktop:ubuntu-22.04``.
     """
     return FOLDER / f"{image.replace(':', '-').removesuffix('-cloud')}.png"
 
 
 def read_reviewed(image: str) -> Frame | None:
-    """Read the reviewed picture of an image; None where nobody has reviewed one.
+    """Read the reviewed picture of an image; return None if there is none.
 
     Returns:
         uint8 array (H, W, 3), RGB.
@@ -45,12 +45,12 @@ def read_reviewed(image: str) -> Frame | None:
 
 
 def changed_ratio(reviewed: Frame, current: Frame, left_out: Sequence[Bounds] = ()) -> float:
-    """Return the share of pixels, 0 to 1, that differ visibly; 1 when the sizes differ.
+    """Return the share of pixels, 0 to 1, that differ visibly; 1 if the sizes differ.
 
     Args:
         reviewed: uint8 array (H, W, 3), RGB.
-        current: likewise.
-        left_out: where clocks are; these count as equal.
+        current: uint8 array (H, W, 3), RGB.
+        left_out: areas of clocks, which count as equal.
     """
     if reviewed.shape != current.shape:
         return 1.0

@@ -617,7 +617,7 @@ def test_a_probe_that_starts_anew_ends_the_calls_to_the_one_before(
             first.kill()
             first.wait()
             second = start_probe()
-            with pytest.raises(LinkClosedError, match="anew"):
+            with pytest.raises(LinkClosedError, match="restarted"):
                 waiting.result(timeout=30)
         assert pid_of(client) == second.pid
     finally:

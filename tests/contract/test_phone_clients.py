@@ -333,7 +333,7 @@ class TestConsole:
             own.close()
 
     def test_a_wrong_token_is_refused(self, phone: LocalPhone) -> None:
-        with pytest.raises(LinkClosedError, match="refuses this token"):
+        with pytest.raises(LinkClosedError, match="refused the token"):
             ConsoleClient(("127.0.0.1", phone.console_port), "another")
 
     def test_nothing_works_without_the_token(self, phone: LocalPhone) -> None:

@@ -94,4 +94,4 @@ def test_a_display_that_is_gone_is_told(link: LinkClient, desktop: DesktopStandI
     desktop.close()
     after = take_digest(link)
     assert after.unseen
-    assert any("could not be looked at" in line for line in before.differences(after))
+    assert any("could not be read" in line for line in before.differences(after))

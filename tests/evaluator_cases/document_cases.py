@@ -39,13 +39,14 @@ def document_cases(
     *,
     bomb: bool = False,
 ) -> tuple[Case, ...]:
-    """Return the cases of a missing, broken, empty and hostile document.
+    """Return the cases of a missing, corrupt, empty and hostile document.
 
     Args:
         good: files that meet the evaluator, by format; the first one is used most.
-        bare: documents of the same formats in which there is nothing.
-        args: the evaluator's arguments; their ``path`` is where the file stands.
-        bomb: try an archive that unpacks to more than is read as well, which takes a second.
+        bare: empty documents of the same formats.
+        args: the evaluator's arguments; their ``path`` is the path of the file.
+        bomb: whether to include an archive that unpacks to more than the limit, which takes a
+            second.
     """
     path = str(args["path"])
     cases: list[Case] = []
@@ -66,12 +67,12 @@ def document_cases(
 
 
 def picture_cases(make: Make, args: Mapping[str, Json], key: str = "path") -> tuple[Case, ...]:
-    """Return the cases of a missing, broken, empty and hostile picture or PDF.
+    """Return the cases of a missing, corrupt, empty and hostile picture or PDF.
 
     Args:
         make: a file that meets the evaluator.
         args: the evaluator's arguments.
-        key: the argument that says where the file stands.
+        key: the argument with the path of the file.
     """
     path = str(args[key])
     return (

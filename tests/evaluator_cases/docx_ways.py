@@ -1,4 +1,4 @@
-"""Word documents as other programs write them, and what they hold and do not show."""
+"""Word documents in the forms of other programs, and their invisible content."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def shown_run_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     Args:
         text: the paragraph.
-        args: of an evaluator that is met by this paragraph alone.
+        args: arguments of an evaluator that is met by only this paragraph.
     """
     path = str(args["path"])
     first, rest = text[:4], text[4:]
@@ -178,7 +178,7 @@ def merged_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     """Return tables with a cell that is merged over two columns, and over two rows.
 
     Args:
-        args: of an evaluator of a table, without its rows.
+        args: arguments of an evaluator of a table, without its rows.
     """
     path = str(args["path"])
 
@@ -305,10 +305,10 @@ def _styled_table(shades: Mapping[str, str], look: str, white: set[int], own: st
 
 
 def styled_table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return a table of three rows with white text on what its style shades.
+    """Return a table of three rows with white text on shading by its style.
 
     Args:
-        args: of an evaluator of a table, without its rows.
+        args: arguments of an evaluator of a table, without its rows.
     """
     path = str(args["path"])
     args = {**args, "rows": [["Name", "Age"], ["Ann", "31"], ["Lee", "7"]]}
@@ -463,10 +463,10 @@ def _by_hidden_style(args: Mapping[str, Json]) -> Iterator[Case]:
 
 
 def inkless_neighbour_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of the bold passage "now" beside marks that show nothing.
+    """Return cases of the bold passage "now" next to invisible characters.
 
     Args:
-        args: of the evaluator of that passage's look.
+        args: arguments of the evaluator of that passage's formatting.
     """
     path = str(args["path"])
     bold = "<w:b/>"

@@ -1,4 +1,4 @@
-"""Forged pictures, and honest ones made in other ways, of one original."""
+"""Forged pictures of an original, and legitimate ones created in other ways."""
 
 from __future__ import annotations
 

@@ -133,11 +133,11 @@ _SEEN_PARAGRAPHS = {
 
 
 def look_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of one paragraph that is seen or not.
+    """Return cases of a paragraph that is visible or not.
 
     Args:
         text: the paragraph.
-        args: of an evaluator that is met by this paragraph alone.
+        args: arguments of an evaluator that is met by only this paragraph.
     """
     path = str(args["path"])
     builders = {"unseen": forged, "seen": another_way}

@@ -75,7 +75,7 @@ def _mutate_evaluators(tables: list[CaseTable], options: argparse.Namespace) -> 
 def _mutate_modules(tables: list[CaseTable], options: argparse.Namespace) -> Reports:
     """Mutate modules one by one, each tested by the cases of the evaluators that use it.
 
-    Cases are prepared once for modules beside each other that the same evaluators use.
+    Cases are prepared once for consecutive modules that the same evaluators use.
     """
     known = mutated_modules(tables)
     names = [f"evaluators.{name.removeprefix('evaluators.')}" for name in options.module or ()]

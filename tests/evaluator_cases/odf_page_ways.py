@@ -66,7 +66,7 @@ def ground_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     Args:
         text: the paragraph.
-        args: of an evaluator that is met by this paragraph alone.
+        args: arguments of an evaluator that is met by only this paragraph.
     """
     path = str(args["path"])
     white, black = (f"<text:p>{_span(text, ink)}</text:p>" for ink in "WK")
@@ -258,7 +258,7 @@ def blank_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     Args:
         text: the paragraph, of two words.
-        args: of an evaluator that is met by this paragraph alone.
+        args: arguments of an evaluator that is met by only this paragraph.
     """
     path = str(args["path"])
     first, rest = text.split(" ")

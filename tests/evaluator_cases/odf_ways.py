@@ -113,7 +113,7 @@ def _odt(body: str, **more: Any) -> Any:
 
 
 def of_another_kind(data: bytes, kind: str) -> bytes:
-    """Return an .odt that says that it is of another kind, such as ``text-template``."""
+    """Return an .odt that declares another kind, such as ``text-template``."""
     parts = unzipped(data)
     manifest = parts["META-INF/manifest.xml"].replace(_MIME.encode(), f"{_MIME}-{kind}".encode())
     return changed(
@@ -126,7 +126,7 @@ def body_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     Args:
         text: the paragraph.
-        args: of an evaluator that is met by this paragraph alone.
+        args: arguments of an evaluator that is met by only this paragraph.
     """
     path = str(args["path"])
     first, rest = text[:4], text[4:]
@@ -154,11 +154,11 @@ def body_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def part_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of a document of one paragraph with further parts, good ones and broken ones.
+    """Return cases of a document of one paragraph with further parts, valid and malformed ones.
 
     Args:
         text: the paragraph.
-        args: of an evaluator that is met by this paragraph alone.
+        args: arguments of an evaluator that is met by only this paragraph.
     """
     path = str(args["path"])
     plain = f"<text:p>{text}</text:p>"
@@ -184,7 +184,7 @@ def page_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     Args:
         text: the paragraph.
-        args: of an evaluator that is met by this paragraph alone.
+        args: arguments of an evaluator that is met by only this paragraph.
     """
     path = str(args["path"])
     edges = ((another_way, _AT_THE_EDGE), (forged, _OFF_THE_EDGE))
@@ -211,11 +211,11 @@ def page_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def nested_style_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of one paragraph whose style and whose text's style are seen together.
+    """Return cases of one paragraph that combine its style with its text's style.
 
     Args:
         text: the paragraph.
-        args: of an evaluator that is met by this paragraph alone.
+        args: arguments of an evaluator that is met by only this paragraph.
     """
     path = str(args["path"])
     styles = (

@@ -1,4 +1,4 @@
-"""Pages whose layers and notes hide *Invoice 7*, and honest pages that use them."""
+"""Pages whose layers and notes hide *Invoice 7*, and legitimate pages that use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages whose operators hide *Invoice 7*, and honest pages that use the same operators."""
+"""Pages whose operators hide *Invoice 7*, and legitimate pages that use the same operators."""
 
 from __future__ import annotations
 

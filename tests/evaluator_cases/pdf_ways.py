@@ -1,4 +1,4 @@
-"""Forged PDFs, and honest ones made in other ways, of an invoice."""
+"""Forged PDFs of an invoice, and legitimate ones created in other ways."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ def _page(
 
 
 def _displaced(content: str) -> bytes:
-    """Make a PDF of one page whose table of places is not where it says."""
+    """Create a PDF of one page whose cross-reference table is not at the stated position."""
     return _page(content).replace(b"startxref\n", b"startxref\n9")
 
 
@@ -339,7 +339,7 @@ def _added() -> bytes:
 
 
 def _restricted(pages: list[str]) -> bytes:
-    """Encrypt a PDF with a password for its owner alone: everybody opens it."""
+    """Encrypt a PDF with only an owner password, so that all users can open it."""
     import pypdf
 
     source = pdf(pages, title="Report", fields={"name": "Ann"})

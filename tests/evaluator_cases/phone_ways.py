@@ -1,4 +1,4 @@
-"""Forged states of phones, and honest ones reached in other ways."""
+"""Forged states of phones, and legitimate ones reached in other ways."""
 
 from __future__ import annotations
 

@@ -60,9 +60,9 @@ class ProgramsFixture(DesktopFixture):
         """Start a program as the agent and wait until it runs.
 
         Args:
-            path: of the program.
-            named: what the process calls itself.
-            by: a dynamic linker of this host that is given the program; the kernel's choice when empty.
+            path: path of the program.
+            named: displayed name of the process.
+            by: a dynamic linker of this host that loads the program; empty for the kernel's choice.
         """
         full = str(self.at(path))
         if by:
@@ -77,7 +77,7 @@ class ProgramsFixture(DesktopFixture):
         self._run(["unshare", own, "/bin/sh", "-c", script, "sh", *files])
 
     def start_apart(self, path: str) -> None:
-        """Start a program in a user namespace of its own, in which its maker may write to its memory."""
+        """Start a program in its own user namespace, in which its creator may write to its memory."""
         self._run(["unshare", "--user", str(self.at(path))])
 
     def run(self, argv: list[str], cwd: Path) -> None:

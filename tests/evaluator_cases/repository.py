@@ -51,7 +51,7 @@ class RepositoryFixture(DesktopFixture):
         self._commits = 0
 
     def subject(self) -> ScratchGuest:
-        """Create a guest with nothing cached."""
+        """Create a guest with an empty cache."""
         if not self.git_exit_code:
             return super().subject()
         guest = _GuestWithoutGit(self.folder, self.answers)
@@ -113,15 +113,15 @@ def _symbolic(name: str, target: str) -> State:
 
 
 def _stale_remote(fixture: RepositoryFixture) -> None:
-    """Make a branch, and a remote's default branch that is no longer there."""
+    """Create a branch, and a dangling default branch of a remote."""
     _symbolic("refs/remotes/origin/HEAD", "refs/remotes/origin/master")(fixture)
     fixture.git("branch", "fix")
 
 
 def in_latin_1(*, says: bool = True) -> State:
-    """Return a state whose commit's message, ``café``, is given in Latin-1.
+    """Return a state with a commit whose message, ``café``, is in Latin-1.
 
-    The commit may say so; git makes UTF-8 of one that does not.
+    The commit may declare this; otherwise git treats the message as UTF-8.
     """
 
     def make(fixture: RepositoryFixture) -> None:

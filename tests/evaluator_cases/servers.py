@@ -48,7 +48,7 @@ Page = tuple[int, bytes]
 
 
 class _Server(socketserver.ThreadingTCPServer):
-    """Handles connections in threads of its own."""
+    """Server that handles connections in separate threads."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -193,7 +193,7 @@ class MailFixture(ServerFixture):
 
     Attributes:
         folders: flags and bytes of each message, by folder.
-        flags_last: whether the server says flags after the content.
+        flags_last: whether the server sends flags after the content.
     """
 
     flags_last = False

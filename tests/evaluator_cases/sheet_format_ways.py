@@ -124,7 +124,7 @@ def _block(rows: int, columns: int, name: str = "Data") -> str:
 
 
 def _times(put: Callable[[object], Any]) -> tuple[tuple[str, Any, Any, tuple[str, ...]], ...]:
-    """Return times in cells: name, what makes the file, kind of case, and what is looked for."""
+    """Return times in cells: name, function that creates the file, kind of case, and expected value."""
     kind, date, time = "office:value-type", "office:date-value", "office:time-value"
 
     def ods(name: str, key: str, value: str) -> Any:
@@ -366,7 +366,7 @@ def _beside_a_line(chart: Any) -> None:
 
 
 def _entitled_by_cell(make: Any, title: str) -> bytes:
-    """Return a workbook whose chart has the title of a cell; nobody has read it when empty."""
+    """Return a workbook whose chart has its title from a cell; if empty, no program has stored it."""
     data = make()
     cache = f'<strCache><ptCount val="1"/><pt idx="0"><v>{title}</v></pt></strCache>'
     source = f"<strRef><f>Data!$A$1</f>{cache if title else ''}</strRef>"

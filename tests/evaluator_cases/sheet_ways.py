@@ -1,4 +1,4 @@
-"""Forged spreadsheets, and honest ones made in other ways, of the table of tea and milk."""
+"""Forged spreadsheets of the table of tea and milk, and legitimate ones created in other ways."""
 
 from __future__ import annotations
 

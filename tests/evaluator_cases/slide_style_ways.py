@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _list_style(element: Any, xml: str) -> None:
-    """Replace the list style of what holds text, such as ``<a:lvl1pPr><a:defRPr sz='100'/></a:lvl1pPr>``."""
+    """Replace the list style of an element with text, such as ``<a:lvl1pPr><a:defRPr sz='100'/></a:lvl1pPr>``."""
     from pptx.oxml import parse_xml
     from pptx.oxml.ns import nsdecls
 

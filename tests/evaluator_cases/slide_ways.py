@@ -1,4 +1,4 @@
-"""Forged presentations, and honest ones made in other ways, of the talk that says hello."""
+"""Forged versions of the presentation, and legitimate ones created in other ways."""
 
 from __future__ import annotations
 

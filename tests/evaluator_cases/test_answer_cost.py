@@ -1,4 +1,4 @@
-"""The largest accepted answer costs every evaluator of the session little, whatever it holds."""
+"""The largest accepted answer is cheap for every evaluator of the session, regardless of its content."""
 
 from __future__ import annotations
 

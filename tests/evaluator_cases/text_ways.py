@@ -1,4 +1,4 @@
-"""Forged text documents, and honest ones written in other ways than `documents.text` writes them."""
+"""Forged text documents, and legitimate ones in other forms than those of `documents.text`."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _in_hidden_section(make: Make) -> bytes:
 
 
 def hidden_cases(good: Mapping[str, Make], args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of documents with the right content, none of which a reader sees."""
+    """Return cases of documents with the right but invisible content."""
     path = str(args["path"])
     return (
         *(
@@ -176,11 +176,11 @@ def odt_of_paragraph_style(text: str, properties: str) -> bytes:
 
 
 def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of one paragraph: places that are not the body, and other honest ways.
+    """Return cases of one paragraph: places that are not the body, and other legitimate ways.
 
     Args:
         text: the paragraph.
-        args: of an evaluator that is met by this paragraph alone.
+        args: arguments of an evaluator that is met by only this paragraph.
     """
     path = str(args["path"])
     first, rest = text[:4], text[4:]
@@ -307,7 +307,7 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def heading_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return other honest ways of a heading of level 1."""
+    """Return other legitimate forms of a heading of level 1."""
     path = str(args["path"])
     style = '<w:pStyle w:val="Heading1"/>'
     return (
@@ -355,11 +355,11 @@ def heading_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 def passage_cases(
     args: Mapping[str, Json], properties: str, style_properties: str
 ) -> tuple[Case, ...]:
-    """Return other honest ways of the passage "now" in "It is now or never".
+    """Return other legitimate forms of the passage "now" in "It is now or never".
 
     Args:
         args: of an evaluator of the passage's look.
-        properties: WordprocessingML of the look, set on the passage.
+        properties: WordprocessingML of the formatting, set on the passage.
         style_properties: the same as attributes of OpenDocument's text properties.
     """
     path = str(args["path"])
@@ -500,7 +500,7 @@ def alignment_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return other honest ways of the table of Ann's age."""
+    """Return other legitimate forms of the table of Ann's age."""
     path = str(args["path"])
 
     def row(*cells: str, properties: str = "", shade: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Forged screens and pictures, and honest ones that look otherwise."""
+"""Forged screens and pictures, and legitimate ones that look different."""
 
 from __future__ import annotations
 

@@ -122,6 +122,10 @@ def test_a_compromised_hypervisor_reaches_neither_keys_nor_results(settings: Set
     (name,) = names.require().text.splitlines()
     seen = run(["docker", "exec", name, "ls", "-A", str(settings.state_dir)]).require().text
     assert set(seen.split()) == {"images", "machines", "run", "templates"}
+    # A phone's console takes commands from whoever knows its token.
+    assert list(settings.devices_dir.glob("phone-*/console-token"))
+    mine = run(["docker", "exec", name, "ls", "-A", str(settings.machines_dir)]).require().text
+    assert all(folder.startswith("desktop-") for folder in mine.split())
     run_dir = run(["docker", "exec", name, "ls", "-A", str(settings.run_dir)]).require().text
     assert run_dir.split() == ["libvirt"]
     touched = run(["docker", "exec", name, "touch", str(settings.images_dir / "x")])

@@ -292,4 +292,4 @@ def test_without_an_image_nothing_is_made(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     with pytest.raises(ImageMissingError, match="mesocosm image build"):
         ContainerBackend(settings).make(lambda _words: None)
-    assert not settings.machines_dir.exists()
+    assert not settings.devices_dir.exists()

@@ -155,7 +155,7 @@ def test_a_machine_that_differs_from_its_digest_is_refused_and_named(vm: Desktop
 def test_an_unknown_snapshot_and_a_bad_name_are_told_apart(vm: DesktopVm) -> None:
     with pytest.raises(SnapshotMissingError, match=READY):
         vm.snapshots.rewind("never-saved")
-    with pytest.raises(SnapshotError, match="no name for a snapshot"):
+    with pytest.raises(SnapshotError, match="not a valid snapshot name"):
         vm.snapshots.save("a b; quit")
 
 

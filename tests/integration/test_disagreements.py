@@ -140,7 +140,7 @@ def on_this_host() -> Iterator[Place]:
         ),
         pytest.param(
             vm,
-            "shows there what it showed before the window was",
+            "shows no change there since before the window existed",
             id="vm",
             marks=[pytest.mark.vm, pytest.mark.slow, NEEDS_APPLIANCE],
         ),
@@ -162,7 +162,7 @@ def test_a_window_that_the_picture_does_not_show_is_reported(
             desktop.shell("kill $(cat forged.pid); rm -f ready wire.py forged.*")
         assert [row.role for row in disagreements] == ["desktop"]
         assert disagreements[0].guest == "the window 'Letter' is in front, 400x300 px at 300,200"
-        assert disagreements[0].appliance == f"{desktop.screen.seen_by}'s picture {shows}"
+        assert disagreements[0].appliance == f"{desktop.screen.seen_by}'s screenshot {shows}"
         output = desktop.shell(SHOWN)
         try:
             assert wait_until(lambda: desktop.in_front() == ["Note"], timeout_s=60), output

@@ -97,4 +97,4 @@ def test_an_interrupt_records_the_trial_as_cancelled(tmp_path: Path, number: int
     assert report["trials"][-1]["verdict"] == "INCONCLUSIVE"
     assert len(report["unfinished"]) + len(report["trials"]) == 8
     assert b"Traceback" not in err
-    assert f"go on with: mesocosm resume {report['run']}" in err.decode()
+    assert f"To continue: mesocosm resume {report['run']}" in err.decode()

@@ -116,7 +116,7 @@ def test_an_operator_sees_the_screen_takes_it_and_gives_it_back(
     assert isinstance(desk, FakeMachineDesk)
     sign_in(page, site.token)
     page.goto(f"/fleet/{FREE}")
-    page.get_by_text("Live, to look at.").wait_for()
+    page.get_by_text("Live, view only.").wait_for()
     assert wait_until(lambda: is_drawn(page), timeout_s=LONG_MS / 1000)
     assert page.locator("img.screen").is_hidden()
     canvas = page.locator(".live canvas")
@@ -125,15 +125,15 @@ def test_an_operator_sees_the_screen_takes_it_and_gives_it_back(
     page.keyboard.press("a")
     assert len(firmware.inputs()) == before
 
-    page.get_by_role("button", name="Take keys and pointer").click()
+    page.get_by_role("button", name="Take control").click()
     page.keyboard.press("Enter")
     canvas.click(position={"x": 40, "y": 40})
-    page.get_by_text("nobody else gets it").wait_for()
+    page.get_by_text("nobody else can use it").wait_for()
     assert FREE in desk.used
     assert wait_until(lambda: clicks(firmware, before) == 2, timeout_s=60)
     assert "input_event_key_qcode" in firmware.inputs()[before:]
     page.keyboard.press("Shift+Escape")
-    page.get_by_role("button", name="Take keys and pointer").wait_for()
+    page.get_by_role("button", name="Take control").wait_for()
     canvas.click(position={"x": 50, "y": 50})
     page.goto("/fleet")
     assert wait_until(lambda: FREE not in desk.used, timeout_s=60)
@@ -143,10 +143,10 @@ def test_an_operator_sees_the_screen_takes_it_and_gives_it_back(
 def test_a_machine_in_use_is_looked_at(page: Page, site: Site, firmware: Firmware) -> None:
     sign_in(page, site.token)
     page.goto(f"/fleet/{USED}")
-    page.get_by_role("button", name="Take keys and pointer").click()
+    page.get_by_role("button", name="Take control").click()
     before = len(firmware.inputs())
     page.keyboard.press("Enter")
-    page.get_by_text("while somebody else has it").wait_for()
+    page.get_by_text("while it is in use").wait_for()
     assert len(firmware.inputs()) == before
 
 
@@ -156,7 +156,7 @@ def test_axe_finds_nothing_serious_on_a_live_screen(page: Page, site: Site) -> N
         pytest.skip(axe)
     sign_in(page, site.token)
     page.goto(f"/fleet/{FREE}")
-    page.get_by_role("button", name="Take keys and pointer").click()
+    page.get_by_role("button", name="Take control").click()
     page.evaluate(axe.read_text())
     report = page.evaluate("axe.run({resultTypes: ['violations']})")
     serious = [row["id"] for row in report["violations"] if row["impact"] in SERIOUS]
@@ -168,8 +168,8 @@ def test_a_reader_has_no_button_and_pictures_follow_a_screen_that_ends(
 ) -> None:
     sign_in(page, site.around.tokens.add("reader", Role.READ))
     page.goto(f"/fleet/{FREE}")
-    page.get_by_text("Live, to look at.").wait_for()
-    assert page.get_by_role("button", name="Take keys and pointer").count() == 0
+    page.get_by_text("Live, view only.").wait_for()
+    assert page.get_by_role("button", name="Take control").count() == 0
     site.around.tokens.remove("reader")
     page.get_by_text("The live screen has ended").wait_for()
     assert page.locator("img.screen").is_visible()

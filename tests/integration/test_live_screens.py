@@ -181,7 +181,7 @@ def test_machines_without_vnc_say_so(site: Site) -> None:
     with HttpViewer(site.address, site.operator, PHONE) as viewer:
         assert viewer.status == 503
     page = site.ask("GET", f"/fleet/{PHONE}", **of(site))[1]
-    assert f"{PHONE} offers no VNC" in page
+    assert f"{PHONE} has no VNC server" in page
     assert "live-screen.js" not in page
     assert f'data-screen="/fleet/{PHONE}/picture"' in page
 

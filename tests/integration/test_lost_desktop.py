@@ -62,4 +62,4 @@ def test_a_killed_qemu_shows_within_five_seconds(capsys: pytest.CaptureFixture[s
         assert SYSTEM_CLOCK.monotonic_s() - start_s < (SHOWN_S if IS_NIGHTLY else BUSY_S)
         assert main(["status", "--quiet"]) == 1
         main(["doctor"])
-        assert f"Ended without having been asked to: {killed}" in capsys.readouterr().out
+        assert f"Machines ended unexpectedly: {killed}" in capsys.readouterr().out

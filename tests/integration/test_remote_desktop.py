@@ -173,7 +173,7 @@ def test_a_reset_that_fails_is_told_with_its_words(machine: RemoteDesktop, lab: 
 def test_what_it_cannot_do_is_refused(machine: RemoteDesktop, lab: Lab) -> None:
     with pytest.raises(UnsupportedError, match="cannot be saved"):
         machine.snapshots.save("mine")
-    with pytest.raises(UnsupportedError, match="cannot be stopped"):
+    with pytest.raises(UnsupportedError, match="cannot stop"):
         machine.power.stop()
     with pytest.raises(UnsupportedError, match="no reset command"):
         attach(lab.tell(reset=None), machine).snapshots.rewind(READY)
@@ -189,7 +189,7 @@ def test_another_host_key_is_refused(machine: RemoteDesktop, lab: Lab, tmp_path:
     make_key(tmp_path / "other", "other")
     stranger = attach(lab.tell(host_key=(tmp_path / "other.pub").read_text().strip()), machine)
     assert not stranger.power.is_running()
-    with pytest.raises(LinkError, match="another host key"):
+    with pytest.raises(LinkError, match=r"host key of .* differs"):
         stranger.screen.capture()
 
 
@@ -200,15 +200,15 @@ def test_a_machine_that_lacks_the_user_is_refused(machine: RemoteDesktop, lab: L
 
 def test_one_that_does_not_answer_cannot_be_started(machine: RemoteDesktop, lab: Lab) -> None:
     silent = attach(lab.tell(port=free_port()), machine)
-    with pytest.raises(MachineStartError, match="cannot be started from here"):
+    with pytest.raises(MachineStartError, match="cannot start it"):
         silent.power.start()
 
 
 def test_what_cannot_be_used_leaves_no_folder(lab: Lab, machine: RemoteDesktop) -> None:
-    before = sorted(lab.settings.machines_dir.iterdir())
+    before = sorted(lab.settings.devices_dir.iterdir())
     with pytest.raises(UnsupportedError, match="no user"):
         lab.tell(name="lab-2", user="nobody-here").make(lambda _words: None)
-    assert sorted(lab.settings.machines_dir.iterdir()) == before
+    assert sorted(lab.settings.devices_dir.iterdir()) == before
 
 
 def attach(backend: RemoteBackend, machine: RemoteDesktop) -> RemoteDesktop:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from appliance.base.clock import wait_until
+from appliance.base.errors import MesocosmError
 from provisioning.desktop.qemu.memory import find_mappings
 from provisioning.desktop.qemu.process import find_qemu
 from provisioning.desktop.qemu.rewind_base import find_base, give_back_ram, load_devices
@@ -111,3 +113,18 @@ def test_a_ram_file_that_is_another_is_not_used_and_is_made_anew(vm: DesktopVm) 
     make_dirt(vm)
     assert "memory" in vm.snapshots.rewind(READY).phases_s
     assert not dirt(vm)
+
+
+def test_a_guest_whose_root_ejects_its_devices_goes_back_in_a_new_qemu(vm: DesktopVm) -> None:
+    eject = "for power in /sys/bus/pci/slots/*/power; do echo 0 > $power; done"
+    later = f"(sleep 0.2; {eject}) > /dev/null 2>&1 &"
+    vm.run(["/bin/sh", "-c", later], user="root", timeout_s=5.0).require()
+    name = vm.info.machine_id
+    assert wait_until(lambda: not vm.hypervisor.monitor(name, "info block").strip(), timeout_s=30.0)
+    with pytest.raises(MesocosmError):
+        vm.snapshots.rewind(READY)
+
+    vm.return_to(READY)
+
+    assert "memory" in vm.snapshots.rewind(READY).phases_s
+    assert vm.link.call("ping")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from appliance.base.files import write_atomic
 from appliance.base.process import run
+from evaluators.source_digest import strip_source
 from tests.nightly.jobs import JOBS
 
 if TYPE_CHECKING:
@@ -68,6 +71,8 @@ def write_row(row: Row, path: Path = LEDGER) -> None:
 def digest_sources(names: Sequence[str], root: Path = REPOSITORY) -> str:
     """Return a digest over the tracked Python, shell and data files below some paths.
 
+    Comments and docstrings of Python files do not count.
+
     Args:
         names: files and folders of the repository.
         root: of the repository.
@@ -78,8 +83,17 @@ def digest_sources(names: Sequence[str], root: Path = REPOSITORY) -> str:
     for name in sorted({*listed} - {""}):
         path = root / name
         if path.is_file() and path.suffix != ".md" and path != LEDGER:
-            digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+            digest.update(f"{name}\0".encode() + _digest_content(path.suffix, path.read_bytes()))
     return digest.hexdigest()[:16]
+
+
+@cache
+def _digest_content(suffix: str, content: bytes) -> bytes:
+    """Return the digest of a file; comments and docstrings of Python prove nothing else."""
+    if suffix == ".py":
+        with contextlib.suppress(SyntaxError, UnicodeDecodeError):  # a test's material
+            content = strip_source(content.decode()).encode()
+    return hashlib.sha256(content).digest()
 
 
 def slots(jobs: Sequence[Job] = JOBS) -> list[tuple[Job, str]]:

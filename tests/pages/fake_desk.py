@@ -64,7 +64,7 @@ class FakeMachineDesk:
 
     def vnc(self, machine_id: str) -> Path:
         if self.vnc_socket is None or isinstance(self._find(machine_id), FakePhone):
-            raise UnsupportedError(f"{machine_id} offers no VNC.")
+            raise UnsupportedError(f"{machine_id} has no VNC server.")
         return self.vnc_socket
 
     def take(self, machine_id: str) -> _Hold | None:
@@ -73,7 +73,7 @@ class FakeMachineDesk:
 
     def rewind(self, machine_id: str) -> str:
         self._unused(machine_id).rewind(READY)
-        return f"{machine_id} was brought back."
+        return f"{machine_id} was rewound."
 
     def stop(self, machine_id: str) -> str:
         self._unused(machine_id).stop()

@@ -139,7 +139,10 @@ def test_sources_are_digested_by_name_and_content_but_not_documentation(tmp_path
     before = digest_sources(("a",), tmp_path)
     (tmp_path / "other.py").write_text("2")
     (tmp_path / "a" / "note.md").write_text("2")
+    (tmp_path / "a" / "x.py").write_text('"""What it is."""\n\n1  # why\n')
     assert digest_sources(("a",), tmp_path) == before
+    (tmp_path / "a" / "x.py").write_text("1 +")
+    assert digest_sources(("a",), tmp_path) != before
     (tmp_path / "a" / "x.py").write_text("2")
     assert digest_sources(("a",), tmp_path) != before
 

@@ -1,1 +1,1 @@
-"""Commands against the service of another host: the same output, over HTTP."""
+"""Run commands against the service of another host over HTTP, with the same output."""

@@ -19,12 +19,12 @@ _PAGE = 1000
 
 
 class RemoteQueue:
-    """Runs that wait for a service elsewhere.
+    """The run queue of a remote service.
 
     Each method raises the errors of `Client.get`.
 
     Args:
-        client: asks the service.
+        client: of the service.
     """
 
     def __init__(self, client: Client) -> None:
@@ -40,7 +40,7 @@ class RemoteQueue:
         return queued_run(self._client.post("/queue", body))
 
     def entries(self, states: Collection[State] = (), *, limit: int = 100) -> list[QueuedRun]:
-        """Return runs, those asked for last first."""
+        """Return runs, the most recently requested first."""
         rows: list[QueuedRun] = []
         before: dict[str, object] = {}
         while len(rows) < limit:
@@ -65,7 +65,7 @@ class RemoteQueue:
         return self._do(run, "pause")
 
     def resume(self, run: str, budget: BudgetSpec | None = None) -> QueuedRun:
-        """Let a run go on, with another budget perhaps."""
+        """Resume a run, optionally with another budget."""
         body = None if budget is None else {"budget": budget.model_dump(mode="json")}
         return queued_run(self._client.post(f"/queue/{quote(run, safe='')}/resume", body))
 

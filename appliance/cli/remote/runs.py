@@ -1,4 +1,4 @@
-"""Recorded runs of a service on another host: their logs are fetched, and read as those of this host."""
+"""Recorded runs of a service on another host, whose logs are fetched and read locally."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _MAX_ROWS = 10_000
 
 
 class RemoteRuns:
-    """Runs of a service elsewhere; a context manager, which removes what was fetched.
+    """Recorded runs of a remote service; a context manager that removes the fetched files.
 
     Args:
-        client: asks the service.
+        client: of the service.
     """
 
     def __init__(self, client: Client) -> None:
@@ -58,7 +58,7 @@ class RemoteRuns:
             name: its id, ``latest``, or ``latest:SUITE,AGENT``.
 
         Raises:
-            ServerError: what came is no run; other errors are those of `Client.get`.
+            ServerError: the reply is not a run; other errors are those of `Client.get`.
         """
         if name not in self._names:
             self._names[name] = self._fetch(name)
@@ -74,4 +74,4 @@ class RemoteRuns:
                     tar.extractall(self._store.root, filter="data")
                     return tar.getnames()[0].partition("/")[0]
             except (tarfile.TarError, OSError, IndexError) as exc:
-                raise ServerError(f"The logs of {name} could not be read.", str(exc)) from exc
+                raise ServerError(f"Cannot read the logs of {name}.", str(exc)) from exc

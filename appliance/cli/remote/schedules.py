@@ -17,12 +17,12 @@ _MAX_SLOTS = 10_000
 
 
 class RemoteRegister:
-    """Schedules of a service elsewhere.
+    """The schedules of a remote service.
 
     Each method raises the errors of `Client.get`.
 
     Args:
-        client: asks the service.
+        client: of the service.
     """
 
     def __init__(self, client: Client) -> None:
@@ -37,11 +37,11 @@ class RemoteRegister:
         return [_registered(row) for row in self._client.get("/schedules")["schedules"]]
 
     def pause(self, name: str) -> Registered:
-        """Let a schedule fire nothing."""
+        """Stop a schedule from firing."""
         return _registered(self._client.post(f"{_path(name)}/pause"))
 
     def resume(self, name: str) -> Registered:
-        """Let a paused schedule fire again."""
+        """Resume a paused schedule."""
         return _registered(self._client.post(f"{_path(name)}/resume"))
 
     def remove(self, name: str) -> None:
@@ -49,11 +49,11 @@ class RemoteRegister:
         self._client.delete(_path(name))
 
     def run_now(self, name: str) -> QueuedRun:
-        """Queue a run of a schedule at once."""
+        """Queue a run of a schedule now."""
         return queued_run(self._client.post(f"{_path(name)}/run-now"))
 
     def history(self, name: str, *, limit: int = 100) -> list[Slot]:
-        """Return what became of a schedule's slots, the latest first."""
+        """Return the outcomes of a schedule's slots, the latest first."""
         reply = self._client.get(f"{_path(name)}/history", limit=min(limit, _MAX_SLOTS))
         return [Slot(**{**row, "outcome": Outcome(row["outcome"])}) for row in reply["slots"]]
 

@@ -1,1 +1,1 @@
-"""Agents of one's own: a Python class, or a command that speaks JSON lines."""
+"""Custom agents: a Python class, a command that speaks JSON lines, or a registered container."""

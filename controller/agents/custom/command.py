@@ -1,4 +1,4 @@
-"""Agents that are commands of the user: one process a trial, JSON lines on its standard streams."""
+"""Agents that are commands of the user: one process per trial, JSON lines on standard streams."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def specify_command(command: str, folder: Path | None = None) -> CommandSpec:
     """Return the specification of a command.
 
     Args:
-        command: program and arguments, quoted as for a shell, though none sees them.
-        folder: that it starts in; the current one by default.
+        command: program and arguments in shell quoting, although no shell is used.
+        folder: its working directory; the current one by default.
 
     Raises:
-        UsageError: it is empty, wrongly quoted, or its program is not there.
+        UsageError: the command is empty or wrongly quoted, or its program does not exist.
         SpecError: a file that it names cannot be read.
     """
     folder = folder or Path.cwd()
@@ -65,34 +65,34 @@ def specify_command(command: str, folder: Path | None = None) -> CommandSpec:
 
 
 def make_command_agent(spec: CommandSpec) -> MakeAgent:
-    """Return what starts the process of a trial.
+    """Return a factory that starts the process of a trial.
 
     Raises:
-        UsageError: the command's program is not there, or a file that it names has changed.
+        UsageError: the command's program does not exist, or a file that it names has changed.
     """
     argv = _argv_of(spec)
     return lambda context: CommandAgent(context, argv, Path(spec.folder))
 
 
 def require_starting(spec: CommandSpec) -> str:
-    """Start a command, wait until it reads its first line, and end it; return what was seen.
+    """Start a command, wait until it reads its first line, and stop it; return a summary.
 
     Raises:
-        UsageError: the program is not there, or a file that the command names has changed.
-        RequirementError: it ended before it read anything.
+        UsageError: the program does not exist, or a file that the command names has changed.
+        RequirementError: the command ended before it read anything.
     """
     argv = _argv_of(spec)
     with ending_with_us():
         process = start(argv, cwd=Path(spec.folder), stdin=subprocess.PIPE, merge=True)
     try:
         if _has_read(process, write_line(_FIRST_LINE)):
-            return f"{argv[0]} starts, and reads"
+            return f"{argv[0]} starts and reads its input"
         if process.poll() is None:
-            return f"{argv[0]} starts; it has read nothing in {_START_S:g} s"
+            return f"{argv[0]} starts but has read no input within {_START_S:g} s"
         raise RequirementError(
-            f"The agent's command {_how_it_ended(process.returncode)} at once.",
+            f"The agent's command {_how_it_ended(process.returncode)} immediately.",
             details=mask(_stream(process.stdout).read()[-_TAIL_CHARS:].decode(errors="replace")),
-            resolution="It must wait for JSON lines on its standard input; see docs/agents.md.",
+            resolution="Let it wait for JSON lines on its standard input; see docs/agents.md.",
         )
     finally:
         kill_group(process)
@@ -102,9 +102,9 @@ def require_starting(spec: CommandSpec) -> str:
 
 
 def _has_read(process: subprocess.Popen[bytes], line: bytes) -> bool:  # noqa: TID251 - as a type
-    """Return whether a process took a line from its standard input, before it ended or time passed.
+    """Return whether a process read a line from its standard input before it ended or timed out.
 
-    Source: ioctl_tty(2), FIONREAD; pipe(7): the bytes that nobody has read, at either end.
+    Source: ioctl_tty(2), FIONREAD; pipe(7): the number of unread bytes, at either end.
     """
     stream = _stream(process.stdin)
     try:
@@ -125,28 +125,28 @@ def _has_read(process: subprocess.Popen[bytes], line: bytes) -> bool:  # noqa: T
 
 
 def _argv_of(spec: CommandSpec) -> list[str]:
-    """Return program and arguments of a command that is as it was specified.
+    """Return program and arguments of a command whose files are unchanged.
 
     Raises:
-        UsageError: the program is not there, or a file that it names has changed.
+        UsageError: the program does not exist, or a file that the command names has changed.
     """
     folder = Path(spec.folder)
     argv = _split(spec.command, folder)
     if _digest(argv, folder) != spec.digest:
         raise UsageError(
-            f"The files of the agent {spec.command!r} are not as they were when the run began.",
-            resolution="Begin a new run, or bring its files back.",
+            f"The files of the agent {spec.command!r} have changed since the run started.",
+            resolution="Start a new run, or restore its files.",
         )
     return argv
 
 
 class CommandAgent:
-    """Passes observations to a process and takes its turns.
+    """Sends observations to a process and receives its turns.
 
     Args:
-        context: of the trial.
+        context: context of the trial.
         argv: program and arguments.
-        folder: where it starts.
+        folder: working directory.
 
     Raises:
         ToolMissingError: there is no such program.
@@ -160,10 +160,10 @@ class CommandAgent:
         self._has_begun = False
 
     def act(self, observation: Observation) -> Turn:
-        """Send what is seen, and return what the process wants done.
+        """Send the observation and return the process's turn.
 
         Raises:
-            AgentError: it ended, or sent what is no turn.
+            AgentError: the process ended, or sent an invalid turn.
         """
         try:
             if not self._has_begun:
@@ -179,7 +179,7 @@ class CommandAgent:
                 self._context.diary.write("stderr", text=mask(text))
 
     def close(self) -> None:
-        """Tell the process that the trial is over, and kill it if it does not end."""
+        """Notify the process that the trial is over, and kill it if it does not exit."""
         with contextlib.suppress(OSError):
             self._send({"type": "end"})
         with contextlib.suppress(OSError):
@@ -219,10 +219,10 @@ class CommandAgent:
 
 
 class _ErrorStream:
-    """Reads a process' standard error in a thread, so that it never blocks.
+    """Reads a process's standard error in a thread, so that the process never blocks.
 
     Args:
-        stream: what is read, to its end.
+        stream: the stream, which is read to its end.
     """
 
     def __init__(self, stream: IO[bytes] | None) -> None:
@@ -234,18 +234,18 @@ class _ErrorStream:
         self._thread.start()
 
     def take(self) -> str:
-        """Return what came since the last call; of much, the end."""
+        """Return the output since the last call, truncated to its end."""
         with self._lock:
             text, self._new = self._new, ""
         return text
 
     def tail(self) -> str:
-        """Return the end of all that came."""
+        """Return the end of the entire output."""
         with self._lock:
             return self._last.strip()
 
     def join(self) -> None:
-        """Wait until the process has closed it, for a bounded time."""
+        """Wait until the process has closed the stream, with a timeout."""
         self._thread.join(_END_S)
 
     def _read(self) -> None:
@@ -258,10 +258,10 @@ class _ErrorStream:
 
 
 def _how_it_ended(code: int) -> str:
-    """Return how a program ended; an exit code above 128 is what a shell makes of a signal."""
+    """Describe how a program ended; a shell reports a signal as an exit code above 128."""
     number = -code if code < 0 else code - 128
     try:
-        return f"was ended by {signal.Signals(number).name}"
+        return f"was killed by {signal.Signals(number).name}"
     except ValueError:
         return f"ended with exit code {code}"
 
@@ -270,17 +270,27 @@ def _split(command: str, folder: Path) -> list[str]:
     try:
         argv = shlex.split(command)
     except ValueError as exc:
-        raise UsageError(f"The command {command!r} is wrongly quoted.", details=str(exc)) from exc
+        raise UsageError(
+            f"The command {command!r} has invalid quoting.",
+            details=str(exc),
+            resolution="Quote it as for a shell.",
+        ) from exc
     if not argv:
-        raise UsageError("The agent's command is empty.")
+        raise UsageError(
+            "The agent's command is empty.", resolution="Pass a program and its arguments."
+        )
     program = folder / argv[0] if "/" in argv[0] else find_tool(argv[0])
     if program is None or not Path(program).is_file():
-        raise UsageError(f"There is no program {argv[0]!r}.", details=f"$ {command}")
+        raise UsageError(
+            f"There is no program {argv[0]!r}.",
+            details=f"$ {command}",
+            resolution=f"Install it, or write its path relative to {folder}.",
+        )
     return [str(program), *argv[1:]]
 
 
 def _digest(argv: list[str], folder: Path) -> str:
-    """Return the digest of the files below the folder that a command names."""
+    """Return the digest of the files in the folder that a command names."""
     root = folder.resolve()
     named = {path for text in argv if (path := folder / text).is_file()}
     return digest_files(sorted(path for path in named if path.resolve().is_relative_to(root)), root)

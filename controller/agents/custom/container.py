@@ -1,8 +1,9 @@
-"""Registered agents of users: JSON lines like other commands, in a container that reaches its model at most.
+"""Registered agents of users: commands that speak JSON lines, isolated in containers.
 
-The container has no network (see `model_access`), no capabilities, a read-only file system, bounded memory and
-processes, and of this host the agent's own folder alone. Of the controller's image, which it uses by default, the
-source is hidden: it holds the reference solutions of the suites that ship.
+The container has no network except a connection to its model (see `model_access`), no capabilities,
+a read-only file system, limited memory and processes, and access to only the agent's own folder on
+this host. In the controller's image, which it uses by default, the source is hidden because it
+contains the reference solutions of the built-in suites.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from controller.registered.copies import Entry
 
 LABEL = "mesocosm.agent"
-"""Of every container here; its value is the process that started it."""
+"""Label of all these containers; its value is the process that started the container."""
 
 _DOCKER = "docker"
 _HOME = "/agent"
@@ -50,13 +51,13 @@ def specify_container(entry: Entry, settings: Settings, chosen: ModelSettings) -
     """Return the specification of a registered agent.
 
     Args:
-        entry: the agent's copy.
-        settings: where it is.
-        chosen: the operator's model, which is the agent's where it asks one.
+        entry: the agent's registered copy.
+        settings: the location of registered agents.
+        chosen: the operator's model, which the agent uses if it queries one.
 
     Raises:
         SpecError: its ``agent.yaml`` cannot be read.
-        RequirementError: there is no Docker, or its image is not there; or the model is not known.
+        RequirementError: Docker, the agent's image or the settings of the model are missing.
     """
     definition = read_definition(agent_copies(settings).content(entry))
     image = _image_id(definition.image or own_image(settings))
@@ -73,23 +74,23 @@ def specify_container(entry: Entry, settings: Settings, chosen: ModelSettings) -
 def make_container_agent(
     spec: RegisteredSpec, settings: Settings, chosen: ModelSettings
 ) -> MakeAgent:
-    """Return what starts the container of a trial.
+    """Return a factory that starts the container of a trial.
 
     Args:
-        spec: of the agent.
-        settings: where it is.
+        spec: the agent's specification.
+        settings: the location of registered agents.
         chosen: the operator's model; its key is read now.
 
     Raises:
-        UsageError: the agent is not registered any more, or another model is chosen than when the run began.
-        RequirementError: there is no Docker, or the agent's image is gone; or the model is not known.
+        UsageError: the agent is no longer registered, or the model differs from that of the run.
+        RequirementError: Docker, the agent's image or the settings of the model are missing.
     """
     copies = agent_copies(settings)
     entry = copies.find(f"{spec.name}@{spec.digest}")
     if entry is None:
         raise UsageError(
-            f"The agent {spec.name!r} is not registered as it was when the run began.",
-            resolution="Add it again with `mesocosm agent add`.",
+            f"This version of the agent {spec.name!r} is no longer registered.",
+            resolution="Register it again with `mesocosm agent add`.",
         )
     folder = copies.content(entry)
     definition = read_definition(folder)
@@ -106,16 +107,16 @@ def make_container_agent(
 def _access_to(
     model: ModelSettings, settings: Settings
 ) -> tuple[Callable[[str], ModelAccess], dict[str, str]]:
-    """Return what makes a model answer in the network of the container of a name, and what tells agents where.
+    """Return a factory of model access by container name, and the agent's environment variables.
 
     Raises:
-        RequirementError: a package is missing, or the image of the controller.
+        RequirementError: a package or the image of the controller is missing.
     """
     try:
         from controller.agents.custom import model_access  # noqa: PLC0415 - of extras
     except ModuleNotFoundError as exc:
         raise RequirementError(
-            f"A registered agent that asks a model needs the package {exc.name!r}.",
+            f"A registered agent that queries a model needs the package {exc.name!r}.",
             resolution="Install the extras: pip install 'mesocosm[openai,service]'.",
         ) from exc
     image = _image_id(own_image(settings))
@@ -129,19 +130,19 @@ def _access_to(
 
 
 class ContainerAgent(CommandAgent):
-    """A command in a container of its own, which is removed when the trial is over.
+    """A command in its own container, which is removed when the trial is over.
 
     Args:
-        context: of the trial.
-        definition: of the agent.
-        folder: with its files.
+        context: context of the trial.
+        definition: definition of the agent.
+        folder: folder with its files.
         image: id of the image.
-        open_access: makes its model answer in the network of the container of a name, which it starts; None
-            where the agent asks none.
+        open_access: starts a relay container with the given name, in whose network the model is
+            available; None if the agent queries no model.
 
     Raises:
-        ToolMissingError: there is no Docker.
-        ModelUnavailableError: the way to its model cannot be made.
+        ToolMissingError: Docker is missing.
+        ModelUnavailableError: the connection to its model cannot be established.
     """
 
     def __init__(
@@ -163,7 +164,7 @@ class ContainerAgent(CommandAgent):
             self._started = stack.pop_all()
 
     def close(self) -> None:
-        """Tell the agent that the trial is over, and remove its containers."""
+        """Notify the agent that the trial is over, and remove its containers."""
         try:
             super().close()
         finally:
@@ -176,11 +177,11 @@ def container_argv(
     """Return the command that runs an agent in its container.
 
     Args:
-        name: of the container.
-        definition: of the agent.
-        folder: with its files.
+        name: name of the container.
+        definition: definition of the agent.
+        folder: folder with its files.
         image: id of the image.
-        relay: name of the container whose network it has; it has none by default.
+        relay: name of the container whose network it shares; no network by default.
     """
     program, *arguments = definition.command
     network = [f"--network=container:{relay}"] if relay else ["--network=none", "--hostname=agent"]
@@ -201,9 +202,9 @@ def relay_argv(name: str, mount: str, arguments: list[str], *, image: str) -> li
     """Return the command that runs the relay to a model in its container.
 
     Args:
-        name: of the container.
-        mount: of the socket that it passes bytes on to.
-        arguments: of Python.
+        name: name of the container.
+        mount: mount of the socket that it forwards bytes to.
+        arguments: arguments of Python.
         image: id of an image with Python.
     """
     return [
@@ -214,7 +215,7 @@ def relay_argv(name: str, mount: str, arguments: list[str], *, image: str) -> li
 
 
 def _run(name: str, memory_mib: int, pids: int) -> list[str]:
-    """Return the beginning of a command that runs a container which can do nothing to its host."""
+    """Return the common arguments of a command that runs an isolated container."""
     memory = f"{memory_mib}m"
     return [
         *(_DOCKER, "run", "--rm", "--interactive", "--pull=never", f"--name={name}"),
@@ -227,7 +228,7 @@ def _run(name: str, memory_mib: int, pids: int) -> list[str]:
 
 
 def remove_leftovers() -> None:
-    """Remove the containers of agents whose process was killed."""
+    """Remove containers of agents whose controller process was killed."""
     shown = f'{{{{.ID}}}} {{{{.Label "{LABEL}"}}}}'
     listed = run(
         [_DOCKER, "ps", "--all", f"--filter=label={LABEL}", f"--format={shown}"],
@@ -243,19 +244,19 @@ def _remove(containers: list[str]) -> None:
     try:
         run([_DOCKER, "rm", "--force", "--volumes", *containers], timeout_s=_TIMEOUT_S).require()
     except MesocosmError as exc:
-        # `--rm` was quicker, or the engine is gone; the next agent's start removes what is left.
-        _log.info("containers of agents were not removed: %s", exc)
+        # `--rm` was faster, or the engine is gone; starting the next agent removes leftovers.
+        _log.info("cannot remove the containers of agents: %s", exc)
 
 
 def _is_alive(pid: str) -> bool:
-    return os.path.exists(f"/proc/{pid}")  # noqa: PTH110 - it is no file
+    return os.path.exists(f"/proc/{pid}")  # noqa: PTH110 - not a file
 
 
 def own_image(settings: Settings) -> str:
-    """Return the tag of the newest image of the controller, current or not.
+    """Return the tag of the newest controller image, even if it is outdated.
 
     Raises:
-        RequirementError: none is built.
+        RequirementError: no such image is built.
     """
     dated_tags = [
         (folder.stat().st_mtime, manifest.docker_tag)
@@ -266,21 +267,21 @@ def own_image(settings: Settings) -> str:
     if not tags:
         raise RequirementError(
             "Registered agents run in the controller's image, which is not built.",
-            resolution="Run `mesocosm image build controller`, or name an `image` in agent.yaml.",
+            resolution="Run `mesocosm image build controller`, or set `image` in agent.yaml.",
         )
     return tags[-1]
 
 
 def _image_id(image: str) -> str:
-    """Return the id of an image that the Docker engine has.
+    """Return the id of a local Docker image.
 
     Raises:
-        RequirementError: there is no Docker, or it has no such image.
+        RequirementError: Docker or the image is missing.
     """
     if find_tool(_DOCKER) is None:
         raise RequirementError(
-            "A registered agent runs in a container, and Docker is not installed.",
-            resolution="Install Docker: `mesocosm doctor` says how. Or give --agent-command.",
+            "Registered agents need Docker, which is not installed.",
+            resolution="Install Docker (see `mesocosm doctor`), or use --agent-command.",
         )
     try:
         answer = run([_DOCKER, "image", "inspect", "--format={{.Id}}", image], timeout_s=_TIMEOUT_S)
@@ -290,6 +291,6 @@ def _image_id(image: str) -> str:
         raise RequirementError(
             f"The Docker engine does not have the image {image} for a registered agent.",
             details=answer.stderr.decode(errors="replace").strip(),
-            resolution="Start the engine, or load the image: none is pulled.",
+            resolution="Start the engine, or load the image: images are not pulled automatically.",
         )
     return answer.stdout.decode().strip()

@@ -1,6 +1,6 @@
-"""Pass on what comes to a port of the loopback to a Unix socket, until standard input ends.
+"""Forward connections from a loopback port to a Unix socket until standard input ends.
 
-Executed in a container beside an agent's, by any Python 3.9 or newer: the standard library alone.
+Executed in a container next to an agent's, by Python 3.9 or newer; uses only the standard library.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             writer.write(data)
             await writer.drain()
     except OSError:
-        return  # either end is gone, by which the connection ends
+        return  # either end closed the connection
 
 
 async def _serve(path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -40,7 +40,7 @@ async def _serve(path: str, reader: asyncio.StreamReader, writer: asyncio.Stream
 
 async def _main(port: int, path: str) -> None:
     loop = asyncio.get_running_loop()
-    loop.set_exception_handler(lambda _loop, _context: None)  # nobody reads what it would write
+    loop.set_exception_handler(lambda _loop, _context: None)  # its output would not be read
     await asyncio.start_server(lambda *streams: _serve(path, *streams), "127.0.0.1", port)
     sys.stdout.write("ready\n")
     sys.stdout.flush()

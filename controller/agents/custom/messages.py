@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 PROTOCOL_VERSION = 1
 MAX_LINE_BYTES = 10_000_000
-"""Longest line that a command may write."""
+"""Maximum length of a line that a command may write."""
 
 
 def start_message(context: AgentContext) -> dict[str, Any]:
-    """Return what a command is told first."""
+    """Return the first message to a command."""
     return {
         "type": "start",
         "protocol": PROTOCOL_VERSION,
@@ -37,7 +37,7 @@ def start_message(context: AgentContext) -> dict[str, Any]:
 
 
 def observation_message(observation: Observation) -> dict[str, Any]:
-    """Return what a command is shown before each turn."""
+    """Return the message to a command before each turn."""
     trees = {role: describe_tree(tree) for role, tree in observation.trees.items()}
     return {
         "type": "observation",
@@ -50,15 +50,15 @@ def observation_message(observation: Observation) -> dict[str, Any]:
 
 
 def write_line(message: dict[str, Any]) -> bytes:
-    """Return a message as a line."""
+    """Serialize a message as a line."""
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
 def read_line(line: bytes) -> object:
-    """Return what a command wrote.
+    """Parse a line written by a command.
 
     Raises:
-        AgentError: it is not JSON.
+        AgentError: the line is not JSON.
     """
     try:
         return json.loads(line)
@@ -67,12 +67,12 @@ def read_line(line: bytes) -> object:
         raise AgentError(
             f"The agent's command wrote a line that is not JSON: {shown!r}",
             details=str(exc),
-            resolution="Write one JSON line for each observation, and everything else to stderr.",
+            resolution="Write one JSON line for each observation and everything else to stderr.",
         ) from None
 
 
 def too_long() -> AgentError:
-    """Return the error for a line without an end."""
+    """Return the error for a line that exceeds the maximum length."""
     return AgentError(f"The agent's command wrote a line of more than {MAX_LINE_BYTES} bytes.")
 
 

@@ -1,12 +1,12 @@
-"""A registered agent's network: its loopback, where its model answers, and nothing else.
+"""A registered agent's network: only a loopback interface, on which its model is available.
 
 ::
 
-    agent's container ──┐ one network namespace, loopback alone
+    agent's container ──┐ one network namespace, only loopback
     relay's container ──┴ 127.0.0.1:8099 ── Unix socket ── ModelGateway, in this process ── endpoint
 
-The relay's container has the namespace first, so that the model answers from the agent's first moment on. It
-passes on bytes; who may ask what is decided in this process, which alone has the key.
+The relay's container creates the namespace, so that the model is available when the agent starts.
+It only forwards bytes; this process, the only one with the key, decides which requests are allowed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _START_S = 30.0
 
 
 def model_environment(model: str) -> dict[str, str]:
-    """Return the variables by which an agent finds its model; the key is none, as SDKs want one."""
+    """Return an agent's environment variables for its model, with a dummy key that SDKs require."""
     return {
         "MESOCOSM_MODEL_BASE_URL": BASE_URL,
         "MESOCOSM_MODEL_NAME": model,
@@ -47,13 +47,13 @@ def model_environment(model: str) -> dict[str, str]:
 
 
 class ModelAccess:
-    """Makes a model answer on the loopback of a container's network.
+    """Provides a model on the loopback of a container's network.
 
     Args:
-        settings: of the model.
-        folder: where folders of sockets are made.
-        relay_argv: returns the command of the relay's container, from the mount of a socket and the
-            arguments of its Python.
+        settings: the model's settings.
+        folder: parent of the folders of sockets.
+        relay_argv: returns the command of the relay's container for the mount of a socket and the
+            arguments of Python.
 
     Raises:
         ModelUnavailableError: the relay does not start.
@@ -79,12 +79,12 @@ class ModelAccess:
             self._open = stack.pop_all()
 
     def close(self) -> None:
-        """End the relay's program and the gateway; its container is its owner's to remove."""
+        """Stop the relay's program and the gateway; the caller removes the relay's container."""
         self._open.close()
 
 
 def remove_sockets(folder: Path, is_alive: Callable[[str], bool]) -> None:
-    """Remove the folders of processes that were killed."""
+    """Remove folders left by killed processes."""
     for path in folder.glob("*-*"):
         if not is_alive(path.name.partition("-")[0]):
             shutil.rmtree(path, ignore_errors=True)
@@ -101,12 +101,12 @@ def _require_ready(process: subprocess.Popen[bytes]) -> None:  # noqa: TID251 - 
         with CallThread() as thread:
             line = thread.run(output.readline, timeout_s=_START_S)
     except NoAnswerError:
-        line = b"It said nothing.\n"
+        line = b"It did not produce any output.\n"
     if line != b"ready\n":
         raise ModelUnavailableError(
             "The relay between a registered agent and its model did not start.",
             details=line.decode(errors="replace").strip(),
-            resolution="Look whether the Docker engine starts containers: `mesocosm doctor`.",
+            resolution="Check whether the Docker engine starts containers: `mesocosm doctor`.",
         )
 
 

@@ -1,4 +1,4 @@
-"""Keep what an agent's Python code prints away from our own standard output."""
+"""Redirect the output of an agent's Python code away from the process's own standard output."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _lock = threading.Lock()
 
 
 class _Sink(Protocol):
-    """Takes what is printed."""
+    """Receives printed text."""
 
     def write(self, name: str, text: str) -> None:
-        """Take a text that was written to the stream of this name."""
+        """Receive text written to the named stream."""
         ...
 
 
@@ -32,26 +32,26 @@ _sink: ContextVar[_Sink | None] = ContextVar("agent_output", default=None)
 
 
 class AgentOutput:
-    """Takes what the agent of one trial prints, until it is asked for it; safe among threads."""
+    """Buffers the output of one trial's agent; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._texts = dict.fromkeys(_NAMES, "")
 
     def write(self, name: str, text: str) -> None:
-        """Take a text that was written to the stream of this name; of much, the end is kept."""
+        """Buffer text written to the named stream, truncated to its end."""
         with self._lock:
             self._texts[name] = (self._texts[name] + text)[-_KEPT_CHARS:]
 
     def take(self) -> dict[str, str]:
-        """Return what came since the last call by stream, without secrets; empty ones left out."""
+        """Return the output since the last call by stream, without secrets and empty streams."""
         with self._lock:
             texts, self._texts = self._texts, dict.fromkeys(_NAMES, "")
         return {name: mask(text) for name, text in texts.items() if text}
 
 
 class _StandardError:
-    """Passes on to standard error what no trial can take: from an import, or a thread of its own."""
+    """Forwards output outside trials to standard error: that of imports and agents' threads."""
 
     def write(self, _name: str, text: str) -> None:
         stream = sys.stderr
@@ -60,7 +60,7 @@ class _StandardError:
 
 
 class _Bytes:
-    """The binary side of a routed stream."""
+    """The binary stream of a routed stream."""
 
     def __init__(self, routed: _Routed) -> None:
         self._routed = routed
@@ -77,11 +77,11 @@ class _Bytes:
 
 
 class _Routed:
-    """A standard stream that passes on what agents print to who keeps it, all else as it came.
+    """A standard stream that redirects agents' output to a sink and passes other output through.
 
     Args:
-        name: of the stream.
-        real: where all else goes.
+        name: name of the stream.
+        real: the original stream, for all other output.
     """
 
     def __init__(self, name: str, real: TextIO) -> None:
@@ -90,11 +90,11 @@ class _Routed:
 
     @property
     def buffer(self) -> Any:  # noqa: ANN401 - a binary stream
-        """The binary side."""
+        """The binary stream."""
         return self.real.buffer if self._sink() is None else _Bytes(self)
 
     def write(self, text: str) -> int:
-        """Write a text; return its length."""
+        """Write text and return its length."""
         sink = self._sink()
         if sink is None:
             return self.real.write(text)
@@ -102,21 +102,21 @@ class _Routed:
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write texts."""
+        """Write several texts."""
         for line in lines:
             self.write(line)
 
     def flush(self) -> None:
-        """Write through what is passed on."""
+        """Flush the original stream."""
         self.real.flush()
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever streams have
         return getattr(self.real, name)
 
     def _sink(self) -> _Sink | None:
-        """Return who takes what this thread writes.
+        """Return the sink for this thread's output; None for the original stream.
 
-        Threads that an agent starts have no context of its trial; nothing of ours prints in threads.
+        Threads that an agent starts do not have its trial's context; our own threads never print.
         """
         sink = _sink.get()
         is_other = (
@@ -127,13 +127,13 @@ class _Routed:
 
 @contextlib.contextmanager
 def printing_to(sink: _Sink | None = None) -> Iterator[None]:
-    """Hand over what this thread prints in a block to somebody else.
+    """Redirect the output of this thread during a block.
 
-    The streams of `sys` are replaced, once; what other threads print goes where it went, but the
-    standard output of other threads than the main one, which goes to standard error.
+    The streams of `sys` are replaced once. Output of other threads is unchanged, except that the
+    standard output of threads other than the main one goes to standard error.
 
     Args:
-        sink: who takes it; standard error by default, without control characters.
+        sink: receives the output; by default standard error, without control characters.
     """
     with _lock:
         for name in _NAMES:

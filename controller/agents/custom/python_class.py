@@ -28,10 +28,10 @@ def specify_class(reference: str, folder: Path | None = None) -> PythonSpec:
 
     Args:
         reference: module or file, a colon, and the name of the class.
-        folder: where files and modules are also looked for; the current one by default.
+        folder: additional search folder for files and modules; the current one by default.
 
     Raises:
-        UsageError: it is no such reference, or there is no such class.
+        UsageError: the reference is invalid, or there is no such class.
         SpecError: the module cannot be imported.
     """
     folder = folder or Path.cwd()
@@ -42,21 +42,21 @@ def specify_class(reference: str, folder: Path | None = None) -> PythonSpec:
 
 
 def make_class_agent(spec: PythonSpec) -> MakeAgent:
-    """Return what makes the agents of a specified class.
+    """Return a factory for agents of a specified class.
 
-    The class is called with the `AgentContext` of each trial, or without arguments where it takes
+    The class is called with the `AgentContext` of each trial, or without arguments if it accepts
     none.
 
     Raises:
-        UsageError: its files are not as they were specified.
+        UsageError: its files have changed.
         SpecError: the module cannot be imported.
     """
     module = _load(spec.reference, Path(spec.folder))
     chosen = _class_of(module, spec.reference)
     if digest_module(Path(module.__file__ or "")) != spec.digest:
         raise UsageError(
-            f"The agent {spec.reference} is not as it was when the run began.",
-            resolution="Begin a new run, or bring its files back.",
+            f"The agent {spec.reference} has changed since the run started.",
+            resolution="Start a new run, or restore its files.",
         )
     takes_context = _takes_context(chosen)
 
@@ -70,11 +70,11 @@ def make_class_agent(spec: PythonSpec) -> MakeAgent:
 
 
 class ClassAgent:
-    """Calls an agent of a user's class; what it prints meanwhile goes to the trial's log.
+    """Calls an agent of a user's class, and redirects its output to the trial's log.
 
     Args:
-        agent: made of the class.
-        output: takes what it prints.
+        agent: instance of the class.
+        output: receives its output.
     """
 
     def __init__(self, agent: Any, output: AgentOutput) -> None:  # noqa: ANN401 - as users make them
@@ -85,8 +85,8 @@ class ClassAgent:
         """Return the agent's turn.
 
         Raises:
-            AgentError: it is none; the details name file and line of the method.
-            Exception: whatever the agent raises.
+            AgentError: the turn is invalid; the details contain file and line of the method.
+            Exception: any exception of the agent.
         """
         with printing_to(self._output):
             value = self._agent.act(observation)
@@ -97,7 +97,7 @@ class ClassAgent:
                 raise
 
     def close(self) -> None:
-        """Close the agent, if it can be closed."""
+        """Close the agent if it has a method ``close``."""
         close = getattr(self._agent, "close", None)
         if callable(close):
             with printing_to(self._output):
@@ -108,7 +108,8 @@ def _load(reference: str, folder: Path) -> ModuleType:
     place, _, _ = reference.rpartition(":")
     if not place:
         raise UsageError(
-            f"{reference!r} names no class.", resolution="Write module:Class or file.py:Class."
+            f"{reference!r} is not a reference to a class.",
+            resolution="Write module:Class or file.py:Class.",
         )
     try:
         with printing_to():
@@ -132,7 +133,7 @@ def _load_file(path: Path) -> ModuleType:
     name = f"mesocosm_agent_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is no Python file.")
+        raise UsageError(f"{path} is not a Python file.")
     _make_importable(path.parent)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -141,7 +142,7 @@ def _load_file(path: Path) -> ModuleType:
 
 
 def _make_importable(folder: Path) -> None:
-    """Let modules of a folder be imported, after all others of the same name."""
+    """Append a folder to the module search path, with the lowest priority."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
     importlib.invalidate_caches()
@@ -151,7 +152,7 @@ def _no_module(place: str, folder: Path, error: Exception) -> UsageError:
     return UsageError(
         f"There is no module {place!r}.",
         details=str(error),
-        resolution=f"It is looked for in {folder} and among the installed packages.",
+        resolution=f"Put it into {folder}, or install its package.",
     )
 
 
@@ -169,8 +170,8 @@ def _class_of(module: ModuleType, reference: str) -> Any:  # noqa: ANN401 - anyt
     chosen = getattr(module, name)
     if not callable(chosen) or (inspect.isclass(chosen) and not hasattr(chosen, "act")):
         raise UsageError(
-            f"{reference} is no agent.",
-            resolution="A class with a method act(self, observation) is; see docs/agents.md.",
+            f"{reference} is not an agent.",
+            resolution="An agent is a class with a method act(self, observation); see docs/agents.md.",
         )
     return chosen
 

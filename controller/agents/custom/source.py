@@ -1,4 +1,4 @@
-"""The files that an agent of one's own is made of, as one digest: changed ones are noticed."""
+"""Compute one digest over the files of a custom agent, to detect changes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _MAX_BYTES = 50_000_000
 
 
 def digest_module(path: Path) -> str:
-    """Return the digest of a module and of those beside it that it imports.
+    """Return the digest of a module and of the modules next to it that it imports.
 
     Args:
-        path: of the module; for a package, of its ``__init__.py``, all of which counts.
+        path: path of the module; for a package, its ``__init__.py``, to include the whole package.
 
     Raises:
         SpecError: a file cannot be read.
@@ -30,7 +30,7 @@ def digest_module(path: Path) -> str:
 
 
 def digest_files(paths: Iterable[Path], root: Path) -> str:
-    """Return one digest over files by their names below a folder.
+    """Return one digest over files and their paths relative to a folder.
 
     Raises:
         SpecError: a file cannot be read, or is larger than 50 MB.
@@ -44,7 +44,7 @@ def digest_files(paths: Iterable[Path], root: Path) -> str:
 
 
 def _closure(path: Path) -> set[Path]:
-    """Return a module's file and those beside it that it imports, directly or not."""
+    """Return a module's file and those next to it that it imports, directly or indirectly."""
     known, waiting = {path}, [path]
     while waiting:
         for other in _beside(waiting.pop()):

@@ -1,4 +1,4 @@
-"""Read what an agent returns as a turn, and say what is wrong with it where it is none."""
+"""Convert an agent's return value to a turn, and explain why an invalid one is rejected."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OTHER_NAMES = {
     "with": ("args", "arguments", "params", "parameters", "kwargs", "input"),
     "on": ("role", "machine", "target", "device"),
 }
-"""What people call an action's keys elsewhere."""
+"""Names of an action's keys in other systems, for suggestions."""
 
 
 class ActionLine(Strict):
@@ -63,13 +63,13 @@ class _TurnData(Strict):
 
 
 def as_turn(value: object) -> Turn:
-    """Return the turn that an agent meant.
+    """Convert an agent's return value to a turn.
 
     Args:
-        value: a `Turn`, an `Action`, a list of actions, or the same as dictionaries.
+        value: a `Turn`, an `Action`, a list of actions, or their form as dictionaries.
 
     Raises:
-        AgentError: it is none of these.
+        AgentError: the value is none of these.
     """
     try:
         data = _TurnData.model_validate(_plain(_as_data(value)))
@@ -90,7 +90,7 @@ def as_turn(value: object) -> Turn:
 
 def _wrong(value: object, why: str) -> AgentError:
     return AgentError(
-        f"The agent returned what is no turn: {repr(value)[:_SHOWN_CHARS]}", why, _EXPECTED
+        f"The agent returned an invalid turn: {repr(value)[:_SHOWN_CHARS]}", why, _EXPECTED
     )
 
 
@@ -131,13 +131,13 @@ def _as_line(action: object) -> object:
 
 
 def _why_no_turn(data: dict[Any, Any]) -> str:
-    """Return what is wrong with a dictionary that is neither an action nor a turn."""
+    """Explain what is wrong with a dictionary that is neither an action nor a turn."""
     known = [*_OTHER_NAMES, *_TurnData.model_fields]
     unknown = [key for key in map(str, data) if key not in known]
     return "\n".join(
         [
             "It has neither the key 'do' of an action nor the key 'actions' of a turn.",
-            *(f"There is no key {key!r} here. {_advice(key, known)}" for key in unknown),
+            *(f"The key {key!r} is unknown. {_advice(key, known)}" for key in unknown),
         ]
     )
 
@@ -146,7 +146,7 @@ def _advice(key: str, known: list[str]) -> str:
     near = [name for name, others in _OTHER_NAMES.items() if key.lower() in others]
     if near := near or nearest(key, known):
         return f"Did you mean {' or '.join(map(repr, near))}?"
-    return "Arguments of an action stand in 'with'."
+    return "Put the arguments of an action into 'with'."
 
 
 def _kind(value: object) -> str:
@@ -155,24 +155,24 @@ def _kind(value: object) -> str:
 
 
 def _plain(value: object) -> Json:
-    """Return a value as JSON has it; numbers of numpy become Python's.
+    """Convert a value to plain JSON types; numbers of numpy become Python's.
 
     Raises:
-        TypeError: JSON has no such value; names its place.
-        ValueError: a text is no valid Unicode, a number not finite; names its place.
+        ValueError: JSON cannot represent a value, text is invalid Unicode, or a number is not
+            finite; the message contains the path of the value.
     """
     try:
         return _as_json(value)
     except (TypeError, ValueError) as exc:
         try:
             path, why = next(_faults(value), ("it", str(exc)))
-        except RecursionError:  # it holds itself
+        except RecursionError:  # it contains itself
             path, why = "it", str(exc)
         raise ValueError(f"{path}: {why}") from exc
 
 
 def _faults(value: object, path: str = "") -> Iterator[tuple[str, str]]:
-    """Return the places of what JSON has not, and what is wrong with each."""
+    """Yield the path of each value that JSON cannot represent, and what is wrong with it."""
     match value:
         case dict():
             parts = [(str(key), part) for key, part in value.items()]
@@ -183,7 +183,7 @@ def _faults(value: object, path: str = "") -> Iterator[tuple[str, str]]:
                 _as_json(value)
             except (TypeError, ValueError) as exc:
                 is_number = isinstance(value, float)
-                yield path, f"{value} is no number that JSON has" if is_number else str(exc)
+                yield path, f"{value} is not a valid JSON number" if is_number else str(exc)
             return
     for key, part in parts:
         yield from _faults(part, f"{path}.{key}" if path else key)
@@ -197,10 +197,10 @@ def _as_json(value: object) -> Json:
 
 
 def _number(value: Any) -> float | int | Sequence[object]:  # noqa: ANN401 - anything
-    """Return a scalar or an array of numpy as Python's."""
+    """Convert a scalar or an array of numpy to Python's types."""
     plain = value.tolist() if hasattr(value, "tolist") else None
     if isinstance(plain, (int, float, list)) and not (
         isinstance(plain, float) and not math.isfinite(plain)
     ):
         return plain
-    raise TypeError(f"{_kind(value)} is nothing that JSON has")
+    raise TypeError(f"{_kind(value)} is not a JSON value")

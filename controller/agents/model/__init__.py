@@ -1,1 +1,1 @@
-"""The agent that asks a model: screenshots in, tool calls out."""
+"""The agent that queries a model: screenshots in, tool calls out."""

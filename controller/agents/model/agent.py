@@ -42,11 +42,11 @@ _OMITTED = "[older screenshots left out]"
 
 
 class ModelAgent:
-    """Asks a model what to do.
+    """Queries a model for actions.
 
     Args:
-        context: of the trial.
-        settings: which model.
+        context: context of the trial.
+        settings: settings of the model.
     """
 
     def __init__(self, context: AgentContext, settings: ModelSettings) -> None:
@@ -62,11 +62,11 @@ class ModelAgent:
         context.diary.write("prompt", system=self._system, tools=self._tools)
 
     def act(self, observation: Observation) -> Turn:
-        """Show the screenshots and take the model's tool calls.
+        """Send the screenshots and return the model's tool calls.
 
         Raises:
             ModelRefusalError: the model refuses, or the request is too large for it.
-            ModelUnavailableError: it cannot be reached, retries included.
+            ModelUnavailableError: the model cannot be reached despite retries.
         """
         sizes = {
             role: Scaled(shot, self._settings.image_scale)
@@ -93,10 +93,10 @@ class ModelAgent:
                     raise
 
     def _yields_to(self, refusal: ModelRefusalError) -> bool:
-        """Return whether the request can be made as a server wants it.
+        """Adapt the request to a server that rejected it; return whether to retry.
 
-        Some refuse a conversation without the model's reasoning, others one with it; some take no
-        seed.
+        Some servers reject a conversation without the model's reasoning, others one with it; some
+        do not accept a seed.
         """
         if refusal.status is None:
             return False
@@ -119,7 +119,7 @@ class ModelAgent:
         ) / 1e6
 
     def _answers(self, observation: Observation) -> list[dict[str, Any]]:
-        """Answer each of the last turn's calls, as the API demands, with what came of it."""
+        """Return a message with the outcome of each call of the last turn, as the API requires."""
         if not self._turns:
             return []
         calls = self._turns[-1][-1].get("tool_calls", [])
@@ -137,7 +137,7 @@ class ModelAgent:
         messages: list[dict[str, Any]] = [{"role": "system", "content": self._system}]
         first_shown = len(self._turns) - self._settings.pictures
         for index, turn in enumerate(self._turns):
-            # The calls which the first turn's tool messages answer may have been forgotten.
+            # The calls that the first turn's tool messages answer may no longer be in the history.
             kept = turn if index else [row for row in turn if row["role"] != "tool"]
             messages += [row if index >= first_shown else _without_pictures(row) for row in kept]
         hidden = set() if self._returns_reasoning else set(REASONING)
@@ -159,7 +159,7 @@ def _shown(observation: Observation, screens: Mapping[str, Scaled]) -> dict[str,
 
 
 def _listed(elements: Sequence[Element], screen: Scaled) -> str:
-    """Return the named elements, one a line, with the place to click."""
+    """Return the named elements, one per line, with the coordinates to click."""
     lines = [
         f"{element.role} {element.name[:80]!r} at {screen.shown(element.bounds.center)}"
         for element in elements
@@ -175,5 +175,5 @@ def _without_pictures(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def prompt_digest() -> str:
-    """Return the SHA-256 of what the agent tells every model beside the task and its tools."""
+    """Return the SHA-256 of the agent's prompt texts, without the task and its tools."""
     return digest_json([_SYSTEM, _DONE, _DROPPED, _OMITTED, _PROGRESS, _ELEMENTS, *TEXTS])

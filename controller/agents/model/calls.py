@@ -1,4 +1,4 @@
-"""Read a model's tool calls as actions, and remember them in a form that every server takes back."""
+"""Parse a model's tool calls as actions, and keep them in a form that every server accepts."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ _NOT_JSON = "The arguments of {name} are not JSON: {why}."
 _NO_OBJECT = "The arguments of {name} are not a JSON object."
 _NO_TEXT = "The arguments of {name} hold characters that are no valid Unicode."
 TEXTS = (_NO_TOOL, _CUT_OFF, _NOT_JSON, _NO_OBJECT, _NO_TEXT)
-"""All that a model may be told about its calls, for the digest of prompts."""
+"""All texts that a model may receive about its calls, for the digest of prompts."""
 
 _MAX_NAME_CHARS = 64
 
 
 class _CallError(MesocosmError):
-    """A call cannot be read; its text is what the model is told."""
+    """A call cannot be parsed; its text is sent to the model."""
 
     code = "model_call"
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """A model's calls as they were understood.
+    """A model's parsed calls.
 
     Attributes:
-        actions: of the calls before the first one that cannot be read.
-        fault: what is wrong with that one, or that there is none; empty when all can be read.
-        ids: of every call, made up where the server gave none or the same again.
-        arguments: of every call as JSON text, an object in any case.
+        actions: actions of the calls before the first invalid one.
+        fault: what is wrong with the invalid call, or that none was made; empty if all are valid.
+        ids: id of every call; generated if the server sent none or a duplicate.
+        arguments: arguments of every call as JSON text, always an object.
     """
 
     actions: tuple[Action, ...]
@@ -52,7 +52,7 @@ class Calls:
 
 
 class CallReader:
-    """Reads the calls of one trial.
+    """Parses the calls of one trial.
 
     Args:
         space: the trial's actions.
@@ -68,12 +68,12 @@ class CallReader:
         finish_reason: str | None,
         screens: Mapping[str, Scaled],
     ) -> Calls:
-        """Read the calls of one reply.
+        """Parse the calls of one reply.
 
         Args:
-            calls: in order.
-            finish_reason: of the reply; ``length`` says that it was cut off.
-            screens: that the model was shown, by role.
+            calls: calls in order.
+            finish_reason: finish reason of the reply; ``length`` means that it was truncated.
+            screens: screenshots that the model received, by role.
         """
         is_cut = finish_reason == "length"
         actions: list[Action] = []
@@ -101,8 +101,8 @@ class CallReader:
 def remembered(message: Message, calls: Calls) -> dict[str, Any]:
     """Return a reply as a message of the next request.
 
-    What the server wants back is in it, and its reasoning. Arguments that are no JSON object, and
-    names that no tool may have, are not sent back as they came: strict servers refuse them.
+    It includes the fields that the server requires back, and the reasoning. Arguments that are not
+    JSON objects and invalid tool names are replaced, because strict servers reject them.
     """
     kept: dict[str, Any] = {"role": "assistant", "content": message.content or "", **message.signed}
     if message.reasoning:
@@ -123,10 +123,10 @@ def remembered(message: Message, calls: Calls) -> dict[str, Any]:
 
 
 def _read_arguments(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments of a call.
+    """Parse the arguments of a call.
 
     Raises:
-        _CallError: they are no JSON object, or no text.
+        _CallError: they are not a JSON object, or not valid text.
     """
     name = call.function.name
     try:
@@ -144,7 +144,7 @@ def _read_arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def _refuse(text: str) -> float:
-    """Refuse what Python reads as a number and JSON does not have."""
+    """Reject what Python parses as a number although JSON does not allow it."""
     raise ValueError(f"{text} is no number that JSON has")
 
 

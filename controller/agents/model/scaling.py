@@ -1,4 +1,4 @@
-"""Screenshots made smaller for a model, and its coordinates converted back."""
+"""Scale down screenshots for a model, and convert its coordinates back."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 _AXES = {"x": 0, "to_x": 0, "y": 1, "to_y": 1}
-"""Arguments of actions that are coordinates, by axis."""
+"""Axis of each argument of actions that is a coordinate."""
 
 
 class Scaled:
-    """One screenshot as a model is shown it.
+    """A screenshot scaled for a model.
 
     Args:
-        shot: of a machine.
-        scale: above 0, at most 1, which leaves it as it is.
+        shot: screenshot of a machine.
+        scale: scale factor, above 0 and at most 1; 1 leaves it unchanged.
     """
 
     def __init__(self, shot: Shot, scale: float) -> None:
@@ -34,19 +34,19 @@ class Scaled:
         self.size_px = (max(1, round(width * scale)), max(1, round(height * scale)))
 
     def png(self) -> bytes:
-        """Return the picture."""
+        """Return the scaled image as PNG."""
         if self.size_px == self._real_px:
             return self._shot.png
         image = Image.fromarray(self._shot.frame).resize(self.size_px, Image.Resampling.LANCZOS)
         return encode_png(np.asarray(image))
 
     def shown(self, point: tuple[int, int]) -> tuple[int, int]:
-        """Return where a point of the machine's screen is in the picture."""
+        """Convert a point on the machine's screen to coordinates in the scaled image."""
         x, y = (point[axis] * self.size_px[axis] // self._real_px[axis] for axis in (0, 1))
         return x, y
 
     def real(self, args: Mapping[str, Json]) -> dict[str, Json]:
-        """Return an action's arguments with the coordinates of the machine's screen."""
+        """Convert an action's coordinates from the scaled image to the machine's screen."""
         return {name: self._real(name, value) for name, value in args.items()}
 
     def _real(self, name: str, value: Json) -> Json:
@@ -54,5 +54,5 @@ class Scaled:
         if axis is None or isinstance(value, bool) or not isinstance(value, int):
             return value
         shown, real = self.size_px[axis], self._real_px[axis]
-        # The middle of the pixel that was named; the last one stays on the screen.
+        # The centre of the chosen pixel; the last pixel stays on the screen.
         return value if shown == real else (2 * value + 1) * real // (2 * shown)

@@ -1,1 +1,1 @@
-"""The HTTP API: FastAPI over queue, schedules, runs and what the appliance says of itself."""
+"""The HTTP API: FastAPI routes for queue, schedules, runs and the appliance's status."""

@@ -1,4 +1,4 @@
-"""Who may do what: a token as bearer or, for pages, in a cookie."""
+"""Access control by token: as bearer or, for pages, in a cookie."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class AccessError(MesocosmError):
     """A request that is not allowed, or not now.
 
     Args:
-        status: 401 without a token, 403 with one that does not suffice, 429 when there are too many.
+        status: 401 without a valid token, 403 with an insufficient one, 429 above a limit.
         brief: one line.
-        retry_after_s: with 429, when to ask again.
+        retry_after_s: with 429, seconds until the client may retry.
     """
 
     code = "access"
@@ -35,9 +35,9 @@ class AccessError(MesocosmError):
 
 
 def surroundings(request: Request) -> Surroundings:
-    """Return what the API is about."""
+    """Return the surroundings of the API."""
     around = request.app.state.surroundings
-    assert isinstance(around, Surroundings)  # noqa: S101 - set by `make_app` alone
+    assert isinstance(around, Surroundings)  # noqa: S101 - set only by `make_app`
     return around
 
 
@@ -53,16 +53,16 @@ def role(
     """Return the role of a request's token.
 
     Raises:
-        AccessError: it has none, or an unknown one; or asks too often.
+        AccessError: the token is missing or invalid, or exceeds its rate limit.
     """
     token = bearer.credentials if bearer is not None else cookie
     token_role = around.tokens.role_of(token) if token else None
     if not token:
-        raise AccessError(401, "A token of the service is needed.")
+        raise AccessError(401, "A token is required.")
     if token_role is None:
-        raise AccessError(401, "This token is none of this service's, or was removed.")
+        raise AccessError(401, "The token is invalid or was removed.")
     if retry_after_s := request.app.state.rates.tokens.take(digest_bytes(token.encode())):
-        raise AccessError(429, "This token asks too often.", retry_after_s=retry_after_s)
+        raise AccessError(429, "Too many requests with this token.", retry_after_s=retry_after_s)
     return token_role
 
 
@@ -70,10 +70,10 @@ def operate(token_role: Annotated[Role, Depends(role)]) -> Role:
     """Return the role of a request that changes something.
 
     Raises:
-        AccessError: its token only reads.
+        AccessError: its token is read-only.
     """
     if not token_role.may_operate:
-        raise AccessError(403, "This token may look, not change anything.")
+        raise AccessError(403, "This token is read-only.")
     return token_role
 
 

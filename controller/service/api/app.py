@@ -1,4 +1,4 @@
-"""Put the application together."""
+"""Composition of the application."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from controller.service.api.surroundings import Surroundings
 
 _DESCRIPTION = """
-Queue, schedules, runs and machines of one Mesocosm appliance. Every request but `/healthz` and `/metrics`
-needs a token: `Authorization: Bearer TOKEN`. `mesocosm service token add NAME --role read` makes one.
+Queue, schedules, runs and machines of one Mesocosm appliance. Every request except `/healthz` and `/metrics`
+needs a token: `Authorization: Bearer TOKEN`. Create one with `mesocosm service token add NAME --role read`.
 """
 
 
@@ -38,9 +38,9 @@ def make_app(
     """Return the application.
 
     Args:
-        around: what it is about.
+        around: surroundings of the API.
         hosts: allowed values of ``Host``, in lower case.
-        routers: further routes, as those of the pages.
+        routers: additional routes, such as those of the pages.
     """
     app = FastAPI(
         title="Mesocosm",

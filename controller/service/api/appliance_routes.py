@@ -1,4 +1,4 @@
-"""Routes of what the appliance is: health, metrics, machines, suites, doctor."""
+"""Routes of the appliance: health, metrics, machines, suites, doctor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ router = APIRouter(prefix="/api/v1", tags=["appliance"], dependencies=[Reader])
 
 @open_router.get("/healthz")
 def health(around: Around) -> Health:
-    """Say that the service answers; needs no token."""
+    """Report that the service is up; needs no token."""
     return Health(status="ok", version=around.version)
 
 
@@ -31,37 +31,37 @@ def health(around: Around) -> Health:
     responses={200: {"content": {"text/plain": {}}}},
 )
 def metrics(around: Around) -> Response:
-    """Return what Prometheus scrapes; needs no token, and names no run."""
+    """Return the metrics for Prometheus; needs no token and names no run."""
     return Response(around.metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 @router.get("/machines")
 def list_machines(around: Around) -> Records:
-    """List the machines with their states as they are now."""
+    """List the machines with their current states."""
     return Records(records=list(around.machines()))
 
 
 @router.get("/doctor")
 def examine(around: Around) -> Records:
-    """Examine the host, as `mesocosm doctor --json` does."""
+    """Diagnose the host, as `mesocosm doctor --json` does."""
     return Records(records=list(around.doctor()))
 
 
 @router.get("/status")
 def get_status(around: Around) -> dict[str, Any]:
-    """Return how the appliance is, as `mesocosm status --json` prints it."""
+    """Return the appliance's status, as `mesocosm status --json` prints it."""
     return dict(around.status())
 
 
 @router.get("/suites")
 def list_named_suites(around: Around) -> Suites:
-    """List the suites that can be named: those that ship, and those that are registered."""
+    """List the available suites: shipped and registered ones."""
     return Suites(suites=known_suites(around.settings))
 
 
 @router.get("/agents")
 def list_agents(around: Around) -> Agents:
-    """List the agents that can be named: those that come with Mesocosm, and registered ones."""
+    """List the available agents: shipped and registered ones."""
     return Agents(agents=[*AGENTS, *agent_copies(around.settings).names()])
 
 

@@ -1,4 +1,4 @@
-"""Errors as replies: one table of status codes, one form."""
+"""Error replies: one table of status codes, one format."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ _STATUS: dict[type[MesocosmError], int] = {
     InfrastructureError: 503,
     TaskFaultError: 409,
 }
-"""The first class of an error's own line that stands here decides; 500 where none does."""
+"""The first class in an error's MRO that is listed here decides; 500 if none is."""
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorReply, "description": text}
     for status, text in {
         400: "The request is malformed.",
         401: "There is no valid token.",
-        403: "The token, or the page that asks, may not do this.",
-        404: "There is no such thing.",
-        405: "The method does not apply.",
+        403: "The token or the request's origin is not allowed to do this.",
+        404: "The resource does not exist.",
+        405: "The method is not allowed.",
         408: "The body did not arrive in time.",
-        409: "The state of things does not allow it.",
+        409: "The current state does not allow this.",
         413: "The body is too large.",
         421: "The server has another name.",
-        422: "A value is wrong.",
-        429: "Too many do this at once.",
-        503: "The host lacks something, or its state cannot be used.",
+        422: "A value is invalid.",
+        429: "Too many requests.",
+        503: "A requirement of the host is not met, or its state cannot be used.",
     }.items()
 }
-"""What every route may reply, for the OpenAPI document."""
+"""Error replies of every route, for the OpenAPI document."""
 
 
 class WrongValueError(UsageError):
@@ -81,14 +81,14 @@ class WrongValueError(UsageError):
 def reply(
     status: int, code: str, brief: str, details: str = "", resolution: str = "", **more: object
 ) -> JSONResponse:
-    """Return an error as every route does, with what some of them add to it."""
+    """Return an error reply in the common format, with additional fields of some routes."""
     error = {"code": code, "brief": brief, "details": details, "resolution": resolution}
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None  # noqa: PLR2004 - HTTP's
     return JSONResponse({"error": error, **more}, status_code=status, headers=headers)
 
 
 def install(app: FastAPI) -> None:
-    """Make an application reply to errors in this form."""
+    """Install the error handlers in an application."""
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, handler)
 
@@ -114,7 +114,7 @@ def _on_error(_request: Request, exc: Exception) -> JSONResponse:
 
 
 def _more_of_episodes(error: MesocosmError) -> dict[str, object]:
-    """Return what errors of episodes say beside: there is no reward where nobody failed."""
+    """Return additional fields of episode errors; without a verdict, the reward is null."""
     match error:
         case CapacityError():
             waits = {"queue_length": error.queue_length, "retry_after_s": error.retry_after_s}
@@ -133,7 +133,7 @@ def _on_validation(_request: Request, exc: Exception) -> JSONResponse:
     return reply(
         422,
         "wrong_value",
-        "A value is wrong.",
+        "A value is invalid.",
         "\n".join(rows),
         "Send the request's fields as /api/v1/openapi.json describes them.",
     )
@@ -151,4 +151,4 @@ HANDLERS: dict[type[Exception], Callable[[Request, Exception], JSONResponse]] = 
     RequestValidationError: _on_validation,
     HTTPException: _on_http,
 }
-"""What replies to each kind of error."""
+"""Handler of each error class."""

@@ -1,4 +1,4 @@
-"""Progress as server-sent events: each run of the queue whenever it changes."""
+"""Progress as server-sent events: one event whenever a run of the queue changes."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ async def follow(
     last_event_id: Annotated[str, Header(max_length=20)] = "",
     since: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Follow the queue: one event ``run`` for each change after `since`, or after the last event's id."""
+    """Follow the queue: one ``run`` event per change after `since` or after the last event's id."""
     if not _streams.acquire(blocking=False):
-        raise AccessError(429, f"{MAX_STREAMS} streams are open already.", retry_after_s=10)
+        raise AccessError(
+            429, f"The limit of {MAX_STREAMS} event streams is reached.", retry_after_s=10
+        )
     try:
         seen = int(last_event_id) if last_event_id.isdecimal() else since
         idle = 0

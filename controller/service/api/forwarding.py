@@ -1,7 +1,7 @@
-"""Pass on requests that need machines to the worker, which serves the same routes on a Unix socket.
+"""Forward requests that need machines to the worker, which serves the same routes on a Unix socket.
 
-The controller's process reaches no machines. Its gate has looked at a request before it gets here, and
-one without a valid token is refused here; the worker checks what a token may do, in the same database.
+The controller's process has no access to machines. Its gate checks a request first, and requests
+without a valid token are not forwarded. The worker checks the token's role, in the same database.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ PATHS = (
     *("/api/v1/episodes", "/api/v1/doctor", "/api/v1/status"),
     *("/fleet", "/human", "/doctor"),
 )
-"""What is passed on: these paths and all below them."""
+"""Forwarded paths, including all paths below them."""
 NAME = "worker"
-"""The ``Host`` under which the worker is asked."""
+"""``Host`` of requests to the worker."""
 
 _READ_BYTES = 1 << 16
 _REPLY_S = MAX_DEADLINE_S + 60.0
-# Of one connection, not of the message. Source: RFC 9110, 7.6.1.
-_OF_THE_CONNECTION = frozenset(
+# Hop-by-hop headers. Source: RFC 9110, 7.6.1.
+_HOP_BY_HOP = frozenset(
     {b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade"}
 )
-_WRITTEN_ANEW = frozenset({b"host", b"origin", b"content-length", b"expect"})
+_REWRITTEN = frozenset({b"host", b"origin", b"content-length", b"expect"})
 
 
 class WorkerSilentError(RequirementError):
-    """No worker takes requests for machines."""
+    """The worker does not respond."""
 
     code = "no_worker"
 
@@ -53,7 +53,7 @@ class Forwarding:
     """ASGI middleware behind the gate of the controller.
 
     Args:
-        app: gets what is not passed on, and refuses what has no valid token.
+        app: handles requests that are not forwarded, and rejects those without a valid token.
         socket: path of the worker's socket.
         is_known: returns whether a token is valid.
     """
@@ -64,37 +64,37 @@ class Forwarding:
         self._is_known = is_known
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        is_ours = scope["type"] != "http" or not _is_passed_on(scope["path"])
-        if is_ours or not await run_in_threadpool(self._is_known, _token(scope)):
+        """Handle one request."""
+        is_local = scope["type"] != "http" or not _is_forwarded(scope["path"])
+        if is_local or not await run_in_threadpool(self._is_known, _token(scope)):
             await self._app(scope, receive, send)
             return
         try:
             if _is_live(scope["path"]):
-                await self._pass_on_live(scope, receive, send)
+                await self._forward_live(scope, receive, send)
             else:
                 async with asyncio.timeout(_REPLY_S):
-                    await self._pass_on(scope, await Request(scope, receive).body(), send)
+                    await self._forward(scope, await Request(scope, receive).body(), send)
         except WorkerSilentError as exc:
             request = Request(scope, receive)
             answer = request.app.exception_handlers[MesocosmError](request, exc)
             await answer(scope, receive, send)
 
-    async def _pass_on_live(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a reply that lasts as long as somebody looks at it."""
+    async def _forward_live(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward a reply that lasts until the client disconnects."""
         body = await Request(scope, receive).body()
-        passing = asyncio.ensure_future(self._pass_on(scope, body, send))
-        leaving = asyncio.ensure_future(_until_gone(receive))
+        forwarding = asyncio.ensure_future(self._forward(scope, body, send))
+        disconnecting = asyncio.ensure_future(_until_disconnect(receive))
         try:
-            await asyncio.wait({passing, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if passing.done():
-                passing.result()
+            await asyncio.wait({forwarding, disconnecting}, return_when=asyncio.FIRST_COMPLETED)
+            if forwarding.done():
+                forwarding.result()
         finally:
-            for task in (passing, leaving):
+            for task in (forwarding, disconnecting):
                 task.cancel()
-            await asyncio.gather(passing, leaving, return_exceptions=True)
+            await asyncio.gather(forwarding, disconnecting, return_exceptions=True)
 
-    async def _pass_on(self, scope: Scope, body: bytes, send: Send) -> None:
+    async def _forward(self, scope: Scope, body: bytes, send: Send) -> None:
         try:
             reader, writer = await asyncio.open_unix_connection(self._socket)
         except OSError as exc:
@@ -113,43 +113,43 @@ class Forwarding:
                         await send(_part(bytes(reply.data), is_last=False))
             await send(_part(b"", is_last=True))
         except (OSError, h11.RemoteProtocolError) as exc:
-            if is_begun:  # its client sees a reply that is cut off
-                _log.warning("the worker ended amid a reply: %s", exc)
+            if is_begun:  # the client sees a truncated reply
+                _log.warning("the worker ended during a reply: %s", exc)
                 raise
             raise _silent(exc) from exc
         finally:
             writer.close()
 
 
-def _is_passed_on(path: str) -> bool:
+def _is_forwarded(path: str) -> bool:
     return any(path == prefix or path.startswith(f"{prefix}/") for prefix in PATHS)
 
 
 def _is_live(path: str) -> bool:
-    """Return whether a path is that of a live screen, whose reply does not end by itself."""
+    """Return whether a path is a live screen's, whose reply does not end by itself."""
     return path.startswith("/fleet/") and path.endswith("/live")
 
 
-async def _until_gone(receive: Receive) -> None:
+async def _until_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 def _token(scope: Scope) -> str:
-    """Return the token of a request; empty where it has none."""
+    """Return the token of a request; empty if it has none."""
     request = Request(scope)
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
 
 
 def _request(scope: Scope, body: bytes) -> list[h11.Event]:
-    """Return a request as it is asked of the worker; an origin is its own, as the gate has checked it."""
+    """Return the request to the worker; its origin becomes the worker's, as the gate has checked it."""
     target = scope.get("raw_path") or scope["path"].encode()
     if query := scope.get("query_string", b""):
         target += b"?" + query
     given = list(scope["headers"])
-    left_out = _OF_THE_CONNECTION | _WRITTEN_ANEW
-    headers = [(name, value) for name, value in given if name not in left_out]
+    omitted = _HOP_BY_HOP | _REWRITTEN
+    headers = [(name, value) for name, value in given if name not in omitted]
     headers += [(b"host", NAME.encode()), (b"connection", b"close")]
     if any(name == b"origin" for name, _ in given):
         headers.append((b"origin", f"http://{NAME}".encode()))
@@ -165,7 +165,7 @@ async def _read(
     """Yield the reply and its parts.
 
     Raises:
-        h11.RemoteProtocolError: it is cut off.
+        h11.RemoteProtocolError: the reply is truncated.
     """
     while True:
         event = connection.next_event()
@@ -176,12 +176,14 @@ async def _read(
         elif isinstance(event, h11.Response | h11.Data):
             yield event
         elif isinstance(event, h11.ConnectionClosed):
-            raise h11.RemoteProtocolError("The connection was closed before a reply.")
+            raise h11.RemoteProtocolError(
+                "The connection was closed before the reply was complete."
+            )
 
 
 def _start(reply: h11.Response) -> dict[str, object]:
     given = reply.headers
-    headers = [(name, value) for name, value in given if name not in _OF_THE_CONNECTION]
+    headers = [(name, value) for name, value in given if name not in _HOP_BY_HOP]
     return {"type": "http.response.start", "status": reply.status_code, "headers": headers}
 
 
@@ -190,8 +192,9 @@ def _part(data: bytes, *, is_last: bool) -> dict[str, object]:
 
 
 def _silent(cause: Exception) -> WorkerSilentError:
-    _log.warning("the worker does not answer: %s", cause)
+    _log.warning("the worker does not respond: %s", cause)
     return WorkerSilentError(
-        "The worker does not answer: machines cannot be reached now.",
-        resolution="`mesocosm status` shows it; `mesocosm service start` or `mesocosm up` starts it.",
+        "The worker does not respond, so machines cannot be reached.",
+        resolution="Check it with `mesocosm status`; start it with `mesocosm service start` or "
+        "`mesocosm up`.",
     )

@@ -1,7 +1,7 @@
-"""What is refused before a route sees it: foreign names and pages, large and slow bodies, floods.
+"""Checks before any route: host name, origin, size and duration of the body, request rate.
 
-A page of any site can have its own name resolve to a loopback address; the browser then sends that
-name as ``Host``. A page of any site can also post a form here; the browser then sends that site as
+The name of any site can resolve to a loopback address; the browser then sends that name as
+``Host``. A page of any site can also post a form here; the browser then sends that site as
 ``Origin``. Source: RFC 9110, 7.2; RFC 6454, 7.
 """
 
@@ -35,14 +35,14 @@ _SAFETY = {
         "media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
-    # With "no-referrer" browsers would hide the origin of our own forms.
+    # With "no-referrer", browsers would hide the origin of our own forms.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
 
 class _RefusedError(MesocosmError):
-    """A request goes no further."""
+    """A request is refused."""
 
     code = "refused"
 
@@ -56,9 +56,9 @@ class Gate:
     """ASGI middleware in front of all routes.
 
     Args:
-        app: gets what is let through.
+        app: handles accepted requests.
         hosts: allowed values of ``Host``, in lower case.
-        peers: bounds how often each address may ask.
+        peers: rate limit per client address.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], peers: RateLimit) -> None:
@@ -67,7 +67,7 @@ class Gate:
         self._peers = peers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http":
             return
         send = _with_safety(send)
@@ -83,20 +83,20 @@ class Gate:
     def _check_rate(self, scope: Scope) -> None:
         client = scope.get("client")
         if retry_after_s := self._peers.take(client[0] if client else ""):
-            raise _RefusedError(429, "This address asks too often.", retry_after_s)
+            raise _RefusedError(429, "Too many requests from this address.", retry_after_s)
 
     def _check_names(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
         names = headers.getlist("host")
         if len(names) != 1 or names[0].lower() not in self._hosts:
-            raise _RefusedError(421, "This server has another name.")
+            raise _RefusedError(421, "The Host header does not name this server.")
         origins = headers.getlist("origin")
         if any(not self._is_own(origin) for origin in origins):
-            raise _RefusedError(403, "Pages of other sites may not ask this server.")
-        # A cookie is sent by the browser, whoever made it ask: then it must say who did.
+            raise _RefusedError(403, "Requests from pages of other sites are not allowed.")
+        # Browsers send cookies for requests of any site, so these must name their origin.
         has_cookie = COOKIE in headers.get("cookie", "")
         if scope["method"] not in _SAFE_METHODS and has_cookie and not origins:
-            raise _RefusedError(403, "A request with a cookie must name its origin.")
+            raise _RefusedError(403, "A request with a cookie must have an Origin header.")
 
     def _is_own(self, origin: str) -> bool:
         scheme, _, name = origin.lower().partition("://")
@@ -104,10 +104,10 @@ class Gate:
 
 
 async def _read_body(scope: Scope, receive: Receive) -> Receive:
-    """Read a whole body, bounded in size and time, and return what gives it to the route."""
+    """Read a whole body, with limits on size and time; return a function that replays it."""
     length = Headers(scope=scope).get("content-length", "0")
     if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
-        raise _RefusedError(413, f"A body has {MAX_BODY_BYTES} bytes at most.")
+        raise _RefusedError(413, f"The body is larger than {MAX_BODY_BYTES} bytes.")
     try:
         body = await asyncio.wait_for(_collect(receive), _BODY_TIMEOUT_S)
     except TimeoutError as exc:
@@ -134,7 +134,7 @@ async def _collect(receive: Receive) -> bytes:
         part: bytes = message.get("body", b"")
         size += len(part)
         if size > MAX_BODY_BYTES:
-            raise _RefusedError(413, f"A body has {MAX_BODY_BYTES} bytes at most.")
+            raise _RefusedError(413, f"The body is larger than {MAX_BODY_BYTES} bytes.")
         parts.append(part)
         if not message.get("more_body", False):
             return b"".join(parts)
@@ -153,7 +153,7 @@ def _with_safety(send: Send) -> Send:
 
 
 async def _read_on(receive: Receive) -> None:
-    """Let a body arrive for a while: a connection that is closed before is reset, and the reply lost.
+    """Keep reading a body for a while, because closing earlier resets the connection and loses the reply.
 
     Source: RFC 9112, 9.6.
     """

@@ -1,4 +1,4 @@
-"""What the API takes and returns; keys are only added."""
+"""Requests and replies of the API; keys are only added, never removed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Model(BaseModel):
 
 
 class ErrorBody(_Model):
-    """An error: what happened, what is known, what can be done."""
+    """An error: what happened, details, and how to resolve it."""
 
     code: str
     brief: str
@@ -29,7 +29,7 @@ class ErrorBody(_Model):
 
 
 class ErrorReply(_Model):
-    """What every refused request returns."""
+    """Reply to every refused request."""
 
     error: ErrorBody
 
@@ -49,7 +49,7 @@ class Priority(_Model):
 
 
 class Resumption(_Model):
-    """What a run may cost from now on; what is left open stays as it is."""
+    """A new budget of a run; fields that it leaves open do not change."""
 
     budget: BudgetSpec | None = None
 
@@ -76,14 +76,14 @@ class QueuedRunReply(_Model):
 
 
 class Queue(_Model):
-    """A part of the queue, those asked for last first; ``before`` continues it."""
+    """A page of the queue, latest request first; ``before`` requests the next page."""
 
     runs: list[QueuedRunReply]
     before: int | None
 
 
 class ScheduleReply(_Model):
-    """A schedule as it stands."""
+    """A registered schedule."""
 
     schedule: Schedule
     origin: str
@@ -99,7 +99,7 @@ class Schedules(_Model):
 
 
 class SlotReply(_Model):
-    """What became of a slot."""
+    """Outcome of a slot."""
 
     schedule: str
     slot_s: float
@@ -110,13 +110,13 @@ class SlotReply(_Model):
 
 
 class History(_Model):
-    """The slots of a schedule, the latest first."""
+    """The slots of a schedule, latest first."""
 
     slots: list[SlotReply]
 
 
 class RunRowReply(_Model):
-    """A recorded run at a glance."""
+    """Summary of a recorded run."""
 
     run: str
     suite: str
@@ -132,7 +132,7 @@ class RunRowReply(_Model):
 
 
 class Runs(_Model):
-    """Recorded runs, the latest first."""
+    """Recorded runs, latest first."""
 
     runs: list[RunRowReply]
 
@@ -149,7 +149,7 @@ class TrialReply(_Model):
 
 
 class TaskReply(_Model):
-    """A task at a glance."""
+    """Summary of a task."""
 
     id: str
     instruction: str
@@ -178,20 +178,20 @@ class Agents(_Model):
 
 
 class Records(_Model):
-    """Machines, or findings of the doctor."""
+    """Records of machines, or findings of the doctor."""
 
     records: list[dict[str, Any]]
 
 
 class Health(_Model):
-    """The service answers."""
+    """Health of the service."""
 
     status: str
     version: str
 
 
 def queued_run(run: QueuedRun) -> QueuedRunReply:
-    """Return a run of the queue for the API."""
+    """Convert a run of the queue to its reply."""
     error = None
     if run.brief:
         error = ErrorBody(
@@ -219,7 +219,7 @@ def queued_run(run: QueuedRun) -> QueuedRunReply:
 
 
 def registered(entry: Registered) -> ScheduleReply:
-    """Return a schedule for the API."""
+    """Convert a schedule to its reply."""
     return ScheduleReply(
         schedule=entry.schedule,
         origin=entry.origin,

@@ -30,7 +30,7 @@ def require_valid(request: RunRequest) -> None:
     """Check a request that came over the network.
 
     Raises:
-        WrongValueError: something in it does not exist, or stands for code of the caller's.
+        WrongValueError: it names something that does not exist, or code of the caller.
     """
     try:
         require_shipped(request)
@@ -48,7 +48,7 @@ def list_queue(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     before: Annotated[int | None, Query(ge=1, le=_MAX_NUMBER)] = None,
 ) -> Queue:
-    """List runs of the queue, those asked for last first."""
+    """List runs of the queue, latest request first."""
     rows = around.queue.entries(state or (), limit=limit, before=before)
     following = rows[-1].number if len(rows) == limit else None
     return Queue(runs=[queued_run(row) for row in rows], before=following)
@@ -56,7 +56,7 @@ def list_queue(
 
 @router.post("", status_code=201, dependencies=[Operator])
 def add_run(new: NewRun, around: Around) -> QueuedRunReply:
-    """Queue a run. A second request with the same key returns the first one's run."""
+    """Queue a run; a second request with the same key returns the first one's run."""
     require_valid(new.request)
     asker = Asker("api", priority=new.priority, key=new.key)
     return queued_run(around.queue.add(pin(new.request, around.settings), asker))
@@ -76,13 +76,13 @@ def cancel_run(run: str, around: Around) -> QueuedRunReply:
 
 @router.post("/{run}/pause", dependencies=[Operator])
 def pause_run(run: str, around: Around) -> QueuedRunReply:
-    """Pause a run: its running trials finish, no others begin."""
+    """Pause a run: its running trials finish, no others start."""
     return queued_run(around.queue.pause(run))
 
 
 @router.post("/{run}/resume", dependencies=[Operator])
 def resume_run(run: str, around: Around, new: Resumption | None = None) -> QueuedRunReply:
-    """Let a paused run go on, or try a failed or cancelled one again, with another budget perhaps."""
+    """Continue a paused run, or retry a failed or cancelled one, optionally with a new budget."""
     return queued_run(around.queue.resume(run, None if new is None else new.budget))
 
 

@@ -1,4 +1,4 @@
-"""How often one caller may ask: a bucket of tokens each, refilled as time passes."""
+"""Rate limits per caller, as token buckets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
 
 MAX_CALLERS = 4096
-"""Callers that are known; the one that asked longest ago is forgotten first."""
+"""Maximum number of remembered callers; the least recent one is dropped first."""
 
 _BURST_S = 5.0
 _PEER_FACTOR = 4.0
@@ -25,11 +25,11 @@ class _Bucket:
 
 
 class RateLimit:
-    """Bounds how often each caller may ask; safe among threads.
+    """Rate limit per caller; thread-safe.
 
     Args:
-        per_s: requests a second in the long run; five times as many at once.
-        clock: its time.
+        per_s: sustained requests per second; bursts may have five times as many.
+        clock: measures time.
     """
 
     def __init__(self, per_s: float, clock: Clock) -> None:
@@ -42,7 +42,7 @@ class RateLimit:
         """Count one request of a caller.
 
         Returns:
-            0 where it may be answered; else after how many whole seconds to ask again.
+            0 if the request is allowed; otherwise whole seconds until the caller may retry.
         """
         now_s, most = self._clock.monotonic_s(), max(1.0, self._per_s * _BURST_S)
         with self._lock:
@@ -61,16 +61,16 @@ class RateLimit:
 class Rates:
     """The limits of one server.
 
-    A token has one of its own. An address has a larger one, whatever tokens it shows: several
-    callers may share it, as all of this host do.
+    Each token has a limit. Each address has a larger limit for all tokens together, because several
+    callers may share an address, as all callers on this host do.
 
     Args:
-        per_s: requests a second of one token.
-        clock: its time.
+        per_s: requests per second of one token.
+        clock: measures time.
 
     Attributes:
-        tokens: by the digest of the token.
-        peers: by address.
+        tokens: limit by digest of the token.
+        peers: limit by address.
     """
 
     def __init__(self, per_s: float, clock: Clock) -> None:

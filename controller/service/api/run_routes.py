@@ -1,4 +1,4 @@
-"""Routes of recorded runs, whoever ran them: reports, event logs, pictures, trees."""
+"""Routes of recorded runs of any origin: reports, event logs, pictures, trees."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
 
 @router.get("")
 def list_recorded_runs(around: Around, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Runs:
-    """List recorded runs, the latest first."""
+    """List recorded runs, latest first."""
     rows = list_runs(around.store)[::-1][:limit]
     return Runs(runs=[RunRowReply.model_validate(row, from_attributes=True) for row in rows])
 
@@ -49,7 +49,7 @@ def get_report(run: str, around: Around) -> dict[str, Any]:
     responses={200: {"content": {"application/gzip": {}}}},
 )
 def get_logs(run: str, around: Around) -> Response:
-    """Return the folder of a run without pictures, trees and videos: a compressed tar archive."""
+    """Return a run's folder without pictures, trees and videos, as a compressed tar archive."""
     archive = _archive(around.store.open(run).path)
     return StreamingResponse(
         iter(partial(archive.read, _PART_BYTES), b""),
@@ -111,7 +111,7 @@ def find_attempts(folder: RunFolder, task: str, repeat: int) -> list[Attempt]:
     """Return the attempts at a trial.
 
     Raises:
-        UnknownNameError: the run has no such trial, or it was not begun.
+        UnknownNameError: the run has no such trial, or the trial has not started.
     """
     planned = folder.spec.planned
     if (task, repeat) not in planned:
@@ -119,12 +119,12 @@ def find_attempts(folder: RunFolder, task: str, repeat: int) -> list[Attempt]:
         raise UnknownNameError.of("trial", f"{task}/{repeat}", sorted(names)[:20])
     attempts = folder.attempts(task, repeat)
     if not attempts:
-        raise UnknownNameError(f"The trial {task}/{repeat} was not begun yet.")
+        raise UnknownNameError(f"The trial {task}/{repeat} has not started yet.")
     return attempts
 
 
 def _archive(folder: FilePath) -> IO[bytes]:
-    """Return a file with what a run's folder says in text; whoever gets it closes it."""
+    """Return an archive of the text files in a run's folder; the caller closes it."""
     archive = SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - see above
     with tarfile.open(fileobj=archive, mode="w:gz", compresslevel=1) as tar:
         for path in sorted(folder.rglob("*")):

@@ -32,7 +32,7 @@ def require_valid_schedule(schedule: Schedule, around: Surroundings) -> None:
     """Check a schedule that came over the network.
 
     Raises:
-        WrongValueError: it never fires, or something in it does not exist or is code of the caller's.
+        WrongValueError: it never fires, or names something that does not exist or code of the caller.
     """
     require_valid(schedule.request)
     try:
@@ -45,7 +45,7 @@ def require_valid_schedule(schedule: Schedule, around: Surroundings) -> None:
 
 @router.get("", dependencies=[Reader])
 def list_schedules(around: Around) -> Schedules:
-    """List all schedules by name."""
+    """List all schedules, sorted by name."""
     return Schedules(schedules=[registered(entry) for entry in around.register.entries()])
 
 
@@ -64,26 +64,26 @@ def get_schedule(name: str, around: Around) -> ScheduleReply:
 
 @router.delete("/{name}", status_code=204, dependencies=[Operator])
 def remove_schedule(name: str, around: Around) -> Response:
-    """Remove a schedule; its runs and its history stay."""
+    """Remove a schedule; its runs and its history are kept."""
     around.register.remove(name)
     return Response(status_code=204)
 
 
 @router.post("/{name}/pause", dependencies=[Operator])
 def pause_schedule(name: str, around: Around) -> ScheduleReply:
-    """Let a schedule fire nothing until it is resumed."""
+    """Pause a schedule until it is resumed."""
     return registered(around.register.pause(name))
 
 
 @router.post("/{name}/resume", dependencies=[Operator])
 def resume_schedule(name: str, around: Around) -> ScheduleReply:
-    """Let a paused schedule fire again, from its next slot on."""
+    """Resume a paused schedule from its next slot."""
     return registered(around.register.resume(name))
 
 
 @router.post("/{name}/run-now", status_code=201, dependencies=[Operator])
 def run_schedule_now(name: str, around: Around) -> QueuedRunReply:
-    """Queue a run of a schedule at once, beside its slots."""
+    """Queue a run of a schedule immediately, in addition to its slots."""
     return queued_run(around.register.run_now(name))
 
 
@@ -91,6 +91,6 @@ def run_schedule_now(name: str, around: Around) -> QueuedRunReply:
 def schedule_history(
     name: str, around: Around, limit: Annotated[int, Query(ge=1, le=10_000)] = 100
 ) -> History:
-    """Return what became of a schedule's slots, the latest first."""
+    """Return the outcomes of a schedule's slots, latest first."""
     slots = around.register.history(name, limit=limit)
     return History(slots=[SlotReply.model_validate(slot, from_attributes=True) for slot in slots])

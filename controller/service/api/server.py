@@ -1,4 +1,4 @@
-"""Serve the application, until told to stop."""
+"""HTTP server of the application, with its sockets and certificate."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ if TYPE_CHECKING:
 
 _MAX_CONNECTIONS = 500
 _KEEP_ALIVE_S = 900
-"""Longer than a call of a model: who drives an episode asks its model between two requests."""
+"""Longer than a model call, because drivers of episodes call their model between two requests."""
 _STOP_S = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A certificate that a server shows.
+    """The TLS certificate of a server.
 
     Attributes:
-        path: PEM file with it, and with those between it and its root.
+        path: PEM file with the certificate and its intermediate certificates.
         key_path: PEM file with its private key, without a password.
 
     Raises:
-        UsageError: they cannot be read, or do not belong together.
+        UsageError: the files cannot be read or do not match.
     """
 
     path: Path
     key_path: Path
 
     def __post_init__(self) -> None:
-        """Try it, so that a wrong one is named before anything is served."""
+        """Load the certificate, so that an invalid one is reported before anything is served."""
         try:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(self.path, self.key_path, password=lambda: b"")
         except (OSError, ValueError) as exc:
             raise UsageError(
-                f"{self.path} and {self.key_path} are no certificate and its key.",
+                f"{self.path} and {self.key_path} are not a certificate and its key.",
                 details=str(exc),
-                resolution="Both are PEM files, and the key has no password.",
+                resolution="Use PEM files, and a key without a password.",
             ) from exc
 
 
@@ -57,23 +57,23 @@ def require_protected(
     *,
     has_tls: bool,
     is_insecure: bool,
-    resolution: str = "Give --tls-cert and --tls-key, or --insecure where something else encrypts.",
+    resolution: str = "Pass --tls-cert and --tls-key, or --insecure if something else encrypts.",
 ) -> None:
-    """Refuse to serve a network without encryption, unless that is asked for.
+    """Refuse to serve a network without encryption, unless explicitly requested.
 
     Args:
-        host: the address to listen at.
+        host: address to listen on.
         has_tls: whether there is a certificate.
-        is_insecure: whether no encryption was asked for.
-        resolution: what the caller's user can do about it.
+        is_insecure: whether unencrypted service was explicitly requested.
+        resolution: resolution in the error.
 
     Raises:
-        UsageError: tokens would go over the network in the clear.
+        UsageError: tokens would cross the network unencrypted.
     """
     if has_tls or is_insecure or _is_loopback(host):
         return
     raise UsageError(
-        f"Whoever listens at {host} without TLS lets others on the network read its tokens.",
+        f"Listening on {host} without TLS exposes tokens to the network.",
         resolution=resolution,
     )
 
@@ -90,8 +90,8 @@ class Server:
 
     Args:
         app: the application.
-        listener: the socket that it takes connections from.
-        certificate: of TLS; without one, requests and replies are not encrypted.
+        listener: listening socket.
+        certificate: TLS certificate; without one, the connection is not encrypted.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Server:
         )
 
     def __call__(self, stop: threading.Event) -> None:
-        """Serve until `stop` is set; requests under way get a few seconds more."""
+        """Serve until `stop` is set; active requests get a few more seconds."""
         threading.Thread(target=self._watch, args=(stop,), daemon=True).start()
         self._server.run(sockets=[self._listener])
 
@@ -125,10 +125,11 @@ class Server:
 
 
 def listen_privately(path: Path) -> socket.socket:
-    """Return a Unix socket that listens, for this user alone; what a killed process left is replaced.
+    """Return a listening Unix socket that only this user can connect to; replaces a stale socket.
 
     Args:
-        path: of the socket; its folder must exist, and whoever calls holds the lock of what it serves.
+        path: path of the socket; its folder must exist, and the caller must hold the lock of the
+            service behind it.
 
     Raises:
         RequirementError: the path is too long, or cannot be written.
@@ -142,22 +143,22 @@ def listen_privately(path: Path) -> socket.socket:
     except OSError as exc:
         listener.close()
         raise RequirementError(
-            f"The socket {path} cannot be listened on.",
+            f"Cannot listen on the socket {path}.",
             details=str(exc),
-            resolution="Set MESOCOSM_STATE_DIR to a folder of yours with a shorter path.",
+            resolution="Set MESOCOSM_STATE_DIR to a writable folder with a shorter path.",
         ) from exc
     return listener
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
+    """Return a listening TCP socket.
 
     Args:
         host: address.
-        port: 0 lets the kernel choose.
+        port: port; 0 lets the kernel choose.
 
     Raises:
-        RequirementError: the port is taken, or there is no such address here.
+        RequirementError: the port is in use, or this host does not have the address.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -168,8 +169,8 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as exc:
         listener.close()
         raise RequirementError(
-            f"Port {port} of {host} cannot be listened on.",
+            f"Cannot listen on port {port} of {host}.",
             details=str(exc),
-            resolution="Stop what uses it, or choose another with --port.",
+            resolution="Stop the process that uses it, or choose another port with --port.",
         ) from exc
     return listener

@@ -1,4 +1,4 @@
-"""What the API shows; handed in from the composition root, where it is of other layers."""
+"""Dependencies of the API; those from other layers are passed in by the composition root."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What an API is about.
+    """Dependencies of the API.
 
     Attributes:
         database: the service's state.
-        settings: where runs are.
-        clock: says when now is.
-        stop: set when the service ends.
-        version: of Mesocosm.
-        machines: returns the machines with their states as they are now.
+        settings: settings of the appliance.
+        clock: provides the current time.
+        stop: set when the service stops.
+        version: version of Mesocosm.
+        machines: returns the machines with their current states.
         doctor: returns the findings of `mesocosm doctor`.
-        status: returns what `mesocosm status` prints.
-        metrics: returns what Prometheus scrapes.
-        episodes: those that programs elsewhere drive.
-        desk: where machines are looked at and handled one by one.
-        find_viewer: returns the folder of noVNC; None where it could not be had.
-        worker: socket of the process that reaches machines; None where this one does.
-        own_prometheus: host and port at which Prometheus itself is reached; empty where it is not.
+        status: returns the output of `mesocosm status`.
+        metrics: returns the metrics for Prometheus.
+        episodes: episodes driven by external programs.
+        desk: screens of individual machines, and operations on them.
+        find_viewer: returns the folder of noVNC; None if it is not available.
+        worker: socket of the process with access to machines; None if this process has it.
+        own_prometheus: host and port of Prometheus itself; empty if it cannot be reached directly.
     """
 
     database: Database
@@ -61,7 +61,7 @@ class Surroundings:
 
     @property
     def prometheus(self) -> str:
-        """Host and port at which Prometheus is asked: its own, or the controller's page, which passes it on."""
+        """Host and port for queries to Prometheus: its own, or the controller's, which forwards them."""
         return self.own_prometheus or f"127.0.0.1:{self.settings.controller_port}"
 
     @property

@@ -1,1 +1,1 @@
-"""Episodes over HTTP: a program elsewhere opens a trial, steps it, and has it judged."""
+"""Episodes over HTTP: an external program opens a trial, steps it and evaluates it."""

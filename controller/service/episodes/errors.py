@@ -1,4 +1,4 @@
-"""What can go wrong with an episode that is driven from outside; `api.errors` has the status codes."""
+"""Errors of externally driven episodes; `api.errors` maps them to status codes."""
 
 from __future__ import annotations
 
@@ -6,53 +6,53 @@ from appliance.base.errors import MesocosmError, UsageError
 
 
 class CapacityError(MesocosmError):
-    """No further episode can be opened now.
+    """No more episodes can be opened now.
 
     Args:
         brief: one line.
-        queue_length: who waits for an episode, whoever gets this error included.
-        retry_after_s: when to ask again.
+        queue_length: number of waiting callers, including this one.
+        retry_after_s: seconds until the caller should retry.
     """
 
     code = "no_capacity"
 
     def __init__(self, brief: str, *, queue_length: int, retry_after_s: int) -> None:
-        super().__init__(brief, resolution=f"Ask again in {retry_after_s} s with the same key.")
+        super().__init__(brief, resolution=f"Retry in {retry_after_s} s with the same key.")
         self.queue_length = queue_length
         self.retry_after_s = retry_after_s
 
 
 class InfrastructureError(MesocosmError):
-    """Machines or their host failed: this says nothing about whoever acts."""
+    """Machines or their host failed; this does not reflect on the agent."""
 
     code = "infrastructure"
 
 
 class TaskFaultError(MesocosmError):
-    """The task or one of its evaluators is wrong: this says nothing about whoever acts."""
+    """The task or one of its evaluators is faulty; this does not reflect on the agent."""
 
     code = "task_fault"
 
 
 class DeadlineError(MesocosmError):
-    """What was asked for goes on, and was not done in the time that the request gave it."""
+    """The operation did not finish within the request's deadline, and continues."""
 
     code = "deadline"
 
 
 class EpisodeOverError(UsageError):
-    """The episode has ended: it was closed, cancelled, was idle for too long, or is done."""
+    """The episode has ended: it was closed, was cancelled, expired, or is done."""
 
     code = "episode_over"
 
 
 class EpisodeBusyError(UsageError):
-    """Another step of the episode is being carried out."""
+    """Another step of the episode is running, or the episode is not open yet."""
 
     code = "episode_busy"
 
 
 class ReusedIdError(UsageError):
-    """An id was used before, for something else."""
+    """An id was already used for something else."""
 
     code = "reused_id"

@@ -1,4 +1,4 @@
-"""Make the episodes that programs elsewhere ask for: suite, machines, context."""
+"""Creation of the episodes that external programs request: suite, machines, context."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from provisioning.protocols import Kind
 
 AGENT = "api"
-"""Label of the metrics of episodes whose agent is elsewhere."""
+"""Agent label in metrics of externally driven episodes."""
 
 
 class EpisodeFactory:
-    """Makes episodes on the machines of this appliance; suites and fleets are opened once.
+    """Creates episodes on the machines of this appliance; opens each suite and fleet once.
 
     Args:
-        settings: where machines are.
-        preflight: refuses kinds of machines that could not be had now.
+        settings: locate the machines.
+        preflight: checks that the kinds of machines are available.
     """
 
     def __init__(self, settings: Settings, preflight: Callable[[set[Kind]], None]) -> None:
@@ -48,7 +48,7 @@ class EpisodeFactory:
 
         Raises:
             UnknownNameError: there is no such suite or task.
-            SpecError: a file of the suite is wrong.
+            SpecError: a file of the suite is invalid.
         """
         return self._suite(request.suite).task(request.task)
 
@@ -56,7 +56,7 @@ class EpisodeFactory:
         """Return a new episode and its task.
 
         Raises:
-            MesocosmError: see `check`; or its machines could not be had.
+            MesocosmError: see `check`; or its machines are not available.
         """
         suite, task = self._suite(request.suite), self.check(request)
         if request.fleet == "real":
@@ -75,7 +75,7 @@ class EpisodeFactory:
 
     def _suite(self, name: str) -> Suite:
         known = known_suites(self._settings)
-        if name.partition("@")[0] not in known:  # a path would be taken, too
+        if name.partition("@")[0] not in known:  # `open_suite` would accept a path, too
             raise UnknownNameError.of("suite", name, known)
         with self._lock:
             reference = pin_suite(name, self._settings)

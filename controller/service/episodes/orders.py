@@ -1,4 +1,4 @@
-"""What programs ask of episodes."""
+"""Requests of programs that drive episodes."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ Ttl = Annotated[float, Field(ge=1, le=24 * 3600, allow_inf_nan=False)]
 
 
 class Order(BaseModel):
-    """Something that is asked for; unknown fields are refused."""
+    """Base of requests; unknown fields are rejected."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
 class EpisodeRequest(Order):
-    """An episode that a program wants to drive.
+    """A request for an episode that a program drives.
 
     Attributes:
         suite: name of a suite.
         task: id of one of its tasks.
-        seed: of the task's parameters, and handed to the agent.
-        ttl_s: how long the episode lives without a request about it.
-        key: a second request with the same key returns the first one's episode.
-        trees: observations hold accessibility trees.
-        feedback: what observations tell of how far the task is.
-        fleet: ``fake`` lends machines in memory.
+        seed: seed of the task's parameters, also passed to the agent.
+        ttl_s: how long the episode is kept open without requests about it.
+        key: idempotency key: a second request with the same key returns the first one's episode.
+        trees: whether observations include accessibility trees.
+        feedback: feedback on progress in observations.
+        fleet: ``fake`` leases in-memory machines.
     """
 
     suite: Id
@@ -54,7 +54,7 @@ class ActionOrder(Order):
 
     Attributes:
         do: its name.
-        on: role of the machine; none for actions on the session.
+        on: role of the machine; null for actions on the session.
         args: its arguments, ``with`` in JSON.
     """
 
@@ -64,7 +64,7 @@ class ActionOrder(Order):
 
 
 class UsageOrder(Order):
-    """What the caller's model used for a turn; the task's limits on tokens and money count it."""
+    """Usage of the caller's model in a turn; counts toward the task's token and money limits."""
 
     prompt_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
     completion_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
@@ -75,8 +75,8 @@ class StepOrder(Order):
     """One turn.
 
     Attributes:
-        actions: in order; the rest is dropped when one is refused.
-        usage: what the turn cost the caller's model.
+        actions: in order; if one is refused, the rest is dropped.
+        usage: usage of the caller's model in this turn.
     """
 
     actions: tuple[ActionOrder, ...] = Field(max_length=_MAX_ACTIONS)
@@ -84,11 +84,11 @@ class StepOrder(Order):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what is asked for."""
+        """SHA-256 of the request."""
         return digest_json(self.model_dump(mode="json"))
 
     def turn(self) -> Turn:
-        """Return it as the episode takes it."""
+        """Convert the request to the episode's `Turn`."""
         actions = tuple(Action(action.do, action.on, action.args) for action in self.actions)
         cost = self.usage
         return Turn(actions, Usage(cost.prompt_tokens, cost.completion_tokens, cost.usd))

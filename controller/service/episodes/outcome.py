@@ -1,4 +1,4 @@
-"""What a session keeps of an episode: pictures as bytes, no frames, nothing of the machines."""
+"""Data that a session keeps of an episode: compressed pictures, no frames or machines."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Fault(StrEnum):
-    """Whose fault the end of an episode is."""
+    """Cause of an inconclusive episode."""
 
     NONE = "none"
-    """The episode was judged."""
+    """The episode has a verdict."""
     INFRASTRUCTURE = "infrastructure"
     TASK = "task"
     CANCELLED = "cancelled"
@@ -52,25 +52,25 @@ _REWARDS: dict[Verdict, float | None] = {
 
 
 def fault_of(reason: Reason) -> Fault:
-    """Return whose fault an ending is."""
+    """Return the fault that an end reason indicates."""
     if reason not in INCONCLUSIVE:
         return Fault.NONE
     return _FAULTS.get(reason, Fault.INFRASTRUCTURE)
 
 
 def is_truncated(reason: Reason) -> bool:
-    """Return whether an episode was cut off from outside rather than brought to its end."""
+    """Return whether an episode was truncated, by a limit or a fault, rather than terminated."""
     return reason in _TRUNCATED
 
 
 def reward_of(result: TrialResult | None) -> float | None:
-    """Return the reward of a step: 1 for PASS, 0 for FAIL and before the end, None without verdict."""
+    """Return the reward of a step: 1 for PASS, 0 for FAIL and before the end, None if inconclusive."""
     return 0.0 if result is None else _REWARDS[result.verdict]
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A screenshot, compressed."""
+    """A compressed screenshot."""
 
     width: int
     height: int
@@ -90,7 +90,7 @@ class Seen:
 
     @classmethod
     def of(cls, observation: Observation) -> Seen:
-        """Return what is kept of an observation."""
+        """Compress an observation."""
         pictures = {
             role: Picture(shot.frame.shape[1], shot.frame.shape[0], shot.png, shot.digest)
             for role, shot in observation.shots.items()
@@ -101,7 +101,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """What came of one turn; `result` is set by the last one."""
+    """Outcome of one turn; only the last one has a `result`."""
 
     seen: Seen
     newly_met: tuple[str, ...]
@@ -109,19 +109,19 @@ class StepOutcome:
 
     @classmethod
     def of(cls, step: Step, result: TrialResult | None) -> StepOutcome:
-        """Return what is kept of a step."""
+        """Compress the outcome of a step."""
         return cls(Seen.of(step.observation), step.newly_met, result)
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How an episode is judged, or would be if it ended now.
+    """Evaluation of an episode: final, or as if it ended now.
 
     Attributes:
-        verdict: INCONCLUSIVE where an evaluator could not decide.
-        nodes_met: nodes with credit.
-        nodes: how many there are.
-        unmet: why the others have none.
+        verdict: INCONCLUSIVE if an evaluator could not decide.
+        nodes_met: number of nodes with credit.
+        nodes: number of all nodes.
+        unmet: why the other nodes have no credit.
         is_final: whether the episode is over.
     """
 
@@ -133,12 +133,12 @@ class Standing:
 
     @classmethod
     def of_evaluation(cls, evaluation: Evaluation) -> Standing:
-        """Return how an episode stands that goes on."""
+        """Return the standing of a running episode."""
         met = len(evaluation.met)
         return cls(evaluation.verdict, met, evaluation.nodes, evaluation.unmet, is_final=False)
 
     @classmethod
     def of_result(cls, result: TrialResult) -> Standing:
-        """Return how an episode stands that is over."""
+        """Return the standing of an episode that is over."""
         met, nodes = result.nodes_met, result.nodes
         return cls(result.verdict, met, nodes, result.unmet, is_final=True)

@@ -1,4 +1,4 @@
-"""The last replies of a session, so that a request which is made again is not carried out again."""
+"""The last replies of a session, so that a repeated request is not executed twice."""
 
 from __future__ import annotations
 
@@ -14,53 +14,53 @@ if TYPE_CHECKING:
     from controller.service.episodes.outcome import StepOutcome
 
 KEPT = 8
-"""Replies that are kept; older ids are still known as used."""
+"""Number of replies that are kept; older ids are still known as used."""
 
 
 class Replies:
-    """Steps by the id of their request; not safe among threads."""
+    """Steps by the id of their request; not thread-safe."""
 
     def __init__(self) -> None:
         self._digests: dict[str, str] = {}
         self._kept: OrderedDict[str, Future[StepOutcome]] = OrderedDict()
 
     def find(self, request_id: str, digest: str) -> Future[StepOutcome] | None:
-        """Return the step of a request that was made before; None where it was not.
+        """Return the step of an earlier request with this id; None if there is none.
 
         Args:
-            request_id: of the caller.
-            digest: of what it asks for.
+            request_id: id that the caller chose.
+            digest: digest of the request.
 
         Raises:
-            ReusedIdError: it asked for something else, or its reply is no longer kept.
+            ReusedIdError: the earlier request was different, or its reply is no longer kept.
         """
         if request_id not in self._digests:
             return None
         if self._digests[request_id] != digest:
             raise ReusedIdError(
-                f"The request id {request_id!r} was used for another step of this episode.",
+                f"The request id {request_id!r} was already used for another step of this episode.",
                 resolution="Use a new id for each step.",
             )
         if request_id not in self._kept:
             raise ReusedIdError(
-                f"The step {request_id!r} was carried out; its reply is no longer kept.",
-                details=f"The last {KEPT} are.",
+                f"The step {request_id!r} was executed, but its reply is no longer kept.",
+                details=f"Only the last {KEPT} replies are kept.",
             )
         return self._kept[request_id]
 
     def add(self, request_id: str, digest: str, step: Future[StepOutcome]) -> None:
-        """Keep a step that is being carried out."""
+        """Add a step that has been started."""
         self._digests[request_id] = digest
         self._kept[request_id] = step
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
 
     def outcomes(self) -> Iterator[StepOutcome]:
-        """Return what came of the steps that are kept and done, the latest first."""
+        """Return the outcomes of the kept steps that are done, latest first."""
         for step in reversed(self._kept.values()):
             if step.done() and step.exception() is None:
                 yield step.result()
 
     def forget(self) -> None:
-        """Drop the replies; ids stay known."""
+        """Drop the replies; their ids remain known."""
         self._kept.clear()

@@ -1,4 +1,4 @@
-"""What the routes of episodes return; keys are only added."""
+"""Replies of the episode routes; keys are only added, never removed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Reply(BaseModel):
 
 
 class ScreenReply(_Reply):
-    """A screenshot; its PNG is in `png` (base64) or at `address`, whichever was asked for."""
+    """A screenshot; its PNG is in `png` (base64) or at `address`, as requested."""
 
     width: int
     height: int
@@ -48,7 +48,7 @@ class ElementReply(_Reply):
 
 
 class ObservationReply(_Reply):
-    """What an agent may see before it acts."""
+    """An observation that an agent receives before it acts."""
 
     step: int
     screens: dict[str, ScreenReply]
@@ -58,7 +58,7 @@ class ObservationReply(_Reply):
 
 
 class OutcomeReply(_Reply):
-    """How an episode ended; `trial` is what `mesocosm results --json` prints of a trial."""
+    """How an episode ended; `trial` is the trial's result as `mesocosm results --json` prints it."""
 
     verdict: Verdict
     reason: Reason
@@ -68,7 +68,7 @@ class OutcomeReply(_Reply):
 
 
 class EpisodeReply(_Reply):
-    """An episode as it stands; `actions` is empty once it is over."""
+    """The current state of an episode; `actions` is empty once it is over."""
 
     id: str
     phase: Phase
@@ -85,7 +85,7 @@ class EpisodeReply(_Reply):
 
 
 class EpisodeRow(_Reply):
-    """An episode at a glance."""
+    """Summary of an episode."""
 
     id: str
     phase: Phase
@@ -97,13 +97,13 @@ class EpisodeRow(_Reply):
 
 
 class Episodes(_Reply):
-    """Episodes, those opened last first."""
+    """Episodes, latest first."""
 
     episodes: list[EpisodeRow]
 
 
 class StepReply(_Reply):
-    """What came of a step; `reward` is null where nobody can say whether the agent did well."""
+    """Outcome of a step; `reward` is null if the episode is inconclusive."""
 
     request_id: str
     observation: ObservationReply
@@ -123,7 +123,7 @@ class UnmetReply(_Reply):
 
 
 class StandingReply(_Reply):
-    """How an episode is judged, or would be if it ended now."""
+    """Evaluation of an episode: final, or as if it ended now."""
 
     verdict: Verdict
     reward: float | None
@@ -134,7 +134,7 @@ class StandingReply(_Reply):
 
 
 class RefusalReply(_Reply):
-    """Why an episode cannot be had; `reward` is null, for nothing is known of the agent."""
+    """Why an episode is not available; `reward` is null, because the agent was not evaluated."""
 
     error: ErrorBody
     reward: None = None
@@ -143,7 +143,7 @@ class RefusalReply(_Reply):
 
 
 def row_of(session: EpisodeSession) -> EpisodeRow:
-    """Return an episode at a glance."""
+    """Convert an episode to its summary."""
     request = session.request
     return EpisodeRow(
         id=session.episode_id,
@@ -159,12 +159,12 @@ def row_of(session: EpisodeSession) -> EpisodeRow:
 def episode_of(
     session: EpisodeSession, opening: Opening | None, seen: Seen | None, pictures: Pictures
 ) -> EpisodeReply:
-    """Return an episode for the API.
+    """Convert an episode to its reply.
 
     Args:
         session: the episode.
-        opening: what its opener was told, while that is kept.
-        seen: what it shows; None once that is forgotten.
+        opening: data of the opening, while kept.
+        seen: the latest observation; None once it is dropped.
         pictures: how pictures are sent.
     """
     row, episode_id = row_of(session), session.episode_id
@@ -179,7 +179,7 @@ def episode_of(
 
 
 def observation_of(episode_id: str, seen: Seen, pictures: Pictures) -> ObservationReply:
-    """Return an observation for the API."""
+    """Convert an observation to its reply."""
     return ObservationReply(
         step=seen.step,
         screens={
@@ -207,7 +207,7 @@ def observation_of(episode_id: str, seen: Seen, pictures: Pictures) -> Observati
 def step_of(
     episode_id: str, request_id: str, outcome: StepOutcome, pictures: Pictures
 ) -> StepReply:
-    """Return a step for the API."""
+    """Convert the outcome of a step to its reply."""
     result = outcome.result
     return StepReply(
         request_id=request_id,
@@ -221,7 +221,7 @@ def step_of(
 
 
 def outcome_of(result: TrialResult) -> OutcomeReply:
-    """Return how an episode ended, for the API."""
+    """Convert the result of an episode to its reply."""
     return OutcomeReply(
         verdict=result.verdict,
         reason=result.reason,
@@ -232,7 +232,7 @@ def outcome_of(result: TrialResult) -> OutcomeReply:
 
 
 def standing_of(standing: Standing) -> StandingReply:
-    """Return how an episode is judged, for the API."""
+    """Convert a standing to its reply."""
     rewards = {Verdict.PASS: 1.0, Verdict.FAIL: 0.0}
     return StandingReply(
         verdict=standing.verdict,

@@ -1,4 +1,4 @@
-"""Routes of episodes. Whoever waits for machines holds no thread that other requests need."""
+"""Routes of episodes; requests that wait for machines do not block threads."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ T = TypeVar("T")
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     409: {
         "model": RefusalReply,
-        "description": "The state of the episode, or its task, forbids it.",
+        "description": "The state of the episode does not allow this, or its task is faulty.",
     },
-    429: {"model": RefusalReply, "description": "As many episodes are open as may be."},
-    503: {"model": RefusalReply, "description": "Machines, or their host, failed."},
-    504: {"model": ErrorReply, "description": "It goes on, and was not done in the given time."},
+    429: {"model": RefusalReply, "description": "The limit of open episodes is reached."},
+    503: {"model": RefusalReply, "description": "Machines or their host failed."},
+    504: {"model": ErrorReply, "description": "The operation continues past the deadline."},
 }
 router = APIRouter(prefix="/api/v1/episodes", tags=["episodes"], responses=_REFUSALS)
 
@@ -55,19 +55,19 @@ Inline = Annotated[Pictures, Query(description="How pictures are sent.")]
 
 
 class OpenOrder(EpisodeRequest):
-    """An episode to be opened."""
+    """A request to open an episode."""
 
     deadline_s: Deadline = 600.0
     pictures: Pictures = "address"
 
     @property
     def request(self) -> EpisodeRequest:
-        """What the episode is; how it is waited for is left out."""
+        """The episode's own fields, without those of the reply."""
         return EpisodeRequest.model_validate(self.model_dump(exclude={"deadline_s", "pictures"}))
 
 
 class StepRequest(StepOrder):
-    """A step to be carried out."""
+    """A request to execute a step."""
 
     request_id: Id
     deadline_s: Deadline = 600.0
@@ -75,30 +75,30 @@ class StepRequest(StepOrder):
 
     @property
     def order(self) -> StepOrder:
-        """What is done; how it is waited for is left out."""
+        """The step's own fields, without those of the reply."""
         return StepOrder(actions=self.actions, usage=self.usage)
 
 
 class Waiting(Order):
-    """How long to wait."""
+    """A request that waits up to a deadline."""
 
     deadline_s: Deadline = 600.0
 
 
 class Beat(Order):
-    """A sign of life."""
+    """A heartbeat."""
 
-    ttl_s: Annotated[Ttl | None, Field(description="As before by default.")] = None
+    ttl_s: Annotated[Ttl | None, Field(description="Unchanged by default.")] = None
 
 
 @router.post("", status_code=201, dependencies=[Operator])
 async def open_episode(order: OpenOrder, around: Around) -> EpisodeReply:
-    """Open an episode and return its first observation. The same key returns the same episode."""
+    """Open an episode and return its first observation; the same key returns the same episode."""
     session = await run_in_threadpool(_open, around, order.request)
     try:
-        opening = await _wait(session.opening, order.deadline_s, "Machines are waited for.")
+        opening = await _wait(session.opening, order.deadline_s, "The episode waits for machines.")
     except DeadlineError as exc:
-        if order.key is None:  # nobody could ask for it again
+        if order.key is None:  # without a key, it could not be requested again
             session.close(End.CANCELLED)
         waiting = sum(not entry.opening.done() for entry in around.episodes.entries())
         raise CapacityError(
@@ -113,35 +113,37 @@ async def open_episode(order: OpenOrder, around: Around) -> EpisodeReply:
 
 @router.get("", dependencies=[Reader])
 def list_episodes(around: Around) -> Episodes:
-    """List the episodes that are known, those opened last first."""
+    """List the known episodes, latest first."""
     return Episodes(episodes=[row_of(entry) for entry in around.episodes.entries()])
 
 
 @router.get("/{episode}", dependencies=[Reader])
 def get_episode(episode: str, around: Around, pictures: Inline = "address") -> EpisodeReply:
-    """Return an episode as it stands, with what was seen last; does not keep it alive."""
+    """Return an episode with its latest observation; does not extend its lifetime."""
     return _state(around.episodes.get(episode), pictures)
 
 
 @router.post("/{episode}/step", dependencies=[Operator])
 async def step_episode(episode: str, order: StepRequest, around: Around) -> StepReply:
-    """Carry out actions. The same request id is not carried out twice, but answered again."""
+    """Execute actions; a repeated request id returns the first reply instead."""
     session = around.episodes.get(episode)
     step = session.step(order.request_id, order.order)
-    outcome = await _wait(step, order.deadline_s, "The step goes on.")
+    outcome = await _wait(step, order.deadline_s, "The step continues.")
     return step_of(episode, order.request_id, outcome, order.pictures)
 
 
 @router.post("/{episode}/evaluate", dependencies=[Operator])
 async def evaluate_episode(episode: str, order: Waiting, around: Around) -> StandingReply:
-    """Judge an episode as if it ended now; may be repeated, and changes nothing."""
+    """Evaluate an episode as if it ended now; changes nothing and may be repeated."""
     session = around.episodes.get(episode)
-    return standing_of(await _wait(session.evaluate(), order.deadline_s, "It is being judged."))
+    return standing_of(
+        await _wait(session.evaluate(), order.deadline_s, "The episode is being evaluated.")
+    )
 
 
 @router.post("/{episode}/heartbeat", dependencies=[Operator])
 def keep_episode(episode: str, beat: Beat, around: Around) -> EpisodeReply:
-    """Let an episode live on, from now."""
+    """Restart an episode's idle timeout."""
     session = around.episodes.get(episode)
     session.touch(beat.ttl_s)
     return _state(session, "address")
@@ -149,13 +151,13 @@ def keep_episode(episode: str, beat: Beat, around: Around) -> EpisodeReply:
 
 @router.post("/{episode}/cancel", dependencies=[Operator])
 async def cancel_episode(episode: str, order: Waiting, around: Around) -> EpisodeReply:
-    """End an episode at once, whatever it is doing, and give its machines back."""
+    """End an episode immediately, even during a step, and release its machines."""
     return await _end(around.episodes.get(episode), End.CANCELLED, order.deadline_s)
 
 
 @router.post("/{episode}/close", dependencies=[Operator])
 async def close_episode(episode: str, order: Waiting, around: Around) -> EpisodeReply:
-    """End an episode after its running step, give its machines back and return its outcome."""
+    """End an episode after its running step, release its machines and return its outcome."""
     return await _end(around.episodes.get(episode), End.CLOSED, order.deadline_s)
 
 
@@ -170,7 +172,8 @@ def get_episode_picture(episode: str, sha256: Digest, around: Around) -> Respons
     picture = around.episodes.get(episode).picture(sha256)
     if picture is None:
         raise UnknownNameError(
-            f"{episode} does not keep that picture.", details="Those of its last steps are kept."
+            f"{episode} does not keep that picture.",
+            details="Only the pictures of its last steps are kept.",
         )
     return Response(picture.png, media_type="image/png")
 
@@ -186,7 +189,7 @@ def _open(around: Surroundings, request: EpisodeRequest) -> EpisodeSession:
 
 
 async def _end(session: EpisodeSession, end: End, deadline_s: float) -> EpisodeReply:
-    await _wait(session.close(end), deadline_s, "It is being closed.")
+    await _wait(session.close(end), deadline_s, "The episode is being closed.")
     return _state(session, "address")
 
 
@@ -195,20 +198,20 @@ def _state(session: EpisodeSession, pictures: Pictures) -> EpisodeReply:
 
 
 async def _wait(future: Future[T], deadline_s: float, doing: str) -> T:
-    """Wait for what a session's thread does.
+    """Wait for an operation of a session's thread.
 
     Raises:
-        DeadlineError: it was not done in time; it goes on.
-        MesocosmError: what the thread raised.
+        DeadlineError: the operation did not finish in time; it continues.
+        MesocosmError: the error of the operation.
     """
     waited = asyncio.wrap_future(future)
-    # An exception that comes after the deadline belongs to whoever asks next.
+    # An exception after the deadline is reported to the next request.
     waited.add_done_callback(lambda done: done.cancelled() or done.exception())
     done, _ = await asyncio.wait({waited}, timeout=deadline_s)
     if not done:
         raise DeadlineError(
-            f"It was not done within {deadline_s:g} s.",
+            f"The operation did not finish within {deadline_s:g} s.",
             details=doing,
-            resolution="Ask again with the same id.",
+            resolution="Repeat the request with the same id.",
         )
     return waited.result()

@@ -1,4 +1,4 @@
-"""One episode that a program elsewhere drives: one thread does all that concerns its machines."""
+"""One externally driven episode; a single thread does all work with its machines."""
 
 from __future__ import annotations
 
@@ -38,50 +38,50 @@ _log = logging.getLogger(__name__)
 
 
 class MakesEpisodes(Protocol):
-    """Makes the episodes that are asked for, as `factory.EpisodeFactory` does."""
+    """Creates requested episodes, as `factory.EpisodeFactory` does."""
 
     def check(self, request: EpisodeRequest) -> Task:
         """Return the task that a request names.
 
         Raises:
             UnknownNameError: there is no such suite or task.
-            SpecError: a file of the suite is wrong.
+            SpecError: a file of the suite is invalid.
         """
         ...
 
     def make(self, request: EpisodeRequest, cancel: CancelToken) -> tuple[Episode, Task]:
-        """Return a new episode and its task; called in the thread that will step it.
+        """Return a new episode and its task; called in the thread that steps it.
 
         Raises:
-            MesocosmError: see `check`; or its machines could not be had.
+            MesocosmError: see `check`; or its machines are not available.
         """
         ...
 
 
 class Phase(StrEnum):
-    """How far an episode is."""
+    """Phase of an episode."""
 
     OPENING = "opening"
     OPEN = "open"
     OVER = "over"
-    """It holds no machines any more."""
+    """Its machines are released."""
 
 
 class End(StrEnum):
-    """How an episode came to its end."""
+    """How an episode ended."""
 
     DONE = "done"
-    """By its own last step, or by a limit of its task."""
+    """By its last step, or by a limit of its task."""
     CLOSED = "closed"
     CANCELLED = "cancelled"
     EXPIRED = "expired"
     FAILED = "failed"
-    """It could not begin."""
+    """It could not start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What whoever opened an episode is told."""
+    """Data returned to the caller that opened an episode."""
 
     instruction: str
     actions: list[dict[str, Json]]
@@ -89,21 +89,21 @@ class Opening:
 
 
 class EpisodeSession:
-    """One episode; safe among threads.
+    """One episode; thread-safe.
 
     Args:
-        episode_id: unique.
-        request: what was asked for.
-        factory: makes the episode.
-        clock: says how long it is idle.
+        episode_id: unique id.
+        request: the request for the episode.
+        factory: creates the episode.
+        clock: measures idle time.
 
     Attributes:
         episode_id: see above.
         request: see above.
-        opening: done once the first observation is there, or the episode could not begin.
-        phase: how far it is.
+        opening: done when the first observation is available, or the episode could not start.
+        phase: current phase.
         end: how it ended; None before.
-        result: of the trial; None before the end, and where there never was one.
+        result: result of the trial; None before the end, and if there is none.
     """
 
     def __init__(
@@ -133,52 +133,52 @@ class EpisodeSession:
 
     @property
     def ttl_s(self) -> float:
-        """How long it lives without a request about it, seconds."""
+        """Idle timeout in seconds."""
         return self._ttl_s
 
     @property
     def idle_s(self) -> float:
-        """How long nothing was asked of it, seconds."""
+        """Seconds since the last request or the end of the last operation."""
         return self._clock.monotonic_s() - self._used_s
 
     @property
     def expires_in_s(self) -> float:
-        """How long it lives without a further request, seconds."""
+        """Seconds until it expires without further requests."""
         return max(0.0, self._ttl_s - self.idle_s)
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is being done, and nobody asked for anything for too long."""
+        """Whether no operation runs and the idle timeout has passed."""
         with self._lock:
             return not self._jobs and self.expires_in_s <= 0
 
     @property
     def opened(self) -> Opening | None:
-        """What whoever opened it was told, while it is kept."""
+        """Data of the opening, while kept."""
         with self._lock:
             return self.opening.result() if _is_done(self.opening) else None
 
     @property
     def latest(self) -> Seen | None:
-        """What was seen last, while it is kept."""
+        """The latest observation, while kept."""
         with self._lock:
             for outcome in self._replies.outcomes():
                 return outcome.seen
         return self.opened.seen if self.opened else None
 
     def touch(self, ttl_s: float | None = None) -> None:
-        """Let it live on, from now; as long as before by default."""
+        """Restart the idle timeout, by default with the same duration."""
         with self._lock:
             self._ttl_s = self._ttl_s if ttl_s is None else ttl_s
             self._used_s = self._clock.monotonic_s()
 
     def step(self, request_id: str, order: StepOrder) -> Future[StepOutcome]:
-        """Begin a step, or return the one that was begun by the same request.
+        """Start a step, or return the one that the same request started.
 
         Raises:
             ReusedIdError: the id was used for another step.
-            EpisodeBusyError: another step is being carried out.
-            EpisodeOverError: the episode has ended, or is not open yet.
+            EpisodeBusyError: another step is running, or the episode is not open yet.
+            EpisodeOverError: the episode has ended.
         """
         with self._lock:
             self.touch()
@@ -187,18 +187,19 @@ class EpisodeSession:
             self._require_open()
             if self._step is not None and not self._step.done():
                 raise EpisodeBusyError(
-                    f"A step of {self.episode_id} is being carried out.",
-                    resolution="Wait for it: ask for it again by its own request id.",
+                    f"Another step of {self.episode_id} is running.",
+                    resolution="Wait for it: repeat its request with its request id.",
                 )
-            self._step = self._submit(lambda: self._carry_out(order))
+            self._step = self._submit(lambda: self._execute(order))
             self._replies.add(request_id, order.digest, self._step)
             return self._step
 
     def evaluate(self) -> Future[Standing]:
-        """Begin to judge the episode as if it ended now; once it is over, its result answers.
+        """Start to evaluate the episode as if it ended now; if it is over, return its result.
 
         Raises:
-            EpisodeOverError: it ended without a result, or is not open yet.
+            EpisodeOverError: it ended without a result.
+            EpisodeBusyError: it is not open yet.
         """
         with self._lock:
             self.touch()
@@ -210,10 +211,10 @@ class EpisodeSession:
             return done
 
     def close(self, end: End = End.CLOSED) -> Future[None]:
-        """End the episode after what is being done, give its machines back and forget pictures.
+        """End the episode after its running operation, release its machines and drop its pictures.
 
         Args:
-            end: how; ignored where it ended before.
+            end: how it ends; ignored if it has already ended.
         """
         with self._lock:
             if end is End.CANCELLED:
@@ -226,7 +227,7 @@ class EpisodeSession:
             return done
 
     def tend(self) -> None:
-        """End the episode if it is idle for too long, or a limit of its task has passed."""
+        """End the episode if it has expired, or a limit of its task is exceeded."""
         with self._lock:
             if self._jobs:
                 return
@@ -234,13 +235,13 @@ class EpisodeSession:
                 if self.is_idle:
                     self._forget()
             elif self.is_idle:
-                _log.info("%s is given up: nobody asked for it", self.episode_id)
+                _log.info("%s has expired: no requests within its timeout", self.episode_id)
                 self.close(End.EXPIRED)
             elif self._episode is not None and self._is_due(self._episode):
                 self._submit(self._end_due)
 
     def picture(self, sha256: str) -> Picture | None:
-        """Return a picture of the observations that are kept."""
+        """Return a picture of the kept observations; None if it is not kept."""
         with self._lock:
             kept = [outcome.seen for outcome in self._replies.outcomes()]
             if opened := self.opened:
@@ -293,9 +294,9 @@ class EpisodeSession:
                 return TaskFaultError(error.brief, error.details)
             case Fault.CANCELLED:
                 return EpisodeOverError(error.brief, error.details)
-        return InfrastructureError(error.brief, error.details, "Open it again.")
+        return InfrastructureError(error.brief, error.details, "Open the episode again.")
 
-    def _carry_out(self, order: StepOrder) -> StepOutcome:
+    def _execute(self, order: StepOrder) -> StepOutcome:
         step = self._require_live().step(order.turn())
         if step.done:
             self._finish(End.DONE)
@@ -312,7 +313,7 @@ class EpisodeSession:
             self._finish(End.DONE)
 
     def _finish(self, end: End, *, forgets: bool = False) -> None:
-        """End the episode and give its machines back; runs in the session's thread."""
+        """End the episode and release its machines; runs in the session's thread."""
         episode, self._episode = self._episode, None
         try:
             if episode is not None:
@@ -359,5 +360,5 @@ def _is_done(future: Future[Opening]) -> bool:
 def _over(episode_id: str, end: End | None) -> EpisodeOverError:
     return EpisodeOverError(
         f"{episode_id} is over: {end}.",
-        resolution="Open another one; its result stays for a while.",
+        resolution="Open another episode; the result of this one is kept for a while.",
     )

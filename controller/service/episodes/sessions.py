@@ -1,4 +1,4 @@
-"""All episodes that programs elsewhere drive: how many at once, who is next, who is given up."""
+"""All externally driven episodes: capacity, waiting callers and expiry."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from controller.service.episodes.session import MakesEpisodes
 
 MAX_KNOWN = 1000
-"""Episodes that are known after their end, for their results."""
+"""Maximum number of ended episodes that are kept for their results."""
 KNOWN_S = 600.0
-"""How long they are."""
+"""How long they are kept, in addition to their idle timeout."""
 
 _MAX_RETRY_S = 30
 _PLACE_FACTOR = 3
@@ -30,15 +30,15 @@ _log = logging.getLogger(__name__)
 
 
 class EpisodeSessions:
-    """The episodes of one service; safe among threads.
+    """The episodes of one service; thread-safe.
 
-    Who is refused, and asked with a key, keeps a place in the line: episodes that end are for
-    those who have waited longest, as long as they ask again in time.
+    A refused caller with a key keeps a place in a waiting line: freed capacity goes to the callers
+    that have waited longest, provided that they retry in time.
 
     Args:
-        factory: makes the episodes.
-        clock: its time.
-        max_open: episodes that hold or wait for machines at once.
+        factory: creates the episodes.
+        clock: measures time.
+        max_open: maximum number of episodes that hold or wait for machines.
 
     Attributes:
         factory: see above.
@@ -54,10 +54,10 @@ class EpisodeSessions:
         self._line: dict[str, float] = {}
 
     def open(self, request: EpisodeRequest) -> EpisodeSession:
-        """Begin to open an episode, or return the one that was opened with the same key.
+        """Start to open an episode, or return the one opened with the same key.
 
         Raises:
-            CapacityError: as many are open as may be, or others wait for a longer time.
+            CapacityError: the limit is reached, or other callers have waited longer.
             ReusedIdError: the key was used for another episode.
         """
         with self._lock:
@@ -76,7 +76,7 @@ class EpisodeSessions:
         """Return one episode.
 
         Raises:
-            UnknownNameError: there is none, or it ended too long ago.
+            UnknownNameError: there is no such episode, or it ended too long ago.
         """
         with self._lock:
             if episode_id not in self._sessions:
@@ -84,12 +84,12 @@ class EpisodeSessions:
             return self._sessions[episode_id]
 
     def entries(self) -> list[EpisodeSession]:
-        """Return all that are known, those opened last first."""
+        """Return all known episodes, latest first."""
         with self._lock:
             return list(self._sessions.values())[::-1]
 
     def tend(self) -> None:
-        """Give up idle episodes, end those whose time is over, forget those that ended long ago."""
+        """End expired episodes and those above a limit; drop those that ended long ago."""
         for session in self.entries():
             session.tend()
         with self._lock:
@@ -101,14 +101,14 @@ class EpisodeSessions:
                     self._remove(session)
 
     def __call__(self, stop: threading.Event) -> None:
-        """Tend the episodes until `stop` is set, then give all machines back; a part of the service."""
+        """Tend the episodes until `stop` is set, then release all machines; a part of the service."""
         while not stop.is_set():
             self.tend()
             self._clock.wait(stop, _TICK_S)
         self.close_all(_STOP_S)
 
     def close_all(self, timeout_s: float) -> None:
-        """Cancel all episodes, and wait for their machines to go back.
+        """Cancel all episodes and wait until their machines are released.
 
         Args:
             timeout_s: how long to wait for each.
@@ -118,7 +118,7 @@ class EpisodeSessions:
             try:
                 end.result(timeout_s)
             except TimeoutError:
-                _log.warning("An episode did not end in %g s.", timeout_s)
+                _log.warning("an episode did not end within %g s", timeout_s)
 
     def _find_by_key(self, request: EpisodeRequest) -> EpisodeSession | None:
         known = self._sessions.get(self._keys.get(request.key or "", ""))
@@ -126,16 +126,16 @@ class EpisodeSessions:
             return None
         if known.request != request:
             raise ReusedIdError(
-                f"The key {request.key!r} was used for another episode.",
+                f"The key {request.key!r} was already used for another episode.",
                 resolution="Use a new key for each episode.",
             )
         return known
 
     def _admit(self, key: str | None) -> None:
-        """Let a caller pass, or give it a place in the line.
+        """Admit a caller, or give it a place in the waiting line.
 
         Raises:
-            CapacityError: it must wait.
+            CapacityError: the caller must wait.
         """
         self._expire_places()
         is_open = [
@@ -151,7 +151,7 @@ class EpisodeSessions:
         if key is not None and (key in self._line or len(places) < MAX_KNOWN):
             self._line[key] = self._clock.monotonic_s() + _PLACE_FACTOR * retry_s
         raise CapacityError(
-            f"{len(is_open)} episodes are open already.",
+            f"{len(is_open)} episodes are already open.",
             queue_length=ahead + 1,
             retry_after_s=retry_s,
         )

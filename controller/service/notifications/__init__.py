@@ -1,1 +1,1 @@
-"""Messages about runs of schedules: written with the run's end, delivered by webhook and mail."""
+"""Messages about scheduled runs: written when the run ends, delivered by webhook and mail."""

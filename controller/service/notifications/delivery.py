@@ -1,4 +1,4 @@
-"""Deliver a message: POST it as JSON, or send it as mail."""
+"""Deliver a message, as a POST with JSON or as mail."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _TIMEOUT_S = 20.0
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: a message goes where its schedule says, and nowhere else."""
+    """Rejects redirects, so that a message reaches only the URL in its schedule."""
 
     def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:  # noqa: ANN401 - its base's
-        """Return no further request."""
+        """Return None, so that the redirect is not followed."""
 
 
 def deliver(target: Target, body: dict[str, Json]) -> None:
     """Deliver one message.
 
     Raises:
-        ToolFailedError: the receiver did not take it.
-        RequirementError: it is mail, and there is no server for it.
+        ToolFailedError: the receiver did not accept it.
+        RequirementError: no mail server is configured.
     """
     match target:
         case Webhook():
@@ -44,7 +44,7 @@ def deliver(target: Target, body: dict[str, Json]) -> None:
 
 
 def _post(url: str, body: dict[str, Json]) -> None:
-    request = urllib.request.Request(  # noqa: S310 - the schedule admits http and https alone
+    request = urllib.request.Request(  # noqa: S310 - schedules accept only http and https
         url,
         data=json.dumps(body).encode(),
         headers={"Content-Type": "application/json", "User-Agent": "mesocosm"},
@@ -64,7 +64,7 @@ def _post(url: str, body: dict[str, Json]) -> None:
 def _mail(to: str, body: dict[str, Json], settings: MailSettings) -> None:
     if not settings.host:
         raise RequirementError(
-            "There is no server for mail.", resolution="Set MESOCOSM_MAIL_HOST for the service."
+            "No mail server is configured.", resolution="Set MESOCOSM_MAIL_HOST for the service."
         )
     message = EmailMessage()
     message["From"], message["To"] = settings.sender, to
@@ -80,11 +80,13 @@ def _mail(to: str, body: dict[str, Json], settings: MailSettings) -> None:
             server.send_message(message)
     except (OSError, smtplib.SMTPException) as exc:
         place = f"{settings.host}:{settings.port}"
-        raise ToolFailedError("The mail was not taken.", details=f"{place}: {exc}") from exc
+        raise ToolFailedError(
+            "The mail server did not accept the message.", details=f"{place}: {exc}"
+        ) from exc
 
 
 def _text(body: dict[str, Json]) -> str:
-    """Return a message for people: what is plain first, all of it as JSON below."""
+    """Return a readable message: key fields first, the whole body as JSON below."""
     keys = ("schedule", "run", "suite", "agent", "state", "PASS", "FAIL", "INCONCLUSIVE", "SR")
     lines = [f"{key}: {body[key]}" for key in keys if body.get(key) is not None]
     return "\n".join([*lines, "", json.dumps(body, indent=2), ""])

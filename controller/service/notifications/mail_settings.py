@@ -1,4 +1,4 @@
-"""The server that takes mail."""
+"""Settings of the mail server."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from appliance.base.environment import EnvironmentSettings
 
 
 class MailSettings(EnvironmentSettings):
-    """The server that takes mail: environment MESOCOSM_MAIL_*.
+    """Settings of the mail server, from the environment variables MESOCOSM_MAIL_*.
 
     Attributes:
-        host: its name; without it no mail is sent.
-        port: where it listens.
-        sender: address that mail comes from.
-        user: name to log in with; empty does not log in.
-        password: of that user; written nowhere but, where alerts are mailed, to the file that
-            Alertmanager's container alone reads.
-        starttls: whether the connection is encrypted before anything else.
+        host: host name of the mail server; if empty, no mail is sent.
+        port: port of the mail server.
+        sender: sender address.
+        user: user name; if empty, no login is made.
+        password: password of the user; stored only if alerts are mailed, in a file that only
+            Alertmanager's container reads.
+        starttls: whether to encrypt the connection with STARTTLS before login.
     """
 
     model_config = SettingsConfigDict(env_prefix="MESOCOSM_MAIL_", frozen=True)

@@ -1,4 +1,4 @@
-"""What is told about a run that is over, and whom it concerns."""
+"""Messages about runs that are over, and the events that they report."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _ROUNDING = 1e-9
 def describe_end(
     queued: QueuedRun, schedule: Schedule, baseline: str, runs_dir: Path
 ) -> tuple[set[Event], dict[str, Json]]:
-    """Return the events that the end of a run is, and the message about it.
+    """Return the events that the end of a run triggers, and the message about it.
 
     Args:
-        queued: the run, as it ended.
-        schedule: that fired it.
+        queued: the run, in its final state.
+        schedule: the schedule that fired it.
         baseline: id of the run to compare with; empty for none.
         runs_dir: the folder of all runs.
     """
@@ -69,7 +69,7 @@ def describe_end(
 
 
 def find_baseline(database: Database, schedule: Schedule, queued: QueuedRun) -> str:
-    """Return the id of the run that a run is compared with; empty when there is none."""
+    """Return the id of a run's baseline run; empty if there is none."""
     if schedule.baseline != PREVIOUS:
         return schedule.baseline
     chosen = (
@@ -97,7 +97,7 @@ def _rates(folder: RunFolder) -> dict[str, Json]:
 
 
 def _compare(store: Store, baseline: str, folder: RunFolder) -> dict[str, Json]:
-    """Return the comparison with a baseline; one that cannot be made says why."""
+    """Return the comparison with a baseline, or the error if they cannot be compared."""
     try:
         return compare_runs(store.open(baseline), folder).to_dict()
     except MesocosmError as exc:

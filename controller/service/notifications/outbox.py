@@ -1,4 +1,4 @@
-"""Messages that are still to be delivered; a killed process loses none, and may send one twice."""
+"""Outbox of pending messages; a killed process loses none, but may send one twice."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Send(Protocol):
     """Delivers one message."""
 
     def __call__(self, target: Target, body: dict[str, Json], /) -> None:
-        """Deliver it.
+        """Deliver a message.
 
         Raises:
-            MesocosmError: it was not delivered.
+            MesocosmError: the message was not delivered.
         """
         ...
 
@@ -52,7 +52,7 @@ def write_messages(
     body: dict[str, Json],
     clock: Clock,
 ) -> None:
-    """Write a message to each receiver whom one of the events concerns, in the caller's transaction."""
+    """Write a message to each target of any of the events, in the caller's transaction."""
     now_s = clock.now_s()
     for target in schedule.notify:
         concerned = [event for event in target.on if event in events]
@@ -73,12 +73,12 @@ def write_messages(
 
 
 class Outbox:
-    """Delivers messages, again and again with growing pauses, and gives up after some hours.
+    """Delivers messages with retries and exponential backoff; gives up after `MAX_ATTEMPTS`.
 
     Args:
-        database: where they are kept.
-        clock: measures the pauses.
-        send: delivers one.
+        database: stores the messages.
+        clock: measures the delays.
+        send: delivers one message.
     """
 
     def __init__(self, database: Database, clock: Clock, send: Send) -> None:
@@ -87,7 +87,7 @@ class Outbox:
         self._send = send
 
     def deliver_due(self) -> int:
-        """Try to deliver what is due; return how many messages were tried."""
+        """Try to deliver all due messages; return how many were tried."""
         chosen = (
             select(NotificationRow.number, NotificationRow.target, NotificationRow.body)
             .where(NotificationRow.state == PENDING, NotificationRow.next_s <= self._clock.now_s())

@@ -1,1 +1,1 @@
-"""Schedules: runs that are queued at set times, one record a slot."""
+"""Schedules: runs queued at set times, with one record per slot."""

@@ -1,4 +1,4 @@
-"""What a schedule is: when it fires, what it runs, what it is compared with, whom it tells."""
+"""Definition of a schedule: trigger, run request, baseline and notification targets."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class _Record(BaseModel):
 
 
 class Cron(_Record):
-    """Fires when a cron line says.
+    """A trigger that fires at the times of a cron line.
 
     Attributes:
-        line: minute, hour, day of month, month, day of week, as crontab(5) has them.
-        timezone: IANA name of the zone that the line is read in.
+        line: minute, hour, day of month, month, day of week, as in crontab(5).
+        timezone: IANA name of the line's time zone.
     """
 
     kind: Literal["cron"] = "cron"
@@ -38,10 +38,10 @@ class Cron(_Record):
 
 
 class Interval(_Record):
-    """Fires again and again, counted from when the schedule was added.
+    """A trigger that fires at a fixed interval, counted from when the schedule was added.
 
     Attributes:
-        every_s: from one slot to the next, whole seconds.
+        every_s: whole seconds between slots.
     """
 
     kind: Literal["interval"] = "interval"
@@ -49,27 +49,27 @@ class Interval(_Record):
 
 
 Trigger = Annotated[Cron | Interval, Field(discriminator="kind")]
-"""When a schedule fires, told apart by ``kind``."""
+"""When a schedule fires, discriminated by ``kind``."""
 
 
 class Missed(StrEnum):
-    """What happens to slots that went by while nothing could fire them."""
+    """What happens to slots that passed while nothing could fire them."""
 
     ONCE = "once"
-    """The last of them is made up for; the others are recorded as missed."""
+    """The last one is fired late; the others are recorded as missed."""
     SKIP = "skip"
     """All of them are recorded as missed."""
 
 
 class Event(StrEnum):
-    """What somebody is told about a run of a schedule."""
+    """Event of a schedule's run that triggers a notification."""
 
     END = "end"
-    """It is over, however it ended."""
+    """The run ended, with any result."""
     FAILURE = "failure"
-    """It could not be run, or trials ended inconclusive."""
+    """The run failed or spent its budget, or trials ended inconclusive."""
     REGRESS = "regress"
-    """Its success rate is below that of the baseline."""
+    """The run's success rate is below the baseline's."""
 
 
 class _Target(_Record):
@@ -77,11 +77,11 @@ class _Target(_Record):
 
 
 class Webhook(_Target):
-    """An address that gets a POST with JSON.
+    """A URL that receives a POST with JSON.
 
     Attributes:
-        url: http or https, without credentials; they would be shown with the schedule.
-        on: events that are told.
+        url: http or https, without credentials, because it is shown with the schedule.
+        on: events to notify about.
     """
 
     kind: Literal["webhook"] = "webhook"
@@ -92,18 +92,18 @@ class Webhook(_Target):
     def _require_http(cls, value: str) -> str:
         parts = urlsplit(value)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("must be an address of http or https")
+            raise ValueError("must be an http or https URL")
         if "@" in parts.netloc:
-            raise ValueError("must hold no credentials")
+            raise ValueError("must not contain credentials")
         return value
 
 
 class Mail(_Target):
-    """A mail box; the server that takes mail is set by MESOCOSM_MAIL_*.
+    """A mailbox; MESOCOSM_MAIL_* sets the mail server.
 
     Attributes:
         to: its address.
-        on: events that are told.
+        on: events to notify about.
     """
 
     kind: Literal["mail"] = "mail"
@@ -111,22 +111,22 @@ class Mail(_Target):
 
 
 Target = Annotated[Webhook | Mail, Field(discriminator="kind")]
-"""Who is told, told apart by ``kind``."""
+"""Who is notified, discriminated by ``kind``."""
 
 
 class Schedule(_Record):
-    """Runs at set times; a slot finds the last run still going on is not fired.
+    """Runs at set times; a slot does not fire while the schedule's last run is not over.
 
     Attributes:
-        name: its name.
+        name: unique name.
         trigger: when it fires.
         request: what it runs.
-        priority: of its runs in the queue.
-        missed: what happens to slots that went by.
-        grace_s: a slot that is fired within this time counts as in time.
+        priority: priority of its runs in the queue.
+        missed: what happens to missed slots.
+        grace_s: a slot that fires within this time counts as on time.
         baseline: id of a run to compare with, or ``previous``; empty for none.
-        tolerance: by how much the success rate may be below the baseline's, 0 to 1.
-        notify: who is told of what.
+        tolerance: how far the success rate may fall below the baseline's, 0 to 1.
+        notify: who is notified of which events.
     """
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")
@@ -141,24 +141,27 @@ class Schedule(_Record):
 
 
 def parse_schedule(values: object) -> Schedule:
-    """Return a schedule from what a user gave.
+    """Parse a schedule from the values a user gave.
 
     Raises:
-        UsageError: a value is wrong; names each.
+        UsageError: a value is invalid; lists every invalid value.
     """
     try:
         return Schedule.model_validate(values)
     except ValidationError as exc:
-        raise UsageError("This is no schedule.", details=describe_errors(exc)) from exc
+        raise UsageError("The schedule is invalid.", details=describe_errors(exc)) from exc
 
 
 def parse_every(text: str) -> int:
-    """Return the seconds from slot to slot of a text such as 90s, 30m, 6h or 1d.
+    """Parse an interval such as 90s, 30m, 6h or 1d; return it in seconds.
 
     Raises:
-        UsageError: it is no time.
+        UsageError: the text is not an interval.
     """
     match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)([smhd])", text, re.ASCII)
     if match is None:
-        raise UsageError(f"{text!r} is no time.", resolution="Write 90s, 30m, 6h or 1d.")
+        raise UsageError(
+            f"{text!r} is not an interval.",
+            resolution="Use a number and a unit, such as 90s, 30m, 6h or 1d.",
+        )
     return round(float(match[1]) * _UNITS_S[match[2]])

@@ -1,7 +1,7 @@
-"""Fire the slots that are due: each has one record, written in one transaction with its run.
+"""Fire the slots that are due; each slot's record and run are written in one transaction.
 
-A process that is killed at any moment has either both or neither; the record's key is the schedule
-and the slot's time, so that no slot fires twice, whatever the host's clock does.
+If the process is killed, either both or neither exist. The record's key is the schedule and the
+slot's time, so no slot fires twice, even if the host's clock changes.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _BATCH = 1000
-"""Slots that are recorded in one transaction, after the service was down for long."""
+"""Maximum slots recorded per transaction, relevant after a long downtime."""
 
 
 def fire_due(database: Database, clock: Clock) -> list[Slot]:
-    """Decide all slots up to now; return what became of them, by schedule and time.
+    """Decide all slots up to now; return their outcomes, by schedule and time.
 
     Raises:
-        StateError: the state cannot be written.
+        StateError: the database cannot be written.
     """
     decided: list[Slot] = []
     for name in _due(database, clock):
@@ -44,7 +44,7 @@ def fire_due(database: Database, clock: Clock) -> list[Slot]:
 
 
 def _report(decided: list[Slot]) -> None:
-    """Log what became of slots; those that were missed in one line a schedule."""
+    """Log the outcomes of slots; missed slots in one line per schedule."""
     missed = Counter(slot.schedule for slot in decided if slot.outcome is Outcome.MISSED)
     for name, count in missed.items():
         _log.warning("%d slots of %s were missed", count, name)
@@ -60,7 +60,7 @@ def _due(database: Database, clock: Clock) -> list[str]:
 
 
 def _decide(database: Database, name: str, clock: Clock) -> list[Slot]:
-    """Decide a batch of slots of one schedule; none when no more are due."""
+    """Decide a batch of one schedule's slots; return an empty list when no more are due."""
     now_s = clock.now_s()
     with database.write() as session:
         row = session.get(ScheduleRow, name)
@@ -69,7 +69,7 @@ def _decide(database: Database, name: str, clock: Clock) -> list[Slot]:
         schedule = Schedule.model_validate_json(row.definition)
         times = _take_due(row, schedule, now_s)
         is_last = row.next_s is None or row.next_s > now_s
-        # A slot has a record already only where the host's clock was put back.
+        # A slot already has a record only if the host's clock was set back.
         open_times = [slot_s for slot_s in times if session.get(SlotRow, (name, slot_s)) is None]
         slots = [_missed(name, slot_s, now_s) for slot_s in open_times]
         if slots and is_last:
@@ -80,7 +80,7 @@ def _decide(database: Database, name: str, clock: Clock) -> list[Slot]:
 
 
 def _take_due(row: ScheduleRow, schedule: Schedule, now_s: float) -> list[float]:
-    """Return the next slots that are due, a batch at most, and move the schedule past them."""
+    """Return the next due slots, at most one batch, and advance the schedule past them."""
     times: list[float] = []
     while row.next_s is not None and row.next_s <= now_s and len(times) < _BATCH:
         times.append(row.next_s)
@@ -102,5 +102,5 @@ def _decide_last(session: Session, schedule: Schedule, slot_s: float, clock: Clo
 
 
 def _missed(name: str, slot_s: float, now_s: float) -> Slot:
-    details = f"Nothing fired it; this was noticed {now_s - slot_s:.0f} s later."
+    details = f"Nothing fired this slot; detected {now_s - slot_s:.0f} s later."
     return Slot(name, slot_s, Outcome.MISSED, "", now_s, details)

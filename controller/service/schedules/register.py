@@ -1,4 +1,4 @@
-"""The register of schedules: add, pause, remove, and what became of their slots."""
+"""Register of schedules and of the outcomes of their slots."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ Origin = Literal["manual", "declared"]
 
 
 class Outcome(StrEnum):
-    """What became of a slot."""
+    """Outcome of a slot."""
 
     FIRED = "fired"
     MISSED = "missed"
     """Nothing could fire it in time."""
     OVERLAPPED = "overlapped"
-    """The last run of the schedule was not over yet."""
+    """The schedule's last run was not over yet."""
     BY_HAND = "by_hand"
-    """No slot of the trigger: somebody asked for a run now."""
+    """Not a slot of the trigger: a user requested an immediate run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A schedule as the register has it; see `ScheduleRow`."""
+    """A registered schedule; see `ScheduleRow`."""
 
     schedule: Schedule
     origin: Origin
@@ -49,7 +49,7 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What became of one slot; see `SlotRow`."""
+    """Outcome of one slot; see `SlotRow`."""
 
     schedule: str
     slot_s: float
@@ -63,8 +63,8 @@ class Register:
     """The schedules of one appliance.
 
     Args:
-        database: where they are kept.
-        clock: says when now is.
+        database: stores the schedules.
+        clock: provides the current time.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -72,13 +72,13 @@ class Register:
         self._clock = clock
 
     def add(self, schedule: Schedule, *, origin: Origin = "manual") -> Registered:
-        """Add a schedule; what its request names was checked.
+        """Add a schedule; the caller has checked its request.
 
         Adding the same schedule again changes nothing.
 
         Raises:
-            UsageError: another schedule has its name, or it never fires.
-            StateError: the state cannot be written.
+            UsageError: another schedule has this name, or the trigger never fires.
+            StateError: the database cannot be written.
         """
         now_s = self._clock.now_s()
         check_trigger(schedule.trigger, now_s=now_s)
@@ -87,7 +87,7 @@ class Register:
             if known is not None:
                 if _registered(known).schedule != schedule:
                     raise UsageError(
-                        f"There is another schedule called {schedule.name!r}.",
+                        f"A different schedule named {schedule.name!r} exists.",
                         resolution="Remove it first, or choose another name.",
                     )
                 return _registered(known)
@@ -103,7 +103,7 @@ class Register:
             return _registered(row)
 
     def entries(self) -> list[Registered]:
-        """Return all schedules by name."""
+        """Return all schedules, sorted by name."""
         with self._database.read() as session:
             rows = session.scalars(select(ScheduleRow).order_by(ScheduleRow.name))
             return [_registered(row) for row in rows]
@@ -112,16 +112,16 @@ class Register:
         """Return one schedule.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: no schedule has this name.
         """
         with self._database.read() as session:
             return _registered(_find(session, name))
 
     def pause(self, name: str) -> Registered:
-        """Let a schedule fire nothing until it is resumed; its slots meanwhile have no records.
+        """Pause a schedule until it is resumed; slots during the pause are not recorded.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: no schedule has this name.
         """
         with self._database.write() as session:
             row = _find(session, name)
@@ -129,10 +129,10 @@ class Register:
             return _registered(row)
 
     def resume(self, name: str) -> Registered:
-        """Let a paused schedule fire again, from its next slot on.
+        """Resume a paused schedule from its next slot.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: no schedule has this name.
         """
         now_s = self._clock.now_s()
         with self._database.write() as session:
@@ -144,19 +144,19 @@ class Register:
             return _registered(row)
 
     def remove(self, name: str) -> None:
-        """Remove a schedule; its runs, and the records of its slots, stay.
+        """Remove a schedule; its runs and slot records are kept.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: no schedule has this name.
         """
         with self._database.write() as session:
             session.delete(_find(session, name))
 
     def run_now(self, name: str) -> QueuedRun:
-        """Queue a run of a schedule at once; its slots stay as they are.
+        """Queue a run of a schedule immediately; its slots do not change.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: no schedule has this name.
             UsageError: its last run is not over yet.
         """
         now_s = self._clock.now_s()
@@ -164,17 +164,17 @@ class Register:
             schedule = _registered(_find(session, name)).schedule
             if (active := active_run(session, name)) is not None:
                 raise UsageError(
-                    f"The last run of {name!r} is not over yet.", details=f"It is {active}."
+                    f"The last run of {name!r} is not over yet.", details=f"Its id is {active}."
                 )
             queued = fire(session, schedule, self._clock)
             record_slot(session, Slot(name, now_s, Outcome.BY_HAND, queued.run, now_s, ""))
             return queued
 
     def history(self, name: str, *, limit: int = 100) -> list[Slot]:
-        """Return what became of the last slots of a schedule, the latest first.
+        """Return the outcomes of a schedule's last slots, latest first.
 
         Raises:
-            UnknownNameError: there is no such schedule, and was none.
+            UnknownNameError: no schedule has, or had, this name.
         """
         slots = self.recent(name, limit=limit)
         if not slots:
@@ -182,26 +182,26 @@ class Register:
         return slots
 
     def recent(self, name: str, *, limit: int) -> list[Slot]:
-        """Return what became of the last slots of a schedule, the latest first; none is no error."""
+        """Return the outcomes of a schedule's last slots, latest first; empty for an unknown name."""
         chosen = select(SlotRow).where(SlotRow.schedule == name).order_by(SlotRow.slot_s.desc())
         with self._database.read() as session:
             return [_slot(row) for row in session.scalars(chosen.limit(limit))]
 
     def slot_of(self, run: str) -> Slot | None:
-        """Return the slot that a run was fired by; None for other runs."""
+        """Return the slot that fired a run; None for other runs."""
         with self._database.read() as session:
             row = session.scalar(select(SlotRow).where(SlotRow.run == run))
             return None if row is None else _slot(row)
 
 
 def fire(session: Session, schedule: Schedule, clock: Clock) -> QueuedRun:
-    """Queue a run of a schedule within a transaction of the caller's."""
+    """Queue a run of a schedule within the caller's transaction."""
     asker = Asker("schedule", schedule=schedule.name, priority=schedule.priority)
     return enqueue(session, schedule.request, asker, clock)
 
 
 def active_run(session: Session, name: str) -> str | None:
-    """Return the run of a schedule that is not over yet, if there is one."""
+    """Return the id of a schedule's run that is not over yet, if any."""
     chosen = select(QueuedRunRow.run).where(
         QueuedRunRow.schedule == name, QueuedRunRow.state.not_in(OVER)
     )
@@ -209,7 +209,7 @@ def active_run(session: Session, name: str) -> str | None:
 
 
 def record_slot(session: Session, slot: Slot) -> None:
-    """Write down what became of a slot; it can be written once."""
+    """Record the outcome of a slot; can be done only once per slot."""
     session.add(
         SlotRow(
             schedule=slot.schedule,

@@ -1,1 +1,1 @@
-"""The service's own state: queue, schedules, notifications, tokens; unlike an index, not rebuildable."""
+"""State of the service: queue, schedules, notifications, tokens; it cannot be rebuilt from runs."""

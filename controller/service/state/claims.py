@@ -1,4 +1,4 @@
-"""The queue of runs, as its worker sees it: take a run, note how far it is, give it back."""
+"""The queue of runs from the worker's side: claim a run, record its progress, release it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _QUEUE = QueuedRunRow.metadata.tables[QueuedRunRow.__tablename__]
 _ENDED = _QUEUE.c.passed + _QUEUE.c.failed + _QUEUE.c.inconclusive
-# One statement without objects: of what scheduling a trial costs, this is the most.
+# One statement without ORM objects, because it is the largest cost of scheduling a trial.
 _NOTE = (
     update(_QUEUE)
     .where(_QUEUE.c.run == bindparam("of_run"))
@@ -35,11 +35,11 @@ _NOTE = (
 
 
 class Claims:
-    """What the one worker of an appliance does with its queue.
+    """Queue operations of the single worker of an appliance.
 
     Args:
-        database: where the queue is kept.
-        clock: stamps what happens.
+        database: stores the queue.
+        clock: provides timestamps.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -47,7 +47,7 @@ class Claims:
         self._clock = clock
 
     def claim(self) -> QueuedRun | None:
-        """Take the next run that may start: the highest priority, then the first asked for."""
+        """Claim the next run that may start: highest priority first, then oldest request."""
         now_s = self._clock.now_s()
         with self._database.read() as session:
             if _find_next(session, now_s) is None:
@@ -63,7 +63,10 @@ class Claims:
             return to_run(row)
 
     def recover(self) -> list[str]:
-        """Put back what a killed worker left running; return the ids. Its worker must be gone."""
+        """Requeue the runs that a killed worker left running; return their ids.
+
+        The previous worker must have ended.
+        """
         with self._database.write() as session:
             left = list(
                 session.scalars(select(QueuedRunRow).where(QueuedRunRow.state == State.RUNNING))
@@ -75,7 +78,7 @@ class Claims:
             return [row.run for row in left]
 
     def note(self, run: str, counts: Counts) -> None:
-        """Write down how far a run is; a trial that ended clears the count of its starts."""
+        """Record the progress of a run; if another trial has ended, reset the run's start count."""
         values = {
             "of_run": run,
             "ended": counts.ended,
@@ -88,11 +91,11 @@ class Claims:
             session.connection().execute(_NOTE, values)
 
     def give_back(self, run: str, *, is_stopping: bool) -> QueuedRun:
-        """Note that a run ended before it was complete: cancelled, paused, or to be continued.
+        """Release a run that ended before it was complete: cancelled, paused, or queued again.
 
         Args:
             run: its id.
-            is_stopping: the worker ends, so that this start does not count against the run.
+            is_stopping: whether the worker is stopping, so that this start is not counted.
         """
         with self._database.write() as session:
             row = find(session, run)
@@ -104,7 +107,7 @@ class Claims:
             return to_run(row)
 
     def retry(self, run: str, error: MesocosmError, delay_s: float) -> None:
-        """Put a run back after an error, not to be started for a while; unless it was cancelled."""
+        """Requeue a run after an error with a delay, unless it was cancelled or paused."""
         with self._database.write() as session:
             row = find(session, run)
             _set_error(row, error)
@@ -117,7 +120,7 @@ class Claims:
 def _find_next(session: Session, now_s: float) -> QueuedRunRow | None:
     """Return the next run that may start.
 
-    Two queries, as each follows the index, whose order is not that of the queue.
+    Uses two queries, so that each can follow the index, whose order differs from the queue's.
     """
     may_start = (QueuedRunRow.state == State.QUEUED, QueuedRunRow.not_before_s <= now_s)
     highest = select(QueuedRunRow.priority).where(*may_start)
@@ -131,7 +134,7 @@ def _find_next(session: Session, now_s: float) -> QueuedRunRow | None:
 def conclude(
     session: Session, run: str, state: State, clock: Clock, error: MesocosmError | None = None
 ) -> QueuedRun:
-    """Note the end of a run within a transaction of the caller's."""
+    """Record the end of a run within the caller's transaction."""
     row = find(session, run)
     row.state, row.wish, row.ended_s = state, Wish.NONE, clock.now_s()
     row.brief = row.details = row.resolution = ""
@@ -142,7 +145,7 @@ def conclude(
 
 
 def _state_after(wish: Wish, clock: Clock, row: QueuedRunRow) -> State:
-    """Return the state of a run that nobody works on any more."""
+    """Return the state of a run that the worker no longer works on."""
     if wish is Wish.CANCEL:
         row.ended_s = clock.now_s()
         return State.CANCELLED

@@ -1,4 +1,4 @@
-"""Open the service's database: SQLite in WAL mode, migrated by Alembic, backed up before that."""
+"""The service's database: SQLite in WAL mode, migrated by Alembic after a backup."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ _LOCK_TIMEOUT_S = 30.0
 _LOOK_S = 0.02
 _WRITES = "mesocosm_writes"
 _ERRORS: dict[type[DatabaseError], str] = {
-    IntegrityError: "The state of the service contradicts itself.",
-    OperationalError: "The state of the service cannot be read or written.",
+    IntegrityError: "The service's database is inconsistent.",
+    OperationalError: "The service's database cannot be read or written.",
 }
-"""What SQLAlchemy raises, and what it means here."""
+"""Messages for SQLAlchemy's errors."""
 
 
 class Database:
-    """The service's own state in one file; safe among threads and processes.
+    """The state of the service in one file; safe to use from several threads and processes.
 
     Args:
-        path: of the file; made, with its folder, and migrated when needed.
+        path: path of the file; created, with its folder, and migrated when needed.
 
     Raises:
-        StateError: it cannot be opened, is damaged, or is of a newer Mesocosm.
+        StateError: it cannot be opened, is damaged, or was written by a newer Mesocosm.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,37 +57,37 @@ class Database:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             except PermissionError:
-                raise  # said by the command line, with a way on
+                raise  # reported by the command line, with a resolution
             except OSError as exc:
-                raise StateError(f"{path.parent} cannot be made.", details=str(exc)) from exc
+                raise StateError(f"{path.parent} cannot be created.", details=str(exc)) from exc
             self._engine = _make_engine(path)
             _migrate(self._engine, path)
         self._writing = self._engine.execution_options(**{_WRITES: True})
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Session]:
-        """Look at one consistent state for the length of a block.
+        """Open a read transaction; the block sees one consistent state.
 
         Raises:
-            StateError: it cannot be read.
+            StateError: the database cannot be read.
         """
         with _mapped_errors(self.path), Session(self._engine) as session, session.begin():
             yield session
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Session]:
-        """Change the state; it is committed at the end of the block, or not at all.
+        """Open a write transaction, committed at the end of the block or rolled back.
 
-        No other process writes meanwhile: keep the block short.
+        It blocks all other writers: keep the block short.
 
         Raises:
-            StateError: it cannot be written.
+            StateError: the database cannot be written.
         """
         with _mapped_errors(self.path), Session(self._writing) as session, session.begin():
             yield session
 
     def back_up(self, target: Path) -> None:
-        """Copy the state as it is now; others may go on writing.
+        """Copy the current state; others may continue to write.
 
         Raises:
             StateError: the copy cannot be made.
@@ -100,7 +100,7 @@ class Database:
 
 
 def state_path(settings: Settings) -> Path:
-    """Return the file of an appliance's service."""
+    """Return the path of the service's database."""
     return settings.service_dir / "state.sqlite"
 
 
@@ -112,7 +112,7 @@ def _make_engine(path: Path) -> Engine:
 
 
 def _configure(connection: DBAPIConnection, _record: object) -> None:
-    # The driver begins no transactions of its own; `_begin` does.
+    # Transactions are begun by `_begin`, not by the driver.
     connection.isolation_level = None
     cursor = connection.cursor()
     _turn_to_wal(cursor)
@@ -122,7 +122,10 @@ def _configure(connection: DBAPIConnection, _record: object) -> None:
 
 
 def _turn_to_wal(cursor: DBAPICursor) -> None:
-    """Set the mode; waits for whoever else does that to a new file, or closes it: SQLite would not."""
+    """Enable WAL mode, retrying while another process does so or closes the file.
+
+    SQLite itself does not wait for that.
+    """
     deadline_s = SYSTEM_CLOCK.monotonic_s() + _LOCK_TIMEOUT_S
     while True:
         try:
@@ -136,7 +139,7 @@ def _turn_to_wal(cursor: DBAPICursor) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    # A writer takes the lock at once: one that read first could not take it after another's write.
+    # A writer takes the lock immediately: after a read, it could not take it if another has written.
     # Source: https://www.sqlite.org/lang_transaction.html
     writes = connection.get_execution_options().get(_WRITES, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
@@ -144,23 +147,23 @@ def _begin(connection: Connection) -> None:
 
 @contextlib.contextmanager
 def _mapped_errors(path: Path) -> Iterator[None]:
-    """Raise what SQLAlchemy raises as errors of ours."""
+    """Map SQLAlchemy's errors to `StateError`."""
     try:
         yield
     except DatabaseError as exc:
-        brief = _ERRORS.get(type(exc), "The state of the service is damaged.")
+        brief = _ERRORS.get(type(exc), "The service's database is damaged.")
         raise StateError(
             brief,
             details=f"{path}: {exc.orig or exc}",
-            resolution="See whether its disk is full; copies from before updates lie beside it.",
+            resolution="Check whether the disk is full; backups from before updates are in the same folder.",
         ) from exc
 
 
 def migration_config(connection: Connection | None = None) -> Config:
-    """Return how Alembic is to migrate the state.
+    """Return Alembic's configuration for migrating the state.
 
     Args:
-        connection: to what is migrated.
+        connection: connection to the database to migrate.
     """
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
@@ -170,7 +173,7 @@ def migration_config(connection: Connection | None = None) -> Config:
 
 
 def _migrate(engine: Engine, path: Path) -> None:
-    """Bring the tables up to date; one process at a time, and only where they are not."""
+    """Migrate the tables to the latest revision if needed; one process at a time."""
     scripts = ScriptDirectory.from_config(migration_config())
     if _revision(engine) == scripts.get_current_head():
         return
@@ -182,14 +185,14 @@ def _migrate(engine: Engine, path: Path) -> None:
         if before is not None and before not in known:
             raise StateError(
                 f"{path} was written by a newer Mesocosm.",
-                details=f"Its tables are of revision {before}.",
-                resolution="Use that Mesocosm, or move the file away to begin anew.",
+                details=f"The revision of its tables is {before}.",
+                resolution="Use that version of Mesocosm, or move the file away to start over.",
             )
         if before is not None:
             copy_state(path, path.with_name(f"{path.name}.before-{scripts.get_current_head()}"))
         with engine.connect() as connection, connection.begin():
             command.upgrade(migration_config(connection), "head")
-        _log.info("the state of the service is of revision %s now", scripts.get_current_head())
+        _log.info("migrated the service's database to revision %s", scripts.get_current_head())
     finally:
         lock.release()
 
@@ -200,7 +203,7 @@ def _revision(engine: Engine) -> str | None:
 
 
 def copy_state(path: Path, target: Path) -> None:
-    """Copy a state as it is now; others may go on writing.
+    """Copy the current state; others may continue to write.
 
     Raises:
         StateError: the copy cannot be made.

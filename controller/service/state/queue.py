@@ -1,4 +1,4 @@
-"""The queue of runs, as those who ask for runs see it."""
+"""The queue of runs from the client's side."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class RunQueue:
     """The queue of runs of one appliance.
 
     Args:
-        database: where it is kept.
-        clock: stamps what happens.
+        database: stores the queue.
+        clock: provides timestamps.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -43,11 +43,11 @@ class RunQueue:
         self._clock = clock
 
     def add(self, request: RunRequest, asker: Asker) -> QueuedRun:
-        """Put a run into the queue; what it names was checked.
+        """Add a run to the queue; the caller has checked its request.
 
         Raises:
             UsageError: the priority is out of range, or the key was used for another request.
-            StateError: the state cannot be written.
+            StateError: the database cannot be written.
         """
         with self._database.write() as session:
             return enqueue(session, request, asker, self._clock)
@@ -56,8 +56,8 @@ class RunQueue:
         """Return one run.
 
         Raises:
-            UnknownNameError: there is none.
-            StateError: the state cannot be read.
+            UnknownNameError: there is no such run.
+            StateError: the database cannot be read.
         """
         with self._database.read() as session:
             return to_run(find(session, run))
@@ -65,12 +65,12 @@ class RunQueue:
     def entries(
         self, states: Sequence[State] = (), *, limit: int = 100, before: int | None = None
     ) -> list[QueuedRun]:
-        """Return runs, those asked for last first.
+        """Return runs, latest request first.
 
         Args:
-            states: only these; all by default.
-            limit: how many at most.
-            before: only those with a smaller number.
+            states: only runs in these states; all by default.
+            limit: maximum number of runs.
+            before: only runs with a smaller number.
         """
         chosen = select(QueuedRunRow).order_by(QueuedRunRow.number.desc()).limit(limit)
         if states:
@@ -81,7 +81,7 @@ class RunQueue:
             return [to_run(row) for row in session.scalars(chosen)]
 
     def changed_since(self, change: int, *, limit: int = 100) -> list[QueuedRun]:
-        """Return the runs with a newer `change`, the oldest change first."""
+        """Return the runs with a newer `change`, oldest change first."""
         chosen = (
             select(QueuedRunRow)
             .where(QueuedRunRow.change > change)
@@ -92,45 +92,46 @@ class RunQueue:
             return [to_run(row) for row in session.scalars(chosen)]
 
     def last_change(self) -> int:
-        """Return the newest `change` of any run; 0 without runs."""
+        """Return the newest `change` of any run; 0 if there are no runs."""
         with self._database.read() as session:
             return session.scalar(select(func.max(QueuedRunRow.change))) or 0
 
     def count(self) -> dict[State, int]:
-        """Return how many runs there are in each state."""
+        """Return the number of runs in each state."""
         counted = select(QueuedRunRow.state, func.count()).group_by(QueuedRunRow.state)
         with self._database.read() as session:
             numbers = {row[0]: row[1] for row in session.execute(counted)}
         return {state: numbers.get(state, 0) for state in State}
 
     def cancel(self, run: str) -> QueuedRun:
-        """Cancel a run: at once where it waits; its running trials end at their next step.
+        """Cancel a run: immediately if it waits; running trials end at their next step.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: there is no such run.
             UsageError: it is over.
         """
         return self._ask(run, Wish.CANCEL, State.CANCELLED)
 
     def pause(self, run: str) -> QueuedRun:
-        """Pause a run: its running trials finish, no others begin.
+        """Pause a run: its running trials finish, no others start.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: there is no such run.
             UsageError: it is over.
         """
         return self._ask(run, Wish.PAUSE, State.PAUSED)
 
     def resume(self, run: str, budget: BudgetSpec | None = None) -> QueuedRun:
-        """Let a paused run go on, and a failed or cancelled one be tried again.
+        """Continue a paused run, or retry a failed or cancelled one.
 
         Args:
             run: its id.
-            budget: what all its attempts may cost from now on; what it leaves open stays.
+            budget: new budget of all its attempts; fields that it leaves open do not change.
 
         Raises:
-            UnknownNameError: there is none.
-            UsageError: it is finished, or works, or its budget is spent and there is no other.
+            UnknownNameError: there is no such run.
+            UsageError: it is finished or being cancelled, it is running and a new budget is given,
+                or its budget is spent and no new one is given.
         """
         with self._database.write() as session:
             row = find(session, run)
@@ -151,7 +152,7 @@ class RunQueue:
         """Change the priority of a run that is not over.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: there is no such run.
             UsageError: it is over, or the priority is out of range.
         """
         require_priority(priority)
@@ -165,7 +166,7 @@ class RunQueue:
         with self._database.write() as session:
             row = _find_open(session, run)
             if row.state == State.RUNNING:
-                # A run that is being cancelled stays so.
+                # A pending cancellation is not replaced.
                 row.wish = Wish.CANCEL if row.wish == Wish.CANCEL else wish
             else:
                 row.state = at_once
@@ -175,32 +176,32 @@ class RunQueue:
 
 
 def _require_resumable(row: QueuedRunRow, budget: BudgetSpec | None) -> None:
-    """Check that a run can go on.
+    """Check that a run can be resumed.
 
     Raises:
-        UsageError: it cannot.
+        UsageError: it cannot be resumed.
     """
     state = State(row.state)
     if state is State.FINISHED:
-        raise UsageError(f"{row.run} is finished: nothing is left of it to run.")
+        raise UsageError(f"{row.run} is finished: it has no trials left to run.")
     if state is State.RUNNING and row.wish == Wish.CANCEL:
         raise UsageError(
-            f"{row.run} is being cancelled.", resolution="Resume it once it has ended."
+            f"{row.run} is being cancelled.", resolution="Resume it after it has ended."
         )
     if state is State.RUNNING and budget is not None:
         raise UsageError(
-            f"{row.run} runs: its budget cannot be changed now.", resolution="Pause it first."
+            f"{row.run} is running: its budget cannot be changed now.", resolution="Pause it first."
         )
     if state is State.BUDGET_SPENT and budget is None:
         raise UsageError(
             f"The budget of {row.run} is spent.",
             details=row.details,
-            resolution=f"Give a larger one: mesocosm queue resume {row.run} --budget-tokens N",
+            resolution=f"Increase it: mesocosm queue resume {row.run} --budget-tokens N",
         )
 
 
 def _find_open(session: Session, run: str) -> QueuedRunRow:
     row = find(session, run)
     if State(row.state).is_over:
-        raise UsageError(f"{run} is {row.state} already.")
+        raise UsageError(f"{run} is already {row.state}.")
     return row

@@ -1,4 +1,4 @@
-"""One run of the queue: its states, what it was asked for with, and its row in the database."""
+"""One run of the queue: its state, its request and its row in the database."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _RANDOM_BYTES = 4
 
 
 class State(StrEnum):
-    """How far a queued run is."""
+    """State of a queued run."""
 
     QUEUED = "queued"
     RUNNING = "running"
     PAUSED = "paused"
     FINISHED = "finished"
     FAILED = "failed"
-    """It could not be made or continued; its error says why."""
+    """It could not be created or continued; see its error."""
     CANCELLED = "cancelled"
     BUDGET_SPENT = "budget_spent"
-    """It has cost what it may, and trials are left over; a larger budget lets it go on."""
+    """Its budget is spent and trials are left; it can be resumed with a larger budget."""
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more happens to it."""
+        """Whether the run has ended."""
         return self not in {State.QUEUED, State.RUNNING, State.PAUSED}
 
 
@@ -45,7 +45,7 @@ OVER = tuple(state for state in State if state.is_over)
 
 
 class Wish(StrEnum):
-    """What the worker was asked to do with a run that it works on."""
+    """Pending request to the worker about a running run."""
 
     NONE = ""
     PAUSE = "pause"
@@ -54,7 +54,7 @@ class Wish(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many trials a run has, and how those that ended were judged."""
+    """Number of a run's trials, and of those that ended by verdict."""
 
     planned: int = 0
     passed: int = 0
@@ -69,7 +69,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class QueuedRun:
-    """One run of the queue, as it was at some moment; see `QueuedRunRow`."""
+    """Snapshot of one run of the queue; see `QueuedRunRow`."""
 
     number: int
     run: str
@@ -93,13 +93,13 @@ class QueuedRun:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks for a run.
+    """Requester of a run.
 
     Attributes:
-        origin: shown to people: ``cli``, ``api``, ``schedule``.
-        schedule: name of the schedule; empty for others.
-        priority: a higher one runs first; from -1000 to 1000.
-        key: a second request with the same key is the first one; None never is.
+        origin: for display: ``cli``, ``api``, ``schedule``.
+        schedule: name of the schedule; empty for other origins.
+        priority: higher runs first; from -1000 to 1000.
+        key: idempotency key: a repeated request with the same key returns the first run.
     """
 
     origin: str
@@ -109,7 +109,7 @@ class Asker:
 
 
 def enqueue(session: Session, request: RunRequest, asker: Asker, clock: Clock) -> QueuedRun:
-    """Put a run into the queue within a transaction of the caller's.
+    """Add a run to the queue within the caller's transaction.
 
     Raises:
         UsageError: the priority is out of range, or the key was used for another request.
@@ -120,7 +120,7 @@ def enqueue(session: Session, request: RunRequest, asker: Asker, clock: Clock) -
         if known is not None:
             earlier = to_run(known)
             if earlier.request != request:
-                raise UsageError(f"The key {asker.key!r} was used for another request.")
+                raise UsageError(f"The key {asker.key!r} was already used for a different request.")
             return earlier
     row = QueuedRunRow(
         run=_new_id(session, clock),
@@ -149,7 +149,10 @@ def enqueue(session: Session, request: RunRequest, asker: Asker, clock: Clock) -
 
 
 def _new_id(session: Session, clock: Clock) -> str:
-    """Make an id that no other run of the queue has, nor one that a command began by itself."""
+    """Generate an id that no other run of the queue has.
+
+    Its random part makes a clash with runs started directly by commands unlikely.
+    """
     while True:
         run = new_run_id(clock, random_bytes=_RANDOM_BYTES)
         if session.scalar(select(QueuedRunRow.number).where(QueuedRunRow.run == run)) is None:
@@ -160,7 +163,7 @@ def find(session: Session, run: str) -> QueuedRunRow:
     """Return the row of a run.
 
     Raises:
-        UnknownNameError: there is none.
+        UnknownNameError: there is no such run.
     """
     row = session.scalar(select(QueuedRunRow).where(QueuedRunRow.run == run))
     if row is None:
@@ -176,7 +179,7 @@ def touch(session: Session, row: QueuedRunRow) -> None:
 
 
 def to_run(row: QueuedRunRow) -> QueuedRun:
-    """Return a row as it is now."""
+    """Convert a row to a `QueuedRun`."""
     return QueuedRun(
         number=row.number,
         run=row.run,

@@ -1,4 +1,4 @@
-"""Put a copy of the service's state in the place of the present one."""
+"""Restore the service's state from a backup."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 
 def restore(source: Path, settings: Settings) -> Path | None:
-    """Restore queue, schedules and tokens from a copy; nothing of the service may run.
+    """Restore queue, schedules and tokens from a backup; the service must be stopped.
 
     Args:
-        source: what `Database.back_up` wrote.
-        settings: of the appliance.
+        source: a file that `Database.back_up` wrote.
+        settings: settings of the appliance.
 
     Returns:
-        Where the state that was replaced lies now; None where there was none.
+        Path of the replaced state's copy; None if there was no state.
 
     Raises:
-        UsageError: the file is no copy of the state that this version can read.
-        MachineBusyError: controller or worker runs.
+        UsageError: the file is not a backup that this version can read.
+        MachineBusyError: controller or worker is running.
         StateError: the files cannot be written.
     """
     _require_copy(source)
     path = state_path(settings)
     with _stopped(settings):
         try:
-            data = source.read_bytes()  # first: it may be what was set aside last time
+            data = source.read_bytes()  # first: `source` may be the copy set aside last time
             path.parent.mkdir(parents=True, exist_ok=True)
             replaced = _set_aside(path) if path.exists() else None
             for ending in ("-wal", "-shm"):  # a log of the old file would be applied to the new one
@@ -52,7 +52,7 @@ def restore(source: Path, settings: Settings) -> Path | None:
 
 
 def _require_copy(source: Path) -> None:
-    """Check that a file is a whole state, of a revision that is known.
+    """Check that a file is an intact backup of a known revision.
 
     Raises:
         UsageError: it is not.
@@ -63,24 +63,26 @@ def _require_copy(source: Path) -> None:
             (health,) = copy.execute("PRAGMA quick_check(1)").fetchone()
             (revision,) = copy.execute("SELECT version_num FROM alembic_version").fetchone()
     except (sqlite3.Error, OSError, TypeError) as exc:
-        raise UsageError(f"{source} is no copy of the service's state.", details=str(exc)) from exc
+        raise UsageError(
+            f"{source} is not a backup of the service's state.", details=str(exc)
+        ) from exc
     if health != "ok":
         raise UsageError(f"{source} is damaged.", details=health)
     scripts = ScriptDirectory.from_config(migration_config()).walk_revisions()
     if revision not in {script.revision for script in scripts}:
         raise UsageError(
             f"{source} was written by a newer Mesocosm.",
-            details=f"Its tables are of revision {revision}.",
-            resolution="Restore it with that Mesocosm.",
+            details=f"The revision of its tables is {revision}.",
+            resolution="Restore it with that version of Mesocosm.",
         )
 
 
 @contextlib.contextmanager
 def _stopped(settings: Settings) -> Iterator[None]:
-    """Keep the service from running for the length of a block.
+    """Prevent the service from starting during the block.
 
     Raises:
-        MachineBusyError: a part of it runs.
+        MachineBusyError: a part of it is running.
     """
     names = ("scheduler", "worker", "worker-process")
     paths = [settings.metrics_dir / "controller.lock"]
@@ -91,15 +93,15 @@ def _stopped(settings: Settings) -> Iterator[None]:
                 held.enter_context(locked(path, what="The service"))
         except MachineBusyError as exc:
             raise MachineBusyError(
-                "The service runs.",
+                "The service is running.",
                 exc.details,
-                "Stop it with `mesocosm down`, or Ctrl-C where `mesocosm service run` does.",
+                "Stop it with `mesocosm down`, or with Ctrl-C in the terminal of `mesocosm service run`.",
             ) from exc
         yield
 
 
 def _set_aside(path: Path) -> Path:
-    """Copy the present state beside itself; a damaged one as it is."""
+    """Back up the current state in the same folder; copy the raw file if it is damaged."""
     target = path.with_name(f"{path.name}.replaced")
     target.unlink(missing_ok=True)
     try:

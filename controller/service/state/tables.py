@@ -1,7 +1,7 @@
-"""The tables of the service's database, as SQLAlchemy maps them.
+"""SQLAlchemy models of the tables in the service's database.
 
-A change here needs a migration in ``migrations/versions``; a test compares the two. What has fields
-of its own (requests, definitions of schedules) is kept as the JSON of its pydantic model.
+A change here needs a migration in ``migrations/versions``; a test compares the two. Structured
+values (requests, definitions of schedules) are stored as JSON of their pydantic models.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
 class Base(DeclarativeBase):
-    """Base of all tables; constraints have names, so that migrations can refer to them."""
+    """Base of all tables; names constraints so that migrations can refer to them."""
 
     metadata = MetaData(
         naming_convention={
@@ -24,31 +24,31 @@ class Base(DeclarativeBase):
 
 
 class QueuedRunRow(Base):
-    """One run that was asked for, from the request to its end.
+    """One requested run, from the request to its end.
 
     Attributes:
         number: order of requests.
-        run: id of the run, given when it was asked for.
-        state: a `controller.service.state.queue.State`.
-        priority: a higher one runs first.
+        run: id of the run, assigned when it was requested.
+        state: a `controller.service.state.queued_run.State`.
+        priority: higher runs first.
         request: JSON of a `controller.service.requests.RunRequest`.
-        origin: who asked.
-        schedule: name of the schedule that asked; empty for others.
-        wish: what the worker was asked to do with it: a `controller.service.state.queue.Wish`.
-        starts: how often in succession it was started without one more trial ending.
-        not_before_s: when it may be started, seconds since the epoch.
-        requested_s: when it was asked for.
-        started_s: when its first trial could begin.
-        ended_s: when it was over.
-        planned: number of its trials; 0 while that is not known.
+        origin: origin of the request.
+        schedule: name of the schedule that fired it; empty for other origins.
+        wish: pending request to the worker, a `controller.service.state.queued_run.Wish`.
+        starts: consecutive starts without another trial ending.
+        not_before_s: earliest start, seconds since the epoch.
+        requested_s: when it was requested.
+        started_s: when the worker first claimed it.
+        ended_s: when it ended.
+        planned: number of its trials; 0 while unknown.
         passed: trials that ended with PASS.
         failed: trials that ended with FAIL.
         inconclusive: trials that ended with INCONCLUSIVE.
-        brief: of the error that it ended with, or is retried after.
-        details: of that error.
-        resolution: of that error.
-        key: of a request that may be repeated; at most one run has it.
-        change: grows with every change of any row; readers ask for what is newer.
+        brief: brief of the error that it ended with, or is retried after.
+        details: details of that error.
+        resolution: resolution of that error.
+        key: idempotency key; unique.
+        change: increases with every change of any row; readers ask for newer values.
     """
 
     __tablename__ = "queue"
@@ -88,9 +88,9 @@ class ScheduleRow(Base):
         name: its name.
         definition: JSON of a `controller.service.schedules.definition.Schedule`.
         origin: ``manual``, or ``declared`` by the appliance's declaration.
-        is_paused: it fires nothing.
-        created_s: when it was added; intervals count from here.
-        next_s: its next slot; None when there is none.
+        is_paused: whether it is paused.
+        created_s: when it was added; intervals are counted from here.
+        next_s: its next slot; None if there is none.
     """
 
     __tablename__ = "schedules"
@@ -104,15 +104,15 @@ class ScheduleRow(Base):
 
 
 class SlotRow(Base):
-    """What became of one slot of a schedule; a slot has one record, and stays when the schedule goes.
+    """Outcome of one slot of a schedule; kept when the schedule is removed.
 
     Attributes:
-        schedule: its name.
-        slot_s: when the slot was, seconds since the epoch.
+        schedule: name of the schedule.
+        slot_s: time of the slot, seconds since the epoch.
         outcome: a `controller.service.schedules.register.Outcome`.
-        run: id of the run that it fired; empty for others.
-        recorded_s: when this was decided.
-        details: why, for people.
+        run: id of the run that it fired; empty if none.
+        recorded_s: when the outcome was decided.
+        details: readable reason.
     """
 
     __tablename__ = "slots"
@@ -126,19 +126,19 @@ class SlotRow(Base):
 
 
 class NotificationRow(Base):
-    """One message to one receiver; kept until it was delivered or given up.
+    """One message to one receiver.
 
     Attributes:
         number: order of messages.
-        run: id of the run that it is about.
+        run: id of the run that the message is about.
         event: a `controller.service.schedules.definition.Event`.
         target: JSON of a `controller.service.schedules.definition.Target`.
         body: JSON of the message.
         state: ``pending``, ``sent`` or ``given_up``.
-        attempts: how often it was tried.
-        next_s: when it is tried next, seconds since the epoch.
-        error: what the last attempt ended with.
-        created_s: when it was written.
+        attempts: number of delivery attempts.
+        next_s: time of the next attempt, seconds since the epoch.
+        error: error of the last attempt; empty if it succeeded.
+        created_s: when the message was written.
     """
 
     __tablename__ = "notifications"
@@ -160,13 +160,13 @@ class NotificationRow(Base):
 
 
 class TokenRow(Base):
-    """A token of the API, as a digest alone.
+    """A token of the API; only its digest is stored.
 
     Attributes:
-        name: what its owner calls it.
+        name: name that its owner chose.
         digest: SHA-256 of the token, 64 hex digits.
         role: ``read`` or ``operate``.
-        created_s: when it was made.
+        created_s: when it was created.
     """
 
     __tablename__ = "tokens"

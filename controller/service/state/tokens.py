@@ -1,4 +1,4 @@
-"""Tokens of the API: shown once, kept as digests; each has a role."""
+"""Tokens of the API: shown once, stored as digests, each with a role."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from controller.service.state.database import Database
 
 OWN = "appliance"
-"""The token that commands of this host use; made when the service starts."""
+"""Name of the token that commands on this host use; created when the service starts."""
 
 _BYTES = 32
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 
 
 class Role(StrEnum):
-    """What the holder of a token may do."""
+    """What a token permits."""
 
     READ = "read"
-    """Look at everything."""
+    """Read everything."""
     OPERATE = "operate"
     """Also queue, cancel and schedule runs."""
 
     @property
     def may_operate(self) -> bool:
-        """Whether it may change something."""
+        """Whether the role permits changes."""
         return self is Role.OPERATE
 
 
@@ -54,8 +54,8 @@ class Tokens:
     """The tokens of one appliance.
 
     Args:
-        database: where their digests are.
-        clock: stamps new ones.
+        database: stores the digests.
+        clock: timestamps new tokens.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -63,30 +63,30 @@ class Tokens:
         self._clock = clock
 
     def add(self, name: str, role: Role) -> str:
-        """Make a token and return it; nobody can read it again.
+        """Create a token and return it; it cannot be read again.
 
         Raises:
-            UsageError: there is one of this name, or the name is no name.
+            UsageError: the name is taken or invalid.
         """
         if not _NAME.fullmatch(name):
             raise UsageError(
-                f"{name!r} is no name of a token.",
+                f"{name!r} is not a valid token name.",
                 resolution="Use lower-case letters, digits, dots, hyphens and underscores.",
             )
         token = secrets.token_urlsafe(_BYTES)
         with self._database.write() as session:
             if session.get(TokenRow, name) is not None:
                 raise UsageError(
-                    f"There is a token called {name!r}.", resolution="Remove it first."
+                    f"A token named {name!r} already exists.", resolution="Remove it first."
                 )
             session.add(_row(name, token, role, self._clock))
         return token
 
     def remove(self, name: str) -> None:
-        """Make a token worthless.
+        """Revoke a token.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: there is no such token.
         """
         with self._database.write() as session:
             row = session.get(TokenRow, name)
@@ -95,15 +95,15 @@ class Tokens:
             session.delete(row)
 
     def entries(self) -> list[TokenEntry]:
-        """Return all tokens by name, without their secrets."""
+        """Return all tokens without their secrets, sorted by name."""
         with self._database.read() as session:
             rows = session.scalars(select(TokenRow).order_by(TokenRow.name))
             return [TokenEntry(row.name, Role(row.role), row.created_s) for row in rows]
 
     def role_of(self, token: str) -> Role | None:
-        """Return the role of a token; None for what is no token.
+        """Return the role of a token; None if it is not valid.
 
-        Digests are compared, so that the time it takes tells nothing about tokens.
+        Digests are compared, so that the response time reveals nothing about tokens.
         """
         digest = digest_bytes(token.encode(errors="surrogatepass"))
         with self._database.read() as session:
@@ -111,9 +111,9 @@ class Tokens:
         return None if role is None else Role(role)
 
     def ensure_own(self, path: Path) -> str:
-        """Return the token of this host's commands, from a file that its user alone can read.
+        """Return the token of this host's commands, from a file that only its user can read.
 
-        It is made anew where the file is gone or holds another one.
+        Creates a new token if the file is missing or its token is not valid.
         """
         token = path.read_text(encoding="ascii").strip() if path.is_file() else ""
         if token and self.role_of(token) is Role.OPERATE:

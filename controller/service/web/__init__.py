@@ -1,1 +1,1 @@
-"""The service's pages: rendered on the host, all text of guests and agents escaped."""
+"""The service's pages: rendered on the server, with all text of guests and agents escaped."""

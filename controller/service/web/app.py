@@ -42,12 +42,12 @@ _PAGES = (
 def make_app_with_pages(
     around: Surroundings, hosts: Collection[str], routers: Sequence[APIRouter] = ()
 ) -> FastAPI:
-    """Return API and pages.
+    """Return the application with API and pages.
 
     Args:
-        around: what they are about.
+        around: surroundings of the API.
         hosts: allowed values of ``Host``, in lower case.
-        routers: further routes.
+        routers: additional routes.
     """
     app = make_app(around, hosts, [*(module.router for module in _PAGES), *routers])
     app.state.human_desk = HumanDesk(around.settings, around.stop)
@@ -61,7 +61,7 @@ def make_app_with_pages(
 def _for_people(
     handler: Callable[[Request, Exception], Response],
 ) -> Callable[[Request, Exception], Response]:
-    """Return a handler that shows the same error as a page to those who look at pages."""
+    """Wrap a handler to render its error as a page, except for API clients."""
 
     def reply(request: Request, exc: Exception) -> Response:
         answer = handler(request, exc)

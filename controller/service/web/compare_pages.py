@@ -1,4 +1,4 @@
-"""The page Compare: two runs task by task."""
+"""The page Compare: two runs, task by task."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class TaskRow:
     """A task in both runs: the results of its trials.
 
     Attributes:
-        task: its id.
-        first: of the first run.
-        second: of the second run.
+        task: id of the task.
+        first: results in the first run.
+        second: results in the second run.
     """
 
     task: str
@@ -52,7 +52,7 @@ class TaskRow:
 
 @router.get("/compare")
 def compare(around: Around, role: Viewer, *, first: Name = "", second: Name = "") -> HTMLResponse:
-    """Show how two runs differ; a form to choose them where none are named."""
+    """Show how two runs differ, with a form to choose them."""
     comparison: RunComparison | None = None
     rows: list[TaskRow] = []
     breakdown: Breakdown | None = None
@@ -78,7 +78,7 @@ def compare(around: Around, role: Viewer, *, first: Name = "", second: Name = ""
 
 @router.get("/compare/export")
 def download(around: Around, _role: Viewer, *, first: Name, second: Name) -> HTMLResponse:
-    """Return the comparison as one file with charts, as ``mesocosm compare --format html``."""
+    """Return the comparison as one file with charts, like ``mesocosm compare --format html``."""
     folders = around.store.open(first), around.store.open(second)
     comparison = compare_runs(*folders)
     text = to_html(comparison, _break_down(comparison, *folders))
@@ -87,7 +87,7 @@ def download(around: Around, _role: Viewer, *, first: Name, second: Name) -> HTM
 
 
 def _break_down(comparison: RunComparison, first: RunFolder, second: RunFolder) -> Breakdown:
-    """Return the figures by task, application and complexity, the latter where the suite is to be had."""
+    """Return the figures by task and application, and by complexity if the suite is available."""
     suite: Suite | None = None
     with contextlib.suppress(MesocosmError):
         suite = open_suite_of(first.spec)

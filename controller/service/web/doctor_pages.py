@@ -1,4 +1,4 @@
-"""The page Doctor: what `mesocosm doctor` finds on this host."""
+"""The page Doctor: findings of `mesocosm doctor` on this host."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/doctor")
 def doctor(around: Around, role: Viewer) -> HTMLResponse:
-    """Examine the host; it takes some seconds."""
+    """Diagnose the host, which takes some seconds."""
     return page("doctor", role=role, around=around, findings=around.doctor())

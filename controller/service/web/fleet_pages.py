@@ -1,4 +1,4 @@
-"""The page Fleet: machines with their screens, and what an operator does with them."""
+"""The page Fleet: machines with their screens, and operations on them."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def fleet(
 
 @router.get("/fleet/{machine}/picture")
 def picture(machine: str, around: Around, _role: Viewer) -> Response:
-    """Return what a machine shows, small."""
+    """Return a thumbnail of a machine's screen."""
     return Response(around.desk.picture(machine), media_type="image/png")
 
 
 @router.get("/fleet/{machine}")
 def one_machine(machine: str, around: Around, role: Viewer) -> HTMLResponse:
-    """Show the screen of one machine as it changes: live where it has VNC, by pictures where not."""
+    """Show the screen of one machine: live if it has VNC, otherwise as repeated screenshots."""
     rows = {row.machine_id: row for row in around.desk.rows()}
     if machine not in rows:
         raise UnknownNameError.of("machine", machine, rows)
@@ -56,13 +56,13 @@ def one_machine(machine: str, around: Around, role: Viewer) -> HTMLResponse:
 
 
 def _why_still(machine: str, around: Around) -> str:
-    """Return why a machine is seen by pictures alone; empty where its screen is live."""
+    """Return why a machine's screen is not live; empty if it is."""
     try:
         around.desk.vnc(machine)
     except MesocosmError as exc:
         return f"{exc.brief} {exc.details}".strip()
     if around.find_viewer() is None:
-        return "There is no noVNC here: neither npm nor the distribution's archive gave it."
+        return "noVNC is not available: it could be installed neither from npm nor from the distribution."
     return ""
 
 
@@ -74,7 +74,7 @@ def fork(around: Around) -> Response:
 
 @router.post("/fleet/{machine}/{action}", dependencies=[Operating])
 def handle(machine: str, action: Literal["rewind", "stop"], around: Around) -> Response:
-    """Rewind or stop a machine that nobody uses."""
+    """Rewind or stop an unused machine."""
     desk = around.desk
     return _back(desk.rewind(machine) if action == "rewind" else desk.stop(machine))
 

@@ -1,7 +1,7 @@
-"""Live screens in the browser: what noVNC shows, and the program itself.
+"""Live screens in the browser: the VNC streams, and noVNC itself.
 
-The protocol goes over plain HTTP: a reply that does not end brings what the machine shows, and each request
-brings what the viewer sends. So the same gate stands before it as before every page.
+The VNC protocol runs over plain HTTP: one endless reply carries the server's data, and requests carry
+the viewer's data. Therefore the same gate protects it as every page.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PROGRAM_AGE_S = 3600
 def live_screens(request: Request) -> LiveScreens:
     """Return the live screens of the application."""
     screens = request.app.state.live_screens
-    assert isinstance(screens, LiveScreens)  # noqa: S101 - set by `make_app_with_pages` alone
+    assert isinstance(screens, LiveScreens)  # noqa: S101 - set only by `make_app_with_pages`
     return screens
 
 
@@ -43,7 +43,7 @@ Screens = Annotated[LiveScreens, Depends(live_screens)]
 
 
 class _LiveReply(StreamingResponse):
-    """A reply whose screen is closed however it ends, begun or not."""
+    """A streaming reply that closes its screen when it ends, even if it never started."""
 
     def __init__(
         self, screens: LiveScreens, screen: LiveScreen, chunks: AsyncIterator[bytes]
@@ -57,7 +57,7 @@ class _LiveReply(StreamingResponse):
         self._screen = screen
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
+        """Send the reply."""
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -66,13 +66,13 @@ class _LiveReply(StreamingResponse):
 
 @router.get("/static/novnc/{name:path}")
 def program(name: str, around: Around) -> FileResponse:
-    """Return a file of noVNC; it tells nothing, and needs no token."""
+    """Return a file of noVNC; it is public and needs no token."""
     root = around.find_viewer()
     path = None if root is None else (root / name).resolve()
     if root is None or path is None or not path.is_relative_to(root.resolve()):
-        raise UnknownNameError(f"There is no file of noVNC called {name!r}.")
+        raise UnknownNameError(f"noVNC has no file {name!r}.")
     if path.suffix != ".js" or not path.is_file():
-        raise UnknownNameError(f"There is no file of noVNC called {name!r}.")
+        raise UnknownNameError(f"noVNC has no file {name!r}.")
     headers = {"Cache-Control": f"private, max-age={_PROGRAM_AGE_S}"}
     return FileResponse(path, media_type="text/javascript", headers=headers)
 
@@ -81,7 +81,7 @@ def program(name: str, around: Around) -> FileResponse:
 async def watch(
     machine: str, around: Around, _role: Viewer, token: Token, screens: Screens
 ) -> Response:
-    """Send what a machine's VNC server sends, until it, the viewer or the service ends."""
+    """Stream data from a machine's VNC server until it, the viewer or the service ends."""
     socket = await run_in_threadpool(around.desk.vnc, machine)
     screen = await screens.open(machine, socket, partial(around.desk.take, machine))
 
@@ -97,7 +97,7 @@ async def watch(
 async def send(
     machine: str, session: str, request: Request, role: Viewer, screens: Screens
 ) -> Response:
-    """Take what a viewer sends; keys and pointer count only where its token operates and nobody has the machine."""
+    """Forward data from a viewer; drop key and pointer events unless its role and the claim allow them."""
     screen = screens.get(machine, session)
     try:
         await screen.send(await request.body(), may_operate=role.may_operate)

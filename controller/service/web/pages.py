@@ -1,4 +1,4 @@
-"""The pages Overview, Runs and one run."""
+"""The pages Overview and Runs, and the page of one run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Filter = Annotated[str, Query(max_length=100)]
 
 @router.get("/static/{name}")
 def static(name: str) -> FileResponse:
-    """Return a file that pages need; it tells nothing, and needs no token."""
+    """Return a static file; it is public and needs no token."""
     if name not in _FILES:
         raise UnknownNameError.of("file", name, _FILES)
     return FileResponse(_FILES[name], media_type=_TYPES[_FILES[name].suffix])
@@ -41,7 +41,7 @@ def static(name: str) -> FileResponse:
 
 @router.get("/")
 def overview(around: Around, role: Viewer) -> HTMLResponse:
-    """Show what runs now, alerts that fire, last night against the night before, machines, disk."""
+    """Show open runs, firing alerts, the last two runs of each schedule, machines and disk."""
     return page(
         "overview",
         role=role,
@@ -65,7 +65,7 @@ def runs(
     state: Filter = "",
     number: Page = 0,
 ) -> HTMLResponse:
-    """Show recorded runs, those that the queue holds, and a form to queue one."""
+    """Show recorded runs, open runs of the queue, and a form to queue one."""
     filters = {"suite": suite, "agent": agent, "state": state}
     rows, count = views.recorded_runs(around, filters, offset=number * _RUNS, limit=_RUNS)
     return page(
@@ -84,7 +84,7 @@ def runs(
 
 
 class QueueForm(RunForm):
-    """What is filled in to queue a run."""
+    """The form to queue a run."""
 
     priority: int = Field(default=0, ge=-1000, le=1000)
 

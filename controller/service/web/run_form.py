@@ -1,4 +1,4 @@
-"""What is filled in on a page to ask for a run."""
+"""Form fields of a run request."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ Number = Annotated[str, Field(max_length=20)]
 
 
 class RunForm(BaseModel):
-    """The fields of a run; what is left empty has the default of `mesocosm run`.
+    """The form fields of a run; empty fields have the defaults of `mesocosm run`.
 
     Attributes:
-        tasks: ids or patterns of ids, apart by blanks.
-        tags: of which a task must have one, apart by blanks.
-        limit_steps: of every trial, instead of its task's own, as the others that begin so.
-        budget_tokens: of all attempts together, as the others that begin so.
-        trees: ticked, agents are shown accessibility trees too.
-        no_preflight: ticked, nothing is checked before machines are leased.
+        tasks: ids or patterns of ids, separated by spaces.
+        tags: a task must have at least one of these; separated by spaces.
+        limit_steps: limit of every trial, overriding its task's; so are the other ``limit_`` fields.
+        budget_tokens: budget of all attempts together; so are the other ``budget_`` fields.
+        trees: if checked, observations include accessibility trees.
+        no_preflight: if checked, nothing is checked before machines are leased.
     """
 
     suite: Text
@@ -66,10 +66,10 @@ class RunForm(BaseModel):
     no_preflight: bool = False
 
     def request(self) -> RunRequest:
-        """Return the run that is asked for.
+        """Return the run request.
 
         Raises:
-            WrongValueError: a value is wrong; names each.
+            WrongValueError: a value is invalid; lists every invalid value.
         """
         values: dict[str, object] = {
             **self._filled(_SAME),
@@ -84,13 +84,13 @@ class RunForm(BaseModel):
             return parse_request(values)
 
     def _filled(self, names: Iterable[str], prefix: str = "") -> dict[str, object]:
-        """Return fields that are not empty, without what their names begin with."""
+        """Return the fields that are not empty, by name without prefix."""
         return {name: text for name in names if (text := getattr(self, prefix + name))}
 
 
 @contextlib.contextmanager
 def refusing_wrong_values() -> Iterator[None]:
-    """Refuse what was filled in where the block finds it wrong.
+    """Map a `UsageError` of the block to a `WrongValueError`.
 
     Raises:
         WrongValueError: the block raised a `UsageError`.

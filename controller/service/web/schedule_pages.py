@@ -1,4 +1,4 @@
-"""The page Schedules, and one of each schedule with its history."""
+"""The page Schedules, and a page of each schedule with its history."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ Limit = Annotated[int, Query(ge=1, le=10_000)]
 
 
 class ScheduleForm(RunForm):
-    """What is filled in to add a schedule: a cron line, or a time from slot to slot, such as 6h.
+    """The form to add a schedule: a cron line, or an interval such as 6h.
 
     Attributes:
-        webhook: addresses that get a POST, apart by blanks.
-        mail: mail addresses, apart by blanks.
-        on: what they are told.
+        webhook: URLs that receive a POST, separated by spaces.
+        mail: mail addresses, separated by spaces.
+        on: events to notify about.
     """
 
     name: str = Field(max_length=100)
@@ -56,7 +56,7 @@ class ScheduleForm(RunForm):
         """When it fires.
 
         Raises:
-            UsageError: the time from slot to slot is none.
+            UsageError: the interval is invalid.
         """
         if self.every:
             return {"kind": "interval", "every_s": parse_every(self.every)}
@@ -64,7 +64,7 @@ class ScheduleForm(RunForm):
 
     @property
     def targets(self) -> list[dict[str, object]]:
-        """Who is told of what."""
+        """Who is notified of which events."""
         events: dict[str, object] = {"on": self.on} if self.on else {}
         webhooks = [{"kind": "webhook", "url": url} for url in self.webhook.split()]
         mails = [{"kind": "mail", "to": address} for address in self.mail.split()]
@@ -74,7 +74,7 @@ class ScheduleForm(RunForm):
         """Return the schedule.
 
         Raises:
-            WrongValueError: a value is wrong; names each.
+            WrongValueError: a value is invalid; lists every invalid value.
         """
         same = {name: getattr(self, name) for name in ("name", "missed", "baseline")}
         request = self.request()
@@ -116,7 +116,7 @@ def add_schedule(around: Around, form: Annotated[ScheduleForm, Form()]) -> Respo
 
 @router.get("/schedules/{name}")
 def one_schedule(name: str, around: Around, role: Viewer, *, limit: Limit = 100) -> HTMLResponse:
-    """Show what a schedule runs, whom it tells, and its history; of one that was removed, its history."""
+    """Show a schedule's definition and history; only the history if it was removed."""
     slots = around.register.history(name, limit=limit + 1)
     try:
         entry = around.register.get(name)

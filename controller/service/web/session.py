@@ -1,4 +1,4 @@
-"""Sign in: a token of the service in a cookie that scripts cannot read and other sites do not send."""
+"""Sign-in: a token in a cookie that scripts cannot read and other sites cannot send."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Token = Annotated[str | None, Depends(_COOKIE)]
 
 
 class SignInNeededError(MesocosmError):
-    """A page was asked for without a valid token."""
+    """A page was requested without a valid token."""
 
     code = "sign_in"
 
 
 def viewer(around: Around, token: Token) -> Role:
-    """Return the role of who looks at a page.
+    """Return the role of a page's viewer.
 
     Raises:
-        SignInNeededError: nobody has signed in.
+        SignInNeededError: the viewer is not signed in.
     """
     role = around.tokens.role_of(token) if token else None
     if role is None:
@@ -42,13 +42,13 @@ Viewer = Annotated[Role, Depends(viewer)]
 
 
 def operator(role: Viewer) -> Role:
-    """Return the role of who changes something by a page.
+    """Return the role of a viewer who may change something.
 
     Raises:
-        AccessError: the token only reads.
+        AccessError: the token is read-only.
     """
     if not role.may_operate:
-        raise AccessError(403, "This token may look, not change anything.")
+        raise AccessError(403, "This token is read-only.")
     return role
 
 
@@ -62,12 +62,12 @@ def redirect_to_sign_in(_request: Request, _exc: Exception) -> Response:
 
 @router.get("/login")
 def show_login() -> HTMLResponse:
-    """Show the form."""
+    """Show the sign-in form."""
     return page("login", failed=False)
 
 
 def _is_encrypted(request: Request) -> bool:
-    """Return whether the browser reached this page by TLS, of ours or of a proxy before us."""
+    """Return whether the browser used TLS, of this server or of a proxy in front of it."""
     origin = request.headers.get("origin", "")
     return request.url.scheme == "https" or origin.lower().startswith("https://")
 
@@ -76,7 +76,7 @@ def _is_encrypted(request: Request) -> bool:
 def log_in(
     request: Request, around: Around, token: Annotated[str, Form(max_length=200)]
 ) -> Response:
-    """Take a token into the cookie."""
+    """Store a valid token in the cookie."""
     if around.tokens.role_of(token.strip()) is None:
         return page("login", status=403, failed=True)
     reply = RedirectResponse("/", status_code=303)
@@ -88,7 +88,7 @@ def log_in(
 
 @router.post("/logout")
 def log_out(request: Request) -> Response:
-    """Forget the token."""
+    """Delete the cookie."""
     reply = RedirectResponse("/login", status_code=303)
     reply.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=_is_encrypted(request))
     return reply

@@ -1,4 +1,4 @@
-"""The pages of suites: tasks, their graphs, how complex they are, and what proves them sound."""
+"""The pages of suites: tasks with their graphs, complexity and evidence of soundness."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ router = APIRouter(include_in_schema=False)
 
 _HUMAN = "human"
 WITNESSES = ("oracle", "noop", _HUMAN)
-"""Agents whose trials say something of a task: it can be passed, not by idling, and by people."""
+"""Agents whose trials show that a task can be passed, not by idling, and by people."""
 _RUNS_EACH = 5
 _BASELINES = 500
-"""Runs of people that are looked at for a PASS beyond the last ones: each is of one task alone."""
+"""Older runs of people that are searched for a PASS, because each run has only one task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """The last trial of a task, as it is now, by an agent that says something of it; of people, the last PASS."""
+    """The last trial of a task's current version by one of `WITNESSES`; for people, the last PASS."""
 
     run: str
     result: TrialResult
 
     @property
     def is_passed(self) -> bool:
-        """Whether it passed; only then its steps and time are a baseline."""
+        """Whether it passed; only then are its steps and time a baseline."""
         return self.result.verdict is Verdict.PASS
 
 
@@ -60,10 +60,10 @@ class TaskView:
     """A task as its page shows it.
 
     Attributes:
-        task: what it is.
+        task: the task.
         drawing: its graph.
-        levels: measure and level by dimension; None for one that is not measured.
-        witnesses: by agent.
+        levels: measure and level by dimension; None if not measured.
+        witnesses: witness by agent.
     """
 
     task: Task
@@ -73,7 +73,7 @@ class TaskView:
 
     @property
     def is_proven(self) -> bool:
-        """Whether its reference solution passed and doing nothing did not."""
+        """Whether the reference solution passed and doing nothing failed."""
         verdicts = {name: witness.result.verdict for name, witness in self.witnesses.items()}
         is_passed = verdicts.get("oracle") is Verdict.PASS
         return is_passed and verdicts.get("noop") is Verdict.FAIL
@@ -81,7 +81,7 @@ class TaskView:
 
 @router.get("/suites")
 def suites(around: Around, role: Viewer) -> HTMLResponse:
-    """Show all suites that can be run."""
+    """Show all available suites."""
     readable, faults = views.named_suites(around)
     return page("suites/suites", role=role, around=around, suites=readable, faults=faults)
 
@@ -117,9 +117,9 @@ def _view(suite: Suite, task: Task, witnesses: Mapping[str, Witness]) -> TaskVie
 
 
 def _witnesses(around: Surroundings, suite: Suite) -> dict[str, dict[str, Witness]]:
-    """Return the last trials that say something, by task and agent.
+    """Return the last trials of `WITNESSES`, by task and agent.
 
-    Only those of the very same task count: text, machines, setup, graph, limits, evaluators.
+    Only trials of an identical task count: text, machines, setup, graph, limits, evaluators.
     """
     digester = SourceDigester()
     present = {task.id: specify_task(task, suite.vocabulary, digester) for task in suite.tasks}
@@ -142,7 +142,7 @@ def _lacks(agent: str, known: Witness | None) -> bool:
 
 
 def _runs(around: Surroundings, suite: str) -> Iterator[RunFolder]:
-    """Return the last runs of a suite by agents that say something, the latest first."""
+    """Return the last runs of a suite by each of `WITNESSES`, latest first per agent."""
     rows = [row for row in list_runs(around.store)[::-1] if row.suite == suite]
     for agent in WITNESSES:
         own = [row for row in rows if row.agent == agent]

@@ -1,4 +1,4 @@
-"""Templates of the pages: everything is escaped, nothing is fetched from elsewhere."""
+"""Rendering of the pages' templates, with automatic escaping."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ def page(name: str, *, status: int = 200, **values: object) -> HTMLResponse:
     """Return a page.
 
     Args:
-        name: of the template, without its ending.
-        status: of the reply.
-        values: what the template names.
+        name: name of the template, without its suffix.
+        status: status code of the reply.
+        values: variables of the template.
     """
     return HTMLResponse(render(name, **values), status_code=status)
 
 
 def render(name: str, **values: object) -> str:
-    """Return the text of a page.
+    """Render a template.
 
     Args:
-        name: of the template, without its ending.
-        values: what the template names.
+        name: name of the template, without its suffix.
+        values: variables of the template.
     """
     return _environment().get_template(f"{name}.html.j2").render(**values)
 
 
 def moment(seconds: float | None) -> str:
-    """Return a moment as UTC to the second; a dash for none."""
+    """Format a time as UTC to the second; None as a dash."""
     if seconds is None:
         return "-"
     return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def duration(seconds: float | None) -> str:
-    """Return a time as people say it; a dash for none."""
+    """Format a duration as h:mm:ss or m:ss; None as a dash."""
     if seconds is None:
         return "-"
     minutes, rest = divmod(max(0, round(seconds)), 60)
@@ -52,12 +52,12 @@ def duration(seconds: float | None) -> str:
 
 
 def percent(ratio: float | None) -> str:
-    """Return a ratio as a percentage; a dash for none."""
+    """Format a ratio as a percentage; None as a dash."""
     return "-" if ratio is None else f"{100 * ratio:.1f} %"
 
 
 def one_line(value: Json) -> str:
-    """Return a value as one line of JSON."""
+    """Format a value as one line of JSON."""
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""What the pages show, read from queue, schedules and event logs."""
+"""Data of the pages, read from queue, schedules and event logs."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A run that is not over, and how far it is.
+    """A run that is not over, with its estimated remaining time.
 
     Attributes:
         queued: the run.
-        left_s: estimate of the time that it still needs; None while nothing can be said.
+        left_s: estimated remaining seconds; None while unknown.
     """
 
     queued: QueuedRun
@@ -47,7 +47,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """The last runs of a schedule, the latest first."""
+    """The last runs of a schedule, latest first."""
 
     name: str
     runs: Sequence[QueuedRun]
@@ -55,14 +55,14 @@ class Night:
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """The disk that runs are written to, in GiB."""
+    """Capacity of the disk that runs are written to, in GiB."""
 
     free_gib: float
     total_gib: float
 
 
 def open_runs(around: Surroundings) -> list[Progress]:
-    """Return the runs that are not over, in the order in which they were asked for."""
+    """Return the runs that are not over, oldest request first."""
     states = [state for state in State if state not in OVER]
     rows = around.queue.entries(states, limit=1000)
     return [Progress(row, _left_s(row, around.clock.now_s())) for row in reversed(rows)]
@@ -79,7 +79,7 @@ def nights(around: Surroundings) -> list[Night]:
 
 
 def alerts(around: Surroundings) -> Sequence[Alert] | None:
-    """Return the alerts that fire; None where Prometheus does not say."""
+    """Return the firing alerts; None if Prometheus cannot be queried."""
     try:
         return Prometheus(around.prometheus, timeout_s=_ALERTS_TIMEOUT_S).firing()
     except MesocosmError:
@@ -87,7 +87,7 @@ def alerts(around: Surroundings) -> Sequence[Alert] | None:
 
 
 def named_suites(around: Surroundings) -> tuple[list[Suite], dict[str, str]]:
-    """Return the suites that can be named, shipped and registered; why others cannot be read, by name."""
+    """Return the readable shipped and registered suites, and the errors of the others by name."""
     suites, faults = [], {}
     for name in known_suites(around.settings):
         try:
@@ -98,12 +98,12 @@ def named_suites(around: Surroundings) -> tuple[list[Suite], dict[str, str]]:
 
 
 def known_agents(around: Surroundings) -> list[str]:
-    """Return the agents that can be named: those that come with Mesocosm, and registered ones."""
+    """Return the available agents: shipped and registered ones."""
     return [*AGENTS, *agent_copies(around.settings).names()]
 
 
 def disk(around: Surroundings) -> Disk | None:
-    """Return how full the disk is; None before there is a state folder."""
+    """Return the disk's capacity; None if there is no state folder yet."""
     try:
         usage = shutil.disk_usage(around.settings.state_dir)
     except OSError:
@@ -114,13 +114,13 @@ def disk(around: Surroundings) -> Disk | None:
 def recorded_runs(
     around: Surroundings, filters: Mapping[str, str], *, offset: int, limit: int
 ) -> tuple[list[RunRow], int]:
-    """Return a part of the recorded runs, the latest first, and how many fit the filters.
+    """Return a page of the recorded runs, latest first, and the number of runs that match the filters.
 
     Args:
-        around: whose runs.
-        filters: suite, agent and state; empty ones admit all; what contains the text fits.
-        offset: how many are passed over.
-        limit: how many are returned at most.
+        around: surroundings of the API.
+        filters: substrings of suite, agent and state, case-insensitive; empty ones match all.
+        offset: number of runs to skip.
+        limit: maximum number of runs to return.
     """
     rows = [
         row
@@ -131,7 +131,7 @@ def recorded_runs(
 
 
 def report(around: Surroundings, run: str) -> Report | None:
-    """Return a run's report; None where nothing was recorded yet.
+    """Return a run's report; None if nothing is recorded yet.
 
     Raises:
         StoreError: its logs are damaged.
@@ -142,7 +142,7 @@ def report(around: Surroundings, run: str) -> Report | None:
 
 
 def queued(around: Surroundings, run: str) -> QueuedRun | None:
-    """Return a run of the queue; None for those that a command ran by itself."""
+    """Return a run of the queue; None for runs started directly by a command."""
     try:
         return around.queue.get(run)
     except UnknownNameError:
@@ -158,7 +158,7 @@ def schedules(around: Surroundings, *, slots: int) -> list[tuple[Registered, lis
 
 
 def _left_s(row: QueuedRun, now_s: float) -> float | None:
-    """Estimate the rest of a run from its trials so far; pauses make it too long."""
+    """Estimate a run's remaining time from its ended trials; pauses inflate it."""
     counts = row.counts
     if row.state is not State.RUNNING or row.started_s is None or not counts.ended:
         return None

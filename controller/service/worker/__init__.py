@@ -1,1 +1,1 @@
-"""The worker: carries out queued runs on the machines of this host."""
+"""The worker: executes queued runs on the machines of this host."""

@@ -1,4 +1,4 @@
-"""What a worker says of itself and of machines to others of its host, on its Unix socket."""
+"""Report of a worker on itself and on machines, served to its host on its Unix socket."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from provisioning.fleet.liveness import Sight
 
 PATH = "/-/worker"
-"""Where it is asked; the controller passes this path on to nobody."""
+"""Path of the report; the controller does not forward it."""
 
 _TIMEOUT_S = 5.0
 _MAX_BYTES = 16 << 20
@@ -28,13 +28,13 @@ _log = logging.getLogger(__name__)
 
 
 class WorkerReport(BaseModel):
-    """A worker and what it sees.
+    """A worker and the machines that it sees.
 
     Attributes:
-        version: of Mesocosm.
-        place: whether it sees the folders of the host.
-        machines: all that have a record, as they are.
-        hosts: why a hypervisor or engine does not answer, by its name; empty where it does.
+        version: version of Mesocosm.
+        place: whether the worker runs on the host or in a container.
+        machines: all machines that have a record, with their current states.
+        hosts: error by name of hypervisor or engine; empty if it responds.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -46,12 +46,12 @@ class WorkerReport(BaseModel):
 
 
 def report_router(settings: Settings, version: str, look: Callable[[], Sight]) -> APIRouter:
-    """Return the route of a worker's report; whoever reaches its socket needs no token.
+    """Return the route of a worker's report; it needs no token, because the socket is private.
 
     Args:
-        settings: say where the worker runs.
-        version: of Mesocosm.
-        look: returns what is seen of machines.
+        settings: specify where the worker runs.
+        version: version of Mesocosm.
+        look: observes the machines.
     """
     router = APIRouter(include_in_schema=False)
 
@@ -70,7 +70,7 @@ def report_router(settings: Settings, version: str, look: Callable[[], Sight]) -
 
 
 def ask_worker(settings: Settings) -> WorkerReport | None:
-    """Ask the worker of this host for its report; None where none answers in time."""
+    """Return the report of this host's worker; None if no worker responds in time."""
     connection = _UnixConnection(settings.worker_socket)
     try:
         connection.request("GET", PATH, headers={"Host": "worker"})
@@ -79,7 +79,7 @@ def ask_worker(settings: Settings) -> WorkerReport | None:
             return None
         return WorkerReport.model_validate_json(reply.read(_MAX_BYTES))
     except (OSError, http.client.HTTPException, ValidationError) as exc:
-        _log.debug("no worker answers: %s", exc)
+        _log.debug("no worker responds: %s", exc)
         return None
     finally:
         connection.close()

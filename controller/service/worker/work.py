@@ -1,4 +1,4 @@
-"""One queued run: open or make its folder, run what is left of it, keep count."""
+"""Execution of one queued run: open or create its folder, run remaining trials, count verdicts."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ _log = logging.getLogger(__name__)
 
 
 Preflight = Callable[[set["Kind"]], None]
-"""Raises a `MesocosmError` where machines of some kinds could not be had."""
+"""Raises a `MesocosmError` if machines of the given kinds are not available."""
 
 MakeExecutor = Callable[[int], "Executor"]
-"""Makes what runs so many trials at a time."""
+"""Creates an executor for the given number of concurrent trials."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """How a run ended on which nothing more is done for now.
+    """How a run ended.
 
     Attributes:
-        state: of the queued run.
-        error: why, where it is not complete.
+        state: state of the queued run.
+        error: reason, if the run is not complete.
     """
 
     state: State
@@ -70,16 +70,16 @@ class Work:
 
     Args:
         queued: the run.
-        settings: where runs and machines are.
-        clock: stamps a new run.
-        note: receives how far the run is, whenever a trial ended.
-        preflight: refuses kinds of machines that could not be had now.
-        executor: makes what runs so many trials at a time.
+        settings: locate runs and machines.
+        clock: timestamps a new run.
+        note: called with the run's counts whenever a trial ends.
+        preflight: checks that the kinds of machines are available.
+        executor: creates an executor for a number of concurrent trials.
 
     Attributes:
         queued: the run.
-        cancel: ends its running trials.
-        drain: lets them finish and begins no others.
+        cancel: cancels its running trials.
+        drain: when set, running trials finish and no others start.
     """
 
     def __init__(
@@ -106,26 +106,26 @@ class Work:
         self._finish: Finish | None = None
 
     def run(self) -> Finish | None:
-        """Run all trials that are left; return how the run ended, None where trials are left.
+        """Run all remaining trials; return how the run ended, or None if trials remain.
 
         Raises:
-            MesocosmError: it cannot be made or continued, or a log cannot be written.
+            MesocosmError: the run cannot be created or continued, or a log cannot be written.
             KeyboardInterrupt: the process is interrupted.
         """
         request, store = self.queued.request, Store(self._settings.runs_dir)
         if self._settings.place == "container":
             require_present(request, self._settings)
-        begun = store.open(self.queued.run) if store.has(self.queued.run) else None
-        plan = make_plan(request, self._settings) if begun is None else self._resume(begun)
+        existing = store.open(self.queued.run) if store.has(self.queued.run) else None
+        plan = make_plan(request, self._settings) if existing is None else self._resume(existing)
         self._check(plan)
-        folder = begun or self._create(plan, store)
+        folder = existing or self._create(plan, store)
         change_budget(folder, request.budget)
         self._planned = len(folder.spec.planned)
         for result in folder.results():
             self._count(result)
         self._note(self._counts())
-        say = lambda line: _log.info("%s: %s", self.queued.run, line)  # noqa: E731
-        job = make_job(plan, request.fleet, self._settings, say)
+        log_line = lambda line: _log.info("%s: %s", self.queued.run, line)  # noqa: E731
+        job = make_job(plan, request.fleet, self._settings, log_line)
         self._executor(request.parallel).run(
             replace(job, budget=open_budget(folder)),
             folder,
@@ -136,10 +136,10 @@ class Work:
         return Finish(State.FINISHED) if folder.is_complete() else self._finish
 
     def _check(self, plan: Plan) -> None:
-        """Refuse to begin where the run could not go on.
+        """Check before the start that the run can proceed.
 
         Raises:
-            MesocosmError: it could not.
+            MesocosmError: the run cannot proceed.
         """
         request = self.queued.request
         is_real = request.fleet == "real"
@@ -168,7 +168,7 @@ class Work:
             self._note(self._counts())
 
     def _count(self, result: TrialResult) -> None:
-        """Count a trial by its last verdict: nothing here may grow with the number of trials."""
+        """Count a trial by its last verdict, in constant time."""
         trial = (result.task, result.repeat)
         if (earlier := self._verdicts.pop(trial, None)) is not None:
             self._numbers[earlier] -= 1
@@ -189,6 +189,6 @@ class Work:
 def _spent(event: BudgetSpent) -> MesocosmError:
     return MesocosmError(
         "The run's budget is spent.",
-        details=f"{event.excess}; {event.left} trials were not begun.",
-        resolution=f"Give a larger one: mesocosm queue resume {event.run} --budget-tokens N",
+        details=f"{event.excess}; {event.left} trials were not started.",
+        resolution=f"Increase it: mesocosm queue resume {event.run} --budget-tokens N",
     )

@@ -1,4 +1,4 @@
-"""Take runs from the queue and carry them out, until told to stop; a killed worker is resumed."""
+"""The worker: executes runs of the queue until stopped; the next worker resumes a killed one's runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 MAX_STARTS = 10
-"""Starts in succession without one more trial ending, after which a run is given up."""
+"""Consecutive starts without another trial ending after which a run is given up."""
 
 _POLL_S = 0.25
 _FIRST_DELAY_S = 10.0
@@ -52,12 +52,12 @@ class Worker:
     """The one worker of an appliance.
 
     Args:
-        database: where the queue is.
-        settings: where runs and machines are.
+        database: stores the queue.
+        settings: locate runs and machines.
         clock: measures delays.
-        preflight: refuses kinds of machines that could not be had now.
-        runs_at_once: how many runs are worked on at a time.
-        executor: makes what runs the trials of a run.
+        preflight: checks that the kinds of machines are available.
+        runs_at_once: maximum number of concurrent runs.
+        executor: creates the executor of a run's trials.
     """
 
     def __init__(
@@ -81,11 +81,12 @@ class Worker:
         self._active: dict[str, _Active] = {}
 
     def run(self, stop: threading.Event, *, grace_s: float) -> None:
-        """Work until `stop` is set; then let running trials finish, and cancel those that are late.
+        """Work until `stop` is set; then let running trials finish within the grace period.
 
         Args:
             stop: ends the work.
-            grace_s: how long running trials may go on; they are tried again by the next worker.
+            grace_s: how long running trials may continue before they are cancelled; the next
+                worker retries cancelled trials.
 
         Raises:
             MachineBusyError: another worker works on this queue.
@@ -93,7 +94,7 @@ class Worker:
         """
         with locked(self._settings.run_dir / "worker.lock", what="The queue of runs"):
             for run in self._claims.recover():
-                _log.warning("%s was left by a worker that is gone", run)
+                _log.warning("%s was interrupted when its worker ended", run)
             try:
                 while not stop.is_set():
                     self._reap()
@@ -106,12 +107,12 @@ class Worker:
     def _reap(self) -> None:
         for run in [run for run, active in self._active.items() if not active.thread.is_alive()]:
             del self._active[run]
-            # Its thread could not write down how it ended.
+            # Its thread could not record how it ended.
             if self._queue.get(run).state is State.RUNNING:
                 self._claims.give_back(run, is_stopping=False)
 
     def _obey(self) -> None:
-        """Do what was asked of the runs that are worked on."""
+        """Apply pending cancel and pause requests to active runs."""
         for run, active in self._active.items():
             match self._queue.get(run).wish:
                 case Wish.CANCEL:
@@ -143,18 +144,18 @@ class Worker:
         for active in self._active.values():
             active.thread.join(max(0.0, deadline_s - self._clock.monotonic_s()))
         for active in self._active.values():
-            active.work.cancel.cancel("The service stops.")
+            active.work.cancel.cancel("The service is stopping.")
         for active in self._active.values():
             active.thread.join()
         self._active.clear()
 
     def _carry_out(self, run: str) -> None:
-        """Work on one run in a thread of its own; whatever happens is written down, if anything can be."""
+        """Execute one run in its own thread; record the outcome unless the database fails."""
         with log_context(run=run):
             try:
                 self._carry_out_and_note(run)
-            except StateError as exc:  # the worker meets the same error, and ends by it
-                _log.error("what became of the run cannot be written down: %s", exc)
+            except StateError as exc:  # the worker's thread gets the same error and ends
+                _log.error("the outcome of the run cannot be recorded: %s", exc)
 
     def _carry_out_and_note(self, run: str) -> None:
         active = self._active[run]
@@ -171,26 +172,26 @@ class Worker:
     def _attempt(self, active: _Active) -> None:
         queued = active.work.queued
         if queued.starts > MAX_STARTS:
-            brief = f"It was started {MAX_STARTS} times, and no trial of it ended."
+            brief = f"The run was started {MAX_STARTS} times without any trial ending."
             raise UsageError(queued.brief or brief, details=queued.details or brief)
         if finish := active.work.run():
             self._conclude(queued.run, finish.state, finish.error)
         else:
             left = self._claims.give_back(queued.run, is_stopping=active.is_stopping.is_set())
             if left.state.is_over:
-                self._tell(left)
+                self._notify(left)
 
     def _fail(self, queued: QueuedRun, error: MesocosmError) -> None:
-        """Give a run up when trying again is of no use; else try again later."""
-        _log.warning("the run cannot go on: %s", error)
+        """Conclude a run as failed if a retry is useless or starts are used up; else retry later."""
+        _log.warning("the run cannot continue: %s", error)
         if isinstance(error, UsageError | SpecError) or queued.starts >= MAX_STARTS:
             self._conclude(queued.run, State.FAILED, error)
             return
         delay_s = min(_FIRST_DELAY_S * 2.0 ** (queued.starts - 1), _MAX_DELAY_S)
         self._claims.retry(queued.run, error, delay_s)
 
-    def _tell(self, ended: QueuedRun) -> None:
-        """Write what receivers are told of a run whose end was noted: it may have been resumed since."""
+    def _notify(self, ended: QueuedRun) -> None:
+        """Write the messages about a run whose end is recorded; it may have been resumed since."""
         schedule = self._schedule_of(ended)
         if schedule is None or not schedule.notify:
             return
@@ -205,7 +206,7 @@ class Worker:
             return None if row is None else Schedule.model_validate_json(row.definition)
 
     def _conclude(self, run: str, state: State, error: MesocosmError | None = None) -> None:
-        """Note how a run ended, and write what its schedule's receivers are told, both or neither."""
+        """Record the end of a run and write its schedule's messages in one transaction."""
         queued = self._queue.get(run)
         schedule = self._schedule_of(queued)
         if schedule is None or not schedule.notify:
@@ -221,7 +222,7 @@ class Worker:
 
 
 def _ended(queued: QueuedRun, state: State, error: MesocosmError | None) -> QueuedRun:
-    """Return a run as it is once its end is noted."""
+    """Return a run with its end recorded."""
     brief = "" if error is None else error.brief
     return dataclasses.replace(queued, state=state, brief=brief)
 
@@ -230,5 +231,5 @@ def _internal(exc: Exception) -> MesocosmError:
     return MesocosmError(
         f"Internal error: {type(exc).__name__}.",
         details=str(exc),
-        resolution="The log of the service has the traceback; report it.",
+        resolution="Report it with the traceback from the service's log.",
     )

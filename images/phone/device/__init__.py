@@ -1,1 +1,1 @@
-"""What runs inside the reference phone: Python's standard library and Pillow only."""
+"""The software inside the reference phone; uses only Python's standard library and Pillow."""

@@ -32,18 +32,20 @@ TOKEN_VARIABLE = "MESOCOSM_CONSOLE_TOKEN"  # noqa: S105 - the name of a variable
 
 
 def parse(argv: Sequence[str]) -> tuple[DeviceConfig, argparse.Namespace]:
-    """Read the command line and the environment."""
+    """Parse the command line and the environment."""
     parser = argparse.ArgumentParser(prog="reference-phone", description=__doc__)
-    parser.add_argument("--root", type=Path, default=Path("/"), help="what tools see as /")
+    parser.add_argument("--root", type=Path, default=Path("/"), help="folder that tools see as /")
     parser.add_argument("--state", type=Path, help="folder of state and snapshots")
     parser.add_argument("--commands", type=Path, help="folder of Android's commands")
-    parser.add_argument("--address", default="127.0.0.1", help="to listen on")
+    parser.add_argument("--address", default="127.0.0.1", help="listen address")
     parser.add_argument("--adb-port", type=int, default=5555)
     parser.add_argument("--console-port", type=int, default=5554)
     parser.add_argument("--keys", type=Path, help="file of known ADB keys")
     parser.add_argument("--name", default="reference_phone")
-    parser.add_argument("--ready", type=Path, help="file to write ports into once it serves")
-    parser.add_argument("--install", action="store_true", help="only write Android's commands")
+    parser.add_argument(
+        "--ready", type=Path, help="file for the ports, written once the phone serves"
+    )
+    parser.add_argument("--install", action="store_true", help="only install Android's commands")
     args = parser.parse_args(argv)
     config = DeviceConfig(
         root=args.root,
@@ -61,10 +63,10 @@ def parse(argv: Sequence[str]) -> tuple[DeviceConfig, argparse.Namespace]:
 
 
 def run(config: DeviceConfig, ready: Path | None) -> None:
-    """Serve until the console's ``kill``, or a signal, ends the phone."""
+    """Serve until the console's ``kill`` command or a signal ends the phone."""
     config.make_folders()
     if not os.access(config.commands_dir, os.W_OK):
-        pass  # a container's root is read-only: the image holds them already
+        pass  # a container's root is read-only: the image already contains them
     else:
         install(COMMANDS, config.commands_dir, config.socket)
     become_subreaper()

@@ -1,4 +1,4 @@
-"""Compose what the phone shows; kept until the state changes."""
+"""Compose the phone's screen, and cache it until the state changes."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from images.phone.device.apps.screen import Host, Screen
 
     class ScreenHost(Host, Protocol):
-        """A phone with an activity in front."""
+        """A phone with a foreground activity."""
 
         @property
         def lock(self) -> AbstractContextManager[object]:
-            """Held while the state is read or changed."""
+            """The lock for reading or changing the state."""
             ...
 
         def screen(self) -> Screen:
-            """Make the activity in front."""
+            """Return the screen of the foreground activity."""
             ...
 
 
@@ -38,11 +38,11 @@ _MAX_NEWS = 4
 
 
 class Compositor:
-    """Compose the picture and the UI hierarchy of a phone; any thread may ask for them.
+    """Compose the picture and the UI hierarchy of a phone; thread-safe.
 
     Args:
-        phone: whose state is shown.
-        on_key: called with the keys of the soft keyboard.
+        phone: phone whose state is shown.
+        on_key: called with keys of the soft keyboard.
     """
 
     def __init__(self, phone: ScreenHost, on_key: Callable[[str], None]) -> None:
@@ -55,7 +55,7 @@ class Compositor:
         self._pixels: tuple[int, tuple[int, int, bytes]] | None = None
 
     def scene(self) -> Scene:
-        """Return the laid out views of the screen."""
+        """Return the laid-out views of the screen."""
         phone = self._phone
         with phone.lock:
             version = self._version()
@@ -67,7 +67,7 @@ class Compositor:
 
     @property
     def keyboard_shown(self) -> bool:
-        """Return whether the soft keyboard can be seen."""
+        """Return whether the soft keyboard is visible."""
         return self.scene().keyboard is not None
 
     def dump(self) -> str:
@@ -81,7 +81,7 @@ class Compositor:
             return self._xml[1]
 
     def dump_windows(self) -> str:
-        """Return the UI hierarchy of all windows as XML, the soft keyboard's too."""
+        """Return the UI hierarchy of all windows as XML, including the soft keyboard."""
         with self._phone.lock:
             scene, stack = self.scene(), self._phone.stack
             windows = [
@@ -102,7 +102,7 @@ class Compositor:
             return self._png[1]
 
     def picture(self) -> tuple[int, int, bytes]:
-        """Return the screen as it is: width and height in px, and 8 bits of R, G, B, A a pixel."""
+        """Return width and height in px, and 8 bits of R, G, B, A per pixel."""
         with self._phone.lock:
             number = self.frame()
             if self._pixels is None or self._pixels[0] != number:
@@ -111,7 +111,7 @@ class Compositor:
             return self._pixels[1]
 
     def frame(self) -> int:
-        """Return a number that grows whenever picture or hierarchy may have changed."""
+        """Return a number that increases whenever picture or hierarchy may have changed."""
         with self._phone.lock:
             version = (self._version(), self._status_bar())
             if version != self._frame[0]:
@@ -123,9 +123,10 @@ class Compositor:
         return draw(self.scene(), phone.theme, self._status_bar(), phone.stack.toast)
 
     def _version(self) -> tuple[object, ...]:
-        """Return a value that differs whenever another scene may be shown.
+        """Return a value that changes whenever another scene may be shown.
 
-        What is open is kept in the state at the end of each event, and so counts as its change.
+        Open activities are stored in the state at the end of each event, and so count as a change
+        of it.
         """
         screen = self._phone.screen()
         unit_s = 1 if screen.is_live else 60

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SHARED_FOLDERS = ("data/media/0", "data/local/tmp")
-"""Folders that belong to the phone's state, from the phone's root."""
+"""Folders that belong to the phone's state, relative to the phone's root."""
 
 _FOLDERS = ("Download", "Pictures", "Documents", "DCIM")
 
@@ -17,15 +17,15 @@ class DeviceConfig:
 
     Attributes:
         root: the folder that tools see as ``/``: the container's own, or any folder.
-        state_dir: holds the state's database and the snapshots.
-        commands_dir: holds the executables of Android's commands.
-        address: to listen on.
-        adb_port: of ADB; 0 takes a free one.
-        console_port: of the console; 0 takes a free one.
+        state_dir: folder of the state's database and the snapshots.
+        commands_dir: folder of the executables of Android's commands.
+        address: listen address.
+        adb_port: port of ADB; 0 for any free port.
+        console_port: port of the console; 0 for any free port.
         keys: known public keys, as lines of ``adbkey.pub``.
-        keys_file: a file with more of them, read at each connection.
-        token: what the console's ``auth`` wants.
-        name: of the phone, as ``avd name`` prints it.
+        keys_file: file with additional keys, read at each connection.
+        token: token for the console's ``auth``.
+        name: name of the phone, as printed by ``avd name``.
     """
 
     root: Path
@@ -41,17 +41,17 @@ class DeviceConfig:
 
     @property
     def database(self) -> Path:
-        """The one file that holds the whole state."""
+        """The database file with the whole state."""
         return self.state_dir / "phone.db"
 
     @property
     def snapshots_dir(self) -> Path:
-        """One entry a snapshot."""
+        """The folder with one entry per snapshot."""
         return self.state_dir / "snapshots"
 
     @property
     def socket(self) -> Path:
-        """Where Android's commands reach the daemon."""
+        """The socket on which Android's commands reach the daemon."""
         return self.state_dir / "control.sock"
 
     def key_lines(self) -> list[str]:
@@ -62,17 +62,17 @@ class DeviceConfig:
         return lines
 
     def resolve(self, path: str) -> Path:
-        """Return the real path of a phone's path; links of the phone's own root are followed.
+        """Return the real path of a phone's path, following links within the phone's root.
 
         Raises:
-            ValueError: it is no path.
+            ValueError: the path is invalid.
         """
         if "\0" in path:
-            raise ValueError("a path without NUL is needed")
+            raise ValueError("the path must not contain NUL")
         return self.root / path.lstrip("/") if path.startswith("/") else self.root / path
 
     def make_folders(self) -> None:
-        """Make the folders a phone has."""
+        """Create the folders of a phone."""
         for folder in (self.state_dir, self.snapshots_dir, self.commands_dir):
             folder.mkdir(parents=True, exist_ok=True)
         for name in SHARED_FOLDERS:

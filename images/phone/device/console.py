@@ -47,8 +47,8 @@ class ConsoleServer:
 
     Args:
         config: port, token and name.
-        machine: what is controlled.
-        phone: what is in it.
+        machine: the phone as a whole.
+        phone: state of the phone.
     """
 
     def __init__(self, config: DeviceConfig, machine: PhoneMachine, phone: Phone) -> None:
@@ -84,9 +84,9 @@ class ConsoleSession:
 
     Args:
         config: token and name.
-        machine: what is controlled.
-        phone: what is in it.
-        sock: to the client.
+        machine: the phone as a whole.
+        phone: state of the phone.
+        sock: connection to the client.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class ConsoleSession:
         self._sock.sendall(text.replace("\n", "\r\n").encode())
 
     def _answer(self, line: str) -> bool:
-        """Run one line; return False when the session shall end."""
+        """Run one line; return False if the session must end."""
         name, _, rest = line.partition(" ")
         if not name:
             return True

@@ -1,4 +1,4 @@
-"""The console's commands, except signing in and ending.
+"""The console's commands, except login and quit.
 
 Source: Android Studio's *Send emulator console commands*; AOSP ``external/qemu/android/console.c``
 for arguments and answers.
@@ -38,16 +38,16 @@ _CALL_STATES = {RINGING: "incoming", OFFHOOK: "active"}
 
 
 class RefusedError(Exception):
-    """A command fails; the console replies KO and this message."""
+    """A command failed; the console replies KO with this message."""
 
 
 class ConsoleCommands:
-    """The commands of a session that has signed in.
+    """The commands of an authenticated session.
 
     Args:
-        name: of the phone.
+        name: name of the phone.
         machine: the phone as a whole.
-        phone: what is in it.
+        phone: state of the phone.
     """
 
     def __init__(self, name: str, machine: PhoneMachine, phone: Phone) -> None:
@@ -64,7 +64,7 @@ class ConsoleCommands:
             "rotate": self._rotate,
             "sms": self._sms,
         }
-        """By name; each takes the rest of the line and returns the lines before ``OK``."""
+        """Commands by name; each takes the rest of the line and returns the lines before ``OK``."""
 
     def _avd(self, rest: str) -> str:
         match rest.split():
@@ -193,7 +193,7 @@ def _check_number(text: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    """Return the characters that a backslash with n, t, xHH or uHHHH stands for."""
+    """Replace the escape sequences of a backslash with n, t, xHH or uHHHH."""
 
     def replace(match: re.Match[str]) -> str:
         name = match[1]

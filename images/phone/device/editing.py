@@ -1,4 +1,4 @@
-"""Edit the text field that has the focus."""
+"""Edit the focused text field."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ CHARACTERS = {**_DIGITS, **_LETTERS, **_SIGNS}
 
 
 class Editor:
-    """The field of a screen that has the focus, if any.
+    """The focused field of a screen, if any.
 
     Args:
-        screen: in front.
+        screen: the foreground screen.
     """
 
     def __init__(self, screen: Screen) -> None:
@@ -46,7 +46,7 @@ class Editor:
         self._name = str(screen.state.get("focus", ""))
 
     def type(self, text: str) -> None:
-        """Insert text before the caret; a line break does what ENTER does."""
+        """Insert text before the caret; a line break acts as ENTER."""
         for number, line in enumerate(text.replace("\r\n", "\n").split("\n")):
             if number:
                 self.press("ENTER")
@@ -54,7 +54,7 @@ class Editor:
             self._insert(line)
 
     def press(self, key: str) -> None:
-        """Press a key; without a field, or without a use, it does nothing."""
+        """Press a key; without a focused field or an action for the key, nothing happens."""
         if not self._name:
             return
         if key in CHARACTERS:
@@ -102,7 +102,7 @@ class Editor:
         self._screen.edited(self._name)
 
     def _clear_marked(self, kept: dict[str, Any]) -> bool:
-        """Remove the text that is selected; False when none is."""
+        """Delete the selected text; return False if there is none."""
         self._screen.state.pop("popup", None)
         if self._screen.state.pop("marked", None) != self._name or not kept["text"]:
             return False
@@ -133,7 +133,7 @@ class Editor:
         kept["caret"] = caret
 
     def _focus_next(self) -> None:
-        """Move the focus to the next field of the window, from the last to the first."""
+        """Move the focus to the next field of the window, and from the last to the first."""
         window = self._screen.dialog() or self._screen.content()
         names = [view.name for view in window.walk() if view.kind == "EditText"]
         if self._name in names:

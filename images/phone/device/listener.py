@@ -1,4 +1,4 @@
-"""Accept TCP connections, each served by a thread of its own."""
+"""Accept TCP connections and serve each in its own thread."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Listener:
     """A listening port.
 
     Args:
-        address: to bind to.
-        port: 0 takes a free one.
+        address: listen address.
+        port: listen port; 0 for any free port.
         serve: handles one connection and closes it.
-        max_connections: further ones are closed at once.
-        name: of its threads.
+        max_connections: limit; further connections are closed immediately.
+        name: name of its threads.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Listener:
             try:
                 sock, _ = self._sock.accept()
             except OSError:
-                # Out of descriptors, or stopped: either way, do not spin.
+                # Out of descriptors, or stopped: do not spin in either case.
                 self._stopped.wait(_WAIT_AFTER_ERROR_S)
                 continue
             if not self._places.acquire(blocking=False):

@@ -1,4 +1,4 @@
-"""The phone's log: what ``logcat`` shows.
+"""The phone's log, shown by ``logcat``.
 
 Source: AOSP ``system/logging/liblog/logprint.cpp`` for the formats.
 """
@@ -21,12 +21,12 @@ class LogEntry:
     """One line of the log.
 
     Attributes:
-        number: grows by one with each entry.
-        time_s: since the epoch.
+        number: sequence number.
+        time_s: time, s since the epoch.
         priority: one of `PRIORITIES`.
-        tag: of the component that logs.
+        tag: tag of the logging component.
         message: one line.
-        pid: of the process that logs.
+        pid: ID of the logging process.
     """
 
     number: int
@@ -38,7 +38,7 @@ class LogEntry:
 
 
 class LogBuffer:
-    """The last entries; may be used from any thread."""
+    """The most recent entries; thread-safe."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()  # reentrant
@@ -46,7 +46,7 @@ class LogBuffer:
         self._next = 1
 
     def write(self, priority: str, tag: str, message: str, pid: int = 1) -> None:
-        """Add an entry for each line of a message; the oldest are dropped."""
+        """Add an entry for each line of a message, and drop the oldest entries."""
         with self._changed:
             for line in message[:MAX_MESSAGE_CHARS].splitlines() or [""]:
                 self._entries.append(
@@ -56,30 +56,30 @@ class LogBuffer:
             self._changed.notify_all()
 
     def entries(self, after: int = 0) -> list[LogEntry]:
-        """Return the entries with a number above one."""
+        """Return the entries with a number greater than `after`."""
         with self._changed:
             return [entry for entry in self._entries if entry.number > after]
 
     def wait(self, after: int, timeout_s: float) -> list[LogEntry]:
-        """Wait until there are entries above a number; empty when none came in time."""
+        """Wait for entries with a greater number than `after`; return none on timeout."""
         with self._changed:
-            # Not by the next number: that of a cleared entry is above too, and never comes.
+            # Do not wait for the next number: it may belong to a cleared entry and never arrive.
             self._changed.wait_for(
                 lambda: bool(self._entries) and self._entries[-1].number > after, timeout_s
             )
             return self.entries(after)
 
     def clear(self) -> None:
-        """Remove all entries; numbers continue to grow."""
+        """Remove all entries; numbering continues."""
         with self._changed:
             self._entries.clear()
 
     def to_list(self) -> list[dict[str, Any]]:
-        """Return all entries as plain data."""
+        """Return all entries as JSON data."""
         return [asdict(entry) for entry in self.entries()]
 
     def replace(self, entries: list[dict[str, Any]]) -> None:
-        """Replace all entries; they get new numbers, so that followers see them."""
+        """Replace all entries, with new numbers so that followers see them."""
         with self._changed:
             self._entries.clear()
             for entry in entries:

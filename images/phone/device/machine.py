@@ -27,13 +27,13 @@ _LOG_KEY = ("device", "log")
 class PhoneMachine:
     """Save and restore the phone.
 
-    A rewind kills every process that a shell has started, then puts back the state's database and
-    the files below /sdcard and /data/local/tmp; meanwhile no command and no process starts.
+    A rewind kills every process started by a shell, then restores the state's database and the
+    files below /sdcard and /data/local/tmp; meanwhile no command and no process can start.
 
     Args:
-        config: where things are.
-        phone: whose state it is.
-        processes: what its shells started.
+        config: paths and names.
+        phone: the phone with its state.
+        processes: processes started by its shells.
     """
 
     def __init__(self, config: DeviceConfig, phone: Phone, processes: Processes) -> None:
@@ -43,7 +43,7 @@ class PhoneMachine:
         self._stopped = threading.Event()
         self.booted_s = time.monotonic()
         self.at_reboot: list[Callable[[], None]] = []
-        """Called once each at the beginning of every reboot."""
+        """Functions called at the beginning of every reboot."""
 
     def snapshot_names(self) -> list[str]:
         """Return the names of the snapshots."""
@@ -56,7 +56,7 @@ class PhoneMachine:
             SnapshotRefusedError: it cannot be saved.
         """
         with self._processes.lock, self._phone.event():
-            # The log lies in memory; the copy of the state takes it along.
+            # The log is in memory; store it in the state so that the copy contains it.
             store = self._phone.store
             store.put_setting(*_LOG_KEY, json.dumps(self._phone.log.to_list()))
             try:
@@ -68,8 +68,8 @@ class PhoneMachine:
         """Restore everything.
 
         Raises:
-            SnapshotRefusedError: there is no such snapshot, it is damaged, or a process would
-                not die.
+            SnapshotRefusedError: there is no such snapshot, it is damaged, or a process did not
+                die.
         """
         with self._processes.lock, self._phone.lock:
             if name not in self._snapshots.names():
@@ -89,13 +89,13 @@ class PhoneMachine:
         self._phone.log.replace(json.loads(kept) if kept else [])
 
     def reboot(self, answer: Callable[[], None] | None = None) -> None:
-        """Reboot: every host is disconnected, all processes end, home is in front.
+        """Reboot: disconnect every host, end all processes, and show the home screen.
 
-        Hosts may come again at once, but no command of theirs starts before the end: what answers
-        after `answer` is the phone that has booted.
+        Hosts may reconnect immediately, but their commands start only after the reboot: everything
+        that answers after `answer` is the rebooted phone.
 
         Args:
-            answer: tells who asked, at the beginning.
+            answer: called at the beginning, to answer the request.
         """
         with self._processes.lock, self._phone.lock:
             if answer is not None:

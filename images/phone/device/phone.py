@@ -1,4 +1,4 @@
-"""The phone: its state, changed by input, shown as picture and UI hierarchy."""
+"""The phone: state changed by input and displayed as picture and UI hierarchy."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _CLIPBOARD = ("device", "clipboard")
 
 
 class Phone:
-    """A phone. Every public method may be called from any thread.
+    """A phone; all public methods are thread-safe.
 
     Args:
         store: the state.
-        root: folder that tools see as ``/``; without one the phone has no files.
+        root: folder that tools see as ``/``; if None, the phone has no files.
     """
 
     def __init__(self, store: Store, root: Path | None = None) -> None:
@@ -65,7 +65,7 @@ class Phone:
         self.compositor = Compositor(self, self._press_key)
         self._begun: list[object] = []
         self.finger: tuple[tuple[int, int], float] | None = None
-        """Position and time of a touch that was not released yet."""
+        """Position and time of a touch that is not yet released."""
 
     @property
     def store(self) -> Store:
@@ -85,7 +85,7 @@ class Phone:
 
     @property
     def shared_dir(self) -> Path | None:
-        """The folder of shared files, ``/sdcard``; None when the phone has none."""
+        """The folder of shared files, ``/sdcard``; None if the phone has no files."""
         return None if self._root is None else self._root / _CARD
 
     @property
@@ -117,7 +117,7 @@ class Phone:
         return datetime.fromtimestamp(self.now_s(), tz=zone)
 
     def is_24_hours(self) -> bool:
-        """Return whether times are shown with 24 hours."""
+        """Return whether times use the 24-hour format."""
         return self._store.setting("system", "time_12_24") != "12"
 
     def rotate(self) -> None:
@@ -135,15 +135,15 @@ class Phone:
         activity: str = "",
         arguments: dict[str, Any] | None = None,
     ) -> int:
-        """Post a notification; return its id. It replaces one of the same package and tag.
+        """Post a notification and return its ID; it replaces one with the same package and tag.
 
         Args:
-            package: of the application that it belongs to.
+            package: package of its application.
             title: first line.
-            text: what is below.
-            tag: identifies one of several of an application.
-            activity: that a tap opens; the application itself when empty.
-            arguments: of that activity.
+            text: text below the title.
+            tag: distinguishes notifications of an application.
+            activity: activity that a tap opens; the application itself if empty.
+            arguments: arguments of that activity.
         """
         with self.lock:
             return post_notification(
@@ -173,12 +173,12 @@ class Phone:
             self._stack.is_shade_open = False
 
     def view(self, action: str, uri: str, extras: dict[str, str] | None = None) -> bool:
-        """Open the activity of an intent; return False when no application handles it.
+        """Open the activity of an intent; return False if no application handles it.
 
         Args:
             action: such as ``android.intent.action.VIEW``.
             uri: such as ``tel:123``, ``geo:0,0?q=Bern``, ``http://…``; may be empty.
-            extras: text values that come with it.
+            extras: text values of the intent.
         """
         target = find_target(action, uri, extras or {})
         if target is None:
@@ -191,9 +191,9 @@ class Phone:
         return True
 
     def in_background(self, work: Callable[[], Callable[[], None]]) -> None:
-        """Run slow work in the background; what it returns is then called as a change of the state.
+        """Run slow work in the background, then call its result as a change of the state.
 
-        What was begun before a rewind is forgotten.
+        The results of work that started before a rewind are discarded.
         """
         epoch = self._store.version[0]
         self._begun.append(epoch)
@@ -223,7 +223,7 @@ class Phone:
 
     @contextmanager
     def event(self) -> Iterator[None]:
-        """Change the state: nobody sees it half-changed, and it is kept at the end."""
+        """Change the state atomically and save it at the end."""
         with self.lock:
             try:
                 yield
@@ -231,10 +231,10 @@ class Phone:
                 self._keep()
 
     def launch(self, package: str) -> None:
-        """Bring an application to the front, as it was left.
+        """Bring an application to the foreground in its last state.
 
         Raises:
-            KeyError: there is none.
+            KeyError: it does not exist.
         """
         with self._input():
             self._stack.open_task(package, Entry(APPS[package].main))
@@ -242,10 +242,10 @@ class Phone:
                 self._home(HOME)
 
     def open(self, package: str, activity: str) -> None:
-        """Open one activity of an application in front.
+        """Open one activity of an application in the foreground.
 
         Raises:
-            KeyError: there is none.
+            KeyError: it does not exist.
         """
         if activity == APPS[package].main:
             self.launch(package)
@@ -257,7 +257,7 @@ class Phone:
                 self._stack.push(package, Entry(activity))
 
     def stop(self, package: str) -> None:
-        """Close an application; harmless when it is not open."""
+        """Close an application if it is open."""
         with self.event():
             if package == LAUNCHER:
                 self._home(HOME)
@@ -265,7 +265,7 @@ class Phone:
                 self._stack.remove(package)
 
     def tap(self, x: int, y: int) -> None:
-        """Tap at a position, px as tools see them."""
+        """Tap at a position, in the pixels that tools use."""
         with self._input():
             x, y = self.display.to_canvas(x, y)
             if y >= self.display.keys_top:
@@ -283,12 +283,12 @@ class Phone:
                 view.on_tap()
 
     def swipe(self, start: tuple[int, int], end: tuple[int, int], duration_ms: int) -> None:
-        """Move a finger over the screen, px as tools see them; what scrolls follows it and stops when it is lifted.
+        """Move a finger over the screen, in the pixels that tools use; scrolling stops at the end.
 
         Args:
-            start: where it is put down.
-            end: where it is lifted.
-            duration_ms: 500 and more without moving holds.
+            start: start position.
+            end: end position.
+            duration_ms: duration; 500 or more without movement is a long press.
         """
         touched = start
         start, end = self.display.to_canvas(*start), self.display.to_canvas(*end)
@@ -309,12 +309,12 @@ class Phone:
                 scene.screen.swipe(dx, dy)
 
     def scroll(self, place: tuple[int, int], dy: int) -> None:
-        """Scroll what lies at a place, px as tools see it, by px of the canvas; up is positive."""
+        """Scroll at a position, in the pixels that tools use, by canvas pixels; up is positive."""
         with self._input():
             self._scroll(self.compositor.scene(), self.display.to_canvas(*place), dy)
 
     def press(self, key: str) -> None:
-        """Press a key by its name without ``KEYCODE_``; keys without a use here do nothing."""
+        """Press a key by its name without ``KEYCODE_``; unsupported keys do nothing."""
         with self._input():
             if key == "HOME":
                 self._home(HOME)
@@ -326,18 +326,18 @@ class Phone:
                 Editor(self.screen()).press(key)
 
     def type(self, text: str) -> None:
-        """Type text into the field that has the focus; without one it is lost."""
+        """Type text into the focused field; without one it is discarded."""
         with self._input():
             Editor(self.screen()).type(text)
 
     def screen(self) -> Screen:
-        """Make the activity in front."""
+        """Return the screen of the foreground activity."""
         task = self._stack.front
         kind = SCREENS[task.package][self._stack.top.activity]
         return kind(self, task.package, self._stack.top)
 
     def boot(self) -> None:
-        """Boot: home is in front, and nothing else is open."""
+        """Boot: show the home screen and close everything else."""
         with self.event():
             self._stack = Stack.of_home(LAUNCHER, APPS[LAUNCHER].main)
             self.cancel_notifications()
@@ -377,7 +377,7 @@ class Phone:
         LauncherScreen(self, LAUNCHER, self._stack.top).show(mode)
 
     def _back(self) -> None:
-        """Handle BACK: close the shade, the keyboard, what the screen has open, or the screen."""
+        """Handle BACK: close the shade, the keyboard, an open part of the screen, or the screen."""
         if self._stack.is_shade_open:
             self._stack.is_shade_open = False
         elif self.compositor.scene().keyboard is not None:
@@ -397,7 +397,7 @@ class Phone:
         Editor(self.screen()).touch(key)
 
     def _pull_shade(self, start: tuple[int, int], dy: int) -> bool:
-        """Open or close the notification shade; return False for other swipes."""
+        """Open or close the notification shade; return False if the swipe is another gesture."""
         if not self._stack.is_shade_open and start[1] < STATUS_BAR_PX and dy > 0:
             self._stack.is_shade_open = True
         elif self._stack.is_shade_open and dy < 0:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Ringer:
-    """Check once a second, at the full second, for due alarms and timers.
+    """Check for due alarms and timers at every full second.
 
-    What should have rung before the phone was switched on, or while a rewind skipped the time,
-    does not ring late.
+    Alarms and timers that were due before the phone was switched on, or in a period that a rewind
+    skipped, do not ring late.
 
     Args:
-        phone: whose alarms and timers they are.
+        phone: phone with the alarms and timers.
     """
 
     def __init__(self, phone: Phone) -> None:
@@ -42,7 +42,7 @@ class Ringer:
         self._thread.join()
 
     def look(self) -> None:
-        """Ring whatever was due since the last check."""
+        """Ring everything that was due since the last check."""
         with self._phone.lock:
             now, epoch = self._phone.now(), self._phone.store.version[0]
             due = list_rings(self._phone.store, self._since) if epoch == self._epoch else []

@@ -31,18 +31,18 @@ _MAX_KEYBOARDS = 8
 
 @dataclass(frozen=True)
 class Scene:
-    """Laid-out views of the activity in front.
+    """Laid-out views of the foreground activity.
 
     Attributes:
-        package: of the window that has the focus.
-        window: the window that has the focus: the dialog or the shade if one is open.
+        package: package of the focused window.
+        window: the focused window: the dialog or the shade if one is open.
         content: the screen's own views.
-        screen: what made the views.
-        display: the screen as it is held.
-        dialog: a window above the screen's own; None when there is none.
-        shade: the window of notifications; None when it is closed.
-        keyboard: None when it is hidden.
-        keyboard_page: what of the keyboard is shown: page, and whether letters are capitals.
+        screen: the screen that created the views.
+        display: size, density and rotation of the screen.
+        dialog: window above the screen's own; None if there is none.
+        shade: notification window; None if it is closed.
+        keyboard: soft keyboard; None if it is hidden.
+        keyboard_page: page of the keyboard, and whether letters are uppercase.
     """
 
     package: str
@@ -59,13 +59,13 @@ class Scene:
     def of(
         cls, screen: Screen, display: Display, on_key: Callable[[str], None], shade: View | None
     ) -> Scene:
-        """Make and lay out the views of a screen.
+        """Create and lay out the views of a screen.
 
         Args:
-            screen: in front.
-            display: the screen as it is held.
-            on_key: called with the keys of the soft keyboard.
-            shade: views of the notifications; None when they are not shown.
+            screen: the foreground screen.
+            display: size, density and rotation of the screen.
+            on_key: called with keys of the soft keyboard.
+            shade: notification views; None if they are not shown.
         """
         content, dialog = screen.content(), screen.dialog()
         if dialog is None:
@@ -102,14 +102,14 @@ class Scene:
         )
 
     def hit(self, x: int, y: int, wanted: Callable[[View], bool]) -> View | None:
-        """Return the view in front at a place that has something; None when there is none."""
+        """Return the topmost view at a position that satisfies a condition, or None."""
         if self.keyboard is not None and y >= self.keyboard.box.top:
             return _hit(self.keyboard, x, y, wanted)
         return _hit(self.window, x, y, wanted)
 
 
 def _as_window(view: View, display: Display, bottom: int) -> View:
-    """Put views into the frame of a window: below the status bar, above keyboard and keys."""
+    """Place views into a window's frame: below the status bar, above keyboard and keys."""
     frame = View("FrameLayout", "android:id/content", children=[view], flow=Flow.STACK)
     root = View(
         "FrameLayout",
@@ -122,12 +122,12 @@ def _as_window(view: View, display: Display, bottom: int) -> View:
 
 
 def _focused(view: View) -> View | None:
-    """Return the text field that has the focus."""
+    """Return the focused text field."""
     return next((part for part in view.walk() if part.traits.focused), None)
 
 
 def _reveal(view: View, field: View, display: Display) -> None:
-    """Scroll what holds a field until its caret can be seen."""
+    """Scroll a field's container until its caret is visible."""
     for scroller in view.walk():
         if not scroller.scroll or not any(part is field for part in scroller.walk()):
             continue
@@ -144,7 +144,7 @@ def _reveal(view: View, field: View, display: Display) -> None:
 
 
 def _add_popup(window: View, field: View, popup: View) -> None:
-    """Lay a small window above a field, or below it where there is no room."""
+    """Place a popup above a field, or below it if there is no room."""
     width, height = popup.measure(window.box.width)[0], _POPUP_PX
     top = field.box.top - height
     if top < STATUS_BAR_PX:
@@ -166,12 +166,12 @@ def _hit(view: View, x: int, y: int, wanted: Callable[[View], bool]) -> View | N
 
 @dataclass(frozen=True)
 class StatusBar:
-    """What the bar at the top shows.
+    """Content of the status bar.
 
     Attributes:
         clock: such as ``9:41``.
-        icons: names, from left to right.
-        news: names of icons of applications that have notifications.
+        icons: icon names, from left to right.
+        news: icon names of applications with notifications.
     """
 
     clock: str
@@ -180,7 +180,7 @@ class StatusBar:
 
 
 def draw(scene: Scene, theme: Theme, bar: StatusBar, toast: str) -> Image.Image:
-    """Paint a scene with the bars around it: RGB, of the size that tools see."""
+    """Paint a scene with its bars, as RGB in the size that tools see."""
     display, has_wallpaper = scene.display, scene.screen.has_wallpaper
     size = (display.width_px, display.height_px)
     ground = scene.screen.ground or theme.background
@@ -213,7 +213,7 @@ _keyboards: dict[tuple[object, ...], Image.Image] = {}
 
 
 def _draw_keyboard(image: Image.Image, scene: Scene, theme: Theme) -> None:
-    """Draw the keyboard; each of its faces is painted once only."""
+    """Draw the keyboard; each of its pages is painted only once."""
     if scene.keyboard is None:
         return
     box = scene.keyboard.box
@@ -232,7 +232,7 @@ def _draw_status_bar(
 ) -> None:
     width, height = image.size
     if has_wallpaper and ink == theme.ink:
-        # The drawer covers the wallpaper; its bars go with it.
+        # The drawer covers the wallpaper, and its bars match it.
         for box in (
             Box(0, 0, width, STATUS_BAR_PX),
             Box(0, height - NAVIGATION_BAR_PX, width, height),
@@ -253,7 +253,7 @@ def _draw_status_bar(
 
 
 def _draw_keys(image: Image.Image, ink: Color) -> None:
-    """Draw BACK, HOME and the key of recent applications."""
+    """Draw the keys BACK, HOME and recent applications."""
     pen = ImageDraw.Draw(image)
     width, height = image.size
     y, side = height - NAVIGATION_BAR_PX // 2, dp(8)
@@ -287,7 +287,7 @@ def _draw_toast(image: Image.Image, text: str, theme: Theme, scene: Scene) -> No
 
 @lru_cache(maxsize=1)
 def wallpaper(size: tuple[int, int]) -> Image.Image:
-    """Make the launcher's background: dusk over three hills."""
+    """Create the launcher's background: dusk over three hills."""
     width, height = size
     column = Image.new("RGB", (1, 256))
     top, low = (38, 50, 86), (226, 143, 112)

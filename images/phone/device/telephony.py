@@ -1,4 +1,4 @@
-"""Incoming messages and calls, and the state of the call."""
+"""Incoming messages and calls, and the state of the current call."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         """A phone whose state can be changed from outside its applications."""
 
         def event(self) -> AbstractContextManager[None]:
-            """Change the state: nobody sees it half-changed, and it is kept at the end."""
+            """Change the state atomically and save it at the end."""
             ...
 
 
@@ -36,17 +36,17 @@ IDLE, RINGING, OFFHOOK = "idle", "ringing", "offhook"
 
 
 class Telephony:
-    """Deliver messages and calls. There is at most one call, whose state its screen holds.
+    """Delivery of messages and calls; there is at most one call, whose screen holds its state.
 
     Args:
-        phone: whose calls they are.
+        phone: the phone that receives them.
     """
 
     def __init__(self, phone: EventHost) -> None:
         self._phone = phone
 
     def receive_sms(self, address: str, body: str) -> int:
-        """Receive a text message; return its id."""
+        """Receive a text message and return its ID."""
         phone = self._phone
         with phone.event():
             moment_ms = int(phone.now_s() * 1000)
@@ -62,7 +62,7 @@ class Telephony:
             return number
 
     def receive_call(self, number: str) -> None:
-        """Let the phone ring."""
+        """Receive a call: the phone rings."""
         with self._phone.event():
             self._drop()
             arguments = {"number": number, "incoming": True}
@@ -70,7 +70,7 @@ class Telephony:
 
     @property
     def number(self) -> str:
-        """The number at the other end of the call; empty when there is none."""
+        """The number of the other party; empty if there is no call."""
         entry = self._call()
         return str(entry.arguments.get("number", "")) if entry is not None else ""
 
@@ -90,7 +90,7 @@ class Telephony:
         return entry is not None and bool(entry.state.get("held"))
 
     def answer(self) -> None:
-        """Accept an incoming call, or let the other side accept an outgoing one."""
+        """Accept an incoming call, or make the other party accept an outgoing one."""
         with self._phone.event():
             entry = self._call()
             if entry is not None:
@@ -105,7 +105,7 @@ class Telephony:
                 entry.state["held"] = True
 
     def end(self) -> None:
-        """End the call from the other side; one that was not accepted is missed."""
+        """End the call from the other side; a call that was not accepted becomes a missed call."""
         phone = self._phone
         with phone.event():
             state, entry = self.state, self._drop()

@@ -1,4 +1,4 @@
-"""Make desktop containers for the fleet, find them again, and clear up after the dead."""
+"""The fleet's backend of desktop containers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from provisioning.desktop.container.record import ContainerRecord
 from provisioning.desktop.probed import AGENT_HOME, AGENT_USER
 from provisioning.fleet.handle import MachineHandle
 from provisioning.links.zipapp import build_probe
-from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder
+from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder, find_folder
 from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind
 from provisioning.review.desktop import review_desktop
@@ -42,8 +42,8 @@ class ContainerBackend:
     """A `provisioning.fleet.backend.Backend` of desktop containers.
 
     Args:
-        settings: size of the machines, where machines and images are.
-        clock: stamps records.
+        settings: size of the machines, and location of machines and images.
+        clock: clock used for times in records.
     """
 
     def __init__(self, settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -52,13 +52,14 @@ class ContainerBackend:
         self._containers = DesktopContainers(settings.state_dir)
         self._image: Image | None = None
         self._known_stamp = ""
+        self._others: dict[str, ContainerBackend] = {}
 
     @property
     def image(self) -> Image:
-        """The container desktop's image, looked up once.
+        """Return the image of container desktops, which is looked up once.
 
         Raises:
-            ImageError: it was not built, or is corrupt.
+            ImageError: the image is not built, or is corrupt.
         """
         if self._image is None:
             self._image = find("desktop-container", self._settings)
@@ -66,7 +67,7 @@ class ContainerBackend:
 
     @property
     def machine_mib(self) -> int:
-        """Memory that a new desktop may use, MiB: its container's limit, files included."""
+        """Return the memory that a new desktop may use, MiB: its container's limit, including files."""
         return self._settings.desktop_memory_mib
 
     def reserved_mib(self, record: MachineRecord) -> int:
@@ -77,18 +78,18 @@ class ContainerBackend:
     def make(
         self, say: Callable[[str], None], *, cancel: CancelToken | None = None
     ) -> MachineHandle[DesktopContainer]:
-        """Make a desktop: running and verified.
+        """Make a running and verified desktop.
 
-        The first of an image and probe is made twice: what the first looks like is kept as the
-        baseline, and the second must look the same.
+        The first desktop of an image and probe is made twice: the state of the first is kept as
+        the baseline, and the second must match it.
 
         Args:
-            say: told in one line what takes long.
+            say: called with one line of progress before slow steps.
             cancel: removes its container, which ends every wait for it.
 
         Raises:
-            CancelledError: it was cancelled.
-            MesocosmError: it cannot be made; nothing is left of it.
+            CancelledError: the call was cancelled.
+            MesocosmError: the desktop cannot be made; nothing of it remains.
         """
         say(f"starting a desktop container from {self.image.label}")
         handle = self._create()
@@ -106,29 +107,29 @@ class ContainerBackend:
 
     @property
     def fork_mib(self) -> int:
-        """Memory that is reserved for a container that stands by, MiB."""
+        """Return the memory that is reserved for a standby container, MiB."""
         return self.machine_mib
 
     def has_template(self) -> bool:
-        """Return whether it is known what a fresh container looks like."""
+        """Return whether the baseline of a fresh container is known."""
         return self._baseline().read() is not None
 
     def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
-        """Do nothing: a container starts from its image, and its baseline came with the first."""
+        """Do nothing: containers start from their image, and the first one recorded the baseline."""
         del machine, say
 
     def stand_by(
         self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
     ) -> MachineHandle[DesktopContainer] | None:
-        """Start a container that waits for its lease; None while no baseline is known.
+        """Start a standby container; return None if no baseline is known.
 
         Args:
-            is_rehearsed: without meaning: a container is verified when it is started.
+            is_rehearsed: ignored: a container is verified when it is started.
             cancel: removes the container, which ends every wait for it.
 
         Raises:
-            CancelledError: it was cancelled.
-            MesocosmError: it cannot be started; nothing is left of it.
+            CancelledError: the call was cancelled.
+            MesocosmError: the container cannot be started; nothing of it remains.
         """
         del is_rehearsed
         if self._baseline().read() is None:
@@ -144,26 +145,26 @@ class ContainerBackend:
         return handle
 
     def is_up(self, machine_id: str) -> bool:
-        """Return whether a container runs under an id.
+        """Return whether a machine's container is running.
 
         Raises:
-            MesocosmError: docker does not answer.
+            MesocosmError: Docker does not answer.
         """
         return self._containers.is_running(machine_id)
 
     def wake(self, machine: HostMachine) -> ResetReport:
-        """Verify a container that stood by.
+        """Verify a standby container.
 
         Raises:
-            MesocosmError: it is not as it was when it was started; it must not be used.
+            MesocosmError: the container has changed since its start; it must not be used.
         """
         if not isinstance(machine, DesktopContainer):
-            raise MachineError(f"{machine.info.machine_id} is no desktop container.")
+            raise MachineError(f"{machine.info.machine_id} is not a desktop container.")
         machine.folder.mark(MachineState.STARTING)
         return machine.wake()
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> DesktopContainer:
-        """Return the object for a desktop that was made before, of whichever distribution.
+        """Return the object for an existing desktop of any distribution.
 
         Raises:
             ImageError: its image is gone.
@@ -172,56 +173,59 @@ class ContainerBackend:
         if settings is not None and not self.lends(record):
             return ContainerBackend(settings, clock=self._clock).attach(folder, record)
         if self.image.tag is None:
-            raise MachineError(f"{self.image.label} is no docker image.")
+            raise MachineError(f"{self.image.label} is not a Docker image.")
         return DesktopContainer(
             self._settings, folder, record, self.image.tag, self._baseline(), clock=self._clock
         )
 
     def lends(self, record: MachineRecord) -> bool:
-        """Return whether a desktop is of the chosen distribution; others stay for its next use."""
+        """Return whether a desktop is of the chosen distribution; others stay for later use."""
         recipe = make_recipe("desktop-container", self._settings)
         return record.image == f"desktop-container:{recipe.variant}"
 
     def fits(self, record: MachineRecord) -> bool:
-        """Return whether a desktop has today's image, probe and size."""
+        """Return whether a desktop has the current image, probe and size."""
         if self.lends(record):
             return record.stamp == self._stamp()
         settings = settings_for(record.image, self._settings)
+        if settings is None:
+            return False
+        other = self._others.setdefault(record.image, ContainerBackend(settings))
         try:
-            return settings is not None and ContainerBackend(settings).fits(record)
+            return record.stamp == other._stamp()  # noqa: SLF001 - of its own class
         except ImageError:
             return False
 
     def remove_by_id(self, machine_id: str) -> None:
-        """Remove the container of a machine; harmless when there is none."""
+        """Remove the container of a machine; does nothing if there is none."""
         with contextlib.suppress(MesocosmError):
             self._containers.remove(machine_id)
 
     def remove_strays(self) -> list[str]:
-        """Remove this appliance's containers that have no folder; returns one line for each."""
+        """Remove this appliance's containers that have no folder; return one line for each."""
         gone = []
         for machine_id in self._containers.names():
-            if not (self._settings.machines_dir / machine_id).is_dir():
+            if not find_folder(self._settings, machine_id).path.is_dir():
                 self._containers.remove(machine_id)
                 gone.append(f"{machine_id}: its folder is gone")
         return gone
 
     def require_host(self) -> None:
-        """Make sure that the Docker engine answers.
+        """Check that the Docker engine answers.
 
         Raises:
-            RequirementError: it does not.
+            RequirementError: the Docker engine does not answer.
         """
         require_engine()
 
     def _create(self, *, is_fork: bool = False) -> MachineHandle[DesktopContainer]:
-        """Make folder and record.
+        """Create the folder and record of a new desktop.
 
         Args:
-            is_fork: whether it is to end with its lease.
+            is_fork: whether the desktop ends with its lease.
         """
         machine_id = new_machine_id(Kind.DESKTOP.value)
-        claim = create_folder(self._settings, machine_id)
+        claim = create_folder(self._settings.devices_dir, machine_id)
         folder = claim.folder
         try:
             record = folder.write(self._describe(machine_id, is_fork=is_fork))
@@ -232,7 +236,7 @@ class ContainerBackend:
             raise
 
     def _learn(self, machine: DesktopContainer, say: Callable[[str], None]) -> None:
-        """Take the baseline where none is known, one process at a time."""
+        """Take the baseline if none is known; only one process does so at a time."""
         baseline = self._baseline()
         if baseline.read() is not None:
             return
@@ -240,14 +244,14 @@ class ContainerBackend:
         lock.acquire()
         try:
             if baseline.read() is None:
-                say("taking the baseline of a fresh desktop container, once")
+                say("taking the baseline of a fresh desktop container (one-time)")
                 machine.recreate()
                 self._review(machine, say)
         finally:
             lock.release()
 
     def _review(self, machine: DesktopContainer, say: Callable[[str], None]) -> None:
-        """Refuse a desktop whose faults every other would have; warn of a changed picture."""
+        """Reject a desktop whose faults all others would have; warn of a changed picture."""
         name = machine.info.machine_id
         try:
             review = review_desktop(machine)
@@ -277,7 +281,7 @@ class ContainerBackend:
         )
 
     def _stamp(self) -> str:
-        """Return the digest of all that a fresh desktop depends on; computed once."""
+        """Return the digest of everything a fresh desktop depends on; computed once."""
         if not self._known_stamp:
             self._known_stamp = self._digest_dependencies()
         return self._known_stamp

@@ -1,4 +1,4 @@
-"""What a fresh desktop container looks like, known once per image and probe."""
+"""The baseline: the state of a fresh desktop container, recorded once per image and probe."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ class Baseline:
     """The state that every fresh container of one image must be in.
 
     Args:
-        folder: named by what it depends on.
+        folder: its folder, named by the digest of its dependencies.
     """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "state.json"
 
     def read(self) -> SavedState | None:
-        """Return the state; None while it is not known, or was kept in another form."""
+        """Return the state; None if there is none, or if its format is outdated."""
         try:
             return SavedState.read(self._path)
         except (OSError, ValueError):
             return None
 
     def write(self, state: SavedState) -> None:
-        """Keep it."""
+        """Write the state."""
         state.write(self._path)
 
     def remove(self) -> None:
-        """Forget it; harmless when it is not known."""
+        """Remove the state; does nothing if there is none."""
         self._path.unlink(missing_ok=True)
         picture_path(self._path).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Containers of desktops: thin over the docker SDK, with our errors."""
+"""Containers of desktops: a thin wrapper of the Docker SDK that raises this project's errors."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 LABEL_DESKTOP = "mesocosm.desktop"
 MAX_PROCESSES = 1024
-"""Processes and threads of one desktop; LibreOffice beside Firefox take about 350."""
+"""Limit of processes and threads of one desktop; LibreOffice and Firefox together use about 350."""
 
 PROBE_FILE = "probe.pyz"
-"""Name of the probe in the guest's folder; root alone may read it."""
+"""File name of the probe in the guest; only root may read it."""
 
 _SMALL_MIB = 256
 _CRONTABS_MIB = 1
@@ -42,33 +42,33 @@ _KILLED = frozenset({128 + 9, 128 + 15})
 
 _LINK_TIMEOUT_S = 60
 _NEARLY = 0.97
-"""Share of a limit at which programs begin to fail."""
+"""Share of a limit at which programs start to fail."""
 
 PROBE_CAPABILITIES = ("SYS_PTRACE",)
-"""Lets the probe, root in the container, see which program a process of the agent's runs."""
+"""Lets the probe, root in the container, see which program a process of the agent runs."""
 
 
 class DesktopContainers:
     """The containers of one appliance's desktops.
 
     Args:
-        state_dir: of the appliance; tells its containers from those of another one.
+        state_dir: the appliance's state folder; distinguishes its containers from another's.
     """
 
     def __init__(self, state_dir: Path) -> None:
         self._state_dir = str(state_dir)
 
     def create(self, machine_id: str, image: str, *, memory_mib: int, probe: bytes) -> None:
-        """Make a container and put the probe into it, not started.
+        """Create a container and copy the probe into it, without starting it.
 
-        It has no network. What its user can write to lies in memory, counted against its limit;
-        the agent cannot fill the host's disk.
+        It has no network. Everything its user can write to is in memory and counts against its
+        limit, so that the agent cannot fill the host's disk.
 
         Args:
-            machine_id: name of the machine.
-            image: docker tag.
-            memory_mib: limit of all it holds in memory, files included.
-            probe: the zipapp.
+            machine_id: id of the machine.
+            image: Docker tag of its image.
+            memory_mib: memory limit, including its files.
+            probe: the probe's zipapp.
 
         Raises:
             MachineStartError: the engine refused.
@@ -95,10 +95,10 @@ class DesktopContainers:
             container.put_archive(GUEST_DIR, _tar_of(PROBE_FILE, probe))
 
     def start(self, machine_id: str) -> None:
-        """Start a container; harmless when it runs.
+        """Start a container; does nothing if it is running.
 
         Raises:
-            MachineStartError: there is none, or the engine refused.
+            MachineStartError: the container does not exist, or the engine refused.
         """
         with connect(doing="start a desktop's container", refusal=MachineStartError) as client:
             client.containers.get(container_name(machine_id)).start()
@@ -107,7 +107,7 @@ class DesktopContainers:
         """Start a program in the container, as root, whose standard streams carry a link.
 
         Raises:
-            LinkClosedError: the container does not run.
+            LinkClosedError: the container is not running.
             RequirementError: the engine does not answer.
         """
         client = open_client(_LINK_TIMEOUT_S)
@@ -118,11 +118,11 @@ class DesktopContainers:
             stream = client.api.exec_start(made["Id"], socket=True)
         except (APIError, RequestException) as exc:
             client.close()
-            raise LinkClosedError(f"{machine_id} does not run.", details=str(exc)) from exc
+            raise LinkClosedError(f"{machine_id} is not running.", details=str(exc)) from exc
         return ExecTransport(cast("Stream", stream), client.close)
 
     def is_running(self, machine_id: str) -> bool:
-        """Return whether the container runs."""
+        """Return whether the container is running."""
         with connect(doing="look for a desktop's container") as client:
             try:
                 return bool(client.containers.get(container_name(machine_id)).status == "running")
@@ -130,10 +130,10 @@ class DesktopContainers:
                 return False
 
     def end_of(self, machine_id: str) -> End | None:
-        """Return how the container ended; None when it runs.
+        """Return how the container ended; None if it is running.
 
-        Its first process cannot be killed from inside: a kill comes from outside, any other exit
-        and running out of its own memory from within.
+        Its first process cannot be killed from inside, so a kill comes from outside; any other exit
+        and exhausted memory come from inside.
         """
         with connect(doing="look for a desktop's container") as client:
             try:
@@ -143,10 +143,10 @@ class DesktopContainers:
         return _end_of(state)
 
     def exhausted(self, machine_id: str) -> str:
-        """Return which of its limits the container has reached, one line; empty for none.
+        """Return which limits the container has reached, in one line; empty if none.
 
-        The engine counts from outside: a container in which no program can be started any more, the
-        probe's included, is told from one that is in order.
+        The engine measures from outside, so this works even if no program can be started in the
+        container any more, including the probe.
 
         Raises:
             RequirementError: the engine does not answer.
@@ -160,7 +160,7 @@ class DesktopContainers:
         return _exhausted(stats)
 
     def logs(self, machine_id: str) -> str:
-        """Return the last words of a container, for errors; empty when there are none."""
+        """Return the end of a container's log, for errors; empty if there is none."""
         with connect(doing="read a desktop's log") as client:
             try:
                 container = client.containers.get(container_name(machine_id))
@@ -169,7 +169,7 @@ class DesktopContainers:
             return str(container.logs(tail=30).decode(errors="replace"))
 
     def stop(self, machine_id: str) -> None:
-        """Kill a container: nothing in it is kept. Harmless when it does not run."""
+        """Kill a container and discard its state; does nothing if it is not running."""
         with (
             connect(doing="stop a desktop's container") as client,
             contextlib.suppress(NotFound),
@@ -179,7 +179,7 @@ class DesktopContainers:
                 container.kill()
 
     def remove(self, machine_id: str) -> None:
-        """Remove a container, running or not; harmless when there is none."""
+        """Remove a container, running or not; does nothing if it does not exist."""
         with (
             connect(doing="remove a desktop's container") as client,
             contextlib.suppress(NotFound),
@@ -203,26 +203,26 @@ class DesktopContainers:
 
 
 def _end_of(state: dict[str, Any]) -> End | None:
-    """Return how a container ended, by the engine's own record of its state."""
+    """Return how a container ended, according to the engine's state record."""
     if state["Status"] not in {"exited", "dead"}:
         return None
     if state["OOMKilled"]:
-        return End(EndCause.GUEST, "The container ran out of its memory.")
+        return End(EndCause.GUEST, "The container ran out of memory.")
     if state["ExitCode"] in _KILLED:
         return End(EndCause.OUTSIDE, "The container was killed.")
-    return End(EndCause.GUEST, f"The container ended by itself, exit code {state['ExitCode']}.")
+    return End(EndCause.GUEST, f"The container exited with exit code {state['ExitCode']}.")
 
 
 def _exhausted(stats: dict[str, Any]) -> str:
-    """Return the limits that the engine's count of a container has come near, one line."""
+    """Return which limits a container nearly uses up, according to the engine, in one line."""
     limits = []
     pids = stats.get("pids_stats") or {}
     current, most = pids.get("current", 0), pids.get("limit", 0)
     if most and current >= most * _NEARLY:
-        limits.append(f"{current} processes and threads run of {most} allowed")
+        limits.append(f"{current} of {most} allowed processes and threads are running")
     memory = stats.get("memory_stats") or {}
     used, size = memory.get("usage", 0), memory.get("limit", 0)
-    # What the kernel gives back on demand is not used up.
+    # Memory that the kernel reclaims on demand does not count as used.
     used -= (memory.get("stats") or {}).get("inactive_file", 0)
     if size and used >= size * _NEARLY:
         limits.append(f"{used >> 20} MiB of {size >> 20} MiB of memory are used")
@@ -230,10 +230,10 @@ def _exhausted(stats: dict[str, Any]) -> str:
 
 
 def _tmpfs(memory_mib: int) -> dict[str, str]:
-    """Return the places that the user can write to; together they stay below the memory limit.
+    """Return the folders that the user can write to; together they stay below the memory limit.
 
-    ``crontab`` is set-gid elsewhere. Here no program becomes another group (``no-new-privileges``, and the
-    disk is unpacked without set-id bits), so the folder is its user's.
+    ``crontab`` is normally set-gid. Here no program can change its group (``no-new-privileges``, and
+    the disk is unpacked without set-id bits), so its folder belongs to the user.
     """
     return {
         HOME: f"{HOME_TMPFS},size={memory_mib // 3}m",

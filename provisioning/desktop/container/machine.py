@@ -1,4 +1,4 @@
-"""A desktop container, from its image to its verified session."""
+"""A desktop container as a machine."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ _QUIET_TIMEOUT_S = 90.0
 class DesktopContainer(ProbedDesktop):
     """A `provisioning.protocols.Machine`: one container, one probe as root over ``docker exec``.
 
-    The agent acts as an unprivileged user inside; the probe and its evaluators are root there,
-    with six capabilities and no more.
+    The agent acts as an unprivileged user inside; the probe and its evaluators run as root there,
+    with only six capabilities.
 
     Args:
-        settings: its size, where its appliance is.
-        folder: of the machine.
-        record: what it is.
-        image: docker tag it is made from.
-        baseline: what it must look like when it is fresh.
-        clock: waits and measures.
+        settings: its size, and the location of its appliance.
+        folder: the machine's folder.
+        record: the machine's record.
+        image: Docker tag of the image it is made from.
+        baseline: the state that it must have when it is fresh.
+        clock: clock used for waits and timing.
     """
 
-    def __init__(  # the composition of one machine
+    def __init__(  # composes one machine
         self,
         settings: Settings,
         folder: MachineFolder,
@@ -79,83 +79,84 @@ class DesktopContainer(ProbedDesktop):
 
     @property
     def link(self) -> LinkClient:
-        """Talk to the probe inside; who has had this may have changed the machine.
+        """Return the link to its probe; from then on, the machine may have been changed.
 
         Raises:
-            LinkClosedError, LinkTimeoutError: it does not answer.
+            LinkClosedError, LinkTimeoutError: the probe does not answer.
         """
         self._is_untouched = False
         return self._open()
 
     @property
     def snapshots(self) -> ResetOnly:
-        """Make it anew from its image, the only way back it has."""
-        why = "A container's memory cannot be saved: it only goes back to its image."
+        """Return its snapshots: recreation from its image is the only reset method."""
+        why = "A container's memory cannot be saved: it can only be recreated from its image."
         return ResetOnly(self.info.machine_id, self._renew, why=why)
 
     def is_running(self) -> bool:
-        """Return whether its container runs."""
+        """Return whether its container is running."""
         return self._containers.is_running(self.info.machine_id)
 
     def ended_by(self) -> End | None:
-        """Return how it ended since it was made; None when it still runs.
+        """Return how it ended since it was made; None if it still runs.
 
-        One whose probe does not answer while a limit of its container is reached has been ended from inside.
+        If its probe does not answer while a limit of its container is reached, it counts as ended
+        from inside.
 
         Raises:
-            RequirementError: the docker engine does not answer.
+            RequirementError: the Docker engine does not answer.
         """
         end = self._containers.end_of(self.info.machine_id)
         if end is not None or self._answers():
             return end
         limits = self._containers.exhausted(self.info.machine_id)
-        return End(EndCause.GUEST, f"Its probe does not answer: {limits}.") if limits else None
+        return End(EndCause.GUEST, f"The probe does not answer: {limits}.") if limits else None
 
     def hindered_by(self) -> str:
-        """Return what its programs do to keep evaluators from answering; see `find_hindrance`.
+        """Return what its programs do to block evaluators; see `find_hindrance`.
 
         Raises:
-            LinkError: it does not answer.
-            RequirementError: the docker engine does not answer.
+            LinkError: the probe does not answer.
+            RequirementError: the Docker engine does not answer.
         """
         if limits := self._containers.exhausted(self.info.machine_id):
             return limits
         return find_hindrance(self._open(), self.info.user, shares_kernel=True)
 
     def start(self) -> None:
-        """Start it, fresh from its image, and return when it is verified; harmless when it runs.
+        """Recreate it from its image and return when it is verified; does nothing if it is running.
 
         Raises:
-            MachineStartError: it did not come up in time.
-            ResetMismatchError: it came up otherwise than its image does.
-            RequirementError: the docker engine does not answer.
+            MachineStartError: the desktop did not start in time.
+            ResetMismatchError: the desktop differs from the baseline.
+            RequirementError: the Docker engine does not answer.
         """
         if not self.is_running():
             seconds = self.recreate().seconds
             record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
 
     def stop(self) -> None:
-        """End it at once; nothing in it is kept. Harmless when it does not run."""
+        """End it at once and discard its state; does nothing if it is not running."""
         self.release()
         self._containers.stop(self.info.machine_id)
         self._folder.mark(MachineState.STOPPED)
 
     def delete(self) -> None:
-        """Stop it and remove all that it left on the host; harmless twice."""
+        """Stop it and remove all its files on the host; may be called more than once."""
         self.release()
         with contextlib.suppress(MesocosmError):
             self._containers.remove(self.info.machine_id)
         self._folder.remove()
 
     def recreate(self) -> ResetReport:
-        """Throw the container away, make another, and verify it.
+        """Discard the container, create another, and verify it.
 
-        Where no baseline is known yet, what the desktop looks like once it is quiet becomes it.
+        If no baseline is known, the state of the desktop once it is idle becomes the baseline.
 
         Raises:
-            MachineStartError: it did not come up in time.
-            ResetMismatchError: it differs from the baseline.
-            RequirementError: the docker engine does not answer.
+            MachineStartError: the desktop did not start in time.
+            ResetMismatchError: the desktop differs from the baseline.
+            RequirementError: the Docker engine does not answer.
         """
         watch = Phases(self._clock)
         self.release()
@@ -178,16 +179,16 @@ class DesktopContainer(ProbedDesktop):
             with watch.part("verify"):
                 self._verify()
         except LinkError as exc:
-            raise self._not_up(str(exc)) from exc
+            raise self._start_error(str(exc)) from exc
         self._is_untouched = True
         return ResetReport("recreate", watch.total_s(), (), watch.seconds)
 
     def wake(self) -> ResetReport:
-        """Verify a container that stood by, which nobody has had a link to.
+        """Verify a standby container, which no caller has had a link to.
 
         Raises:
-            ResetMismatchError: it differs from the baseline.
-            LinkError: it does not answer.
+            ResetMismatchError: the desktop differs from the baseline.
+            LinkError: the probe does not answer.
         """
         return self._check("fork")
 
@@ -199,7 +200,7 @@ class DesktopContainer(ProbedDesktop):
         return True
 
     def _renew(self) -> ResetReport:
-        """Recreate it, unless nobody has had a link to it since it was last verified."""
+        """Recreate it; if no caller had a link to it since its verification, only verify it."""
         if self._is_untouched and self.is_running():
             return self._check("fresh")
         return self.recreate()
@@ -229,10 +230,10 @@ class DesktopContainer(ProbedDesktop):
         if not wait_until(
             is_ready, timeout_s=_SESSION_TIMEOUT_S, every_s=_EVERY_S, clock=self._clock
         ):
-            raise self._not_up(reasons[-1])
+            raise self._start_error(reasons[-1])
 
     def _verify(self) -> None:
-        """Wait until the desktop is as the baseline says; the last of its programs may be late."""
+        """Wait until the desktop matches the baseline, as its last programs may start late."""
         baseline = self._baseline.read()
         if baseline is None:
             self._baseline.write(self._take_baseline())
@@ -249,14 +250,14 @@ class DesktopContainer(ProbedDesktop):
             raise ResetMismatchError(
                 f"{self.info.machine_id} differs from its image in {len(differences)} places.",
                 details=tell(differences),
-                resolution="The machine is thrown away; the next lease makes another.",
+                resolution="No action needed: the machine is discarded, and the next lease uses another.",
             )
 
     def _take_baseline(self) -> SavedState:
-        """Return what it looks like once it is quiet.
+        """Return the state of the desktop once it is idle.
 
         Raises:
-            MachineStartError: it never is.
+            MachineStartError: the desktop does not become idle.
         """
         link = self._open()
         return learn(
@@ -267,12 +268,12 @@ class DesktopContainer(ProbedDesktop):
             clock=self._clock,
         )
 
-    def _not_up(self, why: str) -> MachineStartError:
+    def _start_error(self, why: str) -> MachineStartError:
         logs = ""
         with contextlib.suppress(MesocosmError):
             logs = self._containers.logs(self.info.machine_id)
         return MachineStartError(
-            f"The session of {self.info.machine_id} did not come up.",
+            f"The session of {self.info.machine_id} did not start.",
             details=f"{why}\n{logs}".strip(),
-            resolution="`mesocosm image build desktop-container --force` builds its image anew.",
+            resolution="Run `mesocosm image build desktop-container --force` to rebuild its image.",
         )

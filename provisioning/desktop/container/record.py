@@ -1,4 +1,4 @@
-"""What is kept of a desktop container."""
+"""The record of a desktop container."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Desktop VMs: QEMU through the libvirtd of the hypervisor container."""
+"""Desktop VMs, run by QEMU through the libvirtd of the hypervisor container."""

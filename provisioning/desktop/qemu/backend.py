@@ -1,4 +1,4 @@
-"""Make desktop VMs for the fleet."""
+"""The fleet's backend of desktop VMs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class QemuBackend:
     """A `provisioning.fleet.backend.Backend` of desktop VMs.
 
     Args:
-        settings: size of the machines, where images and the hypervisor are.
+        settings: size of the machines, and locations of images and the hypervisor.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -65,14 +65,15 @@ class QemuBackend:
         self._hypervisor = Hypervisor(settings.libvirt_uri)
         self._image: Image | None = None
         self._stamp = ""
+        self._others: dict[str, QemuBackend] = {}
 
     @property
     def machine_mib(self) -> int:
-        """Memory that a new desktop may use, MiB: its RAM."""
+        """Return the memory that a new desktop may use, MiB: its RAM."""
         return self._settings.desktop_memory_mib
 
     def reserved_mib(self, record: MachineRecord) -> int:
-        """Return the memory that a desktop may use, MiB; of a fork, what is reserved for it."""
+        """Return the memory that a desktop may use, MiB; for a fork, its reservation."""
         if isinstance(record, QemuRecord) and not record.is_fork:
             return record.memory_mib
         return self.fork_mib
@@ -80,15 +81,15 @@ class QemuBackend:
     def make(
         self, say: Callable[[str], None], *, cancel: CancelToken | None = None
     ) -> MachineHandle[DesktopVm]:
-        """Boot a desktop, put the probe into it and save it as ``ready``.
+        """Boot a desktop, deploy the probe to it and save it as ``ready``.
 
         Args:
-            say: told in one line what takes long.
+            say: called with one line of progress before slow steps.
             cancel: ends QEMU, and with it every wait for the guest.
 
         Raises:
-            CancelledError: it was cancelled.
-            MesocosmError: it cannot be made; nothing is left of it.
+            CancelledError: the call was cancelled.
+            MesocosmError: the desktop cannot be made; nothing of it remains.
         """
         accelerator = find_accelerator(self._settings)
         say(f"booting {self.image.label} under {accelerator.name}")
@@ -103,11 +104,11 @@ class QemuBackend:
         try:
             with ended_by(cancel, end):
                 machine.start(cancel=cancel)
-                say("looking at the desktop")
+                say("reviewing the desktop")
                 self._review(machine, say)
                 say(f"saving {machine.info.machine_id}")
                 machine.snapshots.save(READY)
-                # Started anew from what was saved: it is proven, and takes no memory for what is free.
+                # Restart from the snapshot: this proves it, and frees the memory of unused pages.
                 machine.stop()
             with ended_by(cancel, end):
                 machine.start()
@@ -119,7 +120,7 @@ class QemuBackend:
         return handle
 
     def _review(self, machine: DesktopVm, say: Callable[[str], None]) -> None:
-        """Refuse a desktop whose faults every reset would reproduce; warn of a changed picture."""
+        """Reject a desktop whose faults every reset would reproduce; warn of a changed picture."""
         review = review_desktop(machine)
         for line in review.warnings:
             say(f"warning: {line}")
@@ -127,12 +128,12 @@ class QemuBackend:
         review.require_faultless(name, self._settings.refused_dir / f"{name}.png")
 
     def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
-        """Make what forks start from where it is missing, of a desktop that stands at ``ready``."""
+        """Create the template if it is missing, from a desktop at ``ready``."""
         if not isinstance(machine, DesktopVm) or machine.template is not None:
             return
         if find_template(self._settings, self.stamp()) is not None:
             return
-        say("making the template of forks")
+        say("creating the template for forks")
         try:
             make_template(self._settings, machine, self.stamp())
         except MesocosmError as exc:
@@ -140,25 +141,25 @@ class QemuBackend:
 
     @property
     def fork_mib(self) -> int:
-        """Memory that is reserved for a fork, MiB: what it and its trial may write to."""
+        """Return the memory reserved for a fork, MiB: what it and its trial may write to."""
         return self._settings.fork_reserve_mib
 
     def has_template(self) -> bool:
-        """Return whether there is a template of today's image to start forks from."""
+        """Return whether there is a template of the current image to start forks from."""
         return find_template(self._settings, self.stamp()) is not None
 
     def stand_by(
         self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
     ) -> MachineHandle[DesktopVm] | None:
-        """Start the QEMU of a fork, which waits to be woken; None while there is no template.
+        """Start the QEMU of a standby fork, ready to be woken; return None if there is no template.
 
         Args:
-            is_rehearsed: False saves the rehearsal of the wake, for a fork that is woken at once.
+            is_rehearsed: False skips the rehearsal of the wake, for a fork that is woken at once.
             cancel: ends QEMU, and with it every wait for the guest.
 
         Raises:
-            CancelledError: it was cancelled.
-            MesocosmError: it cannot be started; nothing is left of it.
+            CancelledError: the call was cancelled.
+            MesocosmError: the fork cannot be started; nothing of it remains.
         """
         template = find_template(self._settings, self.stamp())
         if template is None:
@@ -175,7 +176,7 @@ class QemuBackend:
         return handle
 
     def is_up(self, machine_id: str) -> bool:
-        """Return whether the QEMU of a fork is there, waiting or running.
+        """Return whether the QEMU of a fork exists, waiting or running.
 
         Raises:
             MesocosmError: the hypervisor does not answer.
@@ -183,41 +184,41 @@ class QemuBackend:
         return self._hypervisor.state(machine_id) in {"running", "paused"}
 
     def wake(self, machine: HostMachine) -> ResetReport:
-        """Let a fork that stands by become a verified copy of its template.
+        """Turn a standby fork into a verified copy of its template.
 
         Raises:
-            MesocosmError: it did not; it must not be used.
+            MesocosmError: the wake failed; the fork must not be used.
         """
         if not isinstance(machine, DesktopVm) or machine.template is None:
-            raise SnapshotError(f"{machine.info.machine_id} is no fork.")
+            raise SnapshotError(f"{machine.info.machine_id} is not a fork.")
         return machine.wake(open_template(machine.template))
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> DesktopVm:
-        """Return the object for a desktop that was made before, of whichever distribution.
+        """Return the object for an existing desktop of any distribution.
 
         Raises:
-            MachineError: it is not a VM.
+            MachineError: the record is not that of a VM.
             ImageError: its image is not built, or is corrupt.
         """
         if not isinstance(record, QemuRecord):
-            raise MachineError(f"{record.machine_id} is no virtual machine.")
+            raise MachineError(f"{record.machine_id} is not a virtual machine.")
         image = self._image_of(record)
         return DesktopVm(self._settings, self._hypervisor, folder, record, image)
 
     def why_unkept(self) -> str:
-        """Return that desktop VMs can be kept: nothing."""
+        """Return an empty string: desktop VMs can be kept."""
         return ""
 
     def start_kept(self, folder: Path, record: MachineRecord) -> MachineHandle[DesktopVm]:
-        """Start a copy of a kept desktop, as it was.
+        """Start a copy of a kept desktop in its kept state.
 
         Raises:
-            MachineError: it was no VM, or its image is another now, or QEMU did not take it.
+            MachineError: it is not a VM, its image has changed, or QEMU did not load its state.
             ImageError: its image is not built, or is corrupt.
             LinkError: its guest does not answer.
         """
         if not isinstance(record, QemuRecord):
-            raise MachineError(f"{record.machine_id} is no virtual machine.")
+            raise MachineError(f"{record.machine_id} is not a virtual machine.")
         image = self._image_of(record)
         claim, fresh = copy_kept(folder, record, self._settings, image.file(DISK))
         vm = DesktopVm(self._settings, self._hypervisor, claim.folder, fresh, image)
@@ -230,27 +231,30 @@ class QemuBackend:
         return handle
 
     def _image_of(self, record: QemuRecord) -> Image:
-        """Return the image of a desktop, of whichever distribution."""
+        """Return the image of a desktop of any distribution."""
         settings = settings_for(record.image, self._settings)
         is_other = settings is not None and not self.lends(record)
         return find("desktop", settings) if settings and is_other else self.image
 
     def lends(self, record: MachineRecord) -> bool:
-        """Return whether a desktop is of the chosen distribution; others stay for its next use."""
+        """Return whether a desktop is of the chosen distribution; others stay for later use."""
         return record.image == f"desktop:{make_recipe('desktop', self._settings).variant}"
 
     def fits(self, record: MachineRecord) -> bool:
-        """Return whether a desktop has today's image, probe, hypervisor, size and accelerator."""
+        """Return whether a desktop has the current image, probe, hypervisor, size and accelerator."""
         if self.lends(record):
             return record.stamp == self.stamp()
         settings = settings_for(record.image, self._settings)
+        if settings is None:
+            return False
+        other = self._others.setdefault(record.image, QemuBackend(settings))
         try:
-            return settings is not None and QemuBackend(settings).fits(record)
+            return record.stamp == other.stamp()
         except ImageError:
             return False
 
     def remove_by_id(self, machine_id: str) -> None:
-        """End the domain of that name; without a hypervisor there is none."""
+        """End the domain with that name; without a hypervisor there is none."""
         with contextlib.suppress(MesocosmError):
             self._hypervisor.destroy(machine_id)
 
@@ -264,35 +268,35 @@ class QemuBackend:
         for name in names:
             if name.startswith(TEMPLATE_PREFIX) and not is_being_made(self._settings):
                 self._hypervisor.destroy(name)
-                gone.append(f"{name}: whoever made it is gone")
+                gone.append(f"{name}: the process that made it is gone")
             if name.startswith(_PREFIX) and not (self._settings.machines_dir / name).is_dir():
                 self._hypervisor.destroy(name)
                 gone.append(f"{name}: its folder is gone")
         return gone
 
     def require_host(self) -> None:
-        """Make sure that the hypervisor answers; one that restarts is given a moment.
+        """Check that the hypervisor answers; waits briefly if it is restarting.
 
         Raises:
-            RequirementError: it does not.
+            RequirementError: the hypervisor does not answer.
         """
         self._hypervisor.require()
 
     @property
     def image(self) -> Image:
-        """The desktop image, looked up once.
+        """Return the desktop image, which is looked up once.
 
         Raises:
-            ImageError: it was not built, or is corrupt.
+            ImageError: the image is not built, or is corrupt.
         """
         if self._image is None:
             self._image = find("desktop", self._settings)
         return self._image
 
     def stamp(self) -> str:
-        """Return the digest of all that a saved desktop depends on; computed once.
+        """Return the digest of everything a saved desktop depends on; computed once.
 
-        A snapshot fits nothing else.
+        A snapshot can be loaded only with exactly these dependencies.
         """
         if not self._stamp:
             self._stamp = self._digest_dependencies()
@@ -316,7 +320,7 @@ class QemuBackend:
 
 
 def host_cpu() -> str:
-    """Return the model of the host's processor, which guests under KVM see."""
+    """Return the model of the host's CPU, which guests under KVM see."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:

@@ -1,4 +1,4 @@
-"""Wait for a guest that boots until it can be saved."""
+"""Waits until a booting guest is ready to be saved."""
 
 from __future__ import annotations
 
@@ -20,55 +20,55 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _BOOT_TIMEOUT_S = 240.0
-# The forwarded port accepts before the guest listens: a login that stalls is tried anew.
+# The forwarded port accepts connections before the guest listens, so a stalled login is retried.
 _LOGIN_TIMEOUT_S = 6.0
 _DEPLOYS = 3
-# Each login that is given up still costs the guest a key exchange, once it gets to it.
+# Even an abandoned login later costs the guest a key exchange.
 _CONSOLE_PROMPT = b"login:"
 _CONSOLE_PATIENCE_S = 60.0
 _SESSION_TIMEOUT_S = 240.0
-# Under emulation each look costs up to a second of the guest's own time.
+# Under emulation, each check costs up to a second of the guest's own time.
 _SESSION_EVERY_S = 2.0
 _WARM_TIMEOUT_S = 120.0
 _QUIET_TIMEOUT_S = 180.0
 _QUIET_WINDOW_S = 3.0
-# Share of one processor that an idle desktop uses; under emulation timers alone cost 5-10 %.
+# Share of one CPU that an idle desktop may use; under emulation, timers alone use 5-10 %.
 _QUIET_SHARE = 0.25
 _CONSOLE_BYTES = 1500
 
 
 class BootingVm(Protocol):
-    """What is asked of a VM that boots."""
+    """The interface of a booting VM."""
 
     @property
     def spec(self) -> DomainSpec:
-        """How its QEMU was started."""
+        """Return how its QEMU was started."""
         ...
 
     @property
     def link(self) -> LinkClient:
-        """Requests to its probe."""
+        """Return the link to its probe."""
         ...
 
     def is_running(self) -> bool:
-        """Return whether its guest runs."""
+        """Return whether its guest is running."""
         ...
 
     def ssh_target(self) -> SshTarget:
-        """Return where its SSH server answers."""
+        """Return the address and keys of its SSH server."""
         ...
 
     def cpu_time_s(self) -> float:
-        """Return the processor time that its QEMU has used, seconds."""
+        """Return the CPU time that its QEMU has used, in seconds."""
         ...
 
 
 class GuestBoot:
-    """One boot of a VM, from its first instruction to a desktop at rest.
+    """One boot of a VM, from its first instruction to an idle desktop.
 
     Args:
-        vm: its QEMU was started.
-        clock: waits and measures.
+        vm: a VM whose QEMU was started.
+        clock: clock used for waits and timing.
     """
 
     def __init__(self, vm: BootingVm, clock: Clock) -> None:
@@ -76,21 +76,21 @@ class GuestBoot:
         self._clock = clock
 
     def finish(self) -> None:
-        """Deploy the probe, and wait for the session and until the desktop is at rest.
+        """Deploy the probe, and wait for the session and until the desktop is idle.
 
         Raises:
-            MachineStartError: it did not come up in time.
+            MachineStartError: the guest did not start in time.
             LinkError: the probe cannot be deployed.
         """
         self._deploy()
         self._wait_for_session()
-        # The probe's helpers are started before the snapshot is saved, once for all trials.
+        # Start the probe's helpers once, before the snapshot, for all trials.
         self._vm.link.call("warm", timeout_s=_WARM_TIMEOUT_S)
         self._vm.link.call("trim", timeout_s=_WARM_TIMEOUT_S)
         self._wait_for_quiet()
 
     def _deploy(self) -> None:
-        """Put the probe into a guest that boots, and may be too busy for one login or another."""
+        """Deploy the probe to a booting guest, which may be too busy for some of the logins."""
         for left in reversed(range(_DEPLOYS)):
             try:
                 with self._wait_for_ssh() as session:
@@ -102,7 +102,7 @@ class GuestBoot:
                     raise
 
     def _wait_for_console(self) -> None:
-        """Wait until the guest's console asks for a login, or for a while where it never does."""
+        """Wait until the guest's console shows a login prompt, for `_CONSOLE_PATIENCE_S` at most."""
 
         def has_prompt() -> bool:
             if not self._vm.is_running():
@@ -112,7 +112,7 @@ class GuestBoot:
         wait_until(has_prompt, timeout_s=_CONSOLE_PATIENCE_S, every_s=0.5, clock=self._clock)
 
     def _console(self) -> bytes:
-        """Return the end of what the guest's kernel said on its console."""
+        """Return the end of the guest's console output."""
         try:
             return self._vm.spec.serial_log.read_bytes()[-_CONSOLE_BYTES:]
         except OSError:
@@ -143,7 +143,7 @@ class GuestBoot:
         def is_ready() -> bool:
             try:
                 reply = self._vm.link.call("session", timeout_s=20.0)
-            except LinkTimeoutError:  # a guest that boots on a busy host
+            except LinkTimeoutError:  # expected while the guest boots on a busy host
                 return False
             return isinstance(reply, dict) and reply.get("ready") is True
 
@@ -155,10 +155,10 @@ class GuestBoot:
             )
 
     def _wait_for_quiet(self) -> None:
-        """Wait until the guest has nothing left to do after its boot.
+        """Wait until the guest is idle after its boot.
 
-        That is: its processors idle, and its state the same at two looks some seconds apart. A
-        snapshot of a guest that is still starting something could never be verified.
+        Idle means that its CPUs are idle and its state does not change within a few seconds. A
+        snapshot of a guest that is still starting programs could never be verified.
         """
         if not wait_until(
             self._is_quiet, timeout_s=_QUIET_TIMEOUT_S, every_s=0.0, clock=self._clock
@@ -167,7 +167,7 @@ class GuestBoot:
             self._clock.sleep(_QUIET_WINDOW_S)
             moving = "\n".join(before.differences(take_digest(self._vm.link)))
             raise self._failure(
-                f"The desktop did not come to rest within {_QUIET_TIMEOUT_S:g} s.", [moving]
+                f"The desktop did not become idle within {_QUIET_TIMEOUT_S:g} s.", [moving]
             )
 
     def _is_quiet(self) -> bool:
@@ -189,5 +189,6 @@ class GuestBoot:
         return MachineStartError(
             brief,
             details=f"{last}\nThe end of the guest's console ({path}):\n{console}".strip(),
-            resolution="`mesocosm image verify desktop` checks the image; `mesocosm doctor` the host.",
+            resolution="Run `mesocosm image verify desktop` to check the image, and "
+            "`mesocosm doctor` to check the host.",
         )

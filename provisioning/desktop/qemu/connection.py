@@ -1,4 +1,4 @@
-"""Talk to libvirtd; its errors become ours here and nowhere else."""
+"""The connection to libvirtd; maps its errors to this project's."""
 
 from __future__ import annotations
 
@@ -29,18 +29,20 @@ _STATES = {
 }
 _RESTART_S = 15.0
 _RETRY_S = 0.1
-_CURE = "`mesocosm up` starts the hypervisor; `mesocosm doctor` says what is in its way."
+_RESOLUTION = (
+    "Run `mesocosm up` to start the hypervisor; if it does not start, `mesocosm doctor` shows why."
+)
 
 
 class Hypervisor:
-    """One libvirtd, reached when first needed and again after it was restarted.
+    """One libvirtd; connects when first needed and reconnects after a restart of libvirtd.
 
     Args:
-        uri: libvirt's address of it.
+        uri: its libvirt URI.
 
     Attributes:
-        has_io_uring: False once its QEMU was refused io_uring.
-        lifecycle: how its domains ended while it was connected.
+        has_io_uring: False once its QEMU has been denied io_uring.
+        lifecycle: records how its domains ended while it was connected.
     """
 
     def __init__(self, uri: str) -> None:
@@ -49,7 +51,7 @@ class Hypervisor:
         self.lifecycle = Lifecycle()
         self._lock = threading.Lock()
         self._connection: libvirt.virConnect | None = None
-        # libvirt prints every error to standard error unless somebody takes them.
+        # Without a handler, libvirt prints every error to standard error.
         libvirt.registerErrorHandler(lambda _context, _error: None, None)
 
     def version(self) -> dict[str, str]:
@@ -59,17 +61,17 @@ class Hypervisor:
             RequirementError: libvirtd does not answer.
         """
         connection = self._connect()
-        with _ours("The hypervisor does not tell its version."):
+        with _mapped_errors("The hypervisor did not report its version."):
             return {
                 "libvirt": _dotted(connection.getLibVersion()),
                 "qemu": _dotted(connection.getVersion()),
             }
 
     def require(self) -> None:
-        """Make sure that libvirtd answers; one that was restarted is reached anew.
+        """Check that libvirtd answers; reconnects if it was restarted.
 
         Raises:
-            RequirementError: it does not.
+            RequirementError: libvirtd does not answer.
         """
         with self._lock:
             if self._connection is None:
@@ -78,13 +80,13 @@ class Hypervisor:
                 self._connection = self._reopen()
 
     def create(self, xml: str, *, paused: bool = False) -> None:
-        """Make a transient domain and start it.
+        """Create a transient domain and start it.
 
         Raises:
             MachineError: libvirt or QEMU refused.
         """
         flags = libvirt.VIR_DOMAIN_START_PAUSED if paused else 0
-        with _ours("The virtual machine could not be started."):
+        with _mapped_errors("The virtual machine could not be started."):
             self._connect().createXML(xml, flags)
 
     def state(self, name: str) -> str:
@@ -92,12 +94,12 @@ class Hypervisor:
 
         Raises:
             RequirementError: libvirtd does not answer.
-            MachineError: libvirt does not tell.
+            MachineError: libvirt did not report the state.
         """
         domain = self._find(name)
         if domain is None:
             return "stopped"
-        with _ours(f"libvirt does not tell the state of {name}."):
+        with _mapped_errors(f"libvirt did not report the state of {name}."):
             try:
                 state, _reason = domain.state()
             except libvirt.libvirtError as exc:
@@ -107,48 +109,48 @@ class Hypervisor:
         return _STATES.get(state, "running")
 
     def names(self) -> list[str]:
-        """Return the names of all domains that run.
+        """Return the names of all running domains.
 
         Raises:
             RequirementError: libvirtd does not answer.
         """
         connection = self._connect()
-        with _ours("The virtual machines could not be listed."):
+        with _mapped_errors("The virtual machines could not be listed."):
             return sorted(domain.name() for domain in connection.listAllDomains())
 
     def destroy(self, name: str) -> None:
-        """End a domain at once; harmless when there is none."""
+        """End a domain at once; does nothing if it does not exist."""
         domain = self._find(name)
         if domain is not None:
             with contextlib.suppress(libvirt.libvirtError):
                 domain.destroy()
 
     def resume(self, name: str) -> None:
-        """Let a paused domain run.
+        """Resume a paused domain.
 
         Raises:
-            MachineError: it cannot.
+            MachineError: the domain cannot be resumed.
         """
-        with _ours(f"The virtual machine {name} could not be resumed."):
+        with _mapped_errors(f"The virtual machine {name} could not be resumed."):
             self._connect().lookupByName(name).resume()
 
     def cpu_time_s(self, name: str) -> float:
-        """Return the seconds of processor time that a domain has used.
+        """Return the CPU time that a domain has used, in seconds.
 
         Raises:
-            MachineError: there is no such domain.
+            MachineError: the domain does not exist.
         """
-        with _ours(f"The virtual machine {name} could not be asked for its processor time."):
+        with _mapped_errors(f"The CPU time of the virtual machine {name} could not be read."):
             return float(self._connect().lookupByName(name).info()[4]) / 1e9
 
     def qmp(self, name: str, command: str, arguments: dict[str, Any] | None = None) -> Any:  # noqa: ANN401  # QMP's JSON
-        """Run a command of QEMU's machine protocol and give what it returns.
+        """Run a QMP command and return its result.
 
         Raises:
             MachineError: QEMU refused, or is gone.
         """
         request = json.dumps({"execute": command, "arguments": arguments or {}})
-        with _ours(f"QEMU of {name} did not carry out {command}."):
+        with _mapped_errors(f"QEMU of {name} did not carry out {command}."):
             domain = self._connect().lookupByName(name)
             text = libvirt_qemu.qemuMonitorCommand(domain, request, 0)
         _log.debug("QMP %s: %.*s -> %.*s", name, _LOGGED_CHARS, request, _LOGGED_CHARS, text)
@@ -159,40 +161,40 @@ class Hypervisor:
         return reply["return"]
 
     def monitor(self, name: str, line: str) -> str:
-        """Run a line of QEMU's human monitor and give its words; empty mostly means success.
+        """Run a command of QEMU's human monitor and return its output; empty mostly means success.
 
         Raises:
             MachineError: QEMU is gone.
         """
         flags = libvirt_qemu.VIR_DOMAIN_QEMU_MONITOR_COMMAND_HMP
-        with _ours(f"QEMU of {name} did not carry out {line!r}."):
+        with _mapped_errors(f"QEMU of {name} did not carry out {line!r}."):
             domain = self._connect().lookupByName(name)
             output = str(libvirt_qemu.qemuMonitorCommand(domain, line, flags)).strip()
         _log.debug("HMP %s: %s -> %.*s", name, line, _LOGGED_CHARS, output)
         return output
 
     def checkpoint(self, name: str, checkpoint: str) -> None:
-        """Let libvirt itself save the running state; `revert` goes back to it.
+        """Save the running state as a libvirt snapshot, which `revert` restores.
 
         Raises:
             MachineError: libvirt refused.
         """
-        with _ours(f"libvirt could not save {name}."):
+        with _mapped_errors(f"libvirt could not save {name}."):
             domain = self._connect().lookupByName(name)
             domain.snapshotCreateXML(f"<domainsnapshot><name>{checkpoint}</name></domainsnapshot>")
 
     def revert(self, name: str, checkpoint: str) -> None:
-        """Let libvirt itself go back, which starts QEMU anew; the alternative to `loadvm`.
+        """Revert to a libvirt snapshot, which restarts QEMU; the alternative to `loadvm`.
 
         Raises:
             MachineError: libvirt refused.
         """
-        with _ours(f"libvirt could not revert {name}."):
+        with _mapped_errors(f"libvirt could not revert {name}."):
             domain = self._connect().lookupByName(name)
             domain.revertToSnapshot(domain.snapshotLookupByName(checkpoint))
 
     def close(self) -> None:
-        """Let the connection go; harmless twice."""
+        """Close the connection; may be called more than once."""
         with self._lock:
             if self._connection is not None:
                 self.lifecycle.unwatch()
@@ -202,7 +204,7 @@ class Hypervisor:
 
     def _find(self, name: str) -> libvirt.virDomain | None:
         connection = self._connect()
-        with _ours(f"libvirt does not say whether there is a {name}."):
+        with _mapped_errors(f"libvirt did not report whether {name} exists."):
             try:
                 return connection.lookupByName(name)
             except libvirt.libvirtError as exc:
@@ -211,9 +213,9 @@ class Hypervisor:
                 raise
 
     def _connect(self) -> libvirt.virConnect:
-        """Return a connection that stands, as far as is known without asking.
+        """Return a connection that is open, as far as is known without a request.
 
-        Where it has ended, libvirtd was restarted, which takes a moment and ends no guest.
+        A closed connection means that libvirtd was restarted, which is quick and ends no guest.
         """
         with self._lock:
             if self._connection is None:
@@ -228,7 +230,7 @@ class Hypervisor:
             connection = libvirt.open(self.uri)
             self.lifecycle.watch(connection)
         except libvirt.libvirtError as exc:
-            raise _silent(exc) from exc
+            raise _not_answering(exc) from exc
         return connection
 
     def _reopen(self) -> libvirt.virConnect:
@@ -252,7 +254,7 @@ def _answers(connection: libvirt.virConnect) -> bool:
 
 
 def _is_alive(connection: libvirt.virConnect) -> bool:
-    """Return whether the socket to libvirtd stands; the event loop sees its end."""
+    """Return whether the socket to libvirtd is open; the event loop notices when it closes."""
     try:
         return bool(connection.isAlive())
     except libvirt.libvirtError:
@@ -260,8 +262,8 @@ def _is_alive(connection: libvirt.virConnect) -> bool:
 
 
 @contextlib.contextmanager
-def _ours(brief: str) -> Iterator[None]:
-    """Map libvirt's errors.
+def _mapped_errors(brief: str) -> Iterator[None]:
+    """Map libvirt's errors to this project's.
 
     Raises:
         RequirementError: the connection to libvirtd broke.
@@ -271,12 +273,14 @@ def _ours(brief: str) -> Iterator[None]:
         yield
     except libvirt.libvirtError as exc:
         if exc.get_error_domain() == libvirt.VIR_FROM_RPC:  # the connection, not the machine
-            raise _silent(exc) from exc
-        raise MachineError(brief, details=str(exc), resolution=_CURE) from exc
+            raise _not_answering(exc) from exc
+        raise MachineError(brief, details=str(exc), resolution=_RESOLUTION) from exc
 
 
-def _silent(exc: libvirt.libvirtError) -> RequirementError:
-    return RequirementError("The hypervisor does not answer.", details=str(exc), resolution=_CURE)
+def _not_answering(exc: libvirt.libvirtError) -> RequirementError:
+    return RequirementError(
+        "The hypervisor does not answer.", details=str(exc), resolution=_RESOLUTION
+    )
 
 
 def _dotted(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Make the folder, the record and the disk of a new desktop VM."""
+"""Creates the folder, the record and the disk of a new desktop VM."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 def create_desktop(
     settings: Settings, hypervisor: Hypervisor, image: Image, *, accelerator: str, stamp: str
 ) -> MachineHandle[DesktopVm]:
-    """Make the folder, record and overlay of a new desktop, which does not run yet.
+    """Create the folder, record and overlay of a new desktop, without starting it.
 
     Args:
-        settings: size of the machine, where machines are.
-        hypervisor: which libvirtd will run it.
-        image: what it starts from.
+        settings: size of the machine, and location of machines.
+        hypervisor: the libvirtd that will run it.
+        image: the image that it starts from.
         accelerator: ``kvm`` or ``tcg``.
-        stamp: kept in its record; tells later whether it is still what would be made.
+        stamp: stored in its record, to check later whether the machine is still current.
 
     Raises:
-        MachineBusyError: somebody else uses a machine of its id.
-        ToolError: the overlay could not be made.
+        MachineBusyError: another process uses a machine with its id.
+        ToolError: the overlay could not be created.
     """
     disk = image.file(DISK)
     record = _describe(settings, image, accelerator, stamp).model_copy(
@@ -53,18 +53,18 @@ def create_desktop(
 def create_fork(
     settings: Settings, hypervisor: Hypervisor, image: Image, template: Template, accelerator: str
 ) -> MachineHandle[DesktopVm]:
-    """Make the folder, record and overlay of a new fork, which does not run yet.
+    """Create the folder, record and overlay of a new fork, without starting it.
 
     Args:
-        settings: size of the machine, where machines are.
-        hypervisor: which libvirtd will run it.
-        image: what the template was made from.
-        template: what it will be a copy of.
-        accelerator: the template's.
+        settings: size of the machine, and location of machines.
+        hypervisor: the libvirtd that will run it.
+        image: the image that the template was made from.
+        template: the template that it will be a copy of.
+        accelerator: the template's accelerator.
 
     Raises:
-        MachineBusyError: somebody else uses a machine of its id.
-        ToolError: the overlay could not be made.
+        MachineBusyError: another process uses a machine with its id.
+        ToolError: the overlay could not be created.
     """
     record = _describe(settings, image, accelerator, template.record.stamp).model_copy(
         update={"template": template.path, "is_fork": True}
@@ -79,7 +79,7 @@ def _create(
     backing: Path,
     record: QemuRecord,
 ) -> MachineHandle[DesktopVm]:
-    claim = create_folder(settings, record.machine_id)
+    claim = create_folder(settings.machines_dir, record.machine_id)
     folder = claim.folder
     try:
         overlay = folder.path / "disk.qcow2"
@@ -93,7 +93,7 @@ def _create(
 
 
 def make_overlay(backing: Path, overlay: Path) -> None:
-    """Make an empty qcow2 on top of an image.
+    """Create an empty qcow2 overlay on top of an image.
 
     Raises:
         ToolError: qemu-img is missing or failed.

@@ -1,41 +1,41 @@
-"""Describe a desktop VM to libvirt."""
+"""The libvirt domain of a desktop VM."""
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET  # written here, nothing is parsed
+import xml.etree.ElementTree as ET  # only writes XML, never parses it
 from dataclasses import dataclass
 from pathlib import Path
 
 QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 PROBE_CHANNEL = "org.mesocosm.probe.0"
 PROBE_SOCKET = "probe.sock"
-# A guest that does little needs little translated code; the default is 1 GiB a machine.
+# A mostly idle guest needs little translated code; the default is 1 GiB per machine.
 _TRANSLATION_CACHE_MIB = 256
-# Emulated byte by byte, at every look-up of a page, or at every copy from a program.
+# CPU features that are slow to emulate: byte by byte, on each page walk, or on each user copy.
 _SLOW_WHEN_EMULATED = ("erms", "la57", "pku", "smap")
-# RAM has the same name in every machine, so that one loads what another saved.
+# RAM has the same name in every machine, so that one machine can load what another saved.
 _RAM = "m0"
-# Beyond every address that libvirt gives out itself on a machine this small.
+# Beyond every address that libvirt assigns itself on a machine this small.
 _NIC_SLOT = "0x10"
 
 
 @dataclass(frozen=True, slots=True)
 class DomainSpec:
-    """All that decides how QEMU is started; a snapshot only fits the spec it was saved under.
+    """How QEMU is started; a snapshot can be loaded only under the spec it was saved under.
 
     Attributes:
-        name: of the domain; the machine's id.
+        name: name of the domain; the machine's id.
         accelerator: ``kvm`` or ``tcg``.
-        memory_mib: RAM.
-        cpus: virtual CPUs.
-        folder: of the machine: ``disk.qcow2``, ``probe.sock``, ``serial.log`` lie there.
+        memory_mib: size of the RAM.
+        cpus: number of virtual CPUs.
+        folder: the machine's folder, with ``disk.qcow2``, ``probe.sock`` and ``serial.log``.
         kernel: path of the kernel.
         initrd: path of the initrd.
-        ssh_port: port in the hypervisor container that leads to the guest's port 22.
-        mac: of its network card.
-        ram: file that the RAM is mapped from; None takes memory of the host's.
-        is_template: the RAM is written to that file; else its pages are copied when written.
-        is_incoming: QEMU waits for a migration stream instead of booting.
+        ssh_port: port of the hypervisor container that is forwarded to the guest's port 22.
+        mac: MAC address of its network card.
+        ram: file that the RAM is mapped from; None allocates the host's memory.
+        is_template: whether writes to the RAM go to that file; otherwise pages are copied on write.
+        is_incoming: whether QEMU waits for a migration stream instead of booting.
         disk_io: how QEMU reads and writes the disk: ``io_uring`` or ``threads``.
     """
 
@@ -55,25 +55,27 @@ class DomainSpec:
 
     @property
     def disk(self) -> Path:
-        """The machine's own overlay."""
+        """Return the path of the machine's own overlay."""
         return self.folder / "disk.qcow2"
 
     @property
     def probe_socket(self) -> Path:
-        """Host end of the virtio-serial port."""
+        """Return the path of the host end of the virtio-serial port."""
         return self.folder / PROBE_SOCKET
 
     @property
     def serial_log(self) -> Path:
-        """What the guest's kernel says."""
+        """Return the path of the log of the guest's serial console."""
         return self.folder / "serial.log"
 
 
 def domain_xml(spec: DomainSpec) -> str:
-    """Write the domain XML.
+    """Return the domain XML.
 
-    The network is QEMU's restricted user network: the guest reaches nothing, and is reached only
-    through the one forwarded port. Source: libvirt 9.0, formatdomain; QEMU 7.2, ``-netdev user``.
+    The network is QEMU's restricted user network: the guest cannot reach anything, and is reachable
+    only through the one forwarded port.
+
+    Source: libvirt 9.0, formatdomain; QEMU 7.2, ``-netdev user``.
     """
     ET.register_namespace("qemu", QEMU_NAMESPACE)
     kvm = spec.accelerator == "kvm"
@@ -102,13 +104,13 @@ def domain_xml(spec: DomainSpec) -> str:
     for event, action in (("poweroff", "destroy"), ("reboot", "restart"), ("crash", "destroy")):
         _text(root, f"on_{event}", action)
     _add_devices(ET.SubElement(root, "devices"), spec)
-    _add_words(root, spec)
+    _add_arguments(root, spec)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode") + "\n"
 
 
 def hardware(accelerator: str, *, memory_mib: int, cpus: int) -> str:
-    """Return what a snapshot depends on of a domain: its description without the machine's own names."""
+    """Return the part of a domain that a snapshot depends on: its XML without machine-specific names."""
     nowhere = Path("/")
     return domain_xml(
         DomainSpec(
@@ -128,8 +130,8 @@ def hardware(accelerator: str, *, memory_mib: int, cpus: int) -> str:
 def _add_devices(devices: ET.Element, spec: DomainSpec) -> None:
     _text(devices, "emulator", "/usr/bin/qemu-system-x86_64")
     disk = ET.SubElement(devices, "disk", type="file", device="disk")
-    # The overlay need not outlive a crash of the host: flushes are answered at once.
-    # By io_uring what is cached is read at once; by threads, half of a rewind is their switching.
+    # The overlay need not survive a host crash, so flushes are acknowledged at once.
+    # io_uring reads cached data at once; with threads, half of a rewind is thread switching.
     options = {"cache": "unsafe", "discard": "unmap", "io": spec.disk_io}
     ET.SubElement(disk, "driver", {"name": "qemu", "type": "qcow2", **options})
     ET.SubElement(disk, "source", file=str(spec.disk))
@@ -149,16 +151,16 @@ def _add_devices(devices: ET.Element, spec: DomainSpec) -> None:
     ET.SubElement(video, "model", type="vga", vram="16384")
     rng = ET.SubElement(devices, "rng", model="virtio")
     _text(rng, "backend", "/dev/urandom", model="random")
-    # A balloon would let a fork's guest punch holes into the RAM file that all forks start from.
+    # With a balloon, a fork's guest could punch holes into the RAM file that all forks start from.
     ET.SubElement(devices, "memballoon", model="none")
 
 
-def _add_words(root: ET.Element, spec: DomainSpec) -> None:
-    """Add what libvirt has no XML for: this network, and RAM in a file of our choice.
+def _add_arguments(root: ET.Element, spec: DomainSpec) -> None:
+    """Add QEMU arguments that libvirt has no XML for: this network, and RAM in a given file.
 
-    The network card does not announce itself after a snapshot was loaded: there is nobody to tell, and
-    QEMU 7.2 then ends by a null pointer (``virtio_net_reset``, the timer of announcements) when the
-    guest resets the card, as kernels do when they shut down.
+    The network card does not announce itself after a snapshot is loaded, since no other host is on
+    the network. With announcements, QEMU 7.2 crashes with a null pointer (``virtio_net_reset``, the
+    announcement timer) when the guest resets the card, as kernels do when they shut down.
     """
     line = ET.SubElement(root, f"{{{QEMU_NAMESPACE}}}commandline")
     arguments = (

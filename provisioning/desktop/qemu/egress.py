@@ -1,4 +1,4 @@
-"""Offer a guest's programs an HTTP proxy on the guest's own loopback."""
+"""Offers a guest's programs an HTTP proxy on the guest's loopback."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _TIMEOUT_S = 30.0
 def open_guest_proxy(
     login: Callable[..., SshSession], commands: Commands, serve: Callable[[Stream], None]
 ) -> Iterator[None]:
-    """Forward the proxy's port and set GNOME's proxy, which browsers and new terminals follow.
+    """Forward the proxy's port and set GNOME's proxy, which browsers and new terminals use.
 
-    Nothing is restored: the machine's reset does that.
+    The settings are not restored; the machine's reset does that.
 
     Args:
-        login: opens an SSH session of root, which stays open for the length of the block.
+        login: opens an SSH session as root, which stays open for the duration of the block.
         commands: runs programs as the agent's user.
         serve: called with each connection.
 
     Raises:
-        LinkError: the guest cannot be reached, or lets no port be forwarded.
-        MachineError: it does not take the settings.
+        LinkError: the guest cannot be reached, or refuses to forward a port.
+        MachineError: the guest does not accept the settings.
     """
     with login(timeout_s=_LOGIN_TIMEOUT_S) as session, session.guest_port(serve) as port:
         _point_at(commands, port)
@@ -49,4 +49,6 @@ def _point_at(commands: Commands, port: int) -> None:
         result = commands.run(["gsettings", "set", *setting], timeout_s=_TIMEOUT_S)
         if result.exit_code != 0:
             message = result.stderr.decode(errors="replace")
-            raise MachineError(f"The guest does not take {' '.join(setting)}.", details=message)
+            raise MachineError(
+                f"The guest did not accept the setting {' '.join(setting)}.", details=message
+            )

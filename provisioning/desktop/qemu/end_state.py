@@ -1,7 +1,7 @@
-"""Keep the state of a desktop VM, RAM and disk, and start a copy of it.
+"""Keeps the state of a desktop VM, RAM and disk, and starts copies of it.
 
-The state is a snapshot inside a copy of the machine's qcow2 overlay. A fork's overlay lies on its
-template's disk, which a later template replaces: the copy gets a link to that disk beside it.
+The state is a snapshot inside a copy of the machine's qcow2 overlay. A fork's overlay is backed by
+its template's disk, which a later template replaces, so a link to that disk is kept next to the copy.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _DISK_TIMEOUT_S = 60.0
 
 
 class LinkedVm(SavedVm, Protocol):
-    """A VM whose probe can be asked."""
+    """A VM with a link to its probe."""
 
     @property
     def link(self) -> Link:
-        """Talk to the probe inside."""
+        """Return the link to its probe."""
         ...
 
     def launch(self, *, paused: bool = False) -> None:
@@ -53,22 +53,22 @@ class LinkedVm(SavedVm, Protocol):
 
 
 def keep_desktop(vm: SavedVm, record: QemuRecord, folder: Path) -> None:
-    """Keep a running desktop; its guest stands still meanwhile.
+    """Keep the state of a running desktop; its guest is paused meanwhile.
 
     Args:
         vm: the desktop.
-        record: of it.
-        folder: an empty one.
+        record: its record.
+        folder: an empty folder.
 
     Raises:
-        SnapshotError: QEMU could not save it, or its disk could not be copied.
+        SnapshotError: QEMU could not save the state, or the disk could not be copied.
         MachineError: QEMU is gone.
     """
     hypervisor, name = vm.hypervisor, vm.info.machine_id
     with whole_snapshots(hypervisor, name):
         _monitor(hypervisor, name, f"savevm {END}")
     try:
-        hypervisor.qmp(name, "stop")  # which writes back what QEMU holds of the disk
+        hypervisor.qmp(name, "stop")  # also flushes QEMU's disk caches
         try:
             _copy(vm.spec.disk, folder / DISK)
         finally:
@@ -89,23 +89,24 @@ def keep_desktop(vm: SavedVm, record: QemuRecord, folder: Path) -> None:
 def copy_kept(
     folder: Path, record: QemuRecord, settings: Settings, backing: Path
 ) -> tuple[MachineClaim, QemuRecord]:
-    """Make the folder of a machine that is a copy of a kept desktop; it does not run yet.
+    """Create the folder of a copy of a kept desktop, without starting it.
 
     Args:
         folder: where the desktop was kept.
-        record: of it.
-        settings: where machines are.
-        backing: the image's disk, on which its own lies.
+        record: the kept desktop's record.
+        settings: location of machines.
+        backing: the image's disk, which backs the desktop's own.
 
     Raises:
-        MachineStartError: the image's disk is not the one that it was kept on.
-        ToolError: its disk cannot be copied.
+        MachineStartError: the image's disk has changed since the desktop was kept.
+        ToolError: the disk cannot be copied.
     """
     if wrong := altered(backing, record.backing or (0, 0)):
         raise MachineStartError(
-            f"The disk below the kept {record.machine_id} is not what it was kept on.",
+            f"The backing disk of the kept {record.machine_id} has changed.",
             details=wrong,
-            resolution="Its image was made again: what was kept of it cannot be started any more.",
+            resolution="Its image was rebuilt, so the kept state can no longer be started; run the "
+            "trial again.",
         )
     fresh = {
         "machine_id": new_machine_id(Kind.DESKTOP.value),
@@ -114,7 +115,7 @@ def copy_kept(
         "is_fork": True,
     }
     copy = record.model_copy(update=fresh)
-    claim = create_folder(settings, copy.machine_id)
+    claim = create_folder(settings.machines_dir, copy.machine_id)
     try:
         _copy(folder / DISK, claim.folder.path / DISK)
         if (folder / _BASE).is_file():
@@ -127,10 +128,10 @@ def copy_kept(
 
 
 def start_copy(vm: LinkedVm) -> None:
-    """Start the copy of a kept desktop as it was: its clock goes on from there.
+    """Start the copy of a kept desktop in its kept state; its clock continues from that time.
 
     Raises:
-        SnapshotError: QEMU did not take the state.
+        SnapshotError: QEMU did not load the state.
         LinkError: the guest does not answer.
         MachineError: libvirt or QEMU refused.
     """
@@ -144,20 +145,20 @@ def start_copy(vm: LinkedVm) -> None:
 
 
 def _link_base(disk: Path, folder: Path) -> None:
-    """Put a template's disk beside the copy that lies on it."""
+    """Link a template's disk into the folder of the copy that it backs."""
     _link(disk, folder / _BASE)
     argv = ["qemu-img", "rebase", "-u", "-F", "qcow2", "-b", _BASE, str(folder / DISK)]
     run(argv, timeout_s=_DISK_TIMEOUT_S).require()
 
 
 def _forget_snapshot(disk: Path, name: str) -> None:
-    """Remove another snapshot from a copy, and give its space back to the host."""
+    """Remove another snapshot from a copy, and release its space to the host."""
     options = "driver=qcow2,discard=unmap,pass-discard-snapshot=on,file.driver=file"
     options += f",file.discard=unmap,file.filename={str(disk).replace(',', ',,')}"
     argv = ["qemu-img", "snapshot", "--image-opts", "-d", name, options]
     result = run(argv, timeout_s=_DISK_TIMEOUT_S)
-    if result.exit_code != 0:  # the copy is larger than it need be
-        _LOG.debug("%s keeps the snapshot %s: %s", disk, name, result.stderr)
+    if result.exit_code != 0:  # the copy is then larger than necessary
+        _LOG.debug("the snapshot %s could not be removed from %s: %s", name, disk, result.stderr)
 
 
 def _link(source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""Find out how a desktop VM ended."""
+"""Determines how a desktop VM ended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Link
 
 SHUTDOWN_S = 120.0
-"""What an emulated guest takes to shut down after its probe has ended."""
+"""Time that an emulated guest takes to shut down after its probe has ended."""
 
 _REPORT_S = 3.0
 _PING_TIMEOUT_S = 5.0
@@ -32,15 +32,15 @@ def find_end(
     user: str,
     clock: Clock,
 ) -> End | None:
-    """Return how a machine ended; None when it runs.
+    """Return how a machine ended; None if it is running.
 
     Args:
-        hypervisor: runs it.
-        name: of its domain.
+        hypervisor: the hypervisor that runs it.
+        name: name of its domain.
         link_of: connects to its probe.
-        login: opens an SSH session of root, which is asked where the probe does not answer.
+        login: opens an SSH session as root, which is used if the probe does not answer.
         user: login name that the agent acts as.
-        clock: waits for a guest that is shutting down.
+        clock: clock used to wait for a guest that is shutting down.
 
     Raises:
         MachineError, RequirementError: the hypervisor does not answer.
@@ -51,13 +51,13 @@ def find_end(
     is_running = hypervisor.state(name) == "running"
     if is_running and _answers(link_of):
         return None
-    # The probe is among the first programs that a guest ends when it shuts down.
+    # A guest that shuts down ends the probe among its first programs.
     if (end := lifecycle.wait(name, SHUTDOWN_S if is_running else _REPORT_S, clock)) is not None:
         return end
     if hypervisor.state(name) != "running":
-        return End(EndCause.UNKNOWN, "It is gone, and libvirt reported no reason.")
+        return End(EndCause.UNKNOWN, "The machine is gone, and libvirt reported no reason.")
     hindrance = _look_inside(login, user)
-    return End(EndCause.GUEST, f"Its probe does not answer: {hindrance}.") if hindrance else None
+    return End(EndCause.GUEST, f"The probe does not answer: {hindrance}.") if hindrance else None
 
 
 def _answers(link_of: Callable[[], Link]) -> bool:

@@ -1,4 +1,4 @@
-"""Find the hypervisor container."""
+"""Finds the hypervisor container."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 SERVICE = "hypervisor"
 _SERVICE_LABEL = "com.docker.compose.service"
-_CURE = "`mesocosm up` starts it."
+_RESOLUTION = "Run `mesocosm up` to start it."
 
 
 def hypervisor_address(settings: Settings) -> str:
-    """Return the address at which the forwarded ports of guests are reached.
+    """Return the address of the forwarded ports of guests.
 
     Raises:
-        RequirementError: docker does not answer, or the container does not run.
+        RequirementError: Docker does not answer, or the container is not running.
     """
     with connect() as client:
         containers = client.containers.list(
@@ -33,7 +33,7 @@ def hypervisor_address(settings: Settings) -> str:
             if address := next((net["IPAddress"] for net in networks if net["IPAddress"]), ""):
                 return str(address)
     raise RequirementError(
-        "The hypervisor container does not run.",
+        "The hypervisor container is not running.",
         details=f"No container of the service {SERVICE!r} mounts {settings.machines_dir}.",
-        resolution=_CURE,
+        resolution=_RESOLUTION,
     )

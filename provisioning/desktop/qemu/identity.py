@@ -1,4 +1,4 @@
-"""What a fork must not share with its template."""
+"""The identity of a machine, which a fork must not share with its template."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _PORTS = range(20000, 30000)
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who a machine is.
+    """The identity of a machine.
 
     Attributes:
-        mac: of its network card.
-        machine_id: of ``/etc/machine-id``, 32 hexadecimal digits.
-        host_key: private key of its SSH server, in OpenSSH's form.
-        host_key_pub: the public half, as ``known_hosts`` has it.
+        mac: MAC address of its network card.
+        machine_id: content of ``/etc/machine-id``, 32 hexadecimal digits.
+        host_key: private key of its SSH server, in OpenSSH format.
+        host_key_pub: its public key, in ``known_hosts`` format.
     """
 
     mac: str
@@ -45,7 +45,7 @@ class Identity:
 
 
 def new_identity(*, mac: str) -> Identity:
-    """Draw one for the machine whose network card has this address."""
+    """Generate the identity of a machine whose network card has a MAC address."""
     key = Ed25519PrivateKey.generate()
     return Identity(
         mac=mac,
@@ -56,10 +56,10 @@ def new_identity(*, mac: str) -> Identity:
 
 
 def new_port() -> int:
-    """Draw the port of the hypervisor container that leads to a machine's SSH server."""
+    """Return a random port of the hypervisor container for forwarding to a machine's SSH server."""
     return secrets.choice(_PORTS)
 
 
 def new_mac() -> str:
-    """Draw the address of a network card; QEMU's own prefix marks it as a virtual one."""
+    """Return a random MAC address with QEMU's prefix, which marks it as virtual."""
     return ":".join(f"{byte:02x}" for byte in (0x52, 0x54, 0, *secrets.token_bytes(3)))

@@ -1,4 +1,4 @@
-"""Act on a VM from the host, as its hardware would: QMP's ``input-send-event``."""
+"""Input to a VM from the host, through its virtual hardware: QMP's ``input-send-event``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Source: QEMU 7.2, include/ui/input.h: INPUT_EVENT_ABS_MAX.
 _ABS_MAX = 0x7FFF
-# A guest under emulation needs this long to see two events as two.
+# Minimum gap at which an emulated guest sees two events as separate.
 _GAP_S = 0.02
 _DOUBLE_CLICK_GAP_S = 0.06
 _DRAG_STEPS = 12
@@ -32,11 +32,11 @@ class VmInput:
     """A `provisioning.protocols.Input`: pointer and keys over QMP, text through the probe.
 
     Args:
-        hypervisor: where the domain runs.
-        name: of the domain.
-        screen: tells the size that was last seen.
-        link: to the probe.
-        clock: waits between events.
+        hypervisor: hypervisor that runs the domain.
+        name: name of the domain.
+        screen: returns the size of the last screenshot.
+        link: link to the probe.
+        clock: clock used to wait between events.
     """
 
     def __init__(
@@ -55,10 +55,10 @@ class VmInput:
         self._clock = clock
 
     def move(self, x: int, y: int) -> None:
-        """Put the pointer at a place.
+        """Move the pointer to a position.
 
         Raises:
-            InvalidActionError: it is not on the screen.
+            InvalidActionError: the position is not on the screen.
         """
         width, height = self._screen.last_size()
         if not (0 <= x < width and 0 <= y < height):
@@ -97,7 +97,7 @@ class VmInput:
             self._send([_button("left", down=False)])
 
     def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
-        """Turn the wheel at a place; positive `dy` shows what is further down."""
+        """Turn the wheel at a position; positive `dy` scrolls down."""
         self.move(x, y)
         for count, forward, back in (
             (dy, "wheel-down", "wheel-up"),
@@ -108,19 +108,19 @@ class VmInput:
                 self._press(forward if count > 0 else back)
 
     def key(self, *names: str) -> None:
-        """Press keys together and release them.
+        """Press keys together, then release them.
 
         Raises:
-            InvalidActionError: there is no such key.
+            InvalidActionError: a key does not exist.
         """
         codes = [qcode_of_key(name) for name in names]
         self._chord(codes)
 
     def text(self, text: str) -> None:
-        """Type any Unicode text into what has the focus.
+        """Type any Unicode text into the focused element.
 
-        Text goes through the probe to the X server, which queues it. QEMU's keyboard does not: its
-        64 events overflow while an emulated guest is busy, and letters are lost (seen).
+        The text goes through the probe to the X server, which queues it. QEMU's keyboard queue of
+        64 events overflows while an emulated guest is busy, which was observed to lose letters.
         """
         LinkInput(self._link).text(text)
 
@@ -147,6 +147,6 @@ def _button(name: str, *, down: bool) -> Event:
 
 
 def _axis(axis: str, position: int, size: int) -> Event:
-    """Return the middle of a pixel in the tablet's own units."""
+    """Return the event for the center of a pixel, in the tablet's units."""
     value = (2 * position + 1) * _ABS_MAX // (2 * size)
     return {"type": "abs", "data": {"axis": axis, "value": value}}

@@ -1,4 +1,4 @@
-"""Names of keys: X keysyms on our side, QEMU's qcodes on the other (US layout)."""
+"""Maps key names from X keysyms to QEMU's qcodes (US layout)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def qcode_of_key(name: str) -> str:
     """Return the qcode of a key by its name or its character.
 
     Raises:
-        InvalidActionError: there is no such key.
+        InvalidActionError: the key does not exist.
     """
     if name in _PLAIN:
         return _PLAIN[name]

@@ -1,8 +1,10 @@
-"""How domains ended, as libvirt reports it while this process is connected.
+"""Records how domains ended, as libvirt reports it while this process is connected.
 
-Source: libvirt 9.0, virDomainEventType and its details. A guest that shuts down gives SHUTDOWN by
-GUEST; QEMU ended by a signal, SHUTDOWN by HOST; QEMU killed, STOPPED as FAILED; a panic, CRASHED; a guest that
-sleeps, PMSUSPENDED.
+A guest that shuts down causes SHUTDOWN with detail GUEST; QEMU ended by a signal, SHUTDOWN with
+detail HOST; QEMU killed, STOPPED with detail FAILED; a panic, CRASHED; a guest that sleeps,
+PMSUSPENDED.
+
+Source: libvirt 9.0, virDomainEventType and its details.
 """
 
 from __future__ import annotations
@@ -33,10 +35,10 @@ _ENDS: dict[tuple[int, int], End] = {
         EndCause.GUEST, "The guest's kernel panicked."
     ),
     (libvirt.VIR_DOMAIN_EVENT_PMSUSPENDED, libvirt.VIR_DOMAIN_EVENT_PMSUSPENDED_MEMORY): End(
-        EndCause.GUEST, "The guest put itself to sleep."
+        EndCause.GUEST, "The guest suspended itself."
     ),
     (libvirt.VIR_DOMAIN_EVENT_PMSUSPENDED, libvirt.VIR_DOMAIN_EVENT_PMSUSPENDED_DISK): End(
-        EndCause.GUEST, "The guest put itself to sleep."
+        EndCause.GUEST, "The guest suspended itself."
     ),
     (libvirt.VIR_DOMAIN_EVENT_STOPPED, libvirt.VIR_DOMAIN_EVENT_STOPPED_CRASHED): End(
         EndCause.GUEST, "The guest crashed."
@@ -53,7 +55,7 @@ _UNKNOWN = End(EndCause.UNKNOWN, "The machine stopped.")
 
 
 class Lifecycle:
-    """Ends of the domains of one libvirtd; safe among threads."""
+    """Records the ends of one libvirtd's domains; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -62,7 +64,7 @@ class Lifecycle:
         self._registered: list[tuple[libvirt.virConnect, int]] = []
 
     def watch(self, connection: libvirt.virConnect) -> None:
-        """Take the events of a connection, in place of the one before."""
+        """Subscribe to the events of a connection, instead of the previous one."""
         self.unwatch()
         register = connection.domainEventRegisterAny
         ids = [
@@ -72,19 +74,19 @@ class Lifecycle:
         self._registered = [(connection, number) for number in ids]
 
     def unwatch(self) -> None:
-        """Take no further events."""
+        """Unsubscribe from events."""
         for connection, number in self._registered:
             with contextlib.suppress(libvirt.libvirtError):
                 connection.domainEventDeregisterAny(number)
         self._registered = []
 
     def end_of(self, name: str) -> End | None:
-        """Return how a domain ended since it was last forgotten; None when nothing was reported."""
+        """Return how a domain ended since the last `forget`; None if no end was reported."""
         with self._lock:
             return self._ends.get(name)
 
     def wait(self, name: str, timeout_s: float, clock: Clock) -> End | None:
-        """Return how a domain ended, waiting for the report."""
+        """Wait for the report of a domain's end and return it; None after the timeout."""
         deadline_s = clock.monotonic_s() + timeout_s
         while True:
             self._changed.clear()
@@ -95,12 +97,12 @@ class Lifecycle:
             clock.wait(self._changed, left_s)
 
     def forget(self, name: str) -> None:
-        """Forget how a domain ended: it starts, or goes back to a snapshot."""
+        """Forget how a domain ended, because it starts or is rewound to a snapshot."""
         with self._lock:
             self._ends.pop(name, None)
 
     def note(self, name: str, end: End) -> None:
-        """Note an end; of those that are known, the first counts."""
+        """Record an end; the first end with a known cause counts."""
         _LOG.info("%s: %s", name, end.detail)
         with self._lock:
             known = self._ends.get(name)
@@ -134,5 +136,5 @@ def _run_events() -> None:
         try:
             libvirt.virEventRunDefaultImpl()
         except libvirt.libvirtError:
-            _LOG.exception("libvirt's event loop failed; ends of machines are not reported")
+            _LOG.exception("libvirt's event loop failed; ends of machines are no longer reported")
             return

@@ -1,16 +1,19 @@
-"""A desktop VM, from its overlay to its probe."""
+"""A desktop VM: one QEMU process behind libvirt, and its probe."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from appliance.base.cancel import CancelToken
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import (
+    LinkError,
     MachineStartError,
     MesocosmError,
+    SnapshotError,
 )
 from appliance.base.measures import record
 from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
@@ -52,20 +55,22 @@ if TYPE_CHECKING:
     from provisioning.machine_folder import MachineFolder
     from provisioning.protocols import Stream
 
+_log = logging.getLogger(__name__)
+
 
 class DesktopVm(ProbedDesktop):
     """A `provisioning.protocols.Machine`: one QEMU behind libvirt, one probe on virtio-serial.
 
     Args:
-        settings: where the hypervisor and the keys are.
-        hypervisor: which libvirtd runs it.
-        folder: of the machine.
-        record: what it is.
-        image: what it was made from.
-        clock: waits and measures.
+        settings: location of the hypervisor and the keys.
+        hypervisor: the libvirtd that runs it.
+        folder: the machine's folder.
+        record: the machine's record.
+        image: the image that it was made from.
+        clock: clock used for waits and timing.
     """
 
-    def __init__(  # the composition of one machine
+    def __init__(  # composes one machine
         self,
         settings: Settings,
         hypervisor: Hypervisor,
@@ -84,7 +89,7 @@ class DesktopVm(ProbedDesktop):
 
     @property
     def snapshots(self) -> VmSnapshots:
-        """Save and rewind it."""
+        """Return its snapshots."""
         return VmSnapshots(
             self._hypervisor,
             self.info.machine_id,
@@ -96,29 +101,29 @@ class DesktopVm(ProbedDesktop):
 
     @property
     def screen(self) -> VmScreen:
-        """See it, from outside."""
+        """Return its screen, captured outside the guest."""
         return self._screen
 
     @property
     def input(self) -> VmInput:
-        """Act on it, from outside."""
+        """Return its input devices, driven from outside the guest."""
         return VmInput(
             self._hypervisor, self.info.machine_id, self.screen, self.link, clock=self._clock
         )
 
     @property
     def backing(self) -> Path:
-        """The image's disk, which lies under the machine's own."""
+        """Return the image's disk, which backs the machine's own."""
         return self._image.file(DISK)
 
     @property
     def template(self) -> Path | None:
-        """Folder of the template that it is a fork of; None for a machine that was booted."""
+        """Return the folder of the template that it was forked from; None for a booted machine."""
         return self._vm.template
 
     @property
     def spec(self) -> DomainSpec:
-        """How its QEMU is started."""
+        """Return how its QEMU is started."""
         template = self.template
         return DomainSpec(
             name=self.info.machine_id,
@@ -135,15 +140,15 @@ class DesktopVm(ProbedDesktop):
         )
 
     def is_running(self) -> bool:
-        """Return whether its guest runs."""
+        """Return whether its guest is running."""
         return self._hypervisor.state(self.info.machine_id) == "running"
 
     def reported_end(self) -> End | None:
-        """Return how it ended, if libvirt reported that since its last start or rewind; asks nobody."""
+        """Return the end that libvirt reported since the last start or rewind; sends no request."""
         return self._hypervisor.lifecycle.end_of(self.info.machine_id)
 
     def ended_by(self) -> End | None:
-        """Return how it ended since its last start or rewind; None when it still runs.
+        """Return how it ended since its last start or rewind; None if it still runs.
 
         Raises:
             MachineError, RequirementError: the hypervisor does not answer.
@@ -158,18 +163,18 @@ class DesktopVm(ProbedDesktop):
         )
 
     def cpu_time_s(self) -> float:
-        """Return the processor time that its QEMU has used, seconds."""
+        """Return the CPU time that its QEMU has used, in seconds."""
         return self._hypervisor.cpu_time_s(self.info.machine_id)
 
     def start(self, *, cancel: CancelToken | None = None) -> None:
-        """Start it: from the snapshot ``ready`` where it has one, else by a boot.
+        """Start the machine from its snapshot ``ready``; if there is none, boot it.
 
         Args:
-            cancel: checked once QEMU runs; who cancels ends QEMU, and with it the boot.
+            cancel: checked once QEMU runs; to cancel a boot, also end QEMU.
 
         Raises:
-            CancelledError: it was cancelled.
-            MachineStartError: it did not come up in time, or is a fork that has ended.
+            CancelledError: the call was cancelled.
+            MachineStartError: the machine did not start in time, or is a fork that has ended.
             MesocosmError: the hypervisor does not answer.
         """
         state = self._hypervisor.state(self.info.machine_id)
@@ -180,7 +185,7 @@ class DesktopVm(ProbedDesktop):
         if self.template is not None:
             raise MachineStartError(
                 f"{self.info.machine_id} is a fork; its state ended with it.",
-                resolution="Take another fork.",
+                resolution="Use another fork.",
             )
         self._hypervisor.destroy(self.info.machine_id)
         self._require_backing()
@@ -190,13 +195,13 @@ class DesktopVm(ProbedDesktop):
             self._boot(cancel or CancelToken())
 
     def stop(self) -> None:
-        """Stop it at once; what was saved stays. Harmless when it does not run."""
+        """Stop the machine at once; snapshots stay. Does nothing if it is not running."""
         self.release()
         self._hypervisor.destroy(self.info.machine_id)
         self._folder.mark(MachineState.STOPPED)
 
     def delete(self) -> None:
-        """Stop it and remove all that it left on the host; harmless twice."""
+        """Stop the machine and remove all its files on the host; may be called more than once."""
         with contextlib.suppress(MesocosmError):
             self.stop()
         self._folder.remove()
@@ -205,20 +210,20 @@ class DesktopVm(ProbedDesktop):
         """Log in as root.
 
         Raises:
-            LinkError: nobody answers, or somebody else.
+            LinkError: no server answers, or one with another host key.
         """
         return open_ssh(self.ssh_target(), timeout_s=timeout_s)
 
     def open_proxy(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
-        """Offer its programs an HTTP proxy for the length of a block; see `open_guest_proxy`."""
+        """Offer its programs an HTTP proxy for the duration of a block; see `open_guest_proxy`."""
         return open_guest_proxy(self.ssh, self, serve)
 
     def launch(self, *, paused: bool = False, base: Path | None = None) -> None:
-        """Start its QEMU; the port that leads to it is recorded where it had to be another.
+        """Start its QEMU; if its forwarded port had to change, record the new one.
 
         Args:
-            paused: the guest does not run yet.
-            base: file that its RAM is mapped from, see `provisioning.desktop.qemu.rewind_base`.
+            paused: whether the guest stays paused.
+            base: file that its RAM is mapped from; see `provisioning.desktop.qemu.rewind_base`.
 
         Raises:
             MachineError: libvirt or QEMU refused.
@@ -238,19 +243,19 @@ class DesktopVm(ProbedDesktop):
 
     @property
     def hypervisor(self) -> Hypervisor:
-        """Who runs it."""
+        """Return the hypervisor that runs it."""
         return self._hypervisor
 
     def stand_by(self, template: Template, *, is_rehearsed: bool = True) -> None:
-        """Start the QEMU of a fork, give it the template's state and rehearse its wake if asked to.
+        """Start a fork's QEMU, load the template's state into it and optionally rehearse its wake.
 
-        The rehearsal is a whole wake, verification included; then the guest is stopped. It copies
-        the pages that a wake writes to, and under emulation translates the code that a wake runs,
-        so that the lease need not wait for either.
+        The rehearsal is a complete wake, including verification; then the guest is stopped. It
+        copies the pages that a wake writes to, and under emulation translates the code that a wake
+        runs, so that the lease need not wait for either.
 
         Raises:
-            SnapshotError: QEMU did not take the state, or the guest did not come up.
-            ResetMismatchError: it differs from the template.
+            SnapshotError: QEMU did not load the state, or the guest did not answer.
+            ResetMismatchError: the fork differs from the template.
             MachineError: libvirt or QEMU refused.
         """
         self.launch(paused=True)
@@ -264,13 +269,13 @@ class DesktopVm(ProbedDesktop):
         self._folder.mark(MachineState.WAITING)
 
     def wake(self, template: Template) -> ResetReport:
-        """Let the guest of a fork that stands by run, with an identity of its own, and verify it.
+        """Resume the guest of a standby fork with its own identity, and verify it.
 
         Phases: ``resume``, ``resync`` (the probe answers), ``verify`` (with clock, seed, identity).
 
         Raises:
-            SnapshotError: it did not come up; it must not be used.
-            ResetMismatchError: it differs from the template; it must not be used.
+            SnapshotError: the guest did not answer; it must not be used.
+            ResetMismatchError: the guest differs from the template; it must not be used.
             MachineError: QEMU is gone or refused.
         """
         phases = Phases(self._clock)
@@ -297,21 +302,21 @@ class DesktopVm(ProbedDesktop):
         )
 
     def keep_state(self, folder: Path) -> None:
-        """Keep its present state, RAM and disk, in a folder; see `keep_desktop`."""
+        """Keep its current state, RAM and disk, in a folder; see `keep_desktop`."""
         keep_desktop(self, self._vm, folder)
 
     def _require_backing(self) -> None:
-        """Refuse to start on a disk that is not the one that its own lies on.
+        """Check that the backing disk is unchanged.
 
         Raises:
-            MachineStartError: it is gone or was altered.
+            MachineStartError: the backing disk is gone or was altered.
         """
         if wrong := altered(self.backing, self._vm.backing or (0, 0)):
             raise MachineStartError(
-                f"The disk below {self.info.machine_id} is not what it was made on.",
+                f"The backing disk of {self.info.machine_id} has changed.",
                 details=wrong,
-                resolution="`mesocosm image verify desktop` checks the image; `mesocosm up` makes "
-                "it again, and a desktop on it.",
+                resolution="Run `mesocosm image verify desktop` to check the image; `mesocosm up` "
+                "rebuilds it, and makes a desktop from it.",
             )
 
     def _boot(self, cancel: CancelToken) -> None:
@@ -321,7 +326,7 @@ class DesktopVm(ProbedDesktop):
             GuestBoot(self, self._clock).finish()
 
     def _start_saved(self) -> None:
-        """Start QEMU paused, load the snapshot into it, and let it run."""
+        """Start QEMU paused, load the snapshot into it, and resume it."""
         with self._timed():
             self.launch(paused=True, base=have_base(self))
             try:
@@ -339,7 +344,7 @@ class DesktopVm(ProbedDesktop):
         record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
 
     def ssh_target(self) -> SshTarget:
-        """Return where its SSH server answers, with which key."""
+        """Return the address and keys of its SSH server."""
         public = (self._vm.host_key or self._image.file(f"{HOST_KEY}.pub").read_text()).split()
         return SshTarget(
             host=hypervisor_address(self._settings),
@@ -350,28 +355,38 @@ class DesktopVm(ProbedDesktop):
         )
 
     def rest(self) -> None:
-        """Pause it: an idle desktop under emulation uses a fifth of a processor."""
+        """Pause the machine: an idle desktop under emulation uses a fifth of a CPU."""
         with contextlib.suppress(MesocosmError):
             self._hypervisor.qmp(self.info.machine_id, "stop")
 
     def return_to(self, snapshot: str) -> ResetReport:
-        """Bring it back to a snapshot, whether it runs, is paused or is stopped; it runs afterwards.
+        """Reset a running, paused or stopped machine to a snapshot; it runs afterwards.
 
-        A guest is not asked anything before it goes back: what its last user left may not answer.
+        The guest gets no request before the reset, as it may not answer in the state its last user
+        left it in. If its QEMU cannot rewind, a new one is started: the guest's root can eject its
+        own disk.
 
         Raises:
-            MesocosmError: it cannot; the machine must not be used.
+            MesocosmError: the reset failed; the machine must not be used.
         """
         name = self.info.machine_id
         state = self._hypervisor.state(name)
-        if state not in {"running", "paused"}:
-            self.start()
-        elif self._link is None or self._link.is_closed:
-            self.reconnect()
-        return self.snapshots.rewind(snapshot, is_paused=state == "paused")
+        if state in {"running", "paused"}:
+            try:
+                if self._link is None or self._link.is_closed:
+                    self.reconnect()
+                return self.snapshots.rewind(snapshot, is_paused=state == "paused")
+            except (LinkError, SnapshotError) as exc:
+                if self.template is not None:
+                    raise
+                _log.warning("%s cannot be rewound; its QEMU is restarted: %s", name, exc)
+                self.release()
+                self._hypervisor.destroy(name)
+        self.start()
+        return self.snapshots.rewind(snapshot)
 
     def reconnect(self) -> LinkClient:
-        """Return a new link to its probe, which need not answer yet; `LinkClient.resync` once it does.
+        """Return a new link to its probe, which need not answer yet; `LinkClient.resync` waits for it.
 
         Raises:
             LinkClosedError: its QEMU is gone.

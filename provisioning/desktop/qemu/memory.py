@@ -1,8 +1,8 @@
-"""Give a paused QEMU's guest the RAM back that a file holds, which QEMU maps privately.
+"""Restores the RAM of a paused QEMU's guest from a file that QEMU maps privately.
 
-Pages that the guest wrote to since are QEMU's own; all others are still the file's. The kernel
-tells which are which, so only the former are written, and none is missed: a page that was copied
-once stays QEMU's own, in memory or swapped out.
+Pages that the guest has written to are QEMU's private copies; all others are still the file's. The
+kernel reports which pages are private, so only these are written, and none is missed: a copied page
+stays private, in memory or swapped out.
 
 Source: Linux, Documentation/admin-guide/mm/pagemap.rst; process_vm_writev(2); proc(5), ``maps``.
 """
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ENTRY_BYTES = 8
-# In the last byte of an entry: the page is in memory, is swapped out, is the file's.
+# Flags in the last byte of an entry: the page is in memory, is swapped out, is the file's.
 _PRESENT, _SWAPPED, _OF_FILE = 0x80, 0x40, 0x20
 # Source: limits.h, IOV_MAX.
-_PIECES_A_CALL = 1024
+_MAX_RANGES_PER_CALL = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """A part of a file as a process maps it: where it starts, in the process and in the file, bytes."""
+    """A mapped part of a file: its address in the process, its size, and its file offset, in bytes."""
 
     address: int
     size: int
@@ -42,18 +42,19 @@ class Mapping:
 
 
 def restore_memory(process: Path, file: Path) -> int:
-    """Write the content of a file over all pages that a process has of its own where it maps it.
+    """Overwrite a process's private pages of a mapped file with the file's content.
 
     Args:
-        process: its folder in ``/proc``; it stands still, or what it writes meanwhile may stay.
-        file: mapped privately, and as it was when it was mapped.
+        process: folder of the process in ``/proc``; the process must be paused, otherwise its
+            concurrent writes may remain.
+        file: file that is mapped privately, unchanged since it was mapped.
 
     Returns:
         Bytes written.
 
     Raises:
-        MachineError: the process is gone, or does not map the file privately, or this process may
-            not write to its memory; how much was written is not known.
+        MachineError: the process is gone, or does not map the file privately, or this process has
+            no permission to write to its memory; an unknown part may have been written.
     """
     try:
         mappings = find_mappings(process, file)
@@ -67,17 +68,18 @@ def restore_memory(process: Path, file: Path) -> int:
             )
     except (OSError, ValueError) as exc:
         raise MachineError(
-            f"The memory of process {process.name} cannot be given back.", details=str(exc)
+            f"The memory of process {process.name} cannot be restored.", details=str(exc)
         ) from exc
 
 
 def find_mappings(process: Path, file: Path) -> list[Mapping]:
-    """Return where a process maps a file privately.
+    """Return a process's private mappings of a file.
 
-    The process may see the file by another path and device: it is told by its inode and its name.
+    The process may see the file under another path and device, so the file is identified by its
+    inode and name.
     """
     inode = file.stat().st_ino
-    found = []
+    mappings = []
     for line in (process / "maps").read_text().splitlines():
         fields = line.split(maxsplit=5)
         if len(fields) < 6 or int(fields[4]) != inode or os.path.basename(fields[5]) != file.name:  # noqa: PLR2004, PTH119 - proc(5); not a path here
@@ -85,14 +87,14 @@ def find_mappings(process: Path, file: Path) -> list[Mapping]:
         start, end = (int(text, 16) for text in fields[0].split("-"))
         if fields[1][3] != "p":
             raise MachineError(f"Process {process.name} shares {file}, so it was altered.")
-        found.append(Mapping(start, end - start, int(fields[2], 16)))
-    return found
+        mappings.append(Mapping(start, end - start, int(fields[2], 16)))
+    return mappings
 
 
 def _restore(pid: int, mapping: Mapping, source: int, pagemap: int) -> int:
-    """Write a mapping's content over the pages that are the process's own; return how many bytes."""
+    """Overwrite the private pages of a mapping with the file's content; return the bytes written."""
     written = 0
-    for local, remote, size in _pieces(mapping, source, pagemap):
+    for local, remote, size in _private_ranges(mapping, source, pagemap):
         done = _write(pid, local, remote)
         if done != size:
             raise OSError(f"{done} of {size} bytes were written.")
@@ -100,29 +102,29 @@ def _restore(pid: int, mapping: Mapping, source: int, pagemap: int) -> int:
     return written
 
 
-def _pieces(
+def _private_ranges(
     mapping: Mapping, source: int, pagemap: int
 ) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint64], int]]:
-    """Return what to write, in calls: where from, where to, as rows (address, bytes), and how much."""
+    """Yield one batch per write call: source and target as rows of (address, bytes), and total bytes."""
     pages = mapping.size // mmap.PAGESIZE
     raw = os.pread(pagemap, pages * _ENTRY_BYTES, mapping.address // mmap.PAGESIZE * _ENTRY_BYTES)
     if len(raw) != pages * _ENTRY_BYTES:
-        raise OSError(f"{len(raw)} bytes of {pages} pages were told.")
+        raise OSError(f"The kernel returned {len(raw)} bytes for {pages} pages.")
     flags = np.frombuffer(raw, np.uint8)[_ENTRY_BYTES - 1 :: _ENTRY_BYTES]
-    is_own = np.zeros(pages + 2, bool)
-    is_own[1:-1] = (flags & (_PRESENT | _SWAPPED) != 0) & (flags & _OF_FILE == 0)
-    edges = np.flatnonzero(is_own[1:] != is_own[:-1])
+    is_private = np.zeros(pages + 2, bool)
+    is_private[1:-1] = (flags & (_PRESENT | _SWAPPED) != 0) & (flags & _OF_FILE == 0)
+    edges = np.flatnonzero(is_private[1:] != is_private[:-1])
     bounds = edges.reshape(-1, 2).astype(np.uint64) * np.uint64(mmap.PAGESIZE)
     sizes = bounds[:, 1] - bounds[:, 0]
     local = np.column_stack([bounds[:, 0] + np.uint64(source + mapping.offset), sizes])
     remote = np.column_stack([bounds[:, 0] + np.uint64(mapping.address), sizes])
-    for first in range(0, len(sizes), _PIECES_A_CALL):
-        part = slice(first, first + _PIECES_A_CALL)
+    for first in range(0, len(sizes), _MAX_RANGES_PER_CALL):
+        part = slice(first, first + _MAX_RANGES_PER_CALL)
         yield local[part].copy(), remote[part].copy(), int(sizes[part].sum())
 
 
 def _write(pid: int, local: NDArray[np.uint64], remote: NDArray[np.uint64]) -> int:
-    """Call process_vm_writev(2) with rows of (address, bytes); return the bytes that it wrote."""
+    """Call process_vm_writev(2) with rows of (address, bytes); return the bytes written."""
     written = int(
         _LIBC.process_vm_writev(
             pid, local.ctypes.data, len(local), remote.ctypes.data, len(remote), 0

@@ -1,8 +1,8 @@
-"""Save and load the state of QEMU's devices as a migration stream; the RAM stays in its file.
+"""Saves and loads the state of QEMU's devices as a migration stream; the RAM stays in its file.
 
-libvirt runs QEMU in a sandbox that may start no program, so the stream goes over a unix socket.
+libvirt runs QEMU in a sandbox that cannot start programs, so the stream uses a Unix socket.
 Source: QEMU 7.2, docs/devel/migration.rst; ``x-ignore-shared`` leaves out RAM that is mapped
-shared, whose file then is the RAM's saved state.
+shared, so that its file is the saved state of the RAM.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _CAPABILITIES = {"capabilities": [{"capability": "x-ignore-shared", "state": Tru
 
 
 class StreamMark(NamedTuple):
-    """What a stream was when QEMU sent it.
+    """Size and digest of a stream as QEMU sent it.
 
     Attributes:
-        size_bytes: of all of it.
+        size_bytes: total size.
         digest: SHA-256, 64 hexadecimal digits.
     """
 
@@ -45,19 +45,19 @@ class StreamMark(NamedTuple):
 def save_stream(
     hypervisor: Hypervisor, name: str, file: Path, *, clock: Clock = SYSTEM_CLOCK
 ) -> StreamMark:
-    """Write the state of a paused domain's devices to a file, and verify what was written.
+    """Write the state of a paused domain's devices to a file, and verify the file.
 
     Args:
-        hypervisor: where the domain runs.
-        name: of the domain; its RAM is a shared file.
-        file: to be written; a socket is made beside it for as long as this takes.
-        clock: waits.
+        hypervisor: hypervisor that runs the domain.
+        name: name of the domain; its RAM is a shared file.
+        file: file to write; a temporary socket is created next to it.
+        clock: clock used for waits.
 
     Returns:
-        What QEMU sent, which `load_stream` requires.
+        The mark of the stream, which `require_mark` checks.
 
     Raises:
-        SnapshotError: QEMU did not send all of it in time, or the file does not hold all of it.
+        SnapshotError: QEMU did not send the whole state in time, or the file is incomplete.
         MachineError: QEMU is gone or refused.
     """
     address = file.with_suffix(".sock")
@@ -72,11 +72,11 @@ def save_stream(
             try:
                 ignore_shared_ram(hypervisor, name)
                 hypervisor.qmp(name, "migrate", {"uri": f"unix:{address}"})
-                # QEMU that ends earlier leaves a stream that cannot be loaded.
+                # If QEMU ended before completion, the stream could not be loaded.
                 _wait(hypervisor, name, clock)
             except MesocosmError:
                 server.close()
-                receiver.require_no_error()  # what broke the stream off is the cause
+                receiver.require_no_error()  # an error of the receiver is the cause
                 raise
             mark = receiver.finish()
     finally:
@@ -86,9 +86,9 @@ def save_stream(
 
 
 def ignore_shared_ram(hypervisor: Hypervisor, name: str) -> None:
-    """Let a domain save and load its state without the RAM that is mapped from a file, from now on.
+    """Make a domain save and load its state without RAM that is mapped from a file, from now on.
 
-    It saves such a state only where it shares its RAM with the file, and loads it where it maps one.
+    To save such a state, its RAM must be shared with the file; to load one, it must map a file.
 
     Raises:
         MachineError: QEMU is gone or refused.
@@ -98,9 +98,9 @@ def ignore_shared_ram(hypervisor: Hypervisor, name: str) -> None:
 
 @contextlib.contextmanager
 def whole_snapshots(hypervisor: Hypervisor, name: str) -> Iterator[None]:
-    """Let a domain within a block save snapshots that any other one loads, and load those.
+    """Within a block, let a domain save snapshots that any domain can load, and load such ones.
 
-    QEMU writes into each snapshot which capabilities were on, and loads no others.
+    QEMU stores the enabled capabilities in each snapshot, and loads only a snapshot that matches.
 
     Raises:
         MachineError: QEMU is gone or refused.
@@ -120,10 +120,10 @@ def whole_snapshots(hypervisor: Hypervisor, name: str) -> Iterator[None]:
 
 
 def require_mark(file: Path, mark: StreamMark) -> bytes:
-    """Return the content of a file, which must be what QEMU sent.
+    """Return the content of a file after checking that it is what QEMU sent.
 
     Raises:
-        SnapshotError: it is not, or cannot be read.
+        SnapshotError: the file has other content, or cannot be read.
     """
     try:
         data = file.read_bytes()
@@ -133,8 +133,8 @@ def require_mark(file: Path, mark: StreamMark) -> bytes:
     if actual != mark:
         raise SnapshotError(
             f"{file} is not the state that QEMU sent.",
-            details=f"It has {actual.size_bytes} bytes of {mark.size_bytes}, "
-            f"digest {actual.digest[:12]} instead of {mark.digest[:12]}.",
+            details=f"Expected {mark.size_bytes} bytes with digest {mark.digest[:12]}, "
+            f"got {actual.size_bytes} bytes with digest {actual.digest[:12]}.",
             resolution="Check the free space of the state folder with `mesocosm doctor`.",
         )
     return data
@@ -148,21 +148,21 @@ def load_stream(
     *,
     clock: Clock = SYSTEM_CLOCK,
 ) -> None:
-    """Load a stream into a domain that was started to wait for one; it is paused afterwards.
+    """Load a stream into a domain that was started with ``is_incoming``; it is paused afterwards.
 
     Args:
-        hypervisor: where the domain runs.
-        name: of the domain.
-        data: what `require_mark` returned.
-        address: of the socket to be made; QEMU and this process can reach its folder.
-        clock: waits.
+        hypervisor: hypervisor that runs the domain.
+        name: name of the domain.
+        data: the return value of `require_mark`.
+        address: path of the socket to create, in a folder that QEMU and this process can reach.
+        clock: clock used for waits.
 
     Raises:
-        SnapshotError: QEMU did not take it.
+        SnapshotError: QEMU did not load the stream.
         MachineError: QEMU is gone or refused.
     """
     ignore_shared_ram(hypervisor, name)
-    # The guest tells of its address itself; each round would wake its network, and who listens to it.
+    # The guest announces its address itself; each round would wake its network and its listeners.
     hypervisor.qmp(name, "migrate-set-parameters", {"announce-rounds": 0})
     hypervisor.qmp(name, "migrate-incoming", {"uri": f"unix:{address}"})
     try:
@@ -172,17 +172,17 @@ def load_stream(
             client.sendall(data)
         _wait(hypervisor, name, clock)
     except OSError as exc:
-        raise SnapshotError(f"{name} did not take its saved state.", str(exc)) from exc
+        raise SnapshotError(f"{name} did not load its saved state.", str(exc)) from exc
     finally:
         address.unlink(missing_ok=True)
 
 
 class _Receiver(threading.Thread):
-    """Writes what QEMU sends to a file, and notes what was sent.
+    """Writes what QEMU sends to a file, and records its size and digest.
 
     Args:
-        server: listens where QEMU connects.
-        file: to be written.
+        server: the listening socket that QEMU connects to.
+        file: file to write.
     """
 
     def __init__(self, server: socket.socket, file: Path) -> None:
@@ -201,10 +201,10 @@ class _Receiver(threading.Thread):
             self._error = exc
 
     def require_no_error(self) -> None:
-        """Wait for the end, and require that it went well.
+        """Wait for the end of the stream, and require that it was received without an error.
 
         Raises:
-            SnapshotError: it did not.
+            SnapshotError: the stream could not be received or written.
         """
         self.join(_TIMEOUT_S)
         if self._error is not None:
@@ -215,16 +215,16 @@ class _Receiver(threading.Thread):
             ) from self._error
 
     def finish(self) -> StreamMark:
-        """Wait for the end of the stream and return what it was.
+        """Wait for the end of the stream and return its mark.
 
         Raises:
-            SnapshotError: it was not received or written in full.
+            SnapshotError: the stream was not received or written completely.
         """
         self.require_no_error()
         if self.is_alive():
             raise SnapshotError(
                 f"QEMU did not end its stream within {_TIMEOUT_S:g} s.",
-                details=f"{self._size_bytes} bytes came.",
+                details=f"{self._size_bytes} bytes were received.",
             )
         return StreamMark(self._size_bytes, self._digest.hexdigest())
 
@@ -243,9 +243,10 @@ def _wait(hypervisor: Hypervisor, name: str, clock: Clock) -> None:
         reply = hypervisor.qmp(name, "query-migrate")
         if reply.get("status") == "failed":
             raise SnapshotError(
-                f"QEMU of {name} could not move its state.", details=reply.get("error-desc", "")
+                f"QEMU of {name} could not migrate its state.",
+                details=reply.get("error-desc", ""),
             )
         return "completed" if reply.get("status") == "completed" else ""
 
     if not wait_until(status, timeout_s=_TIMEOUT_S, every_s=_EVERY_S, clock=clock):
-        raise SnapshotError(f"QEMU of {name} did not move its state within {_TIMEOUT_S:g} s.")
+        raise SnapshotError(f"QEMU of {name} did not migrate its state within {_TIMEOUT_S:g} s.")

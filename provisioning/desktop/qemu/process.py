@@ -1,4 +1,4 @@
-"""Find the process of a domain's QEMU: it runs in a container, on this host's kernel."""
+"""Finds the QEMU process of a domain, which runs in a container on this host's kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GUEST = re.compile(rb"guest=([\w-]+),")
 
 
 def qemu_processes(proc: Path = PROC) -> Iterator[tuple[str, Path]]:
-    """Return the domain and the folder in ``/proc`` of each QEMU that this process can see."""
+    """Yield the domain and the ``/proc`` folder of each QEMU that this process can see."""
     for folder in proc.glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it ended meanwhile
             if match := _GUEST.search((folder / "cmdline").read_bytes()):
@@ -23,5 +23,5 @@ def qemu_processes(proc: Path = PROC) -> Iterator[tuple[str, Path]]:
 
 
 def find_qemu(name: str, proc: Path = PROC) -> Path | None:
-    """Return the folder in ``/proc`` of a domain's QEMU; None where this process sees none."""
+    """Return the ``/proc`` folder of a domain's QEMU; None if this process cannot see it."""
     return next((folder for domain, folder in qemu_processes(proc) if domain == name), None)

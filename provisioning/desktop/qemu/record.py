@@ -1,4 +1,4 @@
-"""What is kept of a desktop VM."""
+"""The record of a desktop VM."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class QemuRecord(BaseRecord):
 
     Attributes:
         memory_mib: its RAM.
-        cpus: virtual CPUs.
-        ssh_port: port of the hypervisor container that leads to its SSH server.
-        mac: address of its network card.
-        template: folder of the template that it is a fork of.
-        backing: size in bytes and time of change, ns, of the image's disk under its own.
-        host_key: public key of its SSH server; empty for the image's own.
+        cpus: number of virtual CPUs.
+        ssh_port: port of the hypervisor container that is forwarded to its SSH server.
+        mac: MAC address of its network card.
+        template: folder of the template that it was forked from.
+        backing: size in bytes and modification time in ns of the image's disk that backs its own.
+        host_key: public key of its SSH server; empty if it is the image's.
     """
 
     shows_vnc: ClassVar[bool] = True

@@ -1,11 +1,11 @@
-"""What a desktop is rewound from: its RAM at ``ready`` as a file, and a snapshot without RAM.
+"""The base that a desktop is rewound from: its RAM at ``ready`` as a file, and a snapshot without RAM.
 
-A snapshot that holds the RAM is loaded page by page, all of them, however few the guest wrote to. So a
-saved desktop keeps its RAM in a file beside its disk as well, which its QEMU maps privately, as forks do
-with their template's. To rewind it is to give it back what it wrote to, and to load the rest.
+Loading a snapshot that holds the RAM reads all pages, however few the guest has written to. So a saved
+desktop also keeps its RAM in a file next to its disk, which its QEMU maps privately, as forks map their
+template's. A rewind restores the pages that the guest has written to, and loads the other state.
 
-The whole snapshot stays: it is loaded where this process may not write to QEMU's memory, and
-templates are made of it.
+The full snapshot stays: it is loaded if this process has no permission to write to QEMU's memory, and
+templates are made from it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from provisioning.desktop.qemu.connection import Hypervisor
 
 RAM = "ram"
-"""Name of the file of a machine or template that holds its RAM."""
+"""Name of the RAM file of a machine or template."""
 
 DEVICES_AT_READY = f"{READY}-without-ram"
-"""The snapshot of everything but the RAM, in the machine's disk."""
+"""Name of the snapshot of everything except the RAM, in the machine's disk."""
 
 _RECORD = "rewind_base.json"
 _LINK_GONE_S = 1.0
@@ -46,11 +46,11 @@ _log = logging.getLogger(__name__)
 
 
 class BaseRecord(BaseModel):
-    """What a machine's RAM file was when it was made.
+    """The record of a machine's RAM file when it was made.
 
     Attributes:
-        saved: SHA-256 of what the snapshot ``ready`` is verified by: another one is another state.
-        ram: mark of the file.
+        saved: SHA-256 of the state that ``ready`` is verified by; identifies the snapshot.
+        ram: mark of the RAM file.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -61,10 +61,10 @@ class BaseRecord(BaseModel):
 
 
 def find_base(folder: Path) -> Path | None:
-    """Return the RAM file that a machine is rewound from; None where it has none that fits ``ready``.
+    """Return the RAM file that a machine is rewound from; None if it has none that matches ``ready``.
 
     Args:
-        folder: of the machine.
+        folder: the machine's folder.
     """
     ram = folder / RAM
     try:
@@ -78,9 +78,9 @@ def find_base(folder: Path) -> Path | None:
 
 
 def have_base(vm: SavedVm) -> Path | None:
-    """Return what `find_base` does of a desktop that does not run; it is made where it is missing.
+    """Return the RAM file of a stopped desktop as `find_base` does, making it if it is missing.
 
-    Where it cannot be made, rewinds load the whole snapshot.
+    If it cannot be made, rewinds load the full snapshot.
     """
     folder = vm.folder.path
     if base := find_base(folder):
@@ -88,15 +88,15 @@ def have_base(vm: SavedVm) -> Path | None:
     try:
         _make_base(vm)
     except (MesocosmError, OSError) as exc:
-        _log.warning("%s: rewinds load all of its RAM: %s", vm.info.machine_id, exc)
+        _log.warning("%s: rewinds will load the full snapshot: %s", vm.info.machine_id, exc)
     return find_base(folder)
 
 
 def _make_base(vm: SavedVm) -> None:
-    """Make it of the snapshot ``ready``, by a QEMU whose RAM is the file.
+    """Make the base from the snapshot ``ready``, with a QEMU whose RAM is the file.
 
     Raises:
-        MesocosmError, OSError: it cannot be made; nothing is left of it.
+        MesocosmError, OSError: the base cannot be made; nothing of it remains.
     """
     folder, name, hypervisor = vm.folder.path, vm.info.machine_id, vm.hypervisor
     _forget_base(folder)
@@ -117,54 +117,54 @@ def _make_base(vm: SavedVm) -> None:
 
 
 def _forget_base(folder: Path) -> None:
-    """Remove what a machine is rewound from; its whole snapshot stays."""
+    """Remove a machine's base; its full snapshot stays."""
     for name in (_RECORD, RAM):
         (folder / name).unlink(missing_ok=True)
 
 
 def give_back_ram(hypervisor: Hypervisor, name: str, ram: Path) -> bool:
-    """Give the RAM at ``ready`` back to a paused QEMU that maps it; nobody is connected to its probe.
+    """Restore the RAM at ``ready`` of a paused QEMU that maps it and has no probe connection.
 
     Args:
-        hypervisor: where the domain runs.
-        name: of the domain.
-        ram: what `find_base` returned.
+        hypervisor: hypervisor that runs the domain.
+        name: name of the domain.
+        ram: the return value of `find_base`.
 
     Returns:
-        Whether it was done; else the whole snapshot must be loaded.
+        Whether the RAM was restored; if not, the full snapshot must be loaded.
     """
     try:
         process = find_qemu(name)
         if process is None:
-            raise SnapshotError(f"The process of {name} is not seen from here.")
+            raise SnapshotError(f"The QEMU process of {name} is not visible to this process.")
         _require_no_link(hypervisor, name)
         written = restore_memory(process, ram)
     except MesocosmError as exc:
-        _log.warning("%s: all of its RAM is loaded instead: %s", name, exc)
+        _log.warning("%s: the full snapshot is loaded instead: %s", name, exc)
         return False
-    _log.debug("%s: %d KiB of RAM were given back", name, written >> 10)
+    _log.debug("%s: %d KiB of RAM were restored", name, written >> 10)
     return True
 
 
 def load_devices(hypervisor: Hypervisor, name: str) -> bool:
-    """Load all but the RAM at ``ready`` into a QEMU that was told to ignore its RAM.
+    """Load the state at ``ready``, except RAM, into a QEMU for which `ignore_shared_ram` was called.
 
     Returns:
-        Whether it was done; else the whole snapshot must be loaded.
+        Whether the state was loaded; if not, the full snapshot must be loaded.
     """
     try:
         _monitor(hypervisor, name, f"loadvm {DEVICES_AT_READY}")
     except MesocosmError as exc:
-        _log.warning("%s: its whole snapshot is loaded instead: %s", name, exc)
+        _log.warning("%s: the full snapshot is loaded instead: %s", name, exc)
         return False
     return True
 
 
 def _require_no_link(hypervisor: Hypervisor, name: str) -> None:
-    """Wait until QEMU has seen that nobody is connected to the probe: it writes to RAM when it does.
+    """Wait until QEMU has handled the end of the probe's connection, since that writes to RAM.
 
     Raises:
-        SnapshotError: somebody still is.
+        SnapshotError: a client is still connected.
     """
 
     def is_gone() -> bool:
@@ -172,11 +172,14 @@ def _require_no_link(hypervisor: Hypervisor, name: str) -> None:
         return not any(PROBE_SOCKET in row["filename"] and _is_connected(row) for row in rows)
 
     if not wait_until(is_gone, timeout_s=_LINK_GONE_S, every_s=_EVERY_S):
-        raise SnapshotError(f"Somebody is still connected to the probe of {name}.")
+        raise SnapshotError(f"A client is still connected to the probe of {name}.")
 
 
 def _is_connected(chardev: Mapping[str, str]) -> bool:
-    """Return whether a socket has a client. Source: QEMU 7.2, chardev/char-socket.c."""
+    """Return whether a socket has a client.
+
+    Source: QEMU 7.2, chardev/char-socket.c.
+    """
     return not chardev["filename"].startswith("disconnected:")
 
 

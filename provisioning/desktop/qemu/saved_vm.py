@@ -1,4 +1,4 @@
-"""A saved VM, and the files that other VMs are made of: whether they are what they were."""
+"""The interface of a saved VM, and checks that the files other VMs start from are unchanged."""
 
 from __future__ import annotations
 
@@ -15,50 +15,50 @@ if TYPE_CHECKING:
 
 
 class SavedVm(Protocol):
-    """What a template is made of: a running VM that has the snapshot ``ready``."""
+    """A running VM with the snapshot ``ready``, from which a template is made."""
 
     @property
     def info(self) -> MachineInfo:
-        """Name and image."""
+        """Return its name and image."""
         ...
 
     @property
     def folder(self) -> MachineFolder:
-        """Where its disk and its snapshots are."""
+        """Return the folder of its disk and its snapshots."""
         ...
 
     @property
     def spec(self) -> DomainSpec:
-        """How its QEMU is started."""
+        """Return how its QEMU is started."""
         ...
 
     @property
     def hypervisor(self) -> Hypervisor:
-        """What runs it."""
+        """Return the hypervisor that runs it."""
         ...
 
     @property
     def backing(self) -> Path:
-        """The image's disk below its own."""
+        """Return the image's disk that backs its own disk."""
         ...
 
 
 FileMark = tuple[int, int]
-"""Size of a file in bytes, and time of its last change in ns: another one is another file."""
+"""Size of a file in bytes, and its modification time in ns; a file with another mark has changed."""
 
 
 def mark_of(path: Path) -> FileMark:
     """Return the mark of a file.
 
     Raises:
-        OSError: there is none.
+        OSError: the file does not exist.
     """
     status = path.stat()
     return status.st_size, status.st_mtime_ns
 
 
 def altered(path: Path, mark: FileMark) -> str:
-    """Return in one line how a file differs from its mark; empty when it does not."""
+    """Return in one line how a file differs from its mark; empty if it does not."""
     try:
         return "" if mark_of(path) == mark else f"{path} was altered"
     except OSError:
@@ -66,9 +66,9 @@ def altered(path: Path, mark: FileMark) -> str:
 
 
 def write_back(path: Path) -> None:
-    """Write a file back to the disk: a host that crashes keeps it, and its time of change is the last.
+    """Sync a file to the disk, so that it survives a host crash and its modification time is final.
 
-    RAM that was mapped is written back long after, which counts as a change.
+    Otherwise mapped RAM is written back much later, which changes the modification time.
     """
     with path.open("rb") as file:
         os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""See a VM from the host: QEMU writes its frame to a file; nothing in the guest takes part."""
+"""Captures a VM's screen from the host: QEMU writes the frame to a file, without the guest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from provisioning.desktop.qemu.connection import Hypervisor
     from provisioning.protocols import Frame
 
-# One white-space byte ends the header; what follows is pixels, whatever it looks like.
+# One white-space byte ends the header; everything after it is pixel data.
 _HEADER = re.compile(rb"P6\s+(\d+)\s+(\d+)\s+255\s")
 
 
@@ -24,9 +24,9 @@ class VmScreen:
     """A `provisioning.protocols.Screen` over QMP's ``screendump``.
 
     Args:
-        hypervisor: where the domain runs.
-        name: of the domain.
-        folder: both QEMU and this process can reach it under the same path.
+        hypervisor: hypervisor that runs the domain.
+        name: name of the domain.
+        folder: a folder that QEMU and this process reach under the same path.
     """
 
     def __init__(self, hypervisor: Hypervisor, name: str, folder: Path) -> None:
@@ -38,14 +38,14 @@ class VmScreen:
 
     @property
     def seen_by(self) -> str:
-        """What takes the pictures."""
+        """Return the name of what captures the screen."""
         return "QEMU"
 
     def capture(self) -> Frame:
-        """Take a picture: uint8 array (H, W, 3), RGB, origin top left.
+        """Take a screenshot: uint8 array (H, W, 3), RGB, origin top left.
 
         Raises:
-            MachineError: QEMU is gone or gave no picture.
+            MachineError: QEMU is gone or returned no screenshot.
         """
         with self._lock:
             arguments = {"filename": str(self._path), "format": "ppm"}
@@ -55,9 +55,9 @@ class VmScreen:
             return frame
 
     def last_size(self) -> tuple[int, int]:
-        """Return width and height of the last picture in px, of a new one where there is none.
+        """Return width and height in px of the last screenshot, or of a new one if there is none.
 
-        What acts on the screen goes by what was seen of it, and need not look again.
+        Input refers to the last screenshot, so it does not need a new one.
         """
         return self._last_size or self.size()
 
@@ -68,19 +68,20 @@ class VmScreen:
 
 
 def parse_ppm(data: bytes) -> Frame:
-    """Read a binary PPM with 8 bits a channel, as QEMU writes it.
+    """Parse a binary PPM with 8 bits per channel, as QEMU writes it.
 
     Raises:
-        MachineError: it is none.
+        MachineError: the data is not such a PPM.
     """
     header = _HEADER.match(data)
     if header is None:
-        raise MachineError("QEMU gave a picture that is no PPM.", details=repr(data[:32]))
+        raise MachineError("QEMU wrote a screenshot that is not a PPM.", details=repr(data[:32]))
     width, height = int(header[1]), int(header[2])
     size_bytes = width * height * 3
     if len(data) - header.end() != size_bytes:
         raise MachineError(
-            "QEMU gave half a picture.", details=f"{len(data) - header.end()} of {size_bytes} B"
+            "QEMU wrote an incomplete screenshot.",
+            details=f"{len(data) - header.end()} of {size_bytes} B",
         )
     pixels = np.frombuffer(data, dtype=np.uint8, count=size_bytes, offset=header.end())
     return pixels.reshape(height, width, 3)

@@ -1,4 +1,4 @@
-"""libvirt's own screenshot, which `screendump` is measured against."""
+"""libvirt's own screenshot, the baseline that benchmarks compare `screendump` with."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class LibvirtScreen:
-    """The picture of a domain by ``virDomainScreenshot``: a file of libvirtd's, then a stream.
+    """Screenshots of a domain by ``virDomainScreenshot``: libvirtd writes a file, then streams it.
 
     Args:
-        uri: of libvirtd.
-        name: of the domain.
+        uri: URI of libvirtd.
+        name: name of the domain.
 
     Raises:
         RequirementError: libvirtd does not answer.
@@ -34,10 +34,10 @@ class LibvirtScreen:
             raise RequirementError("The hypervisor does not answer.", details=str(exc)) from exc
 
     def capture(self) -> Frame:
-        """Take a picture: uint8 array (H, W, 3), RGB, origin top left.
+        """Take a screenshot: uint8 array (H, W, 3), RGB, origin top left.
 
         Raises:
-            MachineError: libvirt gave none.
+            MachineError: libvirt returned no valid screenshot.
         """
         data = io.BytesIO()
         try:
@@ -47,13 +47,15 @@ class LibvirtScreen:
             stream.recvAll(lambda _stream, chunk, out: out.write(chunk), data)
             stream.finish()
         except libvirt.libvirtError as exc:
-            raise MachineError(f"libvirt gave no picture of {self._name}.", str(exc)) from exc
+            raise MachineError(f"libvirt took no screenshot of {self._name}.", str(exc)) from exc
         try:
             with Image.open(data) as image:
                 return np.asarray(image.convert("RGB"))
         except (OSError, ValueError) as exc:
-            raise MachineError(f"libvirt gave a broken picture of {self._name}.", str(exc)) from exc
+            raise MachineError(
+                f"libvirt returned an invalid screenshot of {self._name}.", str(exc)
+            ) from exc
 
     def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         self._connection.close()

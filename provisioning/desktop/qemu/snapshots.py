@@ -1,8 +1,8 @@
-"""Save a running VM and rewind it, RAM and disk, inside the same QEMU.
+"""Saves a running VM and rewinds it, RAM and disk, inside the same QEMU process.
 
-libvirt's own revert starts QEMU anew (2.5-3.4 s, and breaks every connection of the guest);
+libvirt's own revert restarts QEMU (2.5-3.4 s, and breaks every connection of the guest);
 ``loadvm`` in the running process takes well under a second. The snapshot ``ready`` need not even be
-loaded in full: see `provisioning.desktop.qemu.rewind_base`.
+loaded completely: see `provisioning.desktop.qemu.rewind_base`.
 """
 
 from __future__ import annotations
@@ -35,36 +35,35 @@ if TYPE_CHECKING:
 
 
 class LinkHolder(Protocol):
-    """Who holds the link to a VM's probe."""
+    """The holder of the link to a VM's probe."""
 
     @property
     def link(self) -> LinkClient:
-        """Requests to the probe."""
+        """Return the link to the probe."""
         ...
 
     def release(self) -> None:
-        """Let the link go."""
+        """Close the link."""
         ...
 
     def reconnect(self) -> LinkClient:
-        """Return a link to a guest that does not run yet; `LinkClient.resync` once it does."""
+        """Return a link to a guest that does not run yet; `LinkClient.resync` waits for it."""
         ...
 
 
 class VmSnapshots:
     """`provisioning.protocols.Snapshots` over QEMU's ``savevm`` and ``loadvm``.
 
-    Beside each snapshot, which lies in the machine's qcow2 overlay, stand the digest of the
-    guest's state at the moment of saving and its picture; a rewind that does not reproduce them is
-    refused.
+    Each snapshot in the machine's qcow2 overlay is accompanied by the digest of the guest's state
+    at the time of saving and by its picture; a rewind that does not reproduce them fails.
 
     Args:
-        hypervisor: where the domain runs.
-        name: of the domain.
-        folder: of the machine; digests go to ``snapshots/`` below it.
-        holder: of the link to the probe.
-        screen: of the machine, seen from the host.
-        clock: sets the guest's clock and measures.
+        hypervisor: hypervisor that runs the domain.
+        name: name of the domain.
+        folder: the machine's folder; digests are stored in its ``snapshots/`` subfolder.
+        holder: holder of the link to the probe.
+        screen: screen of the machine, captured on the host.
+        clock: clock used for timing and to set the guest's clock.
     """
 
     def __init__(
@@ -86,13 +85,14 @@ class VmSnapshots:
         self._clock = clock
 
     def save(self, name: str) -> None:
-        """Save the whole state, RAM included; an older snapshot of that name is replaced.
+        """Save the whole state, including RAM; replaces an older snapshot of the same name.
 
-        The screen is watched for some seconds first: what moves on its own is not compared later.
+        Before, the screen is watched for some seconds: areas that change on their own are not
+        compared later.
 
         Raises:
-            SnapshotError: QEMU could not save it, the guest did not tell its state, or what it
-                told could never be verified.
+            SnapshotError: QEMU could not save the state, the guest did not report its state, or
+                the reported state could never be verified.
         """
         path = self._digest_path(name)
         path.unlink(missing_ok=True)
@@ -110,42 +110,42 @@ class VmSnapshots:
         except SnapshotError:
             raise
         except MesocosmError as exc:
-            raise SnapshotError(f"{self._name} does not tell its state.", str(exc)) from exc
+            raise SnapshotError(f"{self._name} did not report its state.", str(exc)) from exc
         SavedState(digest, picture).write(path)
 
     def rewind(self, name: str, *, is_paused: bool = False) -> ResetReport:
-        """Go back, find the probe again, set clock and random pool, and verify.
+        """Load a snapshot, reconnect to the probe, set clock and random pool, and verify.
 
-        Phases: ``memory`` (where the RAM need not be loaded: it is given back), ``load``, ``resync`` (the
+        Phases: ``memory`` (only if the RAM is restored from its file), ``load``, ``resync`` (the
         probe answers), ``verify`` (with clock and seed).
 
         Args:
-            name: of the snapshot.
-            is_paused: the guest does not run now; it does afterwards.
+            name: name of the snapshot.
+            is_paused: whether the guest is paused now; it runs afterwards.
 
         Raises:
-            SnapshotMissingError: there is no such snapshot.
-            SnapshotError: going back failed; the machine must not be used.
+            SnapshotMissingError: the snapshot does not exist.
+            SnapshotError: loading failed; the machine must not be used.
             ResetMismatchError: the machine differs from the snapshot; it must not be used.
         """
-        return self._go_back(name, path="rewind", is_paused=is_paused)
+        return self._load_and_verify(name, path="rewind", is_paused=is_paused)
 
     def restore(self, name: str) -> ResetReport:
-        """Do as `rewind` in a QEMU that was just started, paused; the guest runs afterwards.
+        """Load and verify as `rewind` does, in a new paused QEMU; the guest runs afterwards.
 
-        Raises: as `rewind`.
+        Raises the same errors as `rewind`.
         """
-        return self._go_back(name, path="restore", is_paused=True)
+        return self._load_and_verify(name, path="restore", is_paused=True)
 
     def list_snapshots(self) -> Sequence[str]:
         """Return the names of the snapshots, sorted."""
         return sorted(path.stem for path in self._folder.glob("*.json"))
 
     def delete_snapshot(self, name: str) -> None:
-        """Delete one.
+        """Delete a snapshot.
 
         Raises:
-            SnapshotMissingError: there is no such snapshot.
+            SnapshotMissingError: the snapshot does not exist.
             SnapshotError: QEMU could not delete it.
         """
         if not self._digest_path(name).is_file():
@@ -154,7 +154,7 @@ class VmSnapshots:
         picture_path(self._digest_path(name)).unlink(missing_ok=True)
         self._monitor("delvm", name)
 
-    def _go_back(self, name: str, *, path: str, is_paused: bool) -> ResetReport:
+    def _load_and_verify(self, name: str, *, path: str, is_paused: bool) -> ResetReport:
         before = self._require(name)
         phases = Phases(self._clock)
         try:
@@ -162,22 +162,24 @@ class VmSnapshots:
         except SnapshotError:
             raise
         except MesocosmError as exc:
-            raise SnapshotError(f"{self._name} cannot go back to {name}.", str(exc)) from exc
+            raise SnapshotError(
+                f"{self._name} cannot be rewound to the snapshot {name}.", str(exc)
+            ) from exc
         wake(link, self._screen, before, phases, name=self._name, clock=self._clock)
         return ResetReport(path=path, seconds=phases.total_s(), phases_s=phases.seconds)
 
     def _load(self, name: str, phases: Phases, *, is_paused: bool) -> LinkClient:
-        """Load a snapshot, by the fastest way that there is, let the guest run, and return the link."""
+        """Load a snapshot by the fastest available method, run the guest, and return the link."""
         link = None
         if name == READY and (base := find_base(self._machine_folder)):
             with phases.part("memory"):
                 if not is_paused:
                     self._hypervisor.qmp(self._name, "stop")
-                # What is on its way to the probe would be written into RAM that was given back already.
+                # Data in transit to the probe would otherwise be written into RAM already restored.
                 self._holder.release()
-                is_given_back = give_back_ram(self._hypervisor, self._name, base)
+                is_restored = give_back_ram(self._hypervisor, self._name, base)
             with phases.part("load"):
-                if not (is_given_back and load_devices(self._hypervisor, self._name)):
+                if not (is_restored and load_devices(self._hypervisor, self._name)):
                     self._monitor("loadvm", READY)
                 link = self._holder.reconnect()
         else:
@@ -198,7 +200,7 @@ class VmSnapshots:
             raise SnapshotError(
                 f"QEMU refused {command} {name}.",
                 details=output,
-                resolution="Check the free space of the state folder with `mesocosm doctor`.",
+                resolution="Restart the machine; `mesocosm doctor` shows the free disk space.",
             )
 
     def _require(self, name: str) -> SavedState:
@@ -209,20 +211,20 @@ class VmSnapshots:
         except (OSError, ValueError) as exc:
             raise SnapshotError(
                 f"The snapshot {name!r} of {self._name} cannot be verified.",
-                details=f"What it must look like is damaged, or an older version's: {exc}",
-                resolution="Save it anew; `mesocosm machine delete` removes the machine.",
+                details=f"Its reference state is damaged, or of an older version: {exc}",
+                resolution="Save it again, or remove the machine with `mesocosm machine delete`.",
             ) from exc
 
     def _missing(self, name: str) -> SnapshotMissingError:
         known = ", ".join(self.list_snapshots()) or "none"
         return SnapshotMissingError(
-            f"{self._name} has no snapshot called {name!r}.", details=f"It has: {known}."
+            f"{self._name} has no snapshot {name!r}.", details=f"Its snapshots: {known}."
         )
 
     def _digest_path(self, name: str) -> Path:
         if not name.replace("-", "").replace("_", "").isalnum():
             raise SnapshotError(
-                f"{name!r} is no name for a snapshot.",
+                f"{name!r} is not a valid snapshot name.",
                 resolution="Use letters, digits, - and _.",
             )
         return self._folder / f"{name}.json"

@@ -1,4 +1,4 @@
-"""Start a domain on what this host allows and has free."""
+"""Starts a domain with the disk I/O and the port that this host permits."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _PORTS_TRIED = 10
 
 
 def start_domain(hypervisor: Hypervisor, spec: DomainSpec, *, paused: bool = False) -> DomainSpec:
-    """Make a transient domain and start it.
+    """Create a transient domain and start it.
 
-    Two refusals are answered by another try. Docker from version 25 on keeps io_uring from
-    containers: the domain is started with threads, as are all later ones of this process. And its
-    port was drawn, so another machine may have it: another one is drawn.
+    Two refusals are retried. Docker 25 and later denies io_uring to containers: this domain and all
+    later ones of this process then use threads. And the randomly chosen port may be in use: then
+    another one is chosen.
 
     Returns:
-        What was started, with the port that was free.
+        The spec of the started domain, with the port that was free.
 
     Raises:
         MachineError: libvirt or QEMU refused.

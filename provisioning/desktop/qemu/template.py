@@ -1,16 +1,16 @@
-"""Templates: what forks start from, made once of a saved desktop.
+"""Templates that forks start from, made once from a saved desktop.
 
 ::
 
     <templates_dir>/<stamp>/
         ram             the guest's RAM; forks map it privately, so its pages are shared
-        devices         migration stream of everything but the RAM
-        disk.qcow2      the disk at that moment; each fork has an overlay on top
-        digest.json     the state that every fork is verified by, with its picture beside it
-        template.json   what it was made from
+        devices         migration stream of everything except the RAM
+        disk.qcow2      the disk at that time; each fork has an overlay on top
+        digest.json     the state that every fork is verified against, with its picture next to it
+        template.json   the record: what the template was made from
 
-The stamp digests all that the streams depend on: image, QEMU, CPU model, probe, size. A template
-with another stamp is never loaded; it is removed when the new one is made.
+The stamp is a digest of everything the streams depend on: image, QEMU, CPU model, probe, size. A
+template with another stamp is never loaded; it is removed when a new one is made.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 DEVICES, DISK, DIGEST, RECORD = "devices", "disk.qcow2", "digest.json", "template.json"
 TEMPLATE_PREFIX = "template-"
-"""Of the name of the domain that a template is made with."""
+"""Prefix of the name of the domain that makes a template."""
 
 TEMPLATE_VERSION: Literal[2] = 2
 _STAMP_DIGITS = 16
@@ -60,16 +60,16 @@ _COPY_TIMEOUT_S = 300.0
 
 
 class TemplateRecord(BaseModel):
-    """What a template is.
+    """The record of a template.
 
     Attributes:
-        stamp: digest of all that it depends on.
+        stamp: digest of everything it depends on.
         image: label of the image.
-        backing: path of the image's disk, under the template's own.
-        files: size in bytes and time of the last change, ns, of every file that forks are made of,
-            by name, or by path outside of the template; others mean that it was altered.
-        stream: what QEMU sent as the state of its devices.
-        seconds: how long it took to make.
+        backing: path of the image's disk, which backs the template's own.
+        files: mark (size in bytes, modification time in ns) of every file that forks use, by name,
+            or by path if outside the template; a file with another mark was altered.
+        stream: mark of QEMU's stream of the devices' state.
+        seconds: how long making the template took.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -89,7 +89,7 @@ class Template:
 
     Attributes:
         path: its folder.
-        record: what it is.
+        record: its record.
     """
 
     path: Path
@@ -97,27 +97,27 @@ class Template:
 
     @property
     def ram(self) -> Path:
-        """The RAM."""
+        """Return the path of the RAM file."""
         return self.path / RAM
 
     def devices(self) -> bytes:
-        """Read the stream of everything else, verified.
+        """Read and verify the stream of everything else.
 
         Raises:
-            SnapshotError: it is not what QEMU sent.
+            SnapshotError: the stream is not what QEMU sent.
         """
         return require_mark(self.path / DEVICES, self.record.stream)
 
     @property
     def disk(self) -> Path:
-        """What forks put their overlays on."""
+        """Return the path of the disk that backs the forks' overlays."""
         return self.path / DISK
 
     def saved(self) -> SavedState:
-        """Read the state that forks are verified by.
+        """Read the state that forks are verified against.
 
         Raises:
-            SnapshotError: it is gone or damaged.
+            SnapshotError: the state is gone or damaged.
         """
         path = self.path / DIGEST
         try:
@@ -126,13 +126,13 @@ class Template:
             raise SnapshotError(f"The template {self.path.name} is damaged.", str(exc)) from exc
 
     def warm(self) -> None:
-        """Ask the host to have the RAM in its cache, from where forks map it; not its holes."""
+        """Ask the kernel to load the RAM file, except its holes, into the page cache for forks."""
         with self.ram.open("rb") as file:
             for start, end in _extents(file.fileno()):
                 os.posix_fadvise(file.fileno(), start, end - start, os.POSIX_FADV_WILLNEED)
 
     def damage(self) -> str:
-        """Return what is wrong with it, in one line; empty when nothing is."""
+        """Return in one line how the template is damaged; empty if it is not."""
         for name, mark in self.record.files.items():
             if wrong := altered(self.path / name, mark):
                 return wrong
@@ -141,19 +141,19 @@ class Template:
 
 @lru_cache(maxsize=4)
 def _read_saved(path: Path, mark: FileMark) -> SavedState:
-    """Read a saved state, once for as long as its file stays the same."""
+    """Read a saved state; cached as long as its file does not change."""
     del mark
     return SavedState.read(path)
 
 
 def _extents(fd: int) -> Iterator[tuple[int, int]]:
-    """Return where a file holds data, as (start, end) in bytes."""
+    """Yield the data ranges of a sparse file, as (start, end) in bytes."""
     end = 0
     while True:
         try:
             start = os.lseek(fd, end, os.SEEK_DATA)
         except OSError as exc:
-            if exc.errno == errno.ENXIO:  # nothing but a hole is left
+            if exc.errno == errno.ENXIO:  # only a hole is left
                 return
             raise
         end = os.lseek(fd, start, os.SEEK_HOLE)
@@ -169,7 +169,7 @@ def open_template(path: Path) -> Template:
     """Return the template in a folder.
 
     Raises:
-        SnapshotError: it is gone or damaged.
+        SnapshotError: the template is gone or damaged.
     """
     try:
         record = TemplateRecord.model_validate_json((path / RECORD).read_bytes())
@@ -182,7 +182,7 @@ def open_template(path: Path) -> Template:
 
 
 def find_template(settings: Settings, stamp: str) -> Template | None:
-    """Return the template of a stamp if it is there and whole; a damaged one is removed."""
+    """Return the template with a stamp if it exists and is intact; remove it if it is damaged."""
     path = templates_dir(settings) / stamp[:_STAMP_DIGITS]
     if not path.is_dir():
         return None
@@ -195,17 +195,17 @@ def find_template(settings: Settings, stamp: str) -> Template | None:
 
 
 def is_being_made(settings: Settings) -> bool:
-    """Return whether some process makes a template now."""
+    """Return whether a process is making a template."""
     return FileLock(templates_dir(settings) / _LOCK).is_taken()
 
 
 def remove_templates(settings: Settings, *, but: str = "", image: str = "") -> list[str]:
-    """Remove all templates except the one of a stamp; return their names.
+    """Remove all templates except the one with a stamp; return their names.
 
     Args:
-        settings: where templates are.
-        but: stamp of the one that stays.
-        image: label; whole templates of other images stay too.
+        settings: location of templates.
+        but: stamp of the template that stays.
+        image: label of an image; intact templates of other images stay too.
     """
     folder = templates_dir(settings)
     gone = []
@@ -217,7 +217,7 @@ def remove_templates(settings: Settings, *, but: str = "", image: str = "") -> l
 
 
 def _is_of_other(path: Path, image: str) -> bool:
-    """Return whether a folder holds the whole template of another image; of none, when none is named."""
+    """Return whether a folder holds an intact template of another image; False if none is given."""
     if not image:
         return False
     try:
@@ -229,15 +229,15 @@ def _is_of_other(path: Path, image: str) -> bool:
 def make_template(settings: Settings, vm: SavedVm, stamp: str) -> Template:
     """Make the template of a running desktop that has the snapshot ``ready``.
 
-    The desktop stands still while its disk is copied, then goes on.
+    The desktop is paused while its disk is copied, then resumed.
 
     Args:
-        settings: where templates are.
-        vm: held by the caller.
-        stamp: digest of all that the template depends on.
+        settings: location of templates.
+        vm: the desktop, held by the caller.
+        stamp: digest of everything the template depends on.
 
     Raises:
-        MesocosmError: it cannot be made; nothing is left of it.
+        MesocosmError: the template cannot be made; nothing of it remains.
     """
     folder = templates_dir(settings)
     folder.mkdir(parents=True, exist_ok=True)
@@ -278,7 +278,7 @@ def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
         ram=folder / RAM,
         is_template=True,
     )
-    # A desktop that is rewound from its RAM as a file shares that file with the forks.
+    # A desktop that is rewound from a RAM file shares that file with the forks.
     if base := find_base(vm.folder.path):
         _link(base, folder / RAM)
     start_domain(hypervisor, spec, paused=True)
@@ -291,7 +291,7 @@ def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
     finally:
         hypervisor.destroy(spec.name)
     backing = vm.backing
-    # Only what the desktop wrote, without the RAM that was saved in it.
+    # Keep only what the desktop wrote, without the RAM that was saved in the disk.
     argv = ["qemu-img", "convert", "-q", "-O", "qcow2", "-F", "qcow2", "-B", str(backing)]
     _run([*argv, str(saved), str(frozen)])
     frozen.replace(saved)

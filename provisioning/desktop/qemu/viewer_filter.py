@@ -1,7 +1,7 @@
-"""Read what a VNC viewer sends, and pass on only what it may.
+"""Parses what a VNC viewer sends, and forwards only permitted messages.
 
-A viewer that looks on is held to that here: its keys, its pointer, its clipboard and its wishes about the
-size of the screen are taken out of the stream, whatever its own program thinks of itself.
+This enforces view-only access: keys, pointer events, clipboard and screen-size requests are removed
+from the stream, whatever the viewer's program does.
 
 Source: RFC 6143, "The Remote Framebuffer Protocol"; its community edition for messages above 6.
 """
@@ -28,27 +28,27 @@ _QEMU_KEY = 0
 _QEMU_AUDIO = 1
 _QEMU_AUDIO_FORMAT = 2
 _LENGTHS = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 250: 4}
-"""Bytes of messages that have always as many, by type."""
+"""Length in bytes of messages of fixed length, by type."""
 _COUNTED = {
     _SET_ENCODINGS: (">xxH", 4),
     _CUT_TEXT: (">xxxxi", 1),  # negative in the extended form of the clipboard
     _FENCE: (">xxxxxxxxB", 1),
     _DESKTOP_SIZE: (">xxxxxxBx", 16),
 }
-"""Head, with the number of items, and bytes of an item, of messages that have any number."""
+"""Format of the header with the number of items, and bytes per item, of messages of variable length."""
 _LOOKING = frozenset({0, _SET_ENCODINGS, 3})
 _INPUT = frozenset({4, 5})
 
-# Raw, CopyRect, RRE, Hextile, zlib, Tight, ZRLE; the screen's size, the last rectangle, QEMU's keys; levels of
-# compression. Neither pictures in JPEG and PNG nor cursors: a page draws those from `data:` addresses only.
+# Raw, CopyRect, RRE, Hextile, zlib, Tight, ZRLE; desktop size, last rectangle, QEMU's keys; compression
+# levels. Not JPEG or PNG images nor cursors, which a page can draw from `data:` addresses only.
 _ENCODINGS = frozenset({0, 1, 2, 5, 6, 7, 16, -223, -224, -258, *range(-256, -246)})
 
 
 class ViewerFilter:
-    """Takes what a viewer sends, in any pieces, and returns what the server shall get.
+    """Takes a viewer's data in chunks of any size, and returns the data for the server.
 
     Args:
-        may_act: asked at each key, each move of the pointer; False drops it.
+        may_act: called for each key and pointer event; False drops the event.
     """
 
     def __init__(self, may_act: Callable[[], bool]) -> None:
@@ -56,13 +56,13 @@ class ViewerFilter:
         self._buffer = bytearray()
         self._greetings = [VERSION, _NO_SECURITY, None]
         self.dropped = 0
-        """How many messages were not passed on."""
+        """Number of messages that were not forwarded."""
 
     def feed(self, data: bytes) -> bytes:
-        """Take the next bytes of the viewer; return the next ones for the server.
+        """Take the next bytes from the viewer; return the next bytes for the server.
 
         Raises:
-            UsageError: they are no RFB 3.8 without a password; nothing more may be passed on.
+            UsageError: the data is not RFB 3.8 without a password; nothing more may be forwarded.
         """
         self._buffer += data
         out = bytearray()
@@ -71,12 +71,12 @@ class ViewerFilter:
         return bytes(out)
 
     def _next(self) -> bytes | None:
-        """Return what the server gets of the next whole message; None where there is none yet."""
+        """Return the server's data for the next complete message; None if there is none yet."""
         if self._greetings:
             return self._greet()
         length = _length(self._buffer)
         if length > _MAX_MESSAGE_BYTES:
-            raise UsageError(f"A viewer sends a message of {length} bytes.")
+            raise UsageError(f"A viewer sent a message of {length} bytes, which is too long.")
         if not length or len(self._buffer) < length:
             return None
         message = bytes(self._buffer[:length])
@@ -84,14 +84,14 @@ class ViewerFilter:
         return self._pass(message)
 
     def _greet(self) -> bytes | None:
-        """Take the next greeting: the version, no security, and that others may look on, too."""
+        """Consume the next handshake message: version, no security, or shared access."""
         expected = self._greetings[0]
         length = len(expected or _SHARED)
         if len(self._buffer) < length:
             return None
         greeting = bytes(self._buffer[:length])
         if expected is not None and greeting != expected:
-            raise UsageError(f"A viewer greets with {greeting!r} instead of {expected!r}.")
+            raise UsageError(f"A viewer's handshake sent {greeting!r} instead of {expected!r}.")
         del self._buffer[:length]
         self._greetings.pop(0)
         return greeting if expected is not None else _SHARED
@@ -110,10 +110,10 @@ class ViewerFilter:
 
 
 def _length(buffer: bytearray) -> int:
-    """Return the bytes of the message that a buffer begins with; 0 where that cannot be said yet.
+    """Return the length of the message at the start of a buffer; 0 if it is not yet known.
 
     Raises:
-        UsageError: nobody knows such a message.
+        UsageError: the type of the message is unknown.
     """
     if not buffer:
         return 0
@@ -123,7 +123,7 @@ def _length(buffer: bytearray) -> int:
     if kind == _QEMU:
         return _qemu_length(buffer)
     if kind not in _COUNTED:
-        raise UsageError(f"A viewer sends a message of the unknown type {kind}.")
+        raise UsageError(f"A viewer sent a message of unknown type {kind}.")
     form, item_bytes = _COUNTED[kind]
     head_bytes = struct.calcsize(form)
     if len(buffer) < head_bytes:
@@ -140,11 +140,11 @@ def _qemu_length(buffer: bytearray) -> int:
         return 12
     if kind == _QEMU_AUDIO:
         return 10 if operation == _QEMU_AUDIO_FORMAT else 4
-    raise UsageError(f"A viewer sends a message of QEMU's unknown kind {kind}.")
+    raise UsageError(f"A viewer sent a QEMU message of unknown type {kind}.")
 
 
 def _known_encodings(message: bytes) -> bytes:
-    """Return the message SetEncodings with those encodings alone that are passed on."""
+    """Return a SetEncodings message with only the permitted encodings."""
     numbers = struct.unpack(f">{(len(message) - 4) // 4}i", message[4:])
     known = [number for number in numbers if number in _ENCODINGS]
     return struct.pack(f">BxH{len(known)}i", _SET_ENCODINGS, len(known), *known)

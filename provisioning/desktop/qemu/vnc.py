@@ -1,4 +1,4 @@
-"""Let VNC viewers of this host reach a machine's screen, which listens at a unix socket only."""
+"""Relays VNC viewers on this host to a machine's VNC server, which has only a Unix socket."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _TIMEOUT_S = 10.0
 
 
 class VncRelay:
-    """A TCP port on the loopback that leads to a unix socket, until the block ends.
+    """A context manager that forwards a loopback TCP port to a Unix socket.
 
     Args:
-        path: of the VNC server's socket.
-        port: 0 lets the kernel choose.
+        path: path of the VNC server's socket.
+        port: TCP port; 0 lets the kernel choose.
 
     Raises:
-        MachineError: nobody listens at the socket.
-        RequirementError: the port is taken.
+        MachineError: no server listens on the socket.
+        RequirementError: the port is in use.
     """
 
     def __init__(self, path: Path, *, port: int = 0) -> None:
@@ -35,9 +35,9 @@ class VncRelay:
             self._server = socket.create_server(("127.0.0.1", port))
         except OSError as exc:
             raise RequirementError(
-                f"Port {port} cannot be listened on.",
+                f"Cannot listen on port {port}.",
                 details=str(exc),
-                resolution="Name another with --port.",
+                resolution="Choose another port with --port.",
             ) from exc
         self.port = int(self._server.getsockname()[1])
 
@@ -66,10 +66,10 @@ class VncRelay:
 
 
 def _reach(path: Path) -> socket.socket:
-    """Connect to a unix socket.
+    """Connect to a Unix socket.
 
     Raises:
-        MachineError: nobody listens there.
+        MachineError: no server listens on it.
     """
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(_TIMEOUT_S)
@@ -78,15 +78,16 @@ def _reach(path: Path) -> socket.socket:
     except OSError as exc:
         connection.close()
         raise MachineError(
-            "The machine shows nothing to VNC.",
+            "The machine has no VNC server.",
             details=f"{path}: {exc}",
-            resolution="`mesocosm machine start` starts a desktop VM; others have no VNC.",
+            resolution="Start the desktop VM with `mesocosm machine start`; other machines have no "
+            "VNC server.",
         ) from exc
     return connection
 
 
 def _pump(source: socket.socket, sink: socket.socket) -> None:
-    """Move bytes one way until an end, then end both, so that the other way ends too."""
+    """Copy bytes in one direction until the end, then shut down both sockets."""
     with contextlib.suppress(OSError):
         while data := source.recv(_CHUNK_BYTES):
             sink.sendall(data)

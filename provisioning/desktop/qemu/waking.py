@@ -1,4 +1,4 @@
-"""What a guest needs after a snapshot was loaded: be found again, be made fresh, be verified."""
+"""Wakes a guest after a snapshot was loaded: reconnects to it, refreshes it and verifies it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SEED_BYTES = 64
 _TIMEOUT_S = 10.0
-# A frame that is half painted, or shows a text cursor at another moment, is looked at again.
+# A partly painted frame, or one in another phase of a blinking cursor, is captured again.
 _SETTLE_S = 1.5
 _EVERY_S = 0.1
 
@@ -38,29 +38,29 @@ def wake(
     clock: Clock,
     identity: Mapping[str, str] | None = None,
 ) -> None:
-    """Find the probe of a guest that was just loaded, make the guest fresh, and verify it.
+    """Reconnect to the probe of a guest that was just loaded, refresh the guest, and verify it.
 
-    The random pool is stirred, the clock set and a fork's identity taken in the same round trip
-    that brings the digest back; the host takes its picture.
+    One round trip reseeds the random pool, sets the clock, applies a fork's identity, and returns
+    the digest; the host takes the screenshot.
 
     Args:
-        link: to the probe.
-        screen: of the machine, seen from the host.
-        before: the state that was saved.
-        phases: gets ``resync`` and ``verify``.
-        name: of the machine, for errors.
-        clock: the time that the guest gets.
-        identity: what the probe's ``become`` takes.
+        link: link to the probe.
+        screen: screen of the machine, captured on the host.
+        before: the saved state.
+        phases: records the phases ``resync`` and ``verify``.
+        name: name of the machine, for errors.
+        clock: the time that the guest's clock is set to.
+        identity: parameters of the probe's ``become``.
 
     Raises:
-        SnapshotError: it does not answer; it must not be used.
-        ResetMismatchError: it differs from what was saved; it must not be used.
+        SnapshotError: the guest does not answer; it must not be used.
+        ResetMismatchError: the guest differs from the saved state; it must not be used.
     """
     try:
         with phases.part("resync"):
             link.resync(timeout_s=_TIMEOUT_S)
         with phases.part("verify"):
-            # Before the guest has work: at the same time, the two would wait for each other.
+            # Capture before the guest has work: at the same time, the two would slow each other.
             frame = screen.capture()
             params: dict[str, Json] = {
                 "seed_b64": base64.b64encode(os.urandom(_SEED_BYTES)).decode(),
@@ -77,19 +77,19 @@ def wake(
         raise ResetMismatchError(
             f"{name} differs from its snapshot in {len(differences)} places.",
             details=tell(differences),
-            resolution="The machine is thrown away; the next lease makes another.",
+            resolution="No action needed: the machine is discarded, and the next lease uses another.",
         )
 
 
 def _look(picture: Picture, frame: Frame, screen: Screen, clock: Clock) -> tuple[str, ...]:
-    """Return what of a picture differs still, after a moment if it does at once."""
+    """Return how the screen differs from a picture; retry for a moment if it differs at first."""
     differences = picture.differences(frame)
 
-    def is_as_told() -> bool:
+    def matches() -> bool:
         nonlocal differences
         differences = picture.differences(screen.capture())
         return not differences
 
     if differences:
-        wait_until(is_as_told, timeout_s=_SETTLE_S, every_s=_EVERY_S, clock=clock)
+        wait_until(matches, timeout_s=_SETTLE_S, every_s=_EVERY_S, clock=clock)
     return differences

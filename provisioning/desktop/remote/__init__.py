@@ -1,1 +1,1 @@
-"""Desktops elsewhere: reached over SSH, reset by their owner's own command."""
+"""Remote desktops: reached over SSH, reset by their owner's command."""

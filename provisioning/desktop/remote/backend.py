@@ -1,4 +1,4 @@
-"""Take the desktops of ``remotes.yaml`` into the fleet, and let them go again."""
+"""The fleet's backend of the remote desktops in ``remotes.yaml``."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _PREFIX = f"{Kind.DESKTOP.value}-remote-"
 
 
 class RemoteBackend:
-    """A `provisioning.fleet.backend.Backend` that makes nothing: it takes what ``remotes.yaml`` names.
+    """A `provisioning.fleet.backend.Backend` that adds the machines in ``remotes.yaml`` to the fleet.
 
     Args:
-        settings: where that file, the key and the machines' folders are.
-        clock: stamps records.
+        settings: location of that file, the key and the machines' folders.
+        clock: clock used for times in records.
     """
 
     def __init__(self, settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -43,38 +43,38 @@ class RemoteBackend:
 
     @property
     def machine_mib(self) -> int:
-        """0: nothing of it runs on this host."""
+        """Return 0: remote machines use no memory of this host."""
         return 0
 
     def reserved_mib(self, record: MachineRecord) -> int:
-        """Return 0: nothing of it runs on this host."""
+        """Return 0: remote machines use no memory of this host."""
         del record
         return 0
 
     def make(
         self, say: Callable[[str], None], *, cancel: CancelToken | None = None
     ) -> MachineHandle[RemoteDesktop]:
-        """Take a machine that is not in the fleet yet: reset, its first state learned.
+        """Add a machine that is not in the fleet yet: reset it and record its initial state.
 
         Args:
-            say: told in one line what takes long.
-            cancel: not looked at: a reset that was begun on a machine of others' is finished.
+            say: called with one line of progress before slow steps.
+            cancel: ignored: a reset in progress on another owner's machine is always completed.
 
         Raises:
-            RequirementError: the file names no machine.
-            MachineBusyError: all of them are in the fleet already, or in use.
-            MesocosmError: it cannot be used; nothing of it is kept.
+            RequirementError: the file lists no machine.
+            MachineBusyError: all listed machines are in the fleet already, or in use.
+            MesocosmError: the machine cannot be used; nothing of it is kept.
         """
         del cancel
         remotes = read_remotes(self._settings)
         if not remotes:
             raise RequirementError(
-                "No remote desktop is known.",
-                details=f"{self._settings.state_dir / FILE} names none.",
-                resolution="docs/machines.md shows how the file looks.",
+                "No remote desktop is configured.",
+                details=f"{self._settings.state_dir / FILE} lists none.",
+                resolution="Add one to the file; docs/machines.md describes its format.",
             )
         for remote in remotes:
-            folder = MachineFolder(self._settings.machines_dir / machine_id(remote))
+            folder = MachineFolder(self._settings.devices_dir / machine_id(remote))
             if folder.read() is not None:
                 continue
             folder.path.mkdir(parents=True, exist_ok=True)
@@ -83,44 +83,44 @@ class RemoteBackend:
         raise MachineBusyError(
             "Every remote desktop is in use.",
             details=", ".join(remote.name for remote in remotes),
-            resolution="Wait for one, or name more machines in remotes.yaml.",
+            resolution="Wait for one, or add more machines to remotes.yaml.",
         )
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> RemoteDesktop:
-        """Return the object for a machine that was taken before.
+        """Return the object for a machine of the fleet.
 
         Raises:
-            MachineError: the file no longer names it.
-            SpecError: the file is wrong.
+            MachineError: the file no longer lists it.
+            SpecError: the file is invalid.
         """
         remote = self._find(record.machine_id)
         if remote is None:
             raise MachineError(
-                f"{record.machine_id} is no longer named in {self._settings.state_dir / FILE}.",
-                resolution="Name it again, or delete it with `mesocosm machine sweep`.",
+                f"{record.machine_id} is no longer listed in {self._settings.state_dir / FILE}.",
+                resolution="Add it again, or delete it with `mesocosm machine sweep`.",
             )
         return RemoteDesktop(self._settings, folder, record, remote, clock=self._clock)
 
     def fits(self, record: MachineRecord) -> bool:
-        """Return whether the file still says of a machine what it said when it was taken."""
+        """Return whether a machine's entry in the file and the probe are unchanged."""
         remote = self._find(record.machine_id)
         return remote is not None and record.stamp == _stamp(remote)
 
     def remove_by_id(self, machine_id: str) -> None:
-        """Do nothing: what runs elsewhere is not this appliance's to end."""
+        """Do nothing: this appliance must not end remote machines."""
 
     def remove_strays(self) -> list[str]:
-        """Return none: nothing runs here."""
+        """Return an empty list: nothing runs on this host."""
         return []
 
     def require_host(self) -> None:
-        """Do nothing: each machine is a host of its own."""
+        """Do nothing: each machine is its own host."""
 
     def _take(
         self, remote: Remote, claim: MachineClaim, say: Callable[[str], None]
     ) -> MachineHandle[RemoteDesktop]:
         folder = claim.folder
-        say(f"resetting {remote.name} and learning its first state")
+        say(f"resetting {remote.name} and recording its initial state")
         record = RemoteRecord(
             machine_id=folder.machine_id,
             kind=Kind.DESKTOP,
@@ -136,8 +136,8 @@ class RemoteBackend:
         machine = RemoteDesktop(self._settings, folder, record, remote, clock=self._clock)
         try:
             machine.deploy()
-            asked = {"image": f"remote:{machine.describe()}", "home": machine.home_of_user()}
-            folder.write(record.model_copy(update=asked))
+            queried = {"image": f"remote:{machine.describe()}", "home": machine.home_of_user()}
+            folder.write(record.model_copy(update=queried))
             machine.learn()
             folder.mark(MachineState.READY)
             machine.release()
@@ -164,5 +164,5 @@ def machine_id(remote: Remote) -> str:
 
 
 def _stamp(remote: Remote) -> str:
-    """Digest all that a learned first state depends on."""
+    """Return a digest of everything a recorded initial state depends on."""
     return digest_json({"remote": remote.model_dump(mode="json"), "probe": build_probe().digest})

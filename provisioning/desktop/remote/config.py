@@ -1,4 +1,4 @@
-"""Which desktops there are elsewhere: ``remotes.yaml`` in the state folder.
+"""The configuration of remote desktops: ``remotes.yaml`` in the state folder.
 
 Example::
 
@@ -33,7 +33,7 @@ _BOOL = "tag:yaml.org,2002:bool"
 
 
 class _Loader(yaml.SafeLoader):
-    """SafeLoader with the booleans of YAML 1.2, where ``on`` is a text."""
+    """SafeLoader with the booleans of YAML 1.2, where ``on`` is a string."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - as PyYAML has it
         first: [(tag, pattern) for tag, pattern in resolvers if tag != _BOOL]
@@ -52,13 +52,13 @@ class Side(StrEnum):
 
 
 class Reset(BaseModel):
-    """How the owner brings a machine back to its first state.
+    """The owner's command that resets a machine to its initial state.
 
     Attributes:
-        command: program and arguments; no shell sees them. On the host it finds
+        command: program and arguments, run without a shell. On the host, its environment contains
             MESOCOSM_REMOTE_NAME, MESOCOSM_REMOTE_HOST and MESOCOSM_REMOTE_PORT.
-        on: where it runs; on the machine it may end the connection, as a reboot does.
-        timeout_s: after this it is given up.
+        on: where it runs; on the machine, it may end the connection, as a reboot does.
+        timeout_s: time limit of the command.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -69,19 +69,19 @@ class Reset(BaseModel):
 
 
 class Remote(BaseModel):
-    """One desktop elsewhere.
+    """A remote desktop.
 
     Attributes:
         name: unique in the file; letters, digits and ``-``.
         host: name or address.
-        port: of its SSH server.
-        host_key: its SSH server's public key in one line; no other is accepted.
-        login: who logs in; must be root there, since evaluators are not run as the agent's user.
-        key: private key file of the login; the appliance's own by default.
-        user: whose desktop it is; the agent acts as this user.
-        reset: brings it back; without one the machine can be looked at but not lent.
-        ready_timeout_s: after a reset, until its desktop must be up.
-        verify_timeout_s: after that, until it must be as it was at first.
+        port: port of its SSH server.
+        host_key: its SSH server's public key in one line; no other key is accepted.
+        login: SSH user; must be root there, since evaluators do not run as the agent's user.
+        key: private key file of the login; by default, the appliance's own.
+        user: owner of the desktop session; the agent acts as this user.
+        reset: resets the machine; without it, the machine can be viewed but not leased.
+        ready_timeout_s: time after a reset within which its desktop must be up.
+        verify_timeout_s: further time within which it must match its initial state.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -98,7 +98,7 @@ class Remote(BaseModel):
     verify_timeout_s: float = Field(default=60.0, gt=0)
 
     def target(self, settings: Settings) -> SshTarget:
-        """Return what SSH needs."""
+        """Return the SSH target of the machine."""
         return SshTarget(
             host=self.host,
             port=self.port,
@@ -109,10 +109,10 @@ class Remote(BaseModel):
 
 
 class Remotes(BaseModel):
-    """The whole file.
+    """The content of the file.
 
     Attributes:
-        machines: each with a name of its own.
+        machines: the machines, with unique names.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -124,15 +124,15 @@ class Remotes(BaseModel):
     def _names_differ(cls, machines: tuple[Remote, ...]) -> tuple[Remote, ...]:
         names = [machine.name for machine in machines]
         if doubled := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"several machines are called {', '.join(doubled)}")
+            raise ValueError(f"several machines are named {', '.join(doubled)}")
         return machines
 
 
 def read_remotes(settings: Settings) -> tuple[Remote, ...]:
-    """Read the file; no file means no machines.
+    """Read the file; a missing file means no machines.
 
     Raises:
-        SpecError: it cannot be read, or says something that makes no sense.
+        SpecError: the file cannot be read, or is invalid.
     """
     path = settings.state_dir / FILE
     if not path.is_file():
@@ -155,7 +155,7 @@ def _load(raw: bytes) -> object:
 
 def _bad_file(path: Path, details: str) -> SpecError:
     return SpecError(
-        f"{path} does not describe remote desktops.",
+        f"{path} is not a valid list of remote desktops.",
         details=details,
-        resolution="docs/machines.md shows how the file looks.",
+        resolution="Correct the file; docs/machines.md describes its format.",
     )

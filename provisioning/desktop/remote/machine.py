@@ -1,4 +1,4 @@
-"""A desktop elsewhere as a machine: deploy, observe, act; reset by its owner's command."""
+"""A remote desktop as a machine, reset by its owner's command."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ASK_TIMEOUT_S = 20.0
 _EVERY_S = 0.5
 _QUIET_TIMEOUT_S = 180.0
 _PASSWD_FIELDS = 7
-# What the probe needs: Python 3.9, xdotool for keys, and to be root.
+# The probe's requirements: Python 3.9, xdotool for keys, and root.
 _CHECK = """
 [ "$(id -u)" = 0 ] || { echo 'the login is not root'; exit 1; }
 python=$1
@@ -54,16 +54,16 @@ id "$2" > /dev/null 2>&1 || { echo "there is no user $2"; exit 1; }
 
 
 class RemoteDesktop(ProbedDesktop):
-    """A `provisioning.protocols.Machine` that is not this appliance's own.
+    """A `provisioning.protocols.Machine` that another owner provides.
 
-    It is never started, stopped or installed from here, and nothing of it can be saved.
+    The appliance never starts, stops or installs it, and cannot save its state.
 
     Args:
-        settings: where the appliance's key is.
-        folder: of the machine; holds its first state.
-        record: what it is.
-        remote: how to reach it.
-        clock: waits and measures.
+        settings: location of the appliance's key.
+        folder: the machine's folder; holds its initial state.
+        record: the machine's record.
+        remote: its entry in ``remotes.yaml``.
+        clock: clock used for waits and timing.
     """
 
     def __init__(
@@ -81,8 +81,8 @@ class RemoteDesktop(ProbedDesktop):
 
     @property
     def snapshots(self) -> ResetOnly:
-        """Reset it by its owner's command, the only way back it has."""
-        why = "A machine that is not this appliance's own cannot be saved."
+        """Return its snapshots: its owner's command is the only reset method."""
+        why = "A remote machine cannot be saved."
         return ResetOnly(self.info.machine_id, self._renew, why=why)
 
     def is_running(self) -> bool:
@@ -97,39 +97,40 @@ class RemoteDesktop(ProbedDesktop):
         """Return when its desktop answers.
 
         Raises:
-            MachineStartError: it does not, and cannot be turned on from here.
+            MachineStartError: the machine or its desktop does not answer.
         """
         if not self.is_running():
             raise MachineStartError(
-                f"{self.info.machine_id} does not answer, and cannot be started from here.",
+                f"{self.info.machine_id} does not answer, and this appliance cannot start it.",
                 resolution=f"Turn it on; its SSH server is {self._remote.host}:{self._remote.port}.",
             )
         self._wait_for_session(_ASK_TIMEOUT_S)
 
     def stop(self) -> None:
-        """Refuse: its owner turns it off.
+        """Raise an error: only its owner can turn it off.
 
         Raises:
             UnsupportedError: always.
         """
         raise UnsupportedError(
-            f"{self.info.machine_id} cannot be stopped from here.",
-            resolution="`mesocosm machine delete` forgets it and removes the probe from it.",
+            f"This appliance cannot stop {self.info.machine_id}.",
+            resolution="To remove it from the fleet and the probe from it, run "
+            "`mesocosm machine delete`.",
         )
 
     def delete(self) -> None:
-        """Remove the probe from it and forget it; the machine stays. Harmless twice."""
+        """Remove the probe from it and its folder; the machine stays. May be called more than once."""
         self.release()
         with contextlib.suppress(MesocosmError), self._login() as session:
             session.run(["/bin/rm", "-f", guest_path(build_probe()), TAG])
         self._folder.remove()
 
     def deploy(self) -> None:
-        """Check that the machine has what the probe needs, and store the probe there.
+        """Check that the machine meets the probe's requirements, and store the probe there.
 
         Raises:
-            LinkError: it does not answer, or is another one.
-            UnsupportedError: it lacks something.
+            LinkError: the machine does not answer, or has another host key.
+            UnsupportedError: the machine does not meet a requirement.
             MachineStartError: the probe cannot be stored there.
         """
         archive = build_probe()
@@ -146,10 +147,10 @@ class RemoteDesktop(ProbedDesktop):
                 store(session, archive)
 
     def describe(self) -> str:
-        """Return what its ``/etc/os-release`` calls it, such as ``debian-12``.
+        """Return the name of its distribution from ``/etc/os-release``, such as ``debian-12``.
 
         Raises:
-            LinkError: it does not answer.
+            LinkError: the machine does not answer.
         """
         with self._login() as session:
             text = session.run(["/bin/cat", "/etc/os-release"]).text
@@ -158,28 +159,28 @@ class RemoteDesktop(ProbedDesktop):
         return "-".join(part for part in (name, version) if part) or "linux"
 
     def home_of_user(self) -> str:
-        """Return the home folder of the agent's user, as the machine itself knows it.
+        """Return the home folder of the agent's user, according to the machine.
 
         Raises:
-            LinkError: it does not answer.
-            UnsupportedError: it knows no such folder.
+            LinkError: the machine does not answer.
+            UnsupportedError: the user has no home folder there.
         """
         with self._login() as session:
             result = session.run(["/usr/bin/getent", "passwd", self._remote.user])
         fields = result.text.split(":")
         if result.exit_code != 0 or len(fields) < _PASSWD_FIELDS or not fields[5].startswith("/"):
             raise UnsupportedError(
-                f"{self.info.machine_id} does not tell where the home of {self._remote.user} is."
+                f"{self.info.machine_id} did not report the home folder of {self._remote.user}."
             )
         return fields[5]
 
     def learn(self) -> None:
-        """Reset it, and keep what it looks like once it is quiet as its first state.
+        """Reset the machine, and record its state as the initial state once it is idle.
 
         Raises:
-            UnsupportedError: it has no reset command.
+            UnsupportedError: the machine has no reset command.
             SnapshotError: the reset failed.
-            MachineStartError: it did not come up, or never came to rest.
+            MachineStartError: the machine did not start, or never became idle.
         """
         self._reset(self._require_reset())
         self._wait_for_session(self._remote.ready_timeout_s)
@@ -193,20 +194,20 @@ class RemoteDesktop(ProbedDesktop):
         ).write(self._state_path)
 
     def _renew(self) -> ResetReport:
-        """Run the reset and compare with the first state."""
+        """Run the reset and compare with the initial state."""
         reset = self._require_reset()
-        first = self._first_state()
+        initial = self._initial_state()
         phases = Phases(self._clock)
         with phases.part("reset"):
             self._reset(reset)
         with phases.part("session"):
             self._wait_for_session(self._remote.ready_timeout_s)
         with phases.part("verify"):
-            self._verify(first)
+            self._verify(initial)
         return ResetReport("reset", phases.total_s(), (), phases.seconds)
 
-    def _verify(self, first: SavedState) -> None:
-        differences = first.wait_for(
+    def _verify(self, initial: SavedState) -> None:
+        differences = initial.wait_for(
             self.link,
             self.screen,
             timeout_s=self._remote.verify_timeout_s,
@@ -215,13 +216,13 @@ class RemoteDesktop(ProbedDesktop):
         )
         if differences:
             raise ResetMismatchError(
-                f"{self.info.machine_id} is not as it was, in {len(differences)} places.",
+                f"{self.info.machine_id} differs from its initial state in {len(differences)} places.",
                 details=tell(differences),
-                resolution="Its reset command leaves something behind; correct the command.",
+                resolution="Its reset command does not reset everything; correct the command.",
             )
 
     def _reset(self, reset: Reset) -> None:
-        """Run the owner's command, here or there."""
+        """Run the owner's command on the host or on the machine."""
         self.release()
         try:
             match reset.on:
@@ -237,7 +238,8 @@ class RemoteDesktop(ProbedDesktop):
             raise SnapshotError(
                 f"The reset command of {self.info.machine_id} failed.",
                 details=str(exc),
-                resolution="Run it by hand; remotes.yaml in the state folder names it.",
+                resolution="Run it manually to find the cause; it is defined in remotes.yaml in the "
+                "state folder.",
             ) from exc
 
     def _wait_for_session(self, timeout_s: float) -> None:
@@ -255,7 +257,7 @@ class RemoteDesktop(ProbedDesktop):
 
         if not wait_until(is_ready, timeout_s=timeout_s, every_s=_EVERY_S, clock=self._clock):
             raise MachineStartError(
-                f"The desktop of {self.info.machine_id} was not there within {timeout_s:g} s.",
+                f"The desktop of {self.info.machine_id} was not ready within {timeout_s:g} s.",
                 details=reasons[-1],
                 resolution="Its user must be logged in to a graphical session (X11).",
             )
@@ -264,8 +266,8 @@ class RemoteDesktop(ProbedDesktop):
         """Deploy the probe and start it.
 
         Raises:
-            LinkError: the machine does not answer, or is another one.
-            UnsupportedError: it lacks what the probe needs.
+            LinkError: the machine does not answer, or has another host key.
+            UnsupportedError: the machine does not meet the probe's requirements.
             MachineStartError: the probe cannot be stored there.
         """
         self.deploy()
@@ -279,19 +281,19 @@ class RemoteDesktop(ProbedDesktop):
         if self._remote.reset is None:
             raise UnsupportedError(
                 f"{self.info.machine_id} cannot be reset.",
-                details="remotes.yaml names no reset command for it.",
-                resolution="Add one: without a way back no trial can begin from a known state.",
+                details="remotes.yaml defines no reset command for it.",
+                resolution="Add one: without a reset method, no trial can start from a known state.",
             )
         return self._remote.reset
 
-    def _first_state(self) -> SavedState:
+    def _initial_state(self) -> SavedState:
         try:
             return SavedState.read(self._state_path)
         except (OSError, ValueError) as exc:
             raise SnapshotError(
-                f"The first state of {self.info.machine_id} is not known.",
+                f"The initial state of {self.info.machine_id} cannot be read.",
                 details=str(exc),
-                resolution="Delete the machine; it is learned anew when it is next made.",
+                resolution="Delete the machine; its state is recorded again when it is next made.",
             ) from exc
 
     @property

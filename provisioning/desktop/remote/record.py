@@ -1,4 +1,4 @@
-"""What is kept of a desktop elsewhere."""
+"""The record of a remote desktop."""
 
 from __future__ import annotations
 

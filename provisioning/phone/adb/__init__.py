@@ -1,1 +1,1 @@
-"""What every phone shares that is reached over ADB: commands, files, screen, input, probe."""
+"""Phones reached over ADB: commands, files, screen, input, probe."""

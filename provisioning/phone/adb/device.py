@@ -1,4 +1,4 @@
-"""One phone over ADB: commands and files, within deadlines."""
+"""A phone over ADB: commands and files, with deadlines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from provisioning.phone.adb.server import AdbServer
 
 SHELL_USER = "shell"
-"""Who commands over ADB run as."""
+"""User that commands over ADB run as."""
 MAX_OUTPUT_BYTES = 64 << 20
 _READ_BYTES = 1 << 20
 _SYNC_CHUNK_BYTES = 64 << 10
@@ -40,12 +40,12 @@ _WAIT_EVERY_S = 0.05
 
 
 class AdbDevice:
-    """A phone behind an adb server. Any thread may call it; each call has a stream of its own.
+    """A phone behind an adb server; thread-safe, as each call opens its own stream.
 
     Args:
-        server: knows the phone, or is told of it when it has forgotten.
+        server: adb server of the phone; reconnects to it when necessary.
         serial: ``HOST:PORT``.
-        clock: whose deadlines count.
+        clock: clock used for deadlines.
     """
 
     def __init__(self, server: AdbServer, serial: str, *, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -54,20 +54,20 @@ class AdbDevice:
         self.serial = serial
 
     def adb(self, *arguments: str, timeout_s: float = 30.0) -> CommandResult:
-        """Run the adb program on the phone, against the server that knows it.
+        """Run the adb program for this phone, with its adb server.
 
         Raises:
             ToolMissingError: adb is not installed.
         """
-        where = ["-L", self._server.endpoint.spec, "-s", self.serial]
-        return run(["adb", *where, *arguments], timeout_s=timeout_s)
+        options = ["-L", self._server.endpoint.spec, "-s", self.serial]
+        return run(["adb", *options, *arguments], timeout_s=timeout_s)
 
     def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:
         """Run a command line in the phone's shell; a non-zero exit code is a result.
 
         Raises:
-            LinkTimeoutError: it did not end in time; the phone ends it.
-            LinkClosedError: the phone went away.
+            LinkTimeoutError: the command did not end in time; the phone ends it.
+            LinkClosedError: the phone closed the connection.
         """
         parts: dict[int, list[bytes]] = {STDOUT: [], STDERR: [], EXIT: []}
         reader = PacketReader()
@@ -93,17 +93,17 @@ class AdbDevice:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> CommandResult:
-        """Run a command in the shell, each word quoted; see `provisioning.protocols.Commands`.
+        """Run a command in the shell, with each argument quoted; see `provisioning.protocols.Commands`.
 
         Raises:
-            UnsupportedError: it is to be another user than the shell's, or to read something.
-            LinkTimeoutError: it did not end in time; the phone ends it.
-            LinkClosedError: the phone went away.
+            UnsupportedError: another user than the shell's, or input, is requested.
+            LinkTimeoutError: the command did not end in time; the phone ends it.
+            LinkClosedError: the phone closed the connection.
         """
         if user not in {None, SHELL_USER} or input:
             raise UnsupportedError(
-                f"The phone {self.serial} runs commands as {SHELL_USER}, without input.",
-                details=f"Asked for: {shlex.join(argv)} as {user or SHELL_USER}.",
+                f"The phone {self.serial} can run commands only as {SHELL_USER} and without input.",
+                details=f"Requested: {shlex.join(argv)} as {user or SHELL_USER}.",
             )
         command = shlex.join(argv)
         settings = "".join(
@@ -114,33 +114,33 @@ class AdbDevice:
         return replace(result, argv=tuple(argv))
 
     def read(self, command: str, timeout_s: float = 10.0) -> bytes:
-        """Run a command line and return the bytes it writes, as ``adb exec-out`` does.
+        """Run a command line and return its raw output, as ``adb exec-out`` does.
 
         Raises:
-            LinkTimeoutError: it did not end in time.
-            LinkClosedError: the phone went away.
+            LinkTimeoutError: the command did not end in time.
+            LinkClosedError: the phone closed the connection.
         """
         with self._stream(f"exec:{command}", timeout_s, what=command) as stream:
             return b"".join(stream)
 
     def read_service(self, service: str, timeout_s: float = 10.0) -> bytes:
-        """Open a service by its name, such as ``framebuffer:``, and return all that it sends.
+        """Open a service by its name, such as ``framebuffer:``, and return all data that it sends.
 
         Raises:
             GuestCallError: the phone has no such service.
-            LinkTimeoutError: it did not end in time.
-            LinkClosedError: the phone went away.
+            LinkTimeoutError: the service did not end in time.
+            LinkClosedError: the phone closed the connection.
         """
         with self._stream(service, timeout_s, what=service) as stream:
             return b"".join(stream)
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until the phone takes commands and Android is up; connects where that is lost.
+        """Wait until the phone accepts commands and Android has booted; reconnects if necessary.
 
         Raises:
-            PhoneUnauthorizedError: it refuses the key.
-            PhoneOfflineError: it does not speak ADB.
-            LinkTimeoutError: it speaks ADB, but does not come up.
+            PhoneUnauthorizedError: the phone refuses the key.
+            PhoneOfflineError: the phone does not answer over ADB.
+            LinkTimeoutError: the phone answers over ADB, but Android did not boot in time.
         """
         deadline_s = self._clock.monotonic_s() + timeout_s
         answer = ""
@@ -156,25 +156,25 @@ class AdbDevice:
                 answer = exc.brief
             self._clock.sleep(min(_WAIT_EVERY_S, left_s))
         raise LinkTimeoutError(
-            f"The phone {self.serial} did not come up within {timeout_s:g} s.", details=answer
+            f"The phone {self.serial} did not start within {timeout_s:g} s.", details=answer
         )
 
     def open_program(self, command: str, *, timeout_s: float = 10.0) -> AdbShellTransport:
         """Start a program whose standard streams carry a link.
 
         Raises:
-            LinkError: it could not be started.
+            LinkError: the program could not be started.
         """
         sock = self._open(f"shell,v2,raw:{command}", timeout_s)
         sock.settimeout(None)
         return AdbShellTransport(sock)
 
     def put(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
-        """Write a file, its folders made, so that readers see the old or the new one.
+        """Write a file atomically, creating its parent folders.
 
         Raises:
-            GuestCallError: the phone could not write it.
-            LinkError: the phone went away or did not answer in time.
+            GuestCallError: the phone could not write the file.
+            LinkError: the phone closed the connection or did not answer in time.
         """
         with self._sync(len(data)) as sync:
             sync.request(b"SEND", f"{path},{0o100000 | mode}")
@@ -188,8 +188,8 @@ class AdbDevice:
         """Read a file.
 
         Raises:
-            GuestCallError: there is none, or it cannot be read.
-            LinkError: the phone went away or did not answer in time.
+            GuestCallError: the file does not exist, or cannot be read.
+            LinkError: the phone closed the connection or did not answer in time.
         """
         parts: list[bytes] = []
         with self._sync() as sync:
@@ -199,10 +199,10 @@ class AdbDevice:
         return b"".join(parts)
 
     def stat(self, path: str) -> FileStat | None:
-        """Return size and time of a file, links followed; None when there is none.
+        """Return the metadata of a file, following links; None if it does not exist.
 
         Raises:
-            LinkError: the phone went away or did not answer in time.
+            LinkError: the phone closed the connection or did not answer in time.
         """
         with self._sync() as sync:
             sync.request(b"STA2", path)
@@ -216,13 +216,13 @@ class AdbDevice:
         return FileStat(size_bytes=row[8], mode=row[4], mtime_s=float(row[10]))
 
     def remove(self, path: str) -> None:
-        """Remove a file; harmless when there is none."""
+        """Remove a file; does nothing if it does not exist."""
         self.shell(f"rm -f {shlex.quote(path)}")
 
     def _open(self, service: str, timeout_s: float) -> socket.socket:
-        """Open a service; a phone that the server lost is connected once more.
+        """Open a service; if the server lost the phone, reconnect and retry once.
 
-        A phone that refuses the key, or the service, is not asked twice.
+        If the phone refuses the key or the service, there is no retry.
         """
         deadline_s = self._clock.monotonic_s() + timeout_s
         try:
@@ -246,7 +246,9 @@ class AdbDevice:
                 f"The phone {self.serial} did not end {what[:60]!r} within {timeout_s:g} s."
             ) from exc
         except OSError as exc:
-            raise LinkClosedError(f"The phone {self.serial} went away.", details=str(exc)) from exc
+            raise LinkClosedError(
+                f"The connection to the phone {self.serial} broke.", details=str(exc)
+            ) from exc
         finally:
             sock.close()
 
@@ -263,7 +265,7 @@ class AdbDevice:
             total += len(data)
             if total > MAX_OUTPUT_BYTES:
                 raise LinkProtocolError(
-                    f"The phone {self.serial} wrote more than {MAX_OUTPUT_BYTES} bytes."
+                    f"The output of the phone {self.serial} exceeds {MAX_OUTPUT_BYTES} bytes."
                 )
             yield data
 
@@ -275,15 +277,19 @@ class AdbDevice:
         try:
             yield _Sync(sock, deadline_s, self._clock)
         except TimeoutError as exc:
-            raise LinkTimeoutError(f"The phone {self.serial} did not move a file in time.") from exc
+            raise LinkTimeoutError(
+                f"The phone {self.serial} did not transfer a file in time."
+            ) from exc
         except OSError as exc:
-            raise LinkClosedError(f"The phone {self.serial} went away.", details=str(exc)) from exc
+            raise LinkClosedError(
+                f"The connection to the phone {self.serial} broke.", details=str(exc)
+            ) from exc
         finally:
             sock.close()
 
 
 class _Sync:
-    """A stream of the file service, until a deadline that moves on with what arrives.
+    """A stream of the file service, with a deadline that is extended by received data.
 
     Source: AOSP ``file_sync_protocol.h``.
     """
@@ -313,25 +319,25 @@ class _Sync:
         return bytes(buffer)
 
     def _bound(self) -> None:
-        """Let the next wait end at the deadline."""
+        """Set the timeout of the next wait to the deadline."""
         left_s = self._deadline_s - self._clock.monotonic_s()
         if left_s <= 0:
             raise TimeoutError
         self._sock.settimeout(left_s)
 
     def expect(self, name: bytes, path: str) -> None:
-        """Read an answer without content."""
+        """Read a reply without content."""
         response, number = struct.unpack("<4sI", self.take(8))
         self._check(response, number, name, path)
 
     def expect_data(self, path: str) -> int | None:
-        """Return the length of the next piece of a file; None at its end."""
+        """Return the length of the next chunk of a file; None at its end."""
         response, number = struct.unpack("<4sI", self.take(8))
         if response == b"DONE":
             return None
         self._check(response, number, b"DATA", path)
         if number > _SYNC_CHUNK_BYTES:
-            raise LinkProtocolError(f"The phone sent a piece of {number} bytes.")
+            raise LinkProtocolError(f"The phone sent a chunk of {number} bytes, which is too long.")
         return int(number)
 
     def _check(self, response: bytes, number: int, wanted: bytes, path: str) -> None:

@@ -1,4 +1,4 @@
-"""Where an adb server listens, and how to connect to it."""
+"""The endpoints of adb servers, and connections to them."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ class UnixEndpoint:
     """A Unix socket in a folder that only its owner may enter.
 
     Attributes:
-        path: of the socket.
+        path: path of the socket.
     """
 
     path: Path
 
     @property
     def spec(self) -> str:
-        """What adb's option ``-L`` and ``ADB_SERVER_SOCKET`` take."""
+        """Return the value for adb's option ``-L`` and for ``ADB_SERVER_SOCKET``."""
         return f"localfilesystem:{self.path}"
 
     def prepare(self) -> None:
-        """Make the folder, closed to all other users.
+        """Create the folder, accessible to this user only.
 
         Raises:
             RequirementError: the path is too long for a socket.
@@ -55,12 +55,12 @@ class UnixEndpoint:
         """Connect to the server.
 
         Raises:
-            OSError: nobody listens, or not in time.
+            OSError: no server listens, or it did not accept in time.
         """
         sock = socket.socket(socket.AF_UNIX)
         try:
-            # Not by settimeout: a non-blocking socket is refused while adb's short queue of
-            # connections is full, a blocking one waits.
+            # Not settimeout: while adb's short connection queue is full, a non-blocking socket is
+            # refused, but a blocking one waits.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _timeval(timeout_s))
             sock.connect(str(self.path))
             sock.settimeout(timeout_s)
@@ -70,7 +70,7 @@ class UnixEndpoint:
         return sock
 
     def remove(self) -> None:
-        """Remove the socket of a server that has ended; harmless when it is not there."""
+        """Remove the socket of an ended server; does nothing if it does not exist."""
         with contextlib.suppress(FileNotFoundError):
             self.path.unlink()
 
@@ -80,14 +80,14 @@ class TcpEndpoint:
     """A loopback port, such as that of a user's own adb server.
 
     Attributes:
-        port: 5037 by adb's default.
+        port: TCP port; adb's default is 5037.
     """
 
     port: int
 
     @property
     def spec(self) -> str:
-        """What adb's option ``-L`` and ``ADB_SERVER_SOCKET`` take."""
+        """Return the value for adb's option ``-L`` and for ``ADB_SERVER_SOCKET``."""
         return f"tcp:localhost:{self.port}"
 
     def prepare(self) -> None:
@@ -97,26 +97,26 @@ class TcpEndpoint:
         """Connect to the server.
 
         Raises:
-            OSError: nobody listens, or not in time.
+            OSError: no server listens, or it did not accept in time.
         """
         sock = socket.create_connection((LOOPBACK, self.port), timeout=timeout_s)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return sock
 
     def remove(self) -> None:
-        """Do nothing: a port goes with its server."""
+        """Do nothing: a port is freed when its server ends."""
 
 
 Endpoint = UnixEndpoint | TcpEndpoint
 
 
 class ServerConnection(AdbConnection):  # type: ignore[misc]  # adbutils has no types
-    """adbutils' protocol over a socket that is connected already.
+    """adbutils' protocol over a connected socket.
 
-    Its own connection knows TCP only, and starts an adb server where none answers.
+    adbutils' own connection supports TCP only, and starts an adb server if none answers.
 
     Args:
-        sock: to an adb server; owned from now on.
+        sock: socket connected to an adb server; the connection takes ownership.
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -124,7 +124,7 @@ class ServerConnection(AdbConnection):  # type: ignore[misc]  # adbutils has no 
         super().__init__("", 0)
 
     def close(self) -> None:
-        """Close the socket at once; adbutils waits 10 ms first, each time."""
+        """Close the socket at once; adbutils would wait 10 ms first."""
         self._connected.close()
 
     def _safe_connect(self) -> socket.socket:

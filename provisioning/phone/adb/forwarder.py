@@ -1,4 +1,4 @@
-"""A loopback port that leads to an adb server, for programs that know no Unix sockets."""
+"""Forwards a loopback port to an adb server, for programs that do not support Unix sockets."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _LOG = logging.getLogger(__name__)
 _CHUNK_BYTES = 64 << 10
 _CONNECT_TIMEOUT_S = 5.0
 
-# Source: proc_pid_net(5) and linux/net/tcp_states.h. A socket whose owner has closed it is shown
-# as root's, whoever that was; it is in another state then.
+# Source: proc_pid_net(5) and linux/net/tcp_states.h. A socket that its owner has closed is listed
+# as root's, but in another state.
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _ESTABLISHED = "01"
 _MAPPED_IPV4 = "0000000000000000FFFF0000"
@@ -39,18 +39,18 @@ class _Row(NamedTuple):
 
 
 class AdbForwarder:
-    """Forward connections of one user of this host to an adb server, until it is closed.
+    """A context manager that forwards connections of one user of this host to an adb server.
 
-    A connection of another user is closed before a byte of it is read.
+    A connection of another user is closed before any data is read.
 
     Args:
-        endpoint: of the adb server.
-        port: to listen on; 0 chooses a free one.
-        uid: of the user who is let in, by default the one who runs this.
+        endpoint: endpoint of the adb server.
+        port: port to listen on; 0 chooses a free one.
+        uid: uid of the allowed user; by default, the user of this process.
 
     Attributes:
-        port: it listens on.
-        refused: how many connections of other users were closed.
+        port: port that it listens on.
+        refused: number of closed connections of other users.
     """
 
     def __init__(self, endpoint: Endpoint, *, port: int = 0, uid: int | None = None) -> None:
@@ -104,19 +104,19 @@ def peer_uid(sock: socket.socket) -> int | None:
     """Return the uid that owns the other end of a loopback TCP connection; None if it is gone.
 
     Args:
-        sock: accepted from a program of this host, over IPv4.
+        sock: socket accepted from a program of this host, over IPv4.
     """
     own, peer = (_hex(*address) for address in (sock.getsockname(), sock.getpeername()))
     for table in _TABLES:
         for row in _rows(Path(table)):
-            is_it = (row.local, row.remote) == (peer, own)
-            if is_it and row.state == _ESTABLISHED:
+            is_peer = (row.local, row.remote) == (peer, own)
+            if is_peer and row.state == _ESTABLISHED:
                 return row.uid
     return None
 
 
 def _hex(host: str, port: int) -> str:
-    """Return an address as the kernel's table has it: in the order of bytes of this host."""
+    """Return an address as in the kernel's table: hexadecimal, in this host's byte order."""
     value = int.from_bytes(socket.inet_aton(host), sys.byteorder)
     return f"{value:08X}:{port:04X}"
 
@@ -137,14 +137,14 @@ def _rows(table: Path) -> list[_Row]:
 
 
 def _join(client: socket.socket, server: socket.socket) -> None:
-    """Pass bytes both ways until both sides have ended."""
-    back = threading.Thread(target=_pass_on, args=(server, client), name="adb-back", daemon=True)
+    """Relay bytes in both directions until both sides have ended."""
+    back = threading.Thread(target=_forward, args=(server, client), name="adb-back", daemon=True)
     back.start()
-    _pass_on(client, server)
+    _forward(client, server)
     back.join()
 
 
-def _pass_on(source: socket.socket, sink: socket.socket) -> None:
+def _forward(source: socket.socket, sink: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while data := source.recv(_CHUNK_BYTES):
             sink.sendall(data)

@@ -1,4 +1,4 @@
-"""A phone's input and UI hierarchy, over ADB."""
+"""Input and UI hierarchy of a phone, over ADB."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INPUT_TIMEOUT_S = 15.0
 _SCROLL_STEP_PX = 240
 _TEXT_CHUNK_CHARS = 1000
 _MAX_NODES = 20_000
-# An input method that types what it is sent: github.com/senzhk/ADBKeyBoard.
+# An input method that types the text it receives: github.com/senzhk/ADBKeyBoard.
 _KEYBOARD = "com.android.adbkeyboard/.AdbIME"
 _BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
 _KEY = re.compile(r"[A-Za-z0-9_]{1,40}")
@@ -49,11 +49,11 @@ _STATES = (
 
 
 class PhoneInput:
-    """`provisioning.protocols.Input` by the command ``input``.
+    """`provisioning.protocols.Input` with the command ``input``.
 
-    Android's ``input text`` types only what its virtual keyboard has keys for; other letters go
-    through the input method ADBKeyBoard, when the phone has it. The reference phone's command
-    takes any Unicode.
+    Android's ``input text`` types only characters that its virtual keyboard has keys for; others are
+    typed with the input method ADBKeyBoard, if the phone has it. The reference phone's command
+    accepts any Unicode text.
 
     Args:
         device: the phone.
@@ -66,7 +66,7 @@ class PhoneInput:
         """Do nothing: a phone has no pointer."""
 
     def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
-        """Tap `count` times; a phone knows no buttons."""
+        """Tap `count` times; a phone has no buttons."""
         del button
         for _ in range(count):
             self._run("tap", str(x), str(y))
@@ -74,12 +74,12 @@ class PhoneInput:
     def drag(
         self, start: tuple[int, int], end: tuple[int, int], *, duration_s: float = 0.3
     ) -> None:
-        """Swipe; at one place it is a long tap."""
-        places = [str(number) for number in (*start, *end)]
-        self._run("swipe", *places, str(round(duration_s * 1000)))
+        """Swipe; if start and end are the same, this is a long tap."""
+        coordinates = [str(number) for number in (*start, *end)]
+        self._run("swipe", *coordinates, str(round(duration_s * 1000)))
 
     def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
-        """Swipe by 240 px a step; positive `dy` shows what is further down."""
+        """Swipe by 240 px per step; positive `dy` scrolls down."""
         end = (max(0, x - dx * _SCROLL_STEP_PX), max(0, y - dy * _SCROLL_STEP_PX))
         self.drag((x, y), end)
 
@@ -87,7 +87,7 @@ class PhoneInput:
         """Press keys one after the other.
 
         Raises:
-            InvalidActionError: there is no such key.
+            InvalidActionError: a key does not exist.
         """
         for name in names:
             if not _KEY.fullmatch(name):
@@ -96,17 +96,17 @@ class PhoneInput:
             self._run("keyevent", *names)
         except GuestCallError as exc:
             raise InvalidActionError(
-                f"A phone has no key of these: {', '.join(names)}.",
+                f"The phone does not have all of these keys: {', '.join(names)}.",
                 details=exc.details.splitlines()[0],
-                resolution="Use Android's names, such as HOME, BACK, ENTER.",
+                resolution="Use Android's key names, such as HOME, BACK, ENTER.",
             ) from exc
 
     def text(self, text: str) -> None:
-        """Type any Unicode text into what has the focus.
+        """Type any Unicode text into the focused element.
 
         Raises:
-            InvalidActionError: the phone has no way to type some of the letters.
-            GuestCallError: it could not type.
+            InvalidActionError: the phone cannot type some of the characters.
+            GuestCallError: typing failed.
         """
         for part in _LINE_BREAK.split(text):
             if part in {"\n", "\r\n"}:
@@ -117,13 +117,13 @@ class PhoneInput:
                 self._type(part)
 
     def _type(self, text: str) -> None:
-        """Type one line; ``%s`` would be typed as a blank, so it is cut in two."""
+        """Type one line; ``%s`` is split, as it would be typed as a space."""
         for piece in text.replace("%s", "%\0s").split("\0"):
             for start in range(0, len(piece), _TEXT_CHUNK_CHARS):
                 self._type_chunk(piece[start : start + _TEXT_CHUNK_CHARS])
 
     def _type_chunk(self, text: str) -> None:
-        """Type by keys; Android types either all of it or, when one key is missing, nothing."""
+        """Type by keys; if a key is missing, Android types nothing."""
         try:
             self._run("text", text)
         except GuestCallError as exc:
@@ -132,14 +132,14 @@ class PhoneInput:
             methods = self._device.shell("ime list -a -s", _INPUT_TIMEOUT_S)
             if _KEYBOARD not in methods.text.split():
                 raise InvalidActionError(
-                    f"This phone has no keys for all of {text[:40]!r}.",
+                    f"This phone does not have keys for all characters of {text[:40]!r}.",
                     details=exc.details[:200],
-                    resolution="Install the input method ADBKeyBoard on it: it types any letter.",
+                    resolution="Install the input method ADBKeyBoard on it, which types any character.",
                 ) from exc
             self._type_by_method(text)
 
     def _type_by_method(self, text: str) -> None:
-        """Type through ADBKeyBoard, and return the phone its own input method back."""
+        """Type with ADBKeyBoard, then restore the phone's input method."""
         before = self._device.shell(
             "settings get secure default_input_method", _INPUT_TIMEOUT_S
         ).text
@@ -168,16 +168,15 @@ class PhoneInput:
 
 
 class PhoneTree:
-    """`provisioning.protocols.Tree` by ``uiautomator dump``, once a frame.
+    """`provisioning.protocols.Tree` with ``uiautomator dump``, once per frame.
 
-    A dump takes seconds on real phones. It is read again when the phone shows another frame: the
-    reference phone numbers them; elsewhere the picture itself is compared, if that is quicker
-    than another dump.
+    A dump takes seconds on real phones, so it is repeated only if the frame changed. The reference
+    phone numbers its frames; on others, screenshots are compared if that is faster than a dump.
 
     Args:
         device: the phone.
-        screen: knows the frames; without it every call dumps.
-        clock: measures dumps and pictures.
+        screen: identifies frames; without it, every call dumps.
+        clock: clock used to measure dumps.
     """
 
     def __init__(
@@ -210,12 +209,12 @@ class PhoneTree:
             return list(self._kept[1])
 
     def forget(self) -> None:
-        """Forget the last hierarchy, for example because the phone goes back to a snapshot."""
+        """Drop the cached hierarchy, for example because the phone is rewound."""
         with self._lock:
             self._kept = None
 
     def _frame(self) -> str:
-        """Return a word for what is on the screen now; empty when it is unknown."""
+        """Return an identifier of the current screen content; empty if unknown."""
         if self._screen is None:
             return ""
         if number := self._screen.frames.read():
@@ -227,10 +226,10 @@ class PhoneTree:
 
 
 def parse_hierarchy(output: str) -> list[Element]:
-    """Read what ``uiautomator dump /dev/tty`` prints: XML, then its closing words.
+    """Parse the output of ``uiautomator dump /dev/tty``: XML, then a closing message.
 
     Raises:
-        LinkProtocolError: there is no hierarchy in it.
+        LinkProtocolError: the output contains no valid hierarchy.
     """
     start, end = output.find("<"), output.rfind("</hierarchy>")
     if start < 0 or end < 0:
@@ -238,12 +237,12 @@ def parse_hierarchy(output: str) -> list[Element]:
     try:
         root = ElementTree.fromstring(output[start : end + len("</hierarchy>")])
     except (ElementTree.ParseError, DefusedXmlException, ValueError) as exc:
-        raise LinkProtocolError("The phone sent a broken UI hierarchy.", str(exc)) from exc
+        raise LinkProtocolError("The phone sent an invalid UI hierarchy.", str(exc)) from exc
     return list(_read_nodes(root))
 
 
 def _read_nodes(root: XmlElement) -> Iterator[Element]:
-    """Return the nodes in document order; no recursion, so that no depth is too deep."""
+    """Yield the nodes in document order, without recursion, so that any depth is possible."""
     waiting = [(node, 0) for node in reversed(root.findall("node"))]
     count = 0
     while waiting:

@@ -1,4 +1,4 @@
-"""The probe on a phone: put there when it is first needed, started anew after each rewind."""
+"""The probe on a phone: deployed when first needed, and restarted after each rewind."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _START_TIMEOUT_S = 20.0
 
 
 class PhoneLink:
-    """A `provisioning.protocols.Link` that comes up with its first call.
+    """A `provisioning.protocols.Link` that starts the probe with its first call.
 
-    A rewind ends every process on the phone, the probe too; the next call starts it again. What
-    only drives and judges a phone needs no probe at all, so a rewind does not wait for one.
+    A rewind ends every process on the phone, including the probe; the next call starts it again.
+    Driving and grading a phone needs no probe, so a rewind does not wait for it.
 
     Args:
         device: the phone; needs Python, which Android does not have.
-        name: for errors.
+        name: name of the phone, for errors.
     """
 
     def __init__(self, device: AdbDevice, *, name: str) -> None:
@@ -41,18 +41,18 @@ class PhoneLink:
     def call(
         self, op: str, params: Mapping[str, Json] | None = None, *, timeout_s: float = 10.0
     ) -> Json:
-        """Ask the probe for one operation and wait for its reply.
+        """Call one operation of the probe and wait for its reply.
 
         Raises:
-            LinkClosedError: the phone, or its probe, went away.
+            LinkClosedError: the phone or its probe closed the connection.
             LinkTimeoutError: no reply before the deadline; later calls still work.
-            LinkProtocolError: garbage came, or more than the bound.
+            LinkProtocolError: invalid data, or more than the limit, arrived.
             GuestCallError: the operation failed on the phone.
         """
         return self._open().call(op, params, timeout_s=timeout_s)
 
     def close(self) -> None:
-        """Let the transport go; harmless twice, and a later call opens another."""
+        """Close the transport; may be called more than once, and a later call opens another."""
         with self._lock:
             client, self._client = self._client, None
         if client is not None:
@@ -79,5 +79,5 @@ class PhoneLink:
             with contextlib.suppress(OSError):
                 transport.close()
             raise LinkClosedError(
-                f"No probe comes up on {self._name}.", details=output or exc.details
+                f"The probe did not start on {self._name}.", details=output or exc.details
             ) from exc

@@ -1,4 +1,4 @@
-"""A phone's screen: three ways to a picture, of which the fastest is taken."""
+"""A phone's screen, captured by the fastest of three methods."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ _SIZE = re.compile(r"(Override|Physical) size: (\d+)x(\d+)")
 # PixelFormat.RGBA_8888 and RGBX_8888 of Android's graphics/PixelFormat.java.
 _RGBA_FORMATS = (1, 2)
 _BITS_PER_PIXEL = 32
-# Version 1 is version, bits, size ...; version 2 has a colour space before the size.
+# Version 1 has version, bits, size ...; version 2 has a color space before the size.
 _HEADS = {1: struct.Struct("<13I"), 2: struct.Struct("<14I")}
 
 
 class PhoneScreen:
-    """`provisioning.protocols.Screen` by ADB's ``framebuffer:``, ``screencap`` or ``screencap -p``.
+    """`provisioning.protocols.Screen` with ADB's ``framebuffer:``, ``screencap`` or ``screencap -p``.
 
-    The first capture tries all three and keeps to the fastest that this phone has. A raw picture
-    costs no compression on the phone but 4 bytes a pixel on the way; what wins depends on both.
+    The first capture tries all three methods and then uses the fastest available one. A raw capture
+    needs no compression on the phone, but transfers 4 bytes per pixel, so the fastest method depends
+    on both.
 
     Args:
         device: the phone.
-        frames: knows whether a picture is still the one on the screen; asked before each capture.
-        clock: measures the ways.
+        frames: reports the number of the current frame; queried before each capture.
+        clock: clock used to measure the methods.
     """
 
     def __init__(
@@ -55,20 +56,20 @@ class PhoneScreen:
         self._way = ""
         self._kept: tuple[str, Frame] | None = None
         self.costs_s: dict[str, float] = {}
-        """Seconds of each way that works here, measured at the first capture."""
+        """Duration of each working method in seconds, measured at the first capture."""
 
     @property
     def way(self) -> str:
-        """The way that is taken: ``framebuffer``, ``raw`` or ``png``; empty before a capture."""
+        """Return the capture method: ``framebuffer``, ``raw`` or ``png``; empty before a capture."""
         return self._way
 
     def capture(self) -> Frame:
-        """Take a picture: uint8 array (H, W, 3), RGB, origin top left; not to be written to.
+        """Take a screenshot: read-only uint8 array (H, W, 3), RGB, origin top left.
 
-        Where the phone numbers its frames, one that is still shown is the same array again.
+        If the phone numbers its frames, an unchanged frame returns the same array again.
 
         Raises:
-            LinkError: the phone did not answer, or sent no picture.
+            LinkError: the phone did not answer, or sent no valid screenshot.
         """
         with self._lock:
             number = self.frames.read()
@@ -76,15 +77,15 @@ class PhoneScreen:
                 return self._kept[1]
             frame = self._take()
             frame.setflags(write=False)
-            # The phone may have moved on meanwhile: then its number has too, and this one is stale.
+            # If the screen changed meanwhile, the phone's number has changed too, so this is stale.
             self._kept = (number, frame)
             return frame
 
     def is_still(self) -> bool | None:
-        """Return whether all that input has begun is on the screen; None on phones that do not know.
+        """Return whether the screen shows all effects of past input; None if the phone cannot report it.
 
-        The reference phone has done what a touch does before its command ends, and counts what
-        goes on beside that, such as a page that is being loaded.
+        The reference phone completes the effect of a touch before its command ends, and counts
+        background activity, such as a page that is loading.
 
         Raises:
             LinkError: the phone did not answer.
@@ -93,7 +94,7 @@ class PhoneScreen:
         return None if state is None else state.pending == 0
 
     def forget(self) -> None:
-        """Forget the last picture, for example because the phone goes back to a snapshot."""
+        """Drop the cached screenshot, for example because the phone is rewound."""
         with self._lock:
             self._kept = None
 
@@ -101,7 +102,7 @@ class PhoneScreen:
         """Return width and height in px.
 
         Raises:
-            LinkError: the phone did not say.
+            LinkError: the phone did not report the size.
         """
         output = self._device.shell("wm size", TIMEOUT_S).text
         sizes = {kind: (int(width), int(height)) for kind, width, height in _SIZE.findall(output)}
@@ -127,7 +128,7 @@ class PhoneScreen:
         }
 
     def _choose(self) -> Frame:
-        """Try each way; the fastest of those that give a picture of the same size stays."""
+        """Try each method, and select the fastest of those that return the same size."""
         failures: list[str] = []
         frames: list[Frame] = []
         for name, take in self._ways().items():
@@ -140,12 +141,14 @@ class PhoneScreen:
                 frames.append(frame)
                 self.costs_s[name] = cost_s
         if not frames:
-            raise LinkProtocolError("The phone sent no picture.", details="\n".join(failures))
+            raise LinkProtocolError(
+                "The phone sent no valid screenshot.", details="\n".join(failures)
+            )
         self._way = min(self.costs_s, key=self.costs_s.__getitem__)
         return frames[-1]
 
     def _measure(self, take: Callable[[], Frame]) -> tuple[Frame, float]:
-        """Return a picture and the seconds of the quickest of some tries."""
+        """Return a screenshot and the duration of the fastest of some tries, in seconds."""
         costs_s = []
         frame = take()  # the first one warms up
         for _ in range(_TRIES):
@@ -156,11 +159,11 @@ class PhoneScreen:
 
 
 class FrameState(NamedTuple):
-    """What the reference phone reports of its screen.
+    """The state of the reference phone's screen.
 
     Attributes:
-        number: a word that changes with picture and hierarchy.
-        pending: how much was begun that will still change them without any input.
+        number: identifier that changes with screen content and hierarchy.
+        pending: number of background activities that may still change them without input.
     """
 
     number: str
@@ -168,7 +171,7 @@ class FrameState(NamedTuple):
 
 
 class FrameCounter:
-    """The frame that a phone shows, if it reports one: only the reference phone does.
+    """Reads the number of the current frame, which only the reference phone reports.
 
     Args:
         device: the phone.
@@ -179,7 +182,7 @@ class FrameCounter:
         self._is_known = True
 
     def read(self) -> str:
-        """Return a word that changes with picture and hierarchy; empty when the phone has none.
+        """Return an identifier that changes with screen content and hierarchy; empty if there is none.
 
         Raises:
             LinkError: the phone did not answer.
@@ -188,7 +191,7 @@ class FrameCounter:
         return state.number if state else ""
 
     def ask(self) -> FrameState | None:
-        """Return what the phone reports of its frame; None when it reports nothing.
+        """Return the phone's report of its frame; None if it reports nothing.
 
         Raises:
             LinkError: the phone did not answer.
@@ -205,7 +208,7 @@ def read_png(png: bytes) -> Frame:
     """Decode the output of ``screencap -p``.
 
     Raises:
-        LinkProtocolError: it is no PNG, or too large.
+        LinkProtocolError: the data is not a PNG, or is too large.
     """
     try:
         with Image.open(io.BytesIO(png), formats=["PNG"]) as image:
@@ -213,16 +216,16 @@ def read_png(png: bytes) -> Frame:
             return np.array(image if image.mode == "RGB" else image.convert("RGB"))
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as exc:
         excerpt = png[:200].decode(errors="replace")
-        raise LinkProtocolError("The phone sent no picture.", details=excerpt) from exc
+        raise LinkProtocolError("The phone sent an invalid PNG.", details=excerpt) from exc
 
 
 def read_raw(data: bytes) -> Frame:
-    """Decode the output of ``screencap``: width, height, format, since Android 9 a colour space; RGBA.
+    """Decode the output of ``screencap``: width, height, format, color space since Android 9; RGBA.
 
     Source: AOSP ``frameworks/base/cmds/screencap/screencap.cpp``.
 
     Raises:
-        LinkProtocolError: it is something else.
+        LinkProtocolError: the data has another format.
     """
     for head_bytes in (16, 12):
         if len(data) < head_bytes:
@@ -231,27 +234,29 @@ def read_raw(data: bytes) -> Frame:
         if len(data) - head_bytes == width * height * 4 and pixel_format in _RGBA_FORMATS:
             _check_size(width, height)
             return _rgb(data, head_bytes, width, height)
-    raise LinkProtocolError("The phone sent no raw picture.", details=repr(data[:40]))
+    raise LinkProtocolError("The phone sent an invalid raw screenshot.", details=repr(data[:40]))
 
 
 def read_framebuffer(data: bytes) -> Frame:
-    """Decode ADB's ``framebuffer:``: a head of version 1 or 2, then the pixels.
+    """Decode ADB's ``framebuffer:``: a header of version 1 or 2, then the pixels.
 
     Source: AOSP ``packages/modules/adb/daemon/framebuffer_service.cpp``.
 
     Raises:
-        LinkProtocolError: it is something else, or not 32 bits of red, green, blue, alpha.
+        LinkProtocolError: the data has another format than 32 bits of red, green, blue, alpha.
     """
     version = int.from_bytes(data[:4], "little")
     head = _HEADS.get(version)
     if head is None or len(data) < head.size:
-        raise LinkProtocolError("The phone sent no framebuffer.", details=repr(data[:40]))
+        raise LinkProtocolError("The phone sent an invalid framebuffer.", details=repr(data[:40]))
     fields = head.unpack_from(data)
     # The size is followed by offset and length of red, blue, green and alpha.
     size, width, height, red, _, blue, _, green, *_ = fields[-11:]
     is_rgba = (fields[1], red, green, blue) == (_BITS_PER_PIXEL, 0, 8, 16)
     if not is_rgba or size != width * height * 4 or len(data) != head.size + size:
-        raise LinkProtocolError("The phone sent another framebuffer.", details=repr(fields))
+        raise LinkProtocolError(
+            "The phone sent a framebuffer of an unsupported format.", details=repr(fields)
+        )
     _check_size(width, height)
     return _rgb(data, head.size, width, height)
 
@@ -263,4 +268,6 @@ def _rgb(data: bytes, start: int, width: int, height: int) -> Frame:
 
 def _check_size(width: int, height: int) -> None:
     if not 0 < width * height <= _MAX_PIXELS:
-        raise LinkProtocolError(f"The phone sent a picture of {width}x{height} px.")
+        raise LinkProtocolError(
+            f"The phone sent a screenshot of an invalid size, {width}x{height} px."
+        )

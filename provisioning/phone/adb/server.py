@@ -1,4 +1,4 @@
-"""The appliance's own adb server: a private socket, its own key, every wait bounded."""
+"""The appliance's own adb server: a private socket, its own key, and timeouts on every wait."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 _KEY = "adbkey"
 _START_TIMEOUT_S = 15.0
 _ASK_TIMEOUT_S = 5.0
-# adb's words for phones that are there and may answer later.
+# adb's states of phones that are present and may answer later.
 _NOT_YET = ("offline", "connecting", "authorizing")
 
 
 class AdbServer:
-    """Start, use and stop the adb server of one appliance.
+    """The adb server of one appliance.
 
-    It listens on a Unix socket that no other user of the host can reach: whoever reaches an adb
-    server can use every phone that it is connected to.
+    It listens on a Unix socket that no other user of the host can access, since access to an adb
+    server gives access to every phone that it is connected to.
 
     Args:
-        settings: folders of the socket and of the key.
-        endpoint: of another adb server, such as the user's own; the appliance's by default.
-        clock: bounds waiting.
+        settings: locations of the socket and of the key.
+        endpoint: endpoint of another adb server, such as the user's; by default, the appliance's.
+        clock: clock used for waits.
     """
 
     def __init__(
@@ -59,18 +59,18 @@ class AdbServer:
         self.endpoint = endpoint or UnixEndpoint(settings.adb_socket)
 
     def public_key(self) -> str:
-        """Return the line that phones must know; the key is made when there is none.
+        """Return the public key line that phones must accept; create the key if it is missing.
 
         Raises:
             ToolMissingError: adb is not installed.
-            ToolFailedError: it made no key.
+            ToolFailedError: adb failed to create a key.
         """
         key = self._settings.keys_dir / _KEY
         lock = FileLock(self._settings.keys_dir / f"{_KEY}.lock")
         lock.acquire()
         try:
             if not key.with_suffix(".pub").is_file():
-                # adb makes its own key below HOME; nothing of the user's is touched.
+                # adb also creates a key below HOME; this keeps the user's own files untouched.
                 env = {"HOME": str(self._settings.keys_dir)}
                 run(["adb", "keygen", str(key)], timeout_s=_START_TIMEOUT_S, env=env).require()
                 key.chmod(0o600)
@@ -79,7 +79,7 @@ class AdbServer:
         return key.with_suffix(".pub").read_text().strip()
 
     def start(self) -> None:
-        """Start it unless it runs.
+        """Start the server unless it is running.
 
         Raises:
             ToolMissingError: adb is not installed.
@@ -99,7 +99,7 @@ class AdbServer:
             lock.release()
 
     def stop(self) -> None:
-        """Stop it; harmless when it does not run."""
+        """Stop the server; does nothing if it is not running."""
         if not self.is_running():
             return
         with contextlib.suppress(AdbError, AdbTimeout, OSError), self._connection(2.0) as link:
@@ -121,7 +121,7 @@ class AdbServer:
             return False
 
     def state(self, serial: str) -> str:
-        """Return adb's state of a phone: ``device``, ``offline``, ``unauthorized``; empty: unknown.
+        """Return adb's state of a phone: ``device``, ``offline``, ``unauthorized``; empty if unknown.
 
         Raises:
             LinkError: the server does not answer.
@@ -138,16 +138,16 @@ class AdbServer:
         return dict(row.split("\t", 1) for row in rows if "\t" in row)
 
     def connect(self, serial: str, *, timeout_s: float) -> None:
-        """Let the server connect to a phone and wait until commands can be sent.
+        """Connect the server to a phone and wait until commands can be sent.
 
         Args:
-            serial: ``HOST:PORT``, or the serial number of a phone on a cable.
-            timeout_s: bound of all of it.
+            serial: ``HOST:PORT``, or the serial number of a phone connected by cable.
+            timeout_s: total time limit.
 
         Raises:
             PhoneUnauthorizedError: the phone refuses the key.
-            PhoneOfflineError: it stayed offline.
-            LinkClosedError: nobody listens there, or no such phone is on a cable.
+            PhoneOfflineError: the phone stayed offline.
+            LinkClosedError: no server listens there, or no such phone is connected by cable.
         """
         if self._is_connected(serial):
             return
@@ -161,7 +161,7 @@ class AdbServer:
             if state == "unauthorized":
                 raise _unauthorized(serial)
             if state == "offline":
-                # A connection that broke: the server forgets it only when told.
+                # The connection broke; the server drops it only on request.
                 self._ask(f"host:disconnect:{serial}")
             if ":" in serial:
                 answer = self._ask_to_connect(serial, left_s, answer)
@@ -169,27 +169,28 @@ class AdbServer:
                 self._clock.sleep(min(0.1, left_s))
         if state in _NOT_YET:
             raise PhoneOfflineError(
-                f"The phone {serial} is {state}: it is there but does not speak ADB.",
+                f"The phone {serial} is {state}: it is present but does not answer over ADB.",
                 details=answer,
-                resolution="It may hang: its own log, or `docker logs` of its container, may show why.",
+                resolution="It may have stopped responding. Check its log, or `docker logs` of its "
+                "container.",
             )
         if ":" not in serial:
             raise LinkClosedError(
-                f"adb knows no phone {serial}.",
-                details=f"It knows: {', '.join(self.states()) or 'none'}.",
-                resolution="Is it on a cable of this host, with USB debugging on?",
+                f"adb does not know a phone {serial}.",
+                details=f"Known phones: {', '.join(self.states()) or 'none'}.",
+                resolution="Check that it is connected to this host by cable, with USB debugging on.",
             )
         raise LinkClosedError(f"adb cannot connect to {serial}.", details=answer)
 
     def _is_connected(self, serial: str) -> bool:
-        """Return whether the server runs and the phone takes commands, in one round trip."""
+        """Return whether the server is running and the phone accepts commands, in one round trip."""
         try:
             return self.state(serial) == "device"
         except LinkClosedError:
             return False
 
     def _ask_to_connect(self, serial: str, left_s: float, last_answer: str) -> str:
-        """Return the server's answer, or its last one where no time is left for another."""
+        """Return the server's answer, or its previous one if no time is left."""
         try:
             return self._ask(f"host:connect:{serial}", timeout_s=left_s)
         except LinkTimeoutError:
@@ -198,7 +199,7 @@ class AdbServer:
             return last_answer
 
     def disconnect(self, serial: str) -> None:
-        """Let the server forget a phone; harmless when it does not know it, or does not run."""
+        """Disconnect the server from a phone; does nothing if it is not running or connected."""
         if self.is_running():
             with contextlib.suppress(LinkError):
                 self._ask(f"host:disconnect:{serial}")
@@ -207,16 +208,16 @@ class AdbServer:
         """Open a service of a phone, such as ``sync:`` or ``shell,v2,raw:ls``.
 
         Args:
-            serial: of a connected phone.
-            service: its name.
-            timeout_s: for all that is done with the socket, until changed there.
+            serial: serial of a connected phone.
+            service: name of the service.
+            timeout_s: time limit of the request, and initial timeout of the returned socket.
 
         Raises:
             PhoneUnauthorizedError: the phone refuses the key.
-            PhoneOfflineError: it is offline, or the server does not know it (any more).
-            GuestCallError: it has no such service.
+            PhoneOfflineError: the phone is offline, or the server is not connected to it.
+            GuestCallError: the phone has no such service.
             LinkClosedError: the adb server does not answer.
-            LinkTimeoutError: no answer came in time.
+            LinkTimeoutError: no reply in time.
         """
         try:
             link = self._connection(timeout_s)
@@ -241,7 +242,7 @@ class AdbServer:
         """Connect to the server.
 
         Raises:
-            OSError: nobody listens.
+            OSError: no server listens.
         """
         sock = self.endpoint.connect(min(timeout_s, _ASK_TIMEOUT_S))
         sock.settimeout(timeout_s)
@@ -267,24 +268,24 @@ class AdbServer:
         env = {
             "HOME": str(self._settings.keys_dir),
             "ADB_VENDOR_KEYS": str(self._settings.keys_dir / _KEY),
-            # Where the server writes its log.
+            # The folder of the server's log.
             "TMPDIR": str(self._settings.run_dir),
-            # Neither looks for phones on its own: it has only those it is told of.
+            # Disable discovery: the server only has the phones that it is told to connect to.
             "ADB_LOCAL_TRANSPORT_MAX_PORT": "5554",
             "ADB_MDNS": "0",
         }
         run(
             ["adb", "-L", self.endpoint.spec, "start-server"], timeout_s=_START_TIMEOUT_S, env=env
-        ).require("`mesocosm doctor` checks adb.")
+        ).require("Run `mesocosm doctor` to check adb.")
 
 
 def _unauthorized(serial: str) -> PhoneUnauthorizedError:
     return PhoneUnauthorizedError(
-        f"The phone {serial} refuses this appliance's ADB key: it is unauthorized.",
-        details="It was made with another key, or its user has not allowed this one.",
+        f"The phone {serial} refuses this appliance's ADB key (unauthorized).",
+        details="It was made with another key, or its user has not allowed this key.",
         resolution=(
-            "Allow the key on the phone's screen. A phone of the appliance: remove it, "
-            "the next one is made with today's key."
+            "Allow the key on the phone's screen. If it is a phone of the appliance, remove it; "
+            "the next one is made with the current key."
         ),
     )
 
@@ -292,7 +293,7 @@ def _unauthorized(serial: str) -> PhoneUnauthorizedError:
 def _refused(serial: str, service: str, message: str) -> LinkError:
     if "unauthorized" in message:
         return _unauthorized(serial)
-    if any(word in message for word in (*_NOT_YET, "not found")):
+    if any(state in message for state in (*_NOT_YET, "not found")):
         return PhoneOfflineError(f"The phone {serial} is offline.", details=message)
     if message == "closed":
         return GuestCallError(f"The phone {serial} has no service {service[:40]!r}.")

@@ -1,1 +1,1 @@
-"""The reference phone in a container: machine, console, snapshots."""
+"""The reference phone, which runs in a container: machine, console, snapshots."""

@@ -1,4 +1,4 @@
-"""Make phones for the fleet, find them again, and clear up after the dead."""
+"""The fleet's backend of phones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ from appliance.base.ids import new_machine_id
 from images.builder import find
 from images.engine import require_engine
 from provisioning.fleet.handle import MachineHandle
-from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder, iter_folders
+from provisioning.machine_folder import (
+    MachineFolder,
+    MachineRecord,
+    create_folder,
+    find_folder,
+    iter_folders,
+)
 from provisioning.machine_state import MachineState
 from provisioning.phone.adb.device import SHELL_USER
 from provisioning.phone.adb.server import AdbServer
@@ -35,7 +41,7 @@ if TYPE_CHECKING:
     from images.recipe import Image
     from provisioning.phone.profile import PhoneProfile
 
-# What the phone's daemon reads; see images/phone/device/__main__.py.
+# Variables that the phone's daemon reads; see images/phone/device/__main__.py.
 _KEYS_VARIABLE = "MESOCOSM_ADB_KEYS"
 _TOKEN_VARIABLE = "MESOCOSM_CONSOLE_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -44,9 +50,9 @@ class PhoneBackend:
     """A `provisioning.fleet.backend.Backend` of phones.
 
     Args:
-        settings: where machines and images are, and which sort of phone is wanted.
-        profile: the sort of phone, if not the settings' one.
-        clock: stamps records.
+        settings: location of machines and images, and the kind of phone.
+        profile: the kind of phone; by default, that of the settings.
+        clock: clock used for times in records.
     """
 
     def __init__(
@@ -66,26 +72,26 @@ class PhoneBackend:
 
     @property
     def image(self) -> Image:
-        """The phone's image, looked up once.
+        """Return the image of phones, which is looked up once.
 
         Raises:
-            ImageError: it was not built, or is corrupt.
+            ImageError: the image is not built, or is corrupt.
         """
         if self._image is None:
             self._image = find(self._profile.image, self._settings)
         return self._image
 
     def memory_bytes(self, machine_id: str) -> int:
-        """Return what a running phone's container holds in memory, without the page cache.
+        """Return the memory used by a running phone's container, without the page cache, in bytes.
 
         Raises:
-            MachineError: it does not run, or docker does not say.
+            MachineError: the container is not running, or Docker did not report its memory.
         """
         return self._containers.memory_bytes(machine_id)
 
     @property
     def machine_mib(self) -> int:
-        """Memory that a phone may use, MiB: its container's limit."""
+        """Return the memory that a phone may use, MiB: its container's limit."""
         return self._profile.memory_mib
 
     def reserved_mib(self, record: MachineRecord) -> int:
@@ -96,15 +102,15 @@ class PhoneBackend:
     def make(
         self, say: Callable[[str], None], *, cancel: CancelToken | None = None
     ) -> MachineHandle[ReferencePhone]:
-        """Make a phone: running, verified, saved as ``ready``.
+        """Make a phone that is running, verified, and saved as ``ready``.
 
         Args:
-            say: told in one line what takes long.
+            say: called with one line of progress before slow steps.
             cancel: removes its container, which ends every wait for it.
 
         Raises:
-            CancelledError: it was cancelled.
-            MesocosmError: it cannot be made; nothing is left of it.
+            CancelledError: the call was cancelled.
+            MesocosmError: the phone cannot be made; nothing of it remains.
         """
         self._profile.require()
         say(f"starting a phone ({self._profile.backend}) from {self.image.label}")
@@ -121,42 +127,42 @@ class PhoneBackend:
         return handle
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> ReferencePhone:
-        """Return the object for a phone that was made before, running or not."""
+        """Return the object for an existing phone, running or not."""
         is_ours = record.backend == self._profile.backend
         profile = self._profile if is_ours else None
         return ReferencePhone(self._settings, folder, record, profile=profile, clock=self._clock)
 
     def fits(self, record: MachineRecord) -> bool:
-        """Return whether a phone has today's image and knows today's key."""
+        """Return whether a phone has the current image and accepts the current ADB key."""
         return record.stamp == self._stamp()
 
     def why_unkept(self) -> str:
         """Return why phones cannot be kept; empty for the reference phone."""
         if self._profile.has_volume:
             return ""
-        return f"a phone of the sort {self._profile.backend} cannot be saved outside of itself"
+        return f"the state of a phone of the backend {self._profile.backend} cannot leave its container"
 
     def start_kept(self, folder: Path, record: MachineRecord) -> MachineHandle[ReferencePhone]:
-        """Start a new phone and bring it into a kept state, verified.
+        """Start a new phone, restore a kept state in it, and verify it.
 
-        Its clock is the host's: it shows the present.
+        It uses the host's clock, so it shows the current time.
 
         Raises:
-            MachineError: its image is another now, or it did not come into that state.
+            MachineError: its image has changed, or the state could not be restored.
             ImageError: its image is not built, or is corrupt.
         """
         if record.backend != self._profile.backend or record.image_digest != self.image.digest:
             raise MachineStartError(
-                f"The kept {record.machine_id} is of another image than phones are now.",
-                details=f"It is of {record.image} ({record.image_digest[:12]}), now there is "
+                f"The kept {record.machine_id} was made from another image than the current one.",
+                details=f"Its image: {record.image} ({record.image_digest[:12]}). Current image: "
                 f"{self.image.label} ({self.image.digest[:12]}).",
-                resolution="What was kept of it cannot be started any more.",
+                resolution="The kept state can no longer be started; run the trial again.",
             )
         handle = self._create()
         try:
-            made = handle.folder.read()
-            if made is not None:  # it ends with its lease, or with its holder
-                handle.folder.write(made.model_copy(update={"is_fork": True}))
+            new_record = handle.folder.read()
+            if new_record is not None:  # it ends with its lease, or with its holder
+                handle.folder.write(new_record.model_copy(update={"is_fork": True}))
             handle.machine.start()
             handle.machine.load_kept(folder)
             handle.folder.mark(MachineState.LEASED)
@@ -166,7 +172,7 @@ class PhoneBackend:
         return handle
 
     def remove_by_id(self, machine_id: str) -> None:
-        """Remove the container of a machine; harmless when there is none."""
+        """Remove the container of a machine; does nothing if there is none."""
         with contextlib.suppress(MesocosmError):
             self._containers.remove(machine_id)
 
@@ -174,16 +180,16 @@ class PhoneBackend:
         """Remove this appliance's containers that have no folder; return one line for each."""
         gone = []
         for machine_id in self._containers.names():
-            if not (self._settings.machines_dir / machine_id).is_dir():
+            if not find_folder(self._settings, machine_id).path.is_dir():
                 self._containers.remove(machine_id)
                 gone.append(f"{machine_id}: its folder is gone")
         return gone
 
     def require_host(self) -> None:
-        """Make sure that the Docker engine answers.
+        """Check that the Docker engine answers.
 
         Raises:
-            RequirementError: it does not.
+            RequirementError: the Docker engine does not answer.
         """
         require_engine()
 
@@ -196,9 +202,9 @@ class PhoneBackend:
         ]
 
     def _create(self) -> MachineHandle[ReferencePhone]:
-        """Make folder, token and container."""
+        """Create the folder, the console token and the container of a new phone."""
         machine_id = new_machine_id(Kind.PHONE.value)
-        claim = create_folder(self._settings, machine_id)
+        claim = create_folder(self._settings.devices_dir, machine_id)
         folder = claim.folder
         phone = self.attach(folder, folder.write(self._describe(machine_id)))
         try:
@@ -231,11 +237,11 @@ class PhoneBackend:
 
     def _docker_image(self) -> str:
         if self.image.tag is None:
-            raise MachineError(f"{self.image.label} is no docker image.")
+            raise MachineError(f"{self.image.label} is not a Docker image.")
         return self.image.tag
 
     def _stamp(self) -> str:
-        """Return the digest of all that a saved phone depends on: the image and the key it knows."""
+        """Return the digest of everything a saved phone depends on: its image and its ADB key."""
         if not self._known_stamp:
             parts = {"image": self.image.digest, "key": self._server.public_key()}
             self._known_stamp = digest_json(parts)

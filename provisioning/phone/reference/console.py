@@ -1,7 +1,8 @@
-"""Drive the console of a phone: Android's emulator has it, and so has the reference phone.
+"""A client of a phone's console, which Android's emulator and the reference phone have.
 
-Source: AOSP ``external/qemu/android/console.c``: lines in, answers that end in ``OK`` or begin
-with ``KO:``.
+Requests are lines; replies end in ``OK`` or start with ``KO:``.
+
+Source: AOSP ``external/qemu/android/console.c``.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ class ConsoleClient:
 
     Args:
         address: host and port.
-        token: what ``auth`` wants.
-        timeout_s: for connecting and signing in.
-        clock: whose deadlines count.
+        token: token for ``auth``.
+        timeout_s: time limit for connecting and authentication, each.
+        clock: clock used for deadlines.
 
     Raises:
-        LinkClosedError: nobody listens, or the token is wrong.
-        LinkTimeoutError: nobody answered in time.
+        LinkClosedError: no server listens, or the token is wrong.
+        LinkTimeoutError: the console did not answer in time.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class ConsoleClient:
             raise LinkTimeoutError(f"The console {self._name} does not answer.") from exc
         except OSError as exc:
             raise LinkClosedError(
-                f"Nobody listens on the console {self._name}.", details=str(exc)
+                f"No server listens on the console port {self._name}.", details=str(exc)
             ) from exc
         try:
             self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -65,7 +66,7 @@ class ConsoleClient:
         except GuestCallError as exc:
             self.close()
             raise LinkClosedError(
-                f"The console {self._name} refuses this token.", details=exc.details
+                f"The console {self._name} refused the token.", details=exc.details
             ) from exc
         except BaseException:
             self.close()
@@ -83,23 +84,25 @@ class ConsoleClient:
         self.close()
 
     def run(self, line: str, *, timeout_s: float) -> list[str]:
-        """Run one command and return the lines of its answer, without the ``OK``.
+        """Run one command and return the lines of its reply, without the ``OK``.
 
         Raises:
-            GuestCallError: it was answered with ``KO``, with its words.
-            LinkTimeoutError: no answer came in time; the session is of no use any more.
-            LinkClosedError: the phone went away.
+            GuestCallError: the reply was ``KO``; carries its message.
+            LinkTimeoutError: no reply in time; the session can no longer be used.
+            LinkClosedError: the phone closed the connection.
         """
         if "\n" in line or "\r" in line:
-            raise LinkProtocolError("A command of the console is one line.")
+            raise LinkProtocolError("A console command must be a single line.")
         try:
             self._sock.sendall(f"{line}\n".encode())
         except OSError as exc:
-            raise LinkClosedError(f"The console {self._name} went away.", str(exc)) from exc
+            raise LinkClosedError(
+                f"The connection to the console {self._name} broke.", str(exc)
+            ) from exc
         return self._answer(line.split(" ", 1)[0], timeout_s)
 
     def close(self) -> None:
-        """End the session; harmless twice."""
+        """Close the session; may be called more than once."""
         self._sock.close()
 
     def _answer(self, what: str, timeout_s: float) -> list[str]:
@@ -123,7 +126,9 @@ class ConsoleClient:
             except TimeoutError:
                 data = None
             except OSError as exc:
-                raise LinkClosedError(f"The console {self._name} went away.", str(exc)) from exc
+                raise LinkClosedError(
+                    f"The connection to the console {self._name} broke.", str(exc)
+                ) from exc
             if data is None:
                 raise LinkTimeoutError(
                     f"The console {self._name} did not answer {what!r} within {timeout_s:g} s."
@@ -132,6 +137,6 @@ class ConsoleClient:
                 raise LinkClosedError(f"The console {self._name} closed the session.")
             self._buffer += data
             if len(self._buffer) > _MAX_ANSWER_BYTES:
-                raise LinkProtocolError(f"The console {self._name} sends without end.")
+                raise LinkProtocolError(f"The reply of the console {self._name} is too long.")
         raw, _, self._buffer = self._buffer.partition(b"\n")
         return raw.decode(errors="replace").rstrip("\r")

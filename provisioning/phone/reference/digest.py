@@ -1,9 +1,9 @@
-"""What of a phone a rewind must bring back, read from outside by the phone's own commands."""
+"""The state of a phone that a rewind must restore, read with the phone's own commands."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PROCESSES = "cat /proc/[0-9]*/comm"
 _OWN_PROCESSES = ("python3", "sh", "cat")
-# The launcher shows the day; a snapshot of yesterday is still exact.
+# The launcher shows the date, which may differ from that of the snapshot.
 _DATE = re.compile(r'text="[^"]*"(?= resource-id="[^"]*:id/(?:date|clock)")')
 _TIMEOUT_S = 15.0
 _ROW_NUMBER = re.compile(r"^Row: \d+ ")
@@ -28,19 +28,21 @@ class PhoneDigest(BaseModel):
     """The state of a phone.
 
     Attributes:
-        parts: the lines that each command prints.
-        processes: names of the processes that shells have left running.
+        schema_version: version of the file's schema; other versions are rejected.
+        parts: output lines of each command.
+        processes: names of running processes started by shells.
     """
 
     model_config = ConfigDict(frozen=True, strict=True)
 
+    schema_version: Literal[1] = 1
     parts: dict[str, list[str]]
     processes: list[str]
 
     def differences(self, after: PhoneDigest) -> tuple[str, ...]:
-        """Return a line for each difference; empty when there is none.
+        """Return one line for each difference in a later state; empty if there is none.
 
-        A snapshot holds no processes: one that runs afterwards is always a difference.
+        A snapshot contains no processes, so any process that runs afterwards is a difference.
         """
         differences = [f"process left: {name}" for name in after.processes]
         for part in sorted(self.parts.keys() | after.parts.keys()):
@@ -51,7 +53,7 @@ class PhoneDigest(BaseModel):
         return tuple(differences)
 
     def summary(self) -> StateSummary:
-        """Return files, settings and content providers' rows, for side effects."""
+        """Return files, settings and rows of content providers, for the detection of side effects."""
         summary: dict[StateKind, dict[str, str]] = {kind: {} for kind in StateKind}
         for command, lines in self.parts.items():
             for line in lines:
@@ -62,7 +64,7 @@ class PhoneDigest(BaseModel):
 
 
 def _row(command: str, line: str) -> tuple[StateKind | None, str, str]:
-    """Return kind, name and fingerprint of a line that a command printed; no kind for the rest."""
+    """Return kind, name and fingerprint of an output line of a command; no kind if it has none."""
     match command.split():
         case ["settings", "list", namespace]:
             name, _, value = line.partition("=")
@@ -81,7 +83,7 @@ def take_phone_digest(device: AdbDevice, profile: PhoneProfile = REFERENCE) -> P
 
     Args:
         device: the phone.
-        profile: names what is compared.
+        profile: defines what is compared.
 
     Raises:
         LinkError: the phone did not answer.
@@ -102,7 +104,7 @@ def take_phone_digest(device: AdbDevice, profile: PhoneProfile = REFERENCE) -> P
 
 
 def read_processes(device: AdbDevice) -> list[str]:
-    """Return the names of the processes that shells have left running, sorted.
+    """Return the names of running processes started by shells, sorted.
 
     Raises:
         LinkError: the phone did not answer.

@@ -1,4 +1,4 @@
-"""Keep the state of a reference phone in a folder, and bring a new phone into it."""
+"""Keeps the state of a reference phone in a folder, and restores it in a new phone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import ResetReport
 
 _SNAPSHOTS = "/data/system/snapshots"
-"""Where a phone has its snapshots; see `images.phone.device.store.snapshots`."""
+"""Folder of a phone's snapshots; see `images.phone.device.store.snapshots`."""
 
 _ARCHIVE, _DIGEST = "phone.tar", "digest.json"
 
@@ -33,17 +33,17 @@ def keep_phone(
     containers: PhoneContainers,
     folder: Path,
 ) -> None:
-    """Keep a running phone.
+    """Keep the state of a running phone.
 
     Args:
-        phone: its folder.
-        record: of it.
-        snapshots: of it.
-        containers: where it runs.
-        folder: an empty one.
+        phone: the phone's folder.
+        record: the phone's record.
+        snapshots: the phone's snapshots.
+        containers: containers of the appliance's phones.
+        folder: an empty folder.
 
     Raises:
-        SnapshotError: it could not be saved, or its snapshot could not be read.
+        SnapshotError: the state could not be saved, or its snapshot could not be read.
         MachineError: the Docker engine refused.
     """
     snapshots.save(END)
@@ -59,17 +59,17 @@ def keep_phone(
 def load_kept(
     phone: MachineFolder, snapshots: PhoneSnapshots, containers: PhoneContainers, folder: Path
 ) -> ResetReport:
-    """Bring a running phone into a kept state, and verify it.
+    """Restore a kept state in a running phone, and verify it.
 
     Args:
-        phone: folder of one of the same image.
-        snapshots: of it.
-        containers: where it runs.
+        phone: folder of a phone of the same image.
+        snapshots: the phone's snapshots.
+        containers: containers of the appliance's phones.
         folder: where the state was kept.
 
     Raises:
-        SnapshotError: the state is damaged, or the phone did not take it.
-        ResetMismatchError: the phone differs from what was kept.
+        SnapshotError: the state is damaged, or the phone did not load it.
+        ResetMismatchError: the phone differs from the kept state.
         MachineError: the Docker engine refused.
     """
     try:
@@ -77,20 +77,20 @@ def load_kept(
         _digest_path(phone).parent.mkdir(exist_ok=True)
         shutil.copyfile(folder / _DIGEST, _digest_path(phone))
     except OSError as exc:
-        raise SnapshotError(f"What was kept in {folder} cannot be read.", str(exc)) from exc
+        raise SnapshotError(f"The state kept in {folder} cannot be read.", str(exc)) from exc
     containers.write_folder(phone.machine_id, _SNAPSHOTS, archive)
     return snapshots.rewind(END)
 
 
 def select_snapshot(archive: bytes, name: str) -> bytes:
-    """Return the part of an archive of a phone's snapshots that is one of them.
+    """Extract one snapshot from an archive of a phone's snapshots.
 
     Args:
-        archive: tar of the folder of all snapshots, its name before each.
-        name: of the snapshot: a link to its folder.
+        archive: tar of the folder of all snapshots, with its name as prefix of each entry.
+        name: name of the snapshot, which is a symbolic link to its folder.
 
     Raises:
-        SnapshotError: it is not in there.
+        SnapshotError: the archive does not contain the snapshot.
     """
     out = io.BytesIO()
     with (

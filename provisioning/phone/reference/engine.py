@@ -1,4 +1,4 @@
-"""Containers of phones: thin over the docker SDK, with our errors."""
+"""Containers of phones: a thin wrapper of the Docker SDK that raises this project's errors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PhoneContainers:
     """The containers of one appliance's phones.
 
     Args:
-        state_dir: of the appliance; distinguishes its containers from those of another one.
+        state_dir: the appliance's state folder; distinguishes its containers from another's.
     """
 
     def __init__(self, state_dir: Path) -> None:
@@ -53,15 +53,15 @@ class PhoneContainers:
         environment: Mapping[str, str],
         profile: PhoneProfile = REFERENCE,
     ) -> str:
-        """Make a container with its volume, not started; return the container's id.
+        """Create a container with its volume, without starting it; return the container's id.
 
-        Nothing but loopback reaches it, and it reaches nobody: once started it is fenced in.
+        Only this host's loopback can reach it, and `start` blocks its outgoing connections.
 
         Args:
-            machine_id: name of the machine.
-            image: docker id or tag.
+            machine_id: id of the machine.
+            image: Docker id or tag of its image.
             environment: variables of the phone's daemon.
-            profile: what the sort of phone needs of the host.
+            profile: requirements of the kind of phone.
 
         Raises:
             MachineStartError: the engine refused.
@@ -97,15 +97,15 @@ class PhoneContainers:
             return str(container.id)
 
     def start(self, machine_id: str, fence_image: str) -> None:
-        """Start a container that can open no connection; harmless when it runs.
+        """Start a container and block its outgoing connections; does nothing if it is running.
 
         Args:
-            machine_id: of the phone.
-            fence_image: docker tag of an image that has iptables.
+            machine_id: id of the phone.
+            fence_image: Docker tag of an image that has iptables.
 
         Raises:
-            MachineStartError: there is none, the engine refused, or it could not be fenced in; it
-                does not run then.
+            MachineStartError: the container does not exist, the engine refused, or its connections
+                could not be blocked; it is not running then.
         """
         with connect(doing="start a phone's container", refusal=MachineStartError) as client:
             container = client.containers.get(container_name(machine_id))
@@ -117,7 +117,7 @@ class PhoneContainers:
                 raise
 
     def ports(self, machine_id: str) -> tuple[int, int] | None:
-        """Return the loopback ports of ADB and of the console; None when it does not run."""
+        """Return the loopback ports of ADB and of the console; None if it is not running."""
         with connect(doing="read a phone's ports") as client:
             try:
                 container = client.containers.get(container_name(machine_id))
@@ -133,7 +133,7 @@ class PhoneContainers:
         return adb, console
 
     def is_running(self, machine_id: str) -> bool:
-        """Return whether the container runs."""
+        """Return whether the container is running."""
         with connect(doing="look for a phone's container") as client:
             try:
                 return bool(client.containers.get(container_name(machine_id)).status == "running")
@@ -141,37 +141,37 @@ class PhoneContainers:
                 return False
 
     def memory_bytes(self, machine_id: str) -> int:
-        """Return what a running container holds in memory, without the page cache.
+        """Return the memory used by a running container, without the page cache, in bytes.
 
         Raises:
-            MachineError: there is none, or it does not run.
+            MachineError: the container does not exist, or is not running.
         """
         with connect(doing="measure a phone's memory") as client:
             container = client.containers.get(container_name(machine_id))
             stats = cast("dict[str, Any]", container.stats(stream=False))
         used = stats.get("memory_stats", {})
         if "usage" not in used:
-            raise MachineError(f"The phone {machine_id} does not run: it has no memory use.")
+            raise MachineError(f"The phone {machine_id} is not running: it uses no memory.")
         details = used.get("stats", {})
-        # The cache that the kernel may drop at once; cgroup 2 and cgroup 1 name it otherwise.
+        # Cache that the kernel can drop at once; its name differs between cgroup 2 and cgroup 1.
         cache = details.get("inactive_file", details.get("total_inactive_file", 0))
         return int(used["usage"]) - int(cache)
 
     def read_folder(self, machine_id: str, path: str) -> bytes:
-        """Return a folder of a running container as tar, its own name before each entry.
+        """Return a folder of a running container as a tar, with its name as prefix of each entry.
 
         Raises:
-            MachineError: there is none, or the engine refused.
+            MachineError: the container does not exist, or the engine refused.
         """
         with connect(doing="read a phone's files") as client:
-            pieces, _found = client.containers.get(container_name(machine_id)).get_archive(path)
-            return b"".join(pieces)
+            chunks, _stat = client.containers.get(container_name(machine_id)).get_archive(path)
+            return b"".join(chunks)
 
     def write_folder(self, machine_id: str, path: str, archive: bytes) -> None:
-        """Put the entries of a tar into a folder of a running container.
+        """Extract a tar into a folder of a running container.
 
         Raises:
-            MachineError: there is none, or the engine refused.
+            MachineError: the container does not exist, or the engine refused.
         """
         with connect(doing="write a phone's files") as client:
             container = client.containers.get(container_name(machine_id))
@@ -179,19 +179,19 @@ class PhoneContainers:
                 raise MachineError(f"The files of {machine_id} could not be written.")
 
     def logs(self, machine_id: str) -> str:
-        """Return the last words of a container, for errors."""
+        """Return the end of a container's log, for errors."""
         with contextlib.suppress(EngineError, RequirementError), connect(doing="") as client:
             container = client.containers.get(container_name(machine_id))
             return str(container.logs(tail=30).decode(errors="replace"))
         return ""
 
     def stop(self, machine_id: str) -> None:
-        """Stop a container; harmless when it does not run, or is not there."""
+        """Stop a container; does nothing if it is not running or does not exist."""
         with connect(doing="stop a phone's container") as client, contextlib.suppress(NotFound):
             client.containers.get(container_name(machine_id)).stop(timeout=_STOP_TIMEOUT_S)
 
     def remove(self, machine_id: str) -> None:
-        """Remove container and volume, and the network after the last; harmless when not there."""
+        """Remove container and volume, and the network after the last phone, if they exist."""
         name = container_name(machine_id)
         with self._locked(), connect(doing="remove a phone's container") as client:
             with contextlib.suppress(NotFound):
@@ -215,7 +215,7 @@ class PhoneContainers:
         return containers
 
     def _make_network(self, client: DockerClient) -> str:
-        """Make the phones' network where there is none: no way out, none to one another."""
+        """Create the phones' network if it is missing: isolated from outside and between phones."""
         if not client.networks.list(names=[self._network]):
             options = {
                 "com.docker.network.bridge.enable_ip_masquerade": "false",
@@ -227,7 +227,7 @@ class PhoneContainers:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """Let one process at a time make or remove phones: the network comes and goes with them."""
+        """Serialize making and removing phones among processes, as the network depends on them."""
         lock = FileLock(self._lock_path)
         lock.acquire()
         try:

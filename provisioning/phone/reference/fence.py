@@ -1,8 +1,9 @@
-"""Keep a phone from opening connections: to this host, through any of its addresses, or elsewhere.
+"""Blocks a phone's outgoing connections, to this host (on any of its addresses) and elsewhere.
 
-Docker publishes no ports of an internal network, and the gateway of any network is the host itself. So
-the phone's own network namespace drops what it sends, except answers from its two ports. The rules are
-set from a short-lived container that shares the namespace; the phone has no right to change them.
+Docker does not publish ports of an internal network, and the gateway of any network is the host itself.
+So the phone's network namespace drops everything it sends, except replies from its two ports. A
+short-lived container that shares the namespace sets the rules; the phone has no permission to change
+them.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ fi
 def fence_container(
     client: DockerClient, container: str, image: str, ports: tuple[int, ...]
 ) -> None:
-    """Let a running container answer on its ports and open no connection itself.
+    """Block a running container's outgoing connections, except replies from its ports.
 
     Args:
-        client: the Docker engine.
-        container: name or id.
-        image: docker tag of an image that has iptables: the hypervisor's.
-        ports: TCP ports of the container that are asked from outside.
+        client: client of the Docker engine.
+        container: name or id of the container.
+        image: Docker tag of an image that has iptables: the hypervisor's.
+        ports: TCP ports of the container that are reachable from outside.
 
     Raises:
         MachineStartError: the rules could not be set.
@@ -67,8 +68,8 @@ def fence_container(
         )
     except ContainerError as exc:
         raise MachineStartError(
-            "The phone could not be kept from opening connections, so it is not used.",
+            "The phone's outgoing connections could not be blocked, so it is not used.",
             details=str(exc)[-500:],
-            resolution="Does this host's kernel offer iptables to containers? See "
+            resolution="Check that this host's kernel supports iptables in containers: run "
             "`iptables -L` as root.",
         ) from exc

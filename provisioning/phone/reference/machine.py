@@ -1,7 +1,7 @@
 """A phone as a machine: a container with an ADB port and a console.
 
-Nothing here but `start` and `delete` knows of the container. The reference phone and Google's
-emulator have the same two ports; what differs is in `provisioning.phone.profile`.
+The reference phone and Google's emulator have the same two ports; their differences are in
+`provisioning.phone.profile`.
 """
 
 from __future__ import annotations
@@ -50,16 +50,14 @@ _EVERY_S = 0.05
 
 
 class ReferencePhone:
-    """A `provisioning.protocols.Machine`.
-
-    Whoever uses it holds the lock of its folder.
+    """A `provisioning.protocols.Machine`, whose user must hold its claim.
 
     Args:
-        settings: the adb server's socket and key, and where images are.
-        folder: of the machine; holds the console's token and the snapshots' digests.
-        record: what it is; its backend names the sort of phone.
-        profile: the sort of phone, where it is none of `phone_profile.PROFILES`.
-        clock: waits and measures.
+        settings: location of the adb server's socket, its key, and images.
+        folder: the machine's folder; holds the console's token and the snapshots' digests.
+        record: the machine's record; its backend is the kind of phone.
+        profile: the kind of phone, if it is not in `provisioning.phone.profile.PROFILES`.
+        clock: clock used for waits and timing.
     """
 
     def __init__(
@@ -86,25 +84,25 @@ class ReferencePhone:
 
     @property
     def info(self) -> MachineInfo:
-        """Describe the machine; its backend marks every result as got on the reference phone."""
+        """Return its description, whose backend marks every result as from the reference phone."""
         return self._record.info
 
     @property
     def folder(self) -> MachineFolder:
-        """Its folder on the host."""
+        """Return its folder on the host."""
         return self._folder
 
     @property
     def power(self) -> ReferencePhone:
-        """Start and stop it."""
+        """Return its power control."""
         return self
 
     @property
     def device(self) -> AdbDevice:
-        """The phone over ADB.
+        """Return the phone's ADB device.
 
         Raises:
-            MachineError: it does not run.
+            MachineError: the phone is not running.
         """
         serial = f"{LOOPBACK}:{self._find_ports()[0]}"
         if self._device is None or self._device.serial != serial:
@@ -113,50 +111,50 @@ class ReferencePhone:
 
     @property
     def adb_server(self) -> AdbServer:
-        """The adb server that knows the phone."""
+        """Return the adb server that connects to the phone."""
         return self._server
 
     @property
     def files(self) -> AdbDevice:
-        """Read and write its files."""
+        """Return access to its files."""
         return self.device
 
     @property
     def link(self) -> PhoneLink:
-        """Talk to the probe inside, which comes up with the first call."""
+        """Return the link to its probe, which starts with the first call."""
         if self._link is None:
             self._link = PhoneLink(self.device, name=self.info.machine_id)
         return self._link
 
     @property
     def screen(self) -> PhoneScreen:
-        """See it."""
+        """Return its screen."""
         if self._screen is None:
             self._screen = PhoneScreen(self.device, clock=self._clock)
         return self._screen
 
     @property
     def input(self) -> PhoneInput:
-        """Act on it."""
+        """Return its input devices."""
         return PhoneInput(self.device)
 
     @property
     def tree(self) -> PhoneTree:
-        """Read its UI."""
+        """Return its accessibility tree."""
         if self._tree is None:
             self._tree = PhoneTree(self.device, self.screen, clock=self._clock)
         return self._tree
 
     @property
     def snapshots(self) -> PhoneSnapshots:
-        """Save and rewind it."""
+        """Return its snapshots."""
         return PhoneSnapshots(
             self.info.machine_id,
             self._folder.path / "snapshots",
             self.device,
             self.console,
             profile=self._profile,
-            on_rewind=self._go_back,
+            on_rewind=self._prepare_rewind,
             clock=self._clock,
         )
 
@@ -170,10 +168,10 @@ class ReferencePhone:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> CommandResult:
-        """Run a command in the phone's shell, each word quoted; see `Commands`.
+        """Run a command in the phone's shell, with each argument quoted; see `Commands`.
 
         Raises:
-            UnsupportedError: it is to be another user than the shell's, or to read something.
+            UnsupportedError: another user than the shell's, or input, is requested.
             LinkError: the phone does not answer, or not in time.
         """
         return self.device.run(argv, user=user, timeout_s=timeout_s, input=input, cwd=cwd, env=env)
@@ -182,17 +180,17 @@ class ReferencePhone:
         """Run a command line in the phone's shell; a non-zero exit code is a result.
 
         Raises:
-            LinkTimeoutError: it did not end in time.
-            LinkClosedError: the phone went away.
+            LinkTimeoutError: the command did not end in time.
+            LinkClosedError: the phone closed the connection.
         """
         return self.device.shell(command, timeout_s)
 
     @property
     def console_port(self) -> int:
-        """The loopback port of its console.
+        """Return the loopback port of its console.
 
         Raises:
-            MachineError: it does not run.
+            MachineError: the phone is not running.
         """
         return self._find_ports()[1]
 
@@ -200,24 +198,24 @@ class ReferencePhone:
         """Open a session with its console.
 
         Raises:
-            MachineError: the machine does not run, or its token is lost.
+            MachineError: the machine is not running, or its token is missing.
             LinkError: the console does not answer.
         """
         try:
             token = (self._folder.path / TOKEN_FILE).read_text().strip()
         except OSError as exc:
             raise MachineError(
-                f"The console token of {self.info.machine_id} is lost.", details=str(exc)
+                f"The console token of {self.info.machine_id} is missing.", details=str(exc)
             ) from exc
         return ConsoleClient((LOOPBACK, self.console_port), token, clock=self._clock)
 
     def start(self) -> None:
-        """Start it and return when commands can be sent.
+        """Start the phone and return when commands can be sent.
 
         Raises:
-            MachineStartError: it did not come up in time, or could not be fenced in.
-            ImageError: the hypervisor's image, which has what fences it in, is not built.
-            MesocosmError: docker or adb is missing.
+            MachineStartError: the phone did not start in time, or its connections could not be blocked.
+            ImageError: the hypervisor's image, which has iptables, is not built.
+            MesocosmError: Docker or adb is missing.
         """
         start_s = self._clock.monotonic_s()
         ports = self._containers.ports(self.info.machine_id)
@@ -234,7 +232,7 @@ class ReferencePhone:
             record("boot_seconds", seconds, kind=Kind.PHONE.value)
 
     def stop(self) -> None:
-        """Stop it; what was saved stays. Harmless when it does not run."""
+        """Stop the phone; snapshots stay. Does nothing if it is not running."""
         with contextlib.suppress(MesocosmError):
             self._server.disconnect(self.device.serial)
         self.release()
@@ -242,38 +240,38 @@ class ReferencePhone:
         self._folder.mark(MachineState.STOPPED)
 
     def is_running(self) -> bool:
-        """Return whether its container runs."""
+        """Return whether its container is running."""
         return self._containers.is_running(self.info.machine_id)
 
     def summarize(self) -> StateSummary:
-        """Return its files, settings and records, as a reset is verified by.
+        """Return fingerprints of its files, settings and records, as used to verify a reset.
 
         Raises:
-            LinkError: it does not answer.
+            LinkError: the phone does not answer.
         """
         return take_phone_digest(self.device, self._profile).summary()
 
     def keep_state(self, folder: Path) -> None:
-        """Keep its present state in a folder; see `keep_phone`.
+        """Keep its current state in a folder; see `keep_phone`.
 
         Raises:
-            UnsupportedError: it is an emulator, whose state stays in its container.
+            UnsupportedError: it is an emulator, whose state cannot leave its container.
         """
         if not self._profile.has_volume:
             raise UnsupportedError(f"The state of {self.info.machine_id} cannot be kept.")
         keep_phone(self._folder, self._record, self.snapshots, self._containers, folder)
 
     def load_kept(self, folder: Path) -> ResetReport:
-        """Take over the state that is kept in a folder, verified; see `load_kept`."""
+        """Restore and verify the state kept in a folder; see `end_state.load_kept`."""
         return load_kept(self._folder, self.snapshots, self._containers, folder)
 
     def release(self) -> None:
-        """Let go of links and sockets; the phone goes on running."""
+        """Close links and sockets; the phone keeps running."""
         self._close_link()
         self._ports = self._device = self._link = self._screen = self._tree = None
 
     def delete(self) -> None:
-        """Stop it and remove all that it left on the host; harmless twice."""
+        """Stop it and remove all its files on the host; may be called more than once."""
         with contextlib.suppress(MesocosmError):
             self._server.disconnect(self.device.serial)
         self.release()
@@ -281,12 +279,12 @@ class ReferencePhone:
             self._containers.remove(self.info.machine_id)
         self._folder.remove()
 
-    def _go_back(self) -> None:
-        """Let go of what a rewind is about to end."""
+    def _prepare_rewind(self) -> None:
+        """Close the link, which a rewind ends, and clear caches."""
         self._close_link()
-        for seen in (self._screen, self._tree):
-            if seen is not None:
-                seen.forget()
+        for cached in (self._screen, self._tree):
+            if cached is not None:
+                cached.forget()
 
     def _close_link(self) -> None:
         if self._link is not None:
@@ -298,13 +296,13 @@ class ReferencePhone:
             self._ports = self._containers.ports(self.info.machine_id)
         if self._ports is None:
             raise MachineError(
-                f"The phone {self.info.machine_id} does not run.",
-                resolution="Start it, or remove it: another one is made.",
+                f"The phone {self.info.machine_id} is not running.",
+                resolution="Start it, or remove it: another one is then made.",
             )
         return self._ports
 
     def _wait(self, deadline_s: float) -> None:
-        """Wait until console and ADB answer, and say why when they do not."""
+        """Wait until console and ADB answer; raise MachineStartError with the cause if they do not."""
         failures: list[LinkError] = []
 
         def answers() -> bool:
@@ -315,18 +313,18 @@ class ReferencePhone:
             except LinkError as exc:
                 failures.append(exc)
                 if isinstance(exc, PhoneUnauthorizedError) or not self.is_running():
-                    raise self._not_up(exc) from exc
+                    raise self._start_error(exc) from exc
                 return False
             return True
 
         left_s = deadline_s - self._clock.monotonic_s()
         if not wait_until(answers, timeout_s=left_s, every_s=_EVERY_S, clock=self._clock):
-            raise self._not_up(failures[-1] if failures else None)
+            raise self._start_error(failures[-1] if failures else None)
 
-    def _not_up(self, cause: LinkError | None) -> MachineStartError:
+    def _start_error(self, cause: LinkError | None) -> MachineStartError:
         logs = self._containers.logs(self.info.machine_id)
         return MachineStartError(
-            f"The phone {self.info.machine_id} did not come up.",
+            f"The phone {self.info.machine_id} did not start.",
             details=f"{cause or ''}\n{logs}".strip(),
             resolution=cause.resolution if cause else "",
         )

@@ -1,4 +1,4 @@
-"""What is kept of a phone."""
+"""The record of a phone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from provisioning.machine_record import BaseRecord
 
 
 class PhoneRecord(BaseRecord):
-    """The record of a phone, which is found by the machine's id; its backend tells the profile."""
+    """The record of a phone, whose container is found by the machine's id; `backend` is its profile."""
 
     backend: Literal["reference-phone", "android-emulator"]

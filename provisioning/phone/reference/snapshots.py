@@ -1,4 +1,4 @@
-"""Save and rewind a phone through its console."""
+"""Saves and rewinds a phone through its console."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ if TYPE_CHECKING:
 
 _ASK_TIMEOUT_S = 10.0
 _MAX_NAMED = 20
-# On a busy host a command that has answered takes a moment to end.
+# On a busy host, a command takes a moment to exit after its output is complete.
 _SETTLE_S = 2.0
 _EVERY_S = 0.1
 
 
 class PhoneSnapshots:
-    """`provisioning.protocols.Snapshots` by ``avd snapshot save|load|list|delete``.
+    """`provisioning.protocols.Snapshots` with ``avd snapshot save|load|list|delete``.
 
-    Beside each snapshot, which lies in the phone, stands the digest of the state when it was
-    saved, on the host; a rewind that does not reproduce it is refused.
+    Snapshots are stored in the phone. For each, the host stores a digest of the state at the time of
+    saving; a rewind that does not reproduce it fails.
 
     Args:
-        name: of the machine, for errors.
-        folder: for the digests.
+        name: name of the machine, for errors.
+        folder: folder of the digests.
         device: the phone.
         console: opens a session with its console.
-        profile: what sort of phone it is.
-        on_rewind: called before the phone goes back; every process of a shell is about to die.
-        clock: measures.
+        profile: the kind of phone.
+        on_rewind: called before a rewind, which ends every process of a shell.
+        clock: clock used for waits and timing.
     """
 
     def __init__(
@@ -73,12 +73,12 @@ class PhoneSnapshots:
         self._clock = clock
 
     def save(self, name: str) -> None:
-        """Save the whole state; an older snapshot of that name is replaced.
+        """Save the whole state; replaces an older snapshot of the same name.
 
-        Processes of shells are no part of it: a rewind ends them.
+        Snapshots exclude processes of shells: a rewind ends them.
 
         Raises:
-            SnapshotError: it could not be saved.
+            SnapshotError: the state could not be saved.
         """
         path = self._digest_path(name)
         path.unlink(missing_ok=True)
@@ -92,11 +92,11 @@ class PhoneSnapshots:
         write_atomic(path, digest.model_dump_json())
 
     def rewind(self, name: str) -> ResetReport:
-        """Go back and verify.
+        """Restore a snapshot and verify the phone.
 
         Raises:
-            SnapshotMissingError: there is no such snapshot.
-            SnapshotError: going back failed; the machine must not be used.
+            SnapshotMissingError: the snapshot does not exist.
+            SnapshotError: restoring failed; the machine must not be used.
             ResetMismatchError: the machine differs from the snapshot; it must not be used.
         """
         before = self._read_digest(name)
@@ -106,8 +106,7 @@ class PhoneSnapshots:
         try:
             with self._timed("load", phases):
                 self._ask(f"load {name}", self._profile.snapshot_timeout_s)
-                # The emulator's ADB breaks off when its memory goes back; the reference phone's
-                # does not.
+                # A load breaks the ADB connection of the emulator, but not of the reference phone.
                 self._device.wait(self._profile.snapshot_timeout_s)
             with self._timed("verify", phases):
                 differences = before.differences(self._settled_digest())
@@ -119,47 +118,47 @@ class PhoneSnapshots:
             raise ResetMismatchError(
                 f"{self._name} differs from its snapshot {name!r} in {len(differences)} places.",
                 details="\n".join(line[:400] for line in differences[:_MAX_NAMED]),
-                resolution="Remove the machine; another one is made.",
+                resolution="Remove the machine; another one is then made.",
             )
         return ResetReport("rewind", self._clock.monotonic_s() - start_s, (), phases)
 
     def _settled_digest(self) -> PhoneDigest:
-        """Return the state; a command of its own that is still ending is no process left.
+        """Return the state; wait for the digest's own commands to exit.
 
         Raises:
             LinkError: the phone did not answer.
         """
         digest = take_phone_digest(self._device, self._profile)
-        left = digest.processes
+        processes = digest.processes
 
         def have_ended() -> bool:
-            nonlocal left
-            left = read_processes(self._device)
-            return not left
+            nonlocal processes
+            processes = read_processes(self._device)
+            return not processes
 
-        if left:
+        if processes:
             wait_until(have_ended, timeout_s=_SETTLE_S, every_s=_EVERY_S, clock=self._clock)
-        return digest.model_copy(update={"processes": left})
+        return digest.model_copy(update={"processes": processes})
 
     def list_snapshots(self) -> Sequence[str]:
         """Return the names of the snapshots, sorted.
 
         Raises:
-            SnapshotError: the phone did not say.
+            SnapshotError: the phone did not list them.
         """
         try:
             lines = self._ask("list", _ASK_TIMEOUT_S)
         except LinkError as exc:
             raise SnapshotError(
-                f"{self._name} does not list its snapshots.", details=str(exc)
+                f"{self._name} did not list its snapshots.", details=str(exc)
             ) from exc
         return sorted(line.split()[1] for line in lines if line.startswith("--"))
 
     def delete_snapshot(self, name: str) -> None:
-        """Delete one.
+        """Delete a snapshot.
 
         Raises:
-            SnapshotMissingError: there is no such snapshot.
+            SnapshotMissingError: the snapshot does not exist.
             SnapshotError: the phone did not delete it.
         """
         path = self._digest_path(name)
@@ -186,13 +185,13 @@ class PhoneSnapshots:
     def _missing(self, name: str) -> SnapshotMissingError:
         known = ", ".join(path.stem for path in sorted(self._folder.glob("*.json"))) or "none"
         return SnapshotMissingError(
-            f"{self._name} has no snapshot {name!r}.", details=f"It has: {known}."
+            f"{self._name} has no snapshot {name!r}.", details=f"Its snapshots: {known}."
         )
 
     def _digest_path(self, name: str) -> Path:
         if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
             raise SnapshotError(
-                f"{name!r} is no name for a snapshot.",
+                f"{name!r} is not a valid snapshot name.",
                 resolution="Use letters, digits, '-' and '_'.",
             )
         return self._folder / f"{name}.json"

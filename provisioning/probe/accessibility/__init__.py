@@ -1,1 +1,1 @@
-"""Accessibility trees and titles of windows, over D-Bus connections that are verified."""
+"""Accessibility trees and window titles, over verified D-Bus connections."""

@@ -1,9 +1,9 @@
 """A D-Bus connection whose peer is verified by the kernel; jeepney does the marshalling.
 
-Single-threaded: method calls and their replies, bounded by one deadline. A reply counts only when it
-comes from the connection that was called, which the bus daemon stamps on each message. Where the
-caller names the daemon's process, only bytes written by this very process are accepted, by the
-credentials that the kernel attaches to them.
+Single-threaded: method calls and their replies, bounded by one deadline. A reply is accepted only
+    from the connection that was called; the bus daemon stamps the sender on each message. If the
+    caller names the daemon's process, only bytes written by this process are accepted, according to
+    the credentials that the kernel attaches to them.
 
 Source: D-Bus Specification 0.43, sections Message Protocol, Authentication Protocol; unix(7).
 """
@@ -33,25 +33,26 @@ _HEAD_BYTES = 16
 _MAX_BYTES = 4 << 20
 _BATCH = 50
 _REPLIES = frozenset({MessageType.method_return.value, MessageType.error.value})
-# What jeepney raises for bytes that are no message. AssertionError: a text without its final NUL.
+# What jeepney raises for bytes that are not a message. AssertionError: a string without its final
+# NUL.
 _MALFORMED = (struct.error, ValueError, TypeError, LookupError, AssertionError, RecursionError)
 
 Reply = Optional[List[Any]]
 
 
 class BusError(Exception):
-    """The bus cannot be queried; the message says why."""
+    """The bus cannot be queried; the message contains the reason."""
 
 
 class Call(NamedTuple):
     """A method call whose arguments are strings.
 
     Attributes:
-        target: name of the connection that is called.
-        path: the object.
-        interface: the method's interface.
-        member: the method.
-        arguments: what the method gets.
+        target: bus name of the connection to call.
+        path: path of the object.
+        interface: interface of the method.
+        member: name of the method.
+        arguments: arguments of the method.
     """
 
     target: str
@@ -62,7 +63,7 @@ class Call(NamedTuple):
 
 
 class _Struct(low_level.Struct):  # type: ignore[misc] # jeepney is untyped
-    """A struct with fields: jeepney would read an array of empty ones for ever.
+    """A non-empty struct: jeepney would read an array of empty structs forever.
 
     Source: D-Bus Specification 0.43, Container types: empty structures are not allowed.
     """
@@ -80,12 +81,12 @@ class Bus:
     """A connection to a bus.
 
     Args:
-        path: of the socket; its first character is NUL in the abstract name space.
-        uid: the user the connection is made as; our own or, for root, any user.
-        timeout_s: bound on all calls together.
+        path: path of the socket; begins with NUL in the abstract namespace.
+        uid: user of the connection: our own or, for root, any user.
+        timeout_s: time limit of all calls together.
 
     Raises:
-        BusError: nobody listens.
+        BusError: nobody is listening.
     """
 
     def __init__(self, path: str, uid: int, timeout_s: float) -> None:
@@ -96,21 +97,21 @@ class Bus:
         self._buffer = bytearray()
         self._link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            # Before anybody can have written to us.
+            # Set before anybody can have written to us.
             self._link.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             self._link.setblocking(False)
             _connect_as(uid, self._link, path)
             self.pid = connections.server_pid(self._link)
         except (OSError, ValueError) as exc:
             self.close()
-            raise BusError(f"nobody can be reached at the bus: {exc}") from exc
+            raise BusError(f"cannot connect to the bus: {exc}") from exc
 
     def close(self) -> None:
         """Close the connection."""
         self._link.close()
 
     def log_in(self, *, only_from: int = 0) -> None:
-        """Authenticate; nothing is read before.
+        """Authenticate; nothing is read before this.
 
         Args:
             only_from: the only process whose bytes are accepted; any process when 0.
@@ -142,9 +143,9 @@ class Bus:
         )
 
     def call(self, calls: Sequence[Call]) -> list[Reply]:
-        """Call methods and return the values that each returned, None for an error.
+        """Call methods and return the values of each, None for an error.
 
-        Values are jeepney's: a variant is a pair of signature and value.
+        Values have jeepney's form: a variant is a pair of signature and value.
 
         Raises:
             BusError: the connection ended, a message is malformed, or a reply is late.
@@ -172,7 +173,7 @@ class Bus:
         return [replies[serial] for serial in waiting]
 
     def _next_reply(self) -> Any:  # noqa: ANN401 - jeepney is untyped
-        """Return the next reply; other messages, which anybody may send, are dropped unparsed."""
+        """Return the next reply; other messages, which anyone can send, are dropped unparsed."""
         while True:
             data = self._next_message()
             if data[1] not in _REPLIES:
@@ -228,7 +229,7 @@ class Bus:
         credentials = [note for level, kind, note in notes if kind == socket.SCM_CREDENTIALS]
         writers = [_CREDENTIALS.unpack(note)[0] for note in credentials]
         if self._only_from and writers != [self._only_from]:
-            raise BusError("another process replies in the bus' place")
+            raise BusError("another process replies instead of the bus")
         self._buffer += data
         if len(self._buffer) > _MAX_BYTES + len(data):
             raise BusError("the bus sends too much")
@@ -242,14 +243,14 @@ def _serialise(call: Call, serial: int) -> bytes:
         message.header.flags |= MessageFlag.no_auto_start
         return bytes(message.serialise(serial))
     except ValueError as exc:
-        raise BusError(f"nobody can be called so: {exc}") from exc
+        raise BusError(f"invalid call: {exc}") from exc
 
 
 def _connect_as(uid: int, link: socket.socket, path: str) -> None:
-    """Connect as a user: the daemon asks the kernel whose connection it is.
+    """Connect as a user: the daemon queries the kernel for the connection's user.
 
-    Only the effective user changes for this moment; for that nobody may signal or trace us. An
-    alarm must not come in between.
+    Only the effective user changes, temporarily, so that nobody can signal or trace us. No alarm
+    may fire in between.
     """
     own = os.geteuid()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})

@@ -1,7 +1,7 @@
-"""Ask applications over the accessibility bus, many questions at a time.
+"""Query applications over the accessibility bus, with many questions in flight.
 
-An emulated processor takes ten milliseconds and more for one question, mostly to change from process to
-process; questions that are sent together cost a fraction of that.
+An emulated processor takes ten milliseconds or more per question, mostly for context switches;
+questions that are sent together cost a fraction of that.
 
 Source: the interfaces of AT-SPI 2, ``at-spi2-core/xml``.
 """
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 _PREFIX = "org.a11y.atspi."
 _AT_ONCE = 32
-"""Questions that wait for an answer at a time."""
+"""Maximum number of pending questions."""
 _MAX_REPLY_BYTES = 1 << 23
-"""Of what one application tells at once; it is asked piece by piece where that is more."""
+"""Limit of one application's bulk reply; larger ones are requested in pieces."""
 APP_TIMEOUT_S = 0.8
-"""How long an application may take to show that it answers at all."""
+"""How long an application may take to show that it is responsive."""
 ANSWER_TIMEOUT_S = 2.5
-"""How long one may take for an answer, which may be the last of many."""
+"""How long an application may take for an answer, which may be the last of many."""
 
 
 class Ref(NamedTuple):
     """An accessible object.
 
     Attributes:
-        bus: name of its application on the bus.
-        path: of the object.
+        bus: bus name of its application.
+        path: path of the object.
     """
 
     bus: str
@@ -38,11 +38,11 @@ class Ref(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A method of an interface; an answer of other types counts as none.
+    """A method of an interface; an answer of another type counts as no answer.
 
     Attributes:
-        interface: its name.
-        name: of the method.
+        interface: name of the interface.
+        name: name of the method.
         takes: D-Bus signature of the arguments.
         gives: D-Bus signature of the answer.
     """
@@ -66,9 +66,9 @@ class Question(NamedTuple):
     """A call of a method.
 
     Attributes:
-        ref: whose method.
-        method: what is called.
-        arguments: of the types that it takes.
+        ref: object to call.
+        method: method to call.
+        arguments: arguments of the types in `takes`.
     """
 
     ref: Ref
@@ -104,20 +104,20 @@ class Bus:
         )
 
     def begin(self) -> None:
-        """Ask applications again that did not answer before."""
+        """Start a new round, which includes applications that did not answer before."""
         self._silent.clear()
 
     def ask(
         self, questions: Sequence[Question], deadline_s: float, timeout_s: float = ANSWER_TIMEOUT_S
     ) -> list[Any]:
-        """Ask questions and return the answers in their order; None for what was not answered.
+        """Ask questions and return the answers in the same order; None for missing answers.
 
-        An application that let one wait too long is not asked any more.
+        An application that exceeded a timeout is not asked again in this round.
 
         Args:
-            questions: in any number.
-            deadline_s: on the monotonic clock; what is not answered then counts as not answered.
-            timeout_s: of each question.
+            questions: any number of questions.
+            deadline_s: on the monotonic clock; later answers count as missing.
+            timeout_s: timeout of each question.
         """
         answers: list[Any] = [None] * len(questions)
         context = self._glib.MainContext.default()
@@ -155,7 +155,7 @@ class Bus:
         )  # fmt: skip
 
     def _typed(self, method: Method, arguments: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Return arguments and the type of the answer as GLib has them; they take long to make."""
+        """Return the arguments and the answer type as GLib objects, which are slow to create."""
         made = self._made.get((method, arguments))
         if made is None:
             variant = self._glib.Variant(method.takes, arguments) if arguments else None

@@ -1,14 +1,14 @@
-"""Titles of windows as the windows' own programs report them over accessibility (AT-SPI).
+"""Window titles as reported by the windows' own programs over accessibility (AT-SPI).
 
-Any client may write to any window, and the X server does not record which client did. A program's
-own names of its windows come over a message bus; the kernel is asked about each hop of it:
+Any client can write to any window, and the X server does not record which client did. A program's
+own names of its windows come over a message bus; each hop is verified with the kernel:
 
-* Whoever says so is the bus. But its daemon must be root's ``dbus-daemon``, executing nothing but
-  root's code, and every byte must be written by that very process. Such a daemon, under whatever
+* Any process can claim to be the bus. But the daemon must be root's ``dbus-daemon``, executing
+  only root's code, and every byte must be written by that process. Such a daemon, whatever its
   configuration, stamps each message with the connection that it came from, and knows the process
   that connected.
-* That process must be the one that owns the window, and its connections to the daemon its own: as
-  many as the daemon counts, close-on-exec, held by no other process.
+* That process must own the window, and its connections to the daemon must be its own: as many as
+  the daemon counts, close-on-exec, held by no other process.
 
 Source: AT-SPI 2, org.a11y.atspi.Accessible; unix(7), SO_PEERCRED and SCM_CREDENTIALS.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from provisioning.probe.system.session import Session
 
 TIMEOUT_S = 3.0
-"""Bound on a program's replies, with the bus on the way to it."""
+"""Time limit for a program's replies, including those of the bus."""
 
 _DAEMON = "/usr/bin/dbus-daemon"
 _ROOT = "/org/a11y/atspi/accessible/root"
@@ -42,20 +42,20 @@ _MOST_CHILDREN = 200
 _MAX_TITLE = 1000
 _LOOKS = 3
 _PAUSE_S = 0.02
-# Roles of what is a window: colour chooser, dialog, file chooser, font chooser, frame, window.
+# Roles of windows: colour chooser, dialog, file chooser, font chooser, frame, window.
 _WINDOWS = frozenset({9, 16, 19, 21, 23, 69})
 
 
 class UnknownTitleError(Exception):
-    """The titles cannot be determined; the message says why."""
+    """The titles cannot be determined; the message contains the reason."""
 
 
 class ReportedWindow(NamedTuple):
-    """What a program reports of one of its windows.
+    """A program's report about one of its windows.
 
     Attributes:
-        name: its title, for most kinds of windows; of a message box it may be the kind.
-        role: AT-SPI's number of its role.
+        name: the title, for most kinds of windows; for a message box it may be the kind.
+        role: AT-SPI number of the role.
     """
 
     name: str
@@ -65,15 +65,15 @@ class ReportedWindow(NamedTuple):
 def title_of(
     window: int, shown: Mapping[int, str], reported: Sequence[ReportedWindow]
 ) -> str | None:
-    """Return a window's title; None when its program's report leaves it open.
+    """Return a window's title; None if its program's report is ambiguous.
 
-    A shown title counts when the program reports it at least as often as it is shown, so that no
-    window gets another one's title. Where all windows have one title, each of them has it.
+    A shown title counts if the program reports it at least as often as it is shown, so that no
+    window gets the title of another. If all windows have the same title, each of them has it.
 
     Args:
-        window: its identifier.
-        shown: what the windows of its program show, by identifier.
-        reported: what the program reports.
+        window: identifier of the window.
+        shown: titles that the windows of its program show, by identifier.
+        reported: the program's report.
     """
     title = shown[window][:_MAX_TITLE]
     is_shown = Counter(text[:_MAX_TITLE] for text in shown.values())[title]
@@ -85,14 +85,14 @@ def title_of(
 
 
 def query(session: Session, pid: int) -> list[ReportedWindow]:
-    """Return what a process reports of its windows.
+    """Return a process's report about its windows.
 
     Args:
-        session: whose accessibility bus is queried.
+        session: session whose accessibility bus is queried.
         pid: the process.
 
     Raises:
-        UnknownTitleError: it does not report, or another process may have replied for it.
+        UnknownTitleError: it does not report, or another process may have replied instead.
     """
     why = "there is no accessibility bus"
     end_s = time.monotonic() + TIMEOUT_S
@@ -107,7 +107,7 @@ def query(session: Session, pid: int) -> list[ReportedWindow]:
 def _query_at(path: str, uid: int, pid: int, end_s: float) -> list[ReportedWindow]:
     bus = Bus(path, uid, end_s - time.monotonic())
     try:
-        # Before a byte is read: a process does not become another's program again unnoticed.
+        # Checked before a byte is read: a process cannot become another program again unnoticed.
         started = proc.start_ticks(bus.pid)
         if not _is_daemon(bus.pid):
             raise UnknownTitleError("the accessibility bus is not run by the system's daemon")
@@ -116,7 +116,7 @@ def _query_at(path: str, uid: int, pid: int, end_s: float) -> list[ReportedWindo
         reported = [row for name in names for row in _windows_of(bus, name)]
         _check_connections(bus, pid)
         if proc.start_ticks(bus.pid) != started or not _is_daemon(bus.pid):
-            raise UnknownTitleError("the accessibility bus' daemon was replaced meanwhile")
+            raise UnknownTitleError("the accessibility bus daemon was replaced meanwhile")
         return reported
     finally:
         bus.close()
@@ -125,7 +125,7 @@ def _query_at(path: str, uid: int, pid: int, end_s: float) -> list[ReportedWindo
 def _is_daemon(pid: int) -> bool:
     """Return whether a process is root's bus daemon in our own PID namespace.
 
-    In another namespace, whoever is root there could speak for it.
+    In another namespace, root of that namespace could impersonate it.
     """
     try:
         is_here = os.readlink(f"/proc/{pid}/ns/pid") == os.readlink("/proc/self/ns/pid")
@@ -135,7 +135,7 @@ def _is_daemon(pid: int) -> bool:
 
 
 def _names_of(bus: Bus, pid: int) -> list[str]:
-    """Return the names of a process' connections."""
+    """Return the names of a process's connections."""
     reply = bus.call_daemon("ListNames")
     names = [name for name in (reply[0] if reply else ()) if name.startswith(":")]
     pids = bus.call_daemon_for_each("GetConnectionUnixProcessID", names)
@@ -148,17 +148,19 @@ def _names_of(bus: Bus, pid: int) -> list[str]:
 
 
 def _check_connections(bus: Bus, pid: int) -> None:
-    """Verify that a process' connections to the bus are its own."""
+    """Verify that a process's connections to the bus are its own."""
     for _ in range(_LOOKS):
         try:
             ends = connections.peers()
         except OSError:
-            # A kernel without unix_diag cannot be asked, which no agent brings about.
+            # A kernel without unix_diag cannot be queried; an agent cannot cause that.
             return
         if connections.are_own(pid, bus.pid, ends, len(_names_of(bus, pid)), alone=True):
             return
         time.sleep(_PAUSE_S)
-    raise UnknownTitleError("its program's connection to the accessibility bus may be another's")
+    raise UnknownTitleError(
+        "its program's connection to the accessibility bus may belong to another process"
+    )
 
 
 def _windows_of(bus: Bus, name: str) -> list[ReportedWindow]:
@@ -177,7 +179,7 @@ def _windows_of(bus: Bus, name: str) -> list[ReportedWindow]:
 
 
 def _is_text(reply: List[Any]) -> bool:
-    """Return whether a reply holds a variant that is a string."""
+    """Return whether a reply contains a variant with a string."""
     value = reply[0]
     return isinstance(value, tuple) and value[:1] == ("s",)
 
@@ -187,7 +189,7 @@ def _text_in(reply: List[Any]) -> str:
 
 
 def _addresses(session: Session, end_s: float) -> Iterator[str]:
-    """Yield where the bus may be, as programs look for it; none of it needs to be true."""
+    """Yield candidate addresses of the bus in the order programs use; they are not trusted."""
     seen: Dict[str, None] = {}
     for find in (_at_display, _at_session_bus):
         path = _path_in(find(session, end_s))
@@ -237,7 +239,7 @@ def _at_session_bus(session: Session, end_s: float) -> str:
 
 
 def _path_in(address: str) -> str:
-    """Return the path of the first Unix socket in an address; NUL begins an abstract one."""
+    """Return the path of the first Unix socket in an address; an abstract path begins with NUL."""
     for part in address.split(";"):
         kind, _, rest = part.partition(":")
         parts = dict(pair.partition("=")[::2] for pair in rest.split(","))

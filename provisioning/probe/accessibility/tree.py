@@ -1,4 +1,4 @@
-"""The helper process that reads the accessibility tree (AT-SPI) of the user's session."""
+"""Helper process that reads the accessibility tree (AT-SPI) of the user's session."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 MAX_NODES = 5000
 _MAX_NAME = 500
 _MARGIN_S = 1.5
-"""Of the deadline: what was asked last takes some time."""
+"""Time reserved before the deadline for the last answers."""
 _USUAL_S = 10.0
-"""How long callers usually wait for a tree, which the time of each application is chosen for."""
+"""Usual timeout of callers, on which the time limit of each application is based."""
 _APPLICATION = "application"
 
 
 def main(identity: Identity) -> None:
-    """Serve until the probe goes away."""
+    """Serve until the probe exits."""
     in_fd, out_fd = worker.claim_streams()
     import gi
 
@@ -39,7 +39,7 @@ def main(identity: Identity) -> None:
 
 
 class Names:
-    """Names of roles and states by number.
+    """Names of roles and states, by number.
 
     Args:
         atspi: the module ``gi.repository.Atspi``.
@@ -51,14 +51,14 @@ class Names:
         self.menu = int(atspi.Role.MENU)
 
     def role(self, number: int) -> str:
-        """Return the name of a role; ``unknown`` for one that AT-SPI does not have."""
+        """Return the name of a role; ``unknown`` for a number that AT-SPI does not define."""
         try:
             return str(self._atspi.role_get_name(self._atspi.Role(number)))
         except (ValueError, OverflowError):
             return "unknown"
 
     def state(self, number: int) -> str:
-        """Return the name of a state; its number for one that AT-SPI does not have."""
+        """Return the name of a state; its number for a number that AT-SPI does not define."""
         try:
             return str(self._atspi.StateType(number).value_nick)
         except ValueError:
@@ -66,13 +66,13 @@ class Names:
 
 
 class _Place(NamedTuple):
-    """What matters of a node to those below it.
+    """Data about a node that its descendants need.
 
     Attributes:
-        role: of the node.
-        box: left, top, width, height as the application claims them; None where it claims none.
-        shift: from what it claims to where it is, px.
-        is_open: whether anything below it may show.
+        role: role of the node.
+        box: left, top, width, height as reported by the application; None if it reports none.
+        shift: offset from the reported to the real position, px.
+        is_open: whether anything below it can be visible.
     """
 
     role: str = ""
@@ -82,11 +82,11 @@ class _Place(NamedTuple):
 
 
 class Walker:
-    """Walks the applications of the session, all of them at the same time, level by level.
+    """Reader of all applications of the session, concurrently, level by level.
 
     Args:
-        bus: answers questions.
-        names: of roles and states.
+        bus: answers the questions.
+        names: names of roles and states.
     """
 
     def __init__(self, bus: Asking, names: Names) -> None:
@@ -94,11 +94,11 @@ class Walker:
         self._names = names
 
     def tree(self, params: Params) -> list[dict[str, Any]]:
-        """Return the elements that show, in document order, until nodes or time run out.
+        """Return the visible elements, in document order, up to the limit of nodes or time.
 
         Each has ``role``, ``name``, ``bounds`` (left, top, right, bottom), ``states``, ``depth``.
-        An application that does not answer is left out: within 0.8 s where the caller waits 10 s, and
-        within more where it waits longer.
+        An application that does not answer within 0.8 s is omitted; that limit is for callers that
+        wait 10 s, and grows with longer timeouts.
         """
         most = min(params.whole("max_nodes", MAX_NODES), MAX_NODES)
         deadline_s = time.monotonic() + max(0.2, params.timeout_s - _MARGIN_S)
@@ -121,7 +121,7 @@ class Walker:
         return rows
 
     def _rows(self, walk: Walk, item: Item, depth: int, above: _Place) -> Iterator[dict[str, Any]]:
-        """Return the rows of an object and of all below it."""
+        """Yield the rows of an object and its descendants."""
         role = self._names.role(item.role)
         place = _Place(role, above.box, above.shift)
         box = walk.boxes.get(item.ref) if role != _APPLICATION else None
@@ -147,10 +147,10 @@ def _bits(mask: int) -> Iterable[int]:
 
 
 def _shift(role: str, box: tuple[int, int, int, int], above: _Place) -> tuple[int, int]:
-    """Return how far a node is from where it claims to be.
+    """Return the offset of a node from its reported position.
 
-    LibreOffice's own widgets (below its *root pane*, in a window of GTK 3) leave out of account the menu
-    bar above them, which GTK draws. GTK's widgets among them are where they say.
+    LibreOffice's own widgets (below its *root pane*, in a GTK 3 window) do not account for the menu
+    bar above them, which GTK draws. GTK widgets among them report correct positions.
     """
     if above.box is None:
         return above.shift

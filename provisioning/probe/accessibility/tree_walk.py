@@ -1,4 +1,4 @@
-"""What one walk over the accessibility tree asks applications, all of them at the same time, level by level."""
+"""One walk over the accessibility trees of all applications, concurrently, level by level."""
 
 from __future__ import annotations
 
@@ -26,45 +26,45 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 _MAX_DEPTH = 60
-# A spreadsheet claims to have a child for every cell there could be.
+# A spreadsheet reports a child for every possible cell.
 _MAX_CHILDREN = 500
 _SAMPLES = (0.0, 0.5, 1.0)
-"""Entries of a menu that are asked whether they show: one of an open menu does."""
+"""Number of menu entries to check for visibility: an open menu has a visible one among them."""
 _CHUNK = 32
-"""Children of a list or table that are asked for at a time."""
+"""Number of children of a list or table per request."""
 _ITEMS_TIMEOUT_S = 4.0
 _DESKTOP = Ref("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 _CACHE = "/org/a11y/atspi/cache"
 _ACCESSIBLE = "org.a11y.atspi.Accessible"
 _SCREEN = 0
-"""AT-SPI's coordinates of the whole screen."""
+"""AT-SPI's type of coordinates relative to the screen."""
 
 
 class Asking(Protocol):
-    """Asks applications; `provisioning.probe.accessibility.client.Bus` does."""
+    """Queries to applications, as `provisioning.probe.accessibility.client.Bus` implements them."""
 
     def ask(
         self, questions: Sequence[Question], deadline_s: float, timeout_s: float = ...
     ) -> list[Any]:
-        """Return the answers in the questions' order; None for what was not answered."""
+        """Return the answers in the order of the questions; None for missing answers."""
         ...
 
     def begin(self) -> None:
-        """Ask applications again that did not answer before."""
+        """Start a new round, which includes applications that did not answer before."""
         ...
 
 
 class Item(NamedTuple):
-    """What is known of an accessible object.
+    """Known data of an accessible object.
 
     Attributes:
-        ref: of the object.
-        parent: of the object it belongs to.
-        place: among that one's children.
-        children: how many it has itself.
-        name: that a user reads.
+        ref: reference of the object.
+        parent: reference of its parent.
+        place: index among the parent's children.
+        children: number of its own children.
+        name: displayed name.
         role: number of its role.
-        states: bit mask.
+        states: bit mask of states.
     """
 
     ref: Ref
@@ -77,19 +77,19 @@ class Item(NamedTuple):
 
 
 class Walk:
-    """One walk: what is known so far.
+    """State of one walk.
 
     Args:
-        bus: answers questions.
-        showing: number of the state of what shows.
-        menu: number of the role of menus.
-        deadline_s: after which nothing is asked.
-        most: objects at most.
-        patience: times as long as usual that applications may take for an answer.
+        bus: answers the questions.
+        showing: number of the state *showing*.
+        menu: number of the role *menu*.
+        deadline_s: time after which nothing is asked.
+        most: maximum number of objects.
+        patience: factor on the usual timeouts of applications.
 
     Attributes:
-        below: the children that show, by object.
-        boxes: left, top, width and height by object, as applications claim them.
+        below: the visible children, by object.
+        boxes: left, top, width and height by object, as reported by applications.
     """
 
     def __init__(
@@ -109,13 +109,13 @@ class Walk:
         self._most = most
         self._patience = patience
         self._known: dict[Ref, list[Item]] = {}
-        """What applications tell at once: their objects' children, by object."""
+        """Bulk replies of applications: their objects' children, by object."""
         self._seen: set[Ref] = set()
         self.below: dict[Ref, list[Item]] = {}
         self.boxes: dict[Ref, tuple[int, int, int, int]] = {}
 
     def start(self) -> list[Item]:
-        """Return the applications that answer, and keep what they tell of their objects."""
+        """Return the responsive applications, and store their bulk replies."""
         self._bus.begin()
         (listed,) = self._ask([Question(_DESKTOP, CHILDREN)])
         apps = [Ref(*ref) for ref in listed[0]] if listed else []
@@ -138,7 +138,7 @@ class Walk:
         return roots
 
     def descend(self, level: Sequence[Item]) -> None:
-        """Find the children that show of objects, and theirs, level by level."""
+        """Find the visible descendants of objects, level by level."""
         depth = 0
         while level and depth < _MAX_DEPTH and not self._is_over:
             missing = self._without_closed_menus([item for item in level if self._is_untold(item)])
@@ -154,14 +154,14 @@ class Walk:
             level, depth = following, depth + 1
 
     def _shown_of(self, item: Item) -> Iterator[Item]:
-        """Iterate over the children that show, of which each has one parent only."""
+        """Iterate over the visible children; each has only one parent."""
         for child in self._known.get(item.ref, ())[:_MAX_CHILDREN]:
             if child.states & self._showing and child.ref not in self._seen:
                 self._seen.add(child.ref)
                 yield child
 
     def _measure(self, items: Sequence[Item]) -> None:
-        """Ask where objects are."""
+        """Request the positions of objects."""
         asked = [Question(item.ref, EXTENTS, (_SCREEN,)) for item in items]
         for item, answer in _pairs(items, self._ask(asked)):
             if answer is not None:
@@ -169,10 +169,10 @@ class Walk:
                 self.boxes[item.ref] = (left, top, width, height)
 
     def _without_closed_menus(self, items: Sequence[Item]) -> list[Item]:
-        """Leave out the menus of which no entry shows.
+        """Return the items without menus that have no visible entry.
 
-        The menus of an office suite have hundreds of entries; to ask each whether it shows takes all the
-        time there is.
+        The menus of an office suite have hundreds of entries; checking each would exceed the time
+        limit.
         """
         menus = [
             item for item in items if item.role == self._menu and item.children > len(_SAMPLES)
@@ -200,7 +200,7 @@ class Walk:
         return len(self._known.get(item.ref, ())) < min(item.children, _MAX_CHILDREN)
 
     def _fetch(self, items: Sequence[Item]) -> None:
-        """Ask for all children of objects of which their application told less."""
+        """Request all children of objects that their application's bulk reply left incomplete."""
         answers = self._ask([Question(item.ref, CHILDREN) for item in items])
         children = [
             (item, place, Ref(*ref))
@@ -210,7 +210,7 @@ class Walk:
         self._keep(children)
 
     def _fetch_shown_of(self, item: Item) -> None:
-        """Ask for the children of a list or table until, after some that show, none does."""
+        """Request the children of a list or table until no more are visible after some that are."""
         have_shown = False
         for first in range(0, min(item.children, _MAX_CHILDREN), _CHUNK):
             places = range(first, min(first + _CHUNK, item.children))
@@ -227,7 +227,7 @@ class Walk:
             have_shown = have_shown or shown > 0
 
     def _keep(self, children: Sequence[tuple[Item, int, Ref]]) -> int:
-        """Ask what matters of objects, and keep those that show; return how many do."""
+        """Request the data of objects, and keep the visible ones; return their number."""
         states = self._ask([Question(ref, STATES) for _, _, ref in children])
         shown = [
             (parent, place, ref, _mask(state[0]))
@@ -264,7 +264,7 @@ class Walk:
 
 
 _ROLE_OF_APPLICATIONS = 75
-"""AT-SPI's number of the role."""
+"""AT-SPI number of the role."""
 
 
 def _pairs(items: Sequence[T], answers: Sequence[U]) -> list[tuple[T, U]]:
@@ -272,7 +272,7 @@ def _pairs(items: Sequence[T], answers: Sequence[U]) -> list[tuple[T, U]]:
 
 
 def _item_of(row: Sequence[Any]) -> Item:
-    """Return what an application tells of an object.
+    """Parse an application's data about an object.
 
     Source: ``Cache.xml`` of at-spi2-core: object, application, parent, place, number of children,
     interfaces, name, role, description, states.
@@ -286,10 +286,10 @@ def _property(ref: Ref, name: str) -> Question:
 
 
 def _whole(answer: tuple[Any] | None) -> int:
-    """Return the number in an answer; 0 where there is none."""
+    """Return the number in an answer; 0 if there is none."""
     return answer[0] if answer and isinstance(answer[0], int) else 0
 
 
 def _mask(words: Sequence[int]) -> int:
-    """Return states, which come as two words of 32 bits, as one number."""
+    """Return states, which arrive as two 32-bit words, as one number."""
     return sum(word << 32 * number for number, word in enumerate(words))

@@ -1,1 +1,1 @@
-"""The X display: windows, who owns them, clipboards, keys and typing."""
+"""The X display: windows and their owners, clipboards, keys and typing."""

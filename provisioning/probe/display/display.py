@@ -1,7 +1,7 @@
-"""The helper process on the user's X display: pictures, pointer, keys, windows.
+"""Helper process on the user's X display: screenshots, pointer, keys, windows.
 
-It is started as root, loads everything from the zipapp, which the user may not read, and then
-becomes one of the user's processes.
+It is started as root, loads everything from the zipapp, which the user cannot read, and then
+switches to the user.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CLICK_PAUSE_S = 0.06
 
 
 def main(identity: Identity) -> None:
-    """Serve until the probe goes away."""
+    """Serve until the probe exits."""
     in_fd, out_fd = worker.claim_streams()
     display = Display(identity)
     identity.become()
@@ -44,14 +44,14 @@ class Display:
     """The display named by the environment.
 
     Args:
-        identity: whom the display belongs to.
+        identity: owner of the display.
     """
 
     def __init__(self, identity: Identity) -> None:
         from provisioning.probe.display import keys, windows, xserver
         from provisioning.probe.display.selections import Selections
 
-        # pyautogui opens a connection of its own while it is imported.
+        # pyautogui opens its own connection on import.
         xserver.load()
         keys.load()
         import mss
@@ -71,21 +71,21 @@ class Display:
         self._selections = Selections(self._display)
 
     def screenshot(self, _params: Params) -> dict[str, Any]:
-        """Take a picture of all monitors."""
+        """Take a screenshot of all monitors."""
         shot = self._mss.grab(self._mss.monitors[0])
         png = self._png(shot.rgb, shot.size, level=_PNG_LEVEL, output=None)
         return {"png_b64": to_base64(png or b""), "width": shot.width, "height": shot.height}
 
     def windows(self, _params: Params) -> list[dict[str, Any]]:
-        """List the windows that the window manager knows, bottom to top."""
+        """List the windows that the window manager manages, bottom to top."""
         return self._windows.list_windows(self._display)
 
     def shown(self, _params: Params) -> dict[str, Any]:
-        """Return which parts of a desktop are on the screen."""
+        """Return which parts of the desktop are visible."""
         return self._windows.shown_parts(self._display)
 
     def saved(self, params: Params) -> dict[str, Any]:
-        """Return what a reset must bring back: ``windows``, and ``selections`` by name."""
+        """Return the state that a reset must restore: ``windows``, and ``selections`` by name."""
         deadline_s = time.monotonic() + max(0.1, params.timeout_s - _MARGIN_S)
         return {
             "windows": self._windows.saved_rows(self._display),
@@ -93,7 +93,7 @@ class Display:
         }
 
     def input(self, params: Params) -> None:
-        """Act by one of the kinds move, click, drag, scroll, key, text."""
+        """Perform input of one of the kinds move, click, drag, scroll, key, text."""
         kind = params.text("kind")
         if kind == "key":
             self._xdotool(["key", "--clearmodifiers", chord(params.texts("names"))], params)
@@ -124,7 +124,7 @@ class Display:
             gui.vscroll(-params.whole("dy", 0))
             gui.hscroll(params.whole("dx", 0))
         else:
-            raise ProbeError("bad_params", f"there is no input of kind {kind!r}")
+            raise ProbeError("bad_params", f"unknown input kind {kind!r}")
 
     def _xdotool(self, arguments: list[str], params: Params) -> None:
         done = run_program(

@@ -1,4 +1,4 @@
-"""Names of keys: what agents write, and what X calls it."""
+"""Key names: conversion from the agents' names to X keysyms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from provisioning.probe.errors import ProbeError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# xdotool knows the first four itself and resolves them to the left key.
+# xdotool supports the first four itself and resolves them to the left key.
 _ALIASES = {
     "ctrl": "ctrl",
     "alt": "alt",
@@ -47,7 +47,7 @@ _ALIASES = {
 
 
 def chord(names: Sequence[str]) -> str:
-    """Return xdotool's word for keys pressed together, such as ``ctrl+alt+t``.
+    """Return xdotool's argument for keys pressed together, such as ``ctrl+alt+t``.
 
     Raises:
         ProbeError: ``unknown_key``.
@@ -56,7 +56,7 @@ def chord(names: Sequence[str]) -> str:
 
 
 def key_name(name: str) -> str:
-    """Return the X keysym name of a key: of an alias in any case, a character, or itself.
+    """Return the X keysym name of a key, given an alias in any case, a character, or a keysym.
 
     Raises:
         ProbeError: ``unknown_key``.
@@ -68,12 +68,12 @@ def key_name(name: str) -> str:
         return alias
     candidate = name.upper() if name[:1] in "fF" and name[1:].isdigit() else name
     if not _is_keysym(candidate):
-        raise ProbeError("unknown_key", f"there is no key {name!r}")
+        raise ProbeError("unknown_key", f"unknown key {name!r}")
     return candidate
 
 
 def load() -> None:
-    """Load all names of keys from the zipapp, while it can be read."""
+    """Load all key names from the zipapp while it is readable."""
     from Xlib import XK
 
     XK.load_keysym_group("xf86")

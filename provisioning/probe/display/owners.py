@@ -1,8 +1,8 @@
-"""Find the program that a window belongs to, from the X server and the kernel.
+"""Determine the program that owns a window, from the X server and the kernel.
 
-A window's own properties (title, class, process id) do not count: any program may write them. The
-server knows by its socket which process made the window (X-Resource extension), and the kernel
-knows which file that process runs.
+A window's own properties (title, class, process ID) do not count, because any program can write
+them. The server knows from its socket which process created the window (X-Resource extension), and
+the kernel knows which file that process executes.
 
 Source: X Resource Extension 1.2, section QueryClientIds.
 """
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from Xlib.display import Display
 
 _WORD = re.compile(r"[a-z]+")
-# Parts of names that say nothing about which application it is.
+# Parts of names that do not identify an application.
 _GENERIC = frozenset({"app", "bin", "com", "desktop", "esr", "gnome", "gtk", "org", "server", "x"})
 _OTHERS_MAY_WRITE = 0o022
-_LENT = ("/dev/", "/home/", "/media/", "/mnt/", "/run/", "/srv/", "/tmp/", "/var/")  # noqa: S108 - places to look at
-"""Where services of root's keep files that the agent gives them, as root's: no code is installed there."""
+_LENT = ("/dev/", "/home/", "/media/", "/mnt/", "/run/", "/srv/", "/tmp/", "/var/")  # noqa: S108 - prefixes
+"""Folders where services store files from the agent as root's; code is not installed there."""
 _LOOKS = 3
 _TERMINALS = frozenset(
     {
@@ -38,7 +38,7 @@ _TERMINALS = frozenset(
         *("xfce4-terminal", "xterm", "xvt", "yakuake", "zutty"),
     }
 )
-# Programs that are several applications, by the classes of those.
+# Programs that comprise several applications, by the classes of those.
 _OFFICE = ("base", "calc", "draw", "impress", "math", "startcenter", "writer")
 _SUITES = {"soffice.bin": frozenset({"soffice", *(f"libreoffice-{part}" for part in _OFFICE)})}
 
@@ -47,8 +47,8 @@ class Owner(NamedTuple):
     """The owner of a window.
 
     Attributes:
-        pid: the process; 0 when it is gone or not on this machine.
-        program: path of the file that it runs; empty when unknown.
+        pid: ID of the process; 0 if it has ended or is not on this machine.
+        program: path of the file that it executes; empty if unknown.
     """
 
     pid: int
@@ -56,10 +56,10 @@ class Owner(NamedTuple):
 
 
 class Owners:
-    """Owners of windows and the names that those may bear; valid for one wave.
+    """Owners of windows and the class names that windows may have; valid for one wave.
 
     Args:
-        display: an open connection.
+        display: open connection to the X server.
     """
 
     def __init__(self, display: Display) -> None:
@@ -67,7 +67,7 @@ class Owners:
         self._is_pure: dict[int, bool] = {}
 
     def of(self, window_id: int) -> Owner | None:
-        """Return a window's owner; None when the server has no X-Resource extension."""
+        """Return a window's owner; None if the server has no X-Resource extension."""
         pid = _pid_of(self._display, window_id)
         if pid is None:
             return None
@@ -75,11 +75,11 @@ class Owners:
         return Owner(pid if program else 0, program)
 
     def is_credible(self, name: str, owner: Owner) -> bool:
-        """Return whether a window's class or instance may be that of its program.
+        """Return whether a window's class or instance is plausible for its program.
 
-        The program's path must fit (`is_credible`), and nothing but root's files must be executed
-        in its process: what is preloaded into a program acts as the program. The process must be in
-        no user namespace of the agent's.
+        The program's path must match (`is_credible`), and its process must execute only root's
+        files, because code preloaded into a program acts as the program. The process must not be in
+        a user namespace of the agent.
         """
         if not is_credible(name, owner.program):
             return False
@@ -98,7 +98,7 @@ class Owners:
             try:
                 ends = connections.peers()
             except OSError:
-                # A kernel without unix_diag cannot be asked; no agent can cause that.
+                # A kernel without unix_diag cannot be queried; an agent cannot cause that.
                 return True
             count = (_pids_of(self._display, 0) or []).count(pid)
             if connections.are_own(pid, server, ends, count):
@@ -107,15 +107,15 @@ class Owners:
 
 
 def is_terminal(program: str) -> bool:
-    """Return whether a program is a terminal emulator, whose titles come from what runs in it."""
+    """Return whether a program is a terminal emulator, whose titles are set by programs in it."""
     return os.path.basename(program) in _TERMINALS
 
 
 def is_credible(name: str, program: str) -> bool:
-    """Return whether a window's class or instance may be that of a program.
+    """Return whether a window's class or instance is plausible for a program.
 
     The longest specific word of the name must be part of the program's path, as ``libreoffice`` in
-    ``/usr/lib/libreoffice/program/soffice.bin``, and nobody but root may write to that path.
+    ``/usr/lib/libreoffice/program/soffice.bin``, and only root may have write access to that path.
     """
     specific_words = [word for word in _WORD.findall(name.lower()) if word not in _GENERIC]
     is_named = bool(specific_words) and max(specific_words, key=len) in program.lower()
@@ -123,12 +123,12 @@ def is_credible(name: str, program: str) -> bool:
 
 
 def program_of(pid: int) -> str:
-    """Return the path of the file that a process runs.
+    """Return the path of the file that a process executes.
 
     Returns:
-        Empty when the process is gone, or when the path leads to another file here: in a mount
-        namespace of its own a process may have any program at any path, and a program may have
-        been replaced.
+        The path; empty if the process has ended, or if the path refers to another file here: in its
+        own mount namespace a process can have any program at any path, and a program can have been
+        replaced.
     """
     link = f"/proc/{pid}/exe"
     try:
@@ -139,27 +139,28 @@ def program_of(pid: int) -> str:
 
 
 def may_bear(name: str, program: str, names: Sequence[str]) -> bool:
-    """Return whether a window may be an application's although it bears other names.
+    """Return whether a window may belong to an application although it has other class names.
 
-    Anybody may write other names there. A program that is several applications has a window under
-    each one's name, which is believed.
+    Anyone can write other names there. For a program that comprises several applications, the name
+    on the window is trusted.
 
     Args:
         name: the application's class or instance.
-        program: the window's program.
-        names: the class and instance that it bears.
+        program: program of the window.
+        names: class and instance of the window.
     """
     known = _SUITES.get(os.path.basename(program), frozenset())
     return is_credible(name, program) and not known.intersection(label.lower() for label in names)
 
 
 def runs_roots_code(pid: int) -> bool:
-    """Return whether all files that a process executes code of are root's, and only root's to write.
+    """Return whether a process executes only code from files that only root owns and can write.
 
-    The kernel gives the very files, whatever their paths lead to by now. Where it does not, as in a
-    container, whose root lacks the capability, their paths must lead to root's files only, in the
-    file systems that we see. Memory without a file (compilers at run time have it) tells nothing.
-    A program that just loads something changes its mappings while they are read: it is looked again.
+    The kernel provides the mapped files themselves, whatever their paths refer to now. If it does
+    not, as in a container whose root lacks the capability, their paths must refer only to root's
+    files in the file systems that we see. Anonymous memory (used by just-in-time compilers) is
+    ignored. A program that is loading something changes its mappings while they are read, so the
+    check is repeated.
 
     Source: proc_pid_maps(5), proc_pid_map_files(5).
     """
@@ -191,9 +192,9 @@ def _is_roots_mapping(pid: int, row: list[bytes]) -> bool:
 
 
 def _shares(pid: int, namespace: str) -> bool:
-    """Return whether a process is in this one's namespace of a kind.
+    """Return whether a process shares a namespace with this process.
 
-    In a user namespace that the agent made it may attach to processes and write to their memory.
+    In its own user namespace, the agent can attach to processes and write to their memory.
     """
     try:
         return os.readlink(f"/proc/{pid}/ns/{namespace}") == os.readlink(
@@ -217,7 +218,7 @@ def _is_roots(program: str) -> bool:
 
 
 def _pid_of(display: Display, window_id: int) -> int | None:
-    """Return a window's process; 0 for none on this machine, None where the server cannot say."""
+    """Return a window's process; 0 if none on this machine, None if the server does not know."""
     pids = _pids_of(display, window_id)
     if pids is None:
         return None
@@ -225,7 +226,7 @@ def _pid_of(display: Display, window_id: int) -> int | None:
 
 
 def _pids_of(display: Display, client: int) -> list[int] | None:
-    """Return the processes of clients by an identifier of theirs (0: of all clients)."""
+    """Return the processes of clients that match an identifier (0: all clients)."""
     from Xlib.error import XError
     from Xlib.ext import res
 

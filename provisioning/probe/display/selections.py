@@ -1,4 +1,4 @@
-"""What lies in the clipboards of an X display: digest of the text and the forms it is offered in.
+"""Content of the clipboards of an X display: digest of the text and the offered formats.
 
 Source: Inter-Client Communication Conventions Manual 2.0, section 2, *Peer-to-Peer Communication
 by Means of Selections*.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NAMES = ("CLIPBOARD", "PRIMARY")
 MAX_BYTES = 4 << 20
-"""Of a text; of a longer one the beginning alone counts."""
+"""Maximum size of a text; of a longer one only the beginning counts."""
 
 NO_ANSWER = "its owner does not answer"
 _TEXTS = ("UTF8_STRING", "text/plain;charset=utf-8", "STRING", "TEXT")
@@ -33,10 +33,10 @@ class NoAnswerError(Exception):
 
 
 class Selections:
-    """Reads the selections of a display, as a program would that pastes.
+    """Reader of the selections of a display, in the way that programs paste.
 
     Args:
-        display: connection; events that arrive on it meanwhile are taken off its queue.
+        display: connection; events that arrive meanwhile are removed from its queue.
     """
 
     def __init__(self, display: Display) -> None:
@@ -52,15 +52,15 @@ class Selections:
         self._string = display.get_atom("STRING")
 
     def look(self, deadline_s: float) -> dict[str, dict[str, Any]]:
-        """Return by name of the selection ``owned``, ``targets``, ``text`` and ``trouble``.
+        """Return ``owned``, ``targets``, ``text`` and ``trouble`` by selection name.
 
-        ``targets`` are the names of the forms it is offered in, sorted; ``text`` is the SHA-256 of
-        the text, empty where it is no text or nobody owns the selection; ``trouble`` says why the
-        rest is not known, and is empty when it is.
+        ``targets`` are the names of the offered formats, sorted; ``text`` is the SHA-256 of the
+        text, empty if it is not text or nobody owns the selection; ``trouble`` is the reason why
+        the rest is unknown, empty if it is known.
 
         Args:
-            deadline_s: on the monotonic clock. Each owner has an equal share of the time left;
-                one that has not answered then never does.
+            deadline_s: on the monotonic clock. Each owner has an equal share of the remaining time;
+                an owner that has not answered by then counts as silent.
         """
         selections = {}
         for index, name in enumerate(NAMES):
@@ -91,7 +91,7 @@ class Selections:
         return state
 
     def _targets(self, selection: int, deadline_s: float) -> dict[str, int]:
-        """Return the atoms of the forms it is offered in, by name."""
+        """Return the atoms of the offered formats, by name."""
         data = self._convert(selection, self._display.get_atom("TARGETS"), deadline_s)
         atoms = struct.unpack(f"={len(data) // 4}I", data[: len(data) // 4 * 4])
         return {
@@ -99,13 +99,13 @@ class Selections:
         }
 
     def _convert(self, selection: int, target: int, deadline_s: float) -> bytes:
-        """Ask the owner for one form; empty when it refuses."""
+        """Request one format from the owner; return empty bytes if it refuses."""
         asked_at = self._server_time(deadline_s)
         self._window.convert_selection(selection, target, self._property, asked_at)
         self._display.flush()
 
         def is_answer(event: Any) -> bool:  # noqa: ANN401 - python-xlib is untyped
-            # An answer that comes after its deadline bears an older time.
+            # An answer that arrives after its deadline has an older time.
             return (
                 event.type == self._x.SelectionNotify
                 and (event.selection, event.target) == (selection, target)
@@ -118,7 +118,7 @@ class Selections:
         return self._take_pieces(deadline_s) if kind == self._incr else data
 
     def _take_pieces(self, deadline_s: float) -> bytes:
-        """Gather a text that its owner sends bit by bit; its end is an empty piece."""
+        """Collect a text that its owner sends in pieces; an empty piece marks the end."""
         data = b""
         while len(data) < MAX_BYTES:
             self._wait(lambda event: self._is_change(event, self._x.PropertyNewValue), deadline_s)
@@ -129,7 +129,7 @@ class Selections:
         return data[:MAX_BYTES]
 
     def _server_time(self, deadline_s: float) -> int:
-        """Return the server's time, which tells this question from those before it."""
+        """Return the server's time, which distinguishes this request from earlier ones."""
         self._window.change_property(self._property, self._string, 8, b"")
         self._display.flush()
         event = self._wait(
@@ -138,7 +138,7 @@ class Selections:
         return int(event.time)
 
     def _take(self) -> tuple[int, bytes]:
-        """Read the property and delete it, which asks for the next piece; gives type and bytes."""
+        """Read and delete the property, which requests the next piece; return type and bytes."""
         piece = self._window.get_property(
             self._property, self._x.AnyPropertyType, 0, _LONGS, delete=True
         )
@@ -159,7 +159,7 @@ class Selections:
         )
 
     def _wait(self, is_wanted: Callable[[Any], bool], deadline_s: float) -> Any:  # noqa: ANN401
-        """Take events until the one that is wanted."""
+        """Process events until the wanted one arrives."""
         while True:
             while self._display.pending_events():
                 event = self._display.next_event()

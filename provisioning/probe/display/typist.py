@@ -1,11 +1,11 @@
-"""Type any Unicode text on an X display, whatever its keyboard layout.
+"""Type any Unicode text on an X display with any keyboard layout.
 
-Characters that no key has are put on spare keys first, different ones on different keys, and left
-there. Tools that reuse one spare key lose characters in slow programs: a program looks a key up
-when it gets to the event, and by then the key means the next character. Keys in a row come first:
-they change by one request, and each request makes every program read the keyboard anew. Keys that a
-program has grabbed for itself, as a desktop does with those of multimedia keyboards, are left alone:
-until it lets go of them, what they type goes to that program.
+Characters that no key has are first assigned to spare keys, different ones to different keys, and
+stay there. Tools that reuse one spare key lose characters in slow programs: a program looks up a
+key when it processes the event, and by then the key means the next character. Keys with consecutive
+codes are used first: they change with one request, and each request makes every program read the
+keyboard again. Keys that a program has grabbed, as desktops do with multimedia keys, are not used:
+while they are grabbed, their input goes to that program.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _UNICODE = 0x01000000
 _LATIN_1 = 0x100
 _CONTROLS = {"\n": 0xFF0D, "\r": 0xFF0D, "\t": 0xFF09, "\b": 0xFF08, "\x1b": 0xFF1B}
 _SHIFT_L = 0xFFE1
-# Source: X11/XF86keysym.h: keys such as XF86Launch3, of which X maps a long row that no PC has.
+# Source: X11/XF86keysym.h: keys such as XF86Launch3; X maps many of them that no PC has.
 _VENDOR = range(0x10080000, 0x10090000)
 
 Keymap = Dict[int, Tuple[int, bool]]
 
 
 class Typist:
-    """Types by XTest.
+    """Keyboard input through XTest.
 
     Args:
-        display: where to.
+        display: connection to the target display.
     """
 
     def __init__(self, display: Display) -> None:
@@ -49,15 +49,15 @@ class Typist:
         self._fake_input = xtest.fake_input
 
     def type(self, text: str, deadline_s: float) -> None:
-        """Type, key by key.
+        """Type a text, key by key.
 
         Args:
-            text: what to type; a newline presses Return.
+            text: text to type; a newline presses Return.
             deadline_s: on the monotonic clock.
 
         Raises:
-            ProbeError: ``timeout``, or ``unsupported`` for a control character or where the
-                keyboard has no spare key.
+            ProbeError: ``timeout``, or ``unsupported`` for a control character or if the keyboard
+                has no spare key.
         """
         keysyms = [keysym_of(char) for char in text]
         done = 0
@@ -70,7 +70,7 @@ class Typist:
                 done += 1
 
     def _stretches(self, keysyms: list[int]) -> Iterator[tuple[Keymap, int]]:
-        """Return a keymap and how many of the next characters it can type, until all are typed."""
+        """Yield keymaps with the number of next characters that each can type."""
         done = 0
         while done < len(keysyms):
             rows = self._rows()
@@ -78,7 +78,7 @@ class Typist:
             wanted = _missing(keysyms[done:], keymap)
             spare = self._free([c for c, row in rows.items() if _is_spare(row)]) if wanted else []
             if wanted and not spare and _typeable(keysyms[done:], keymap) == 0:
-                # Keys given away earlier are taken back, once what they typed has been read.
+                # Reuse keys that were assigned earlier, once their input has been read.
                 time.sleep(_SETTLE_S * 4)
                 spare = self._free([code for code, row in rows.items() if _is_given(row)])
                 keymap = _keymap({code: row for code, row in rows.items() if code not in spare})
@@ -93,10 +93,10 @@ class Typist:
             done += count
 
     def _free(self, codes: list[int]) -> list[int]:
-        """Return those keys that no program has grabbed.
+        """Return the keys that no program has grabbed.
 
-        Source: X11, XGrabKey: it fails where another client has a grab of the key, whichever the
-        modifiers.
+        Source: X11, XGrabKey: it fails if another client has grabbed the key, whatever the
+            modifiers.
         """
         from Xlib import X
         from Xlib.error import BadAccess, CatchError
@@ -113,7 +113,7 @@ class Typist:
         return free
 
     def _give(self, runs: list[list[int]], keysyms: list[int]) -> None:
-        """Put characters on keys, as many as there are keys."""
+        """Assign characters to keys, up to the number of keys."""
         left = list(keysyms)
         for run in runs:
             given, left = left[: len(run)], left[len(run) :]
@@ -144,7 +144,7 @@ def keysym_of(char: str) -> int:
     """Return the X keysym of a character.
 
     Raises:
-        ProbeError: ``unsupported``, it is a control character that no key types.
+        ProbeError: ``unsupported``, for a control character that no key types.
     """
     code = ord(char)
     if char in _CONTROLS:
@@ -164,12 +164,12 @@ def _keymap(rows: dict[int, tuple[int, ...]]) -> Keymap:
 
 
 def _is_spare(row: tuple[int, ...]) -> bool:
-    """Return whether a key carries nothing, or only what multimedia keyboards have."""
+    """Return whether a key has no character, or only a multimedia function."""
     return all(not keysym or keysym in _VENDOR for keysym in row)
 
 
 def _is_given(row: tuple[int, ...]) -> bool:
-    """Return whether this module put a character on the key: one on both levels, above ASCII."""
+    """Return whether this module assigned the key: one non-ASCII character on both levels."""
     keysym = row[0]
     is_foreign = (keysym > _UNICODE and keysym not in _VENDOR) or 0xA0 <= keysym < _LATIN_1  # noqa: PLR2004
     return is_foreign and set(row[:2]) <= {0, keysym}
@@ -180,7 +180,7 @@ def _missing(keysyms: list[int], keymap: Keymap) -> list[int]:
 
 
 def _rows_of_keys(codes: list[int]) -> list[list[int]]:
-    """Return the series of numbers that follow each other, the longest first."""
+    """Return the runs of consecutive codes, longest first."""
     runs: list[list[int]] = []
     for code in sorted(codes):
         if runs and code == runs[-1][-1] + 1:

@@ -1,8 +1,8 @@
-"""Windows as the X server itself knows them, read with python-xlib.
+"""Windows according to the X server itself, read with python-xlib.
 
-What a window manager tells of windows (EWMH) are properties of the root window, which every program may
-write. The server's own tree of windows, what is mapped, which window has the keyboard and who made a window
-are not written like that.
+A window manager publishes its windows (EWMH) in properties of the root window, which any program
+can write. The server's own tree of windows, the mapped state, the keyboard focus and the creator of
+a window cannot be forged like that.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from Xlib.display import Display
 
 MAX_WINDOWS = 3000
-"""Of the root window's children, and of theirs."""
+"""Maximum number of the root window's children, and of their children."""
 
 _MAX_LEVELS = 50
 _STATE = "WM_STATE"
@@ -24,19 +24,19 @@ _MANAGED = (1, 3)
 
 
 class TooManyWindowsError(Exception):
-    """There are more windows than are looked at; no desktop in use has as many."""
+    """There are more windows than the limit, which no desktop in normal use reaches."""
 
 
 class _Window(NamedTuple):
-    """A window, as the server has it.
+    """A window according to the server.
 
     Attributes:
-        id: of the window.
-        parent: id of the window that it is in.
-        is_shown: whether it and all that it is in are mapped.
-        is_managed: whether it says that a window manager manages it, shown or minimised.
-        is_loose: whether window managers leave it alone, as menus and tooltips.
-        children: ids of the windows in it, bottom to top.
+        id: ID of the window.
+        parent: ID of its parent.
+        is_shown: whether it and all its ancestors are mapped.
+        is_managed: whether its state property marks it as managed, shown or minimised.
+        is_loose: whether window managers ignore it, as menus and tooltips.
+        children: IDs of its children, bottom to top.
     """
 
     id: int
@@ -48,14 +48,14 @@ class _Window(NamedTuple):
 
 
 def list_windows(display: Display) -> list[dict[str, Any]]:
-    """Return the windows of programs, bottom to top, each once; minimised ones are among them.
+    """Return the windows of programs, including minimised ones, bottom to top, each once.
 
-    Keys are as `windows.list_windows` has them, and ``active`` says whether the window is in front: it
-    has the keyboard, and no window of another program covers it wholly.
+    Keys are those of `windows.list_windows`; ``active`` is whether the window is in front: it has
+    the keyboard focus, and no window of another program covers it completely.
 
-    A program's window is in the root window, or straight in a frame there that another program (the
-    window manager) made. In the root window only those count that are shown or minimised: a program's
-    hidden leader does not.
+    A program's window is a child of the root window, or a direct child of a frame there that
+    another program (the window manager) created. Children of the root window count only if they are
+    shown or minimised, which excludes a program's hidden leader window.
 
     Raises:
         TooManyWindowsError: there are more than `MAX_WINDOWS`.
@@ -81,7 +81,7 @@ def list_windows(display: Display) -> list[dict[str, Any]]:
 
 
 def _look_into(display: Display, tops: list[_Window]) -> list[_Window]:
-    """Return the windows straight in others that another program made."""
+    """Return the direct children that another program created."""
     inner = [
         (child, top.id)
         for top in tops
@@ -118,7 +118,7 @@ def _questions(display: Display, window_id: int) -> list[Question]:
 
 
 def _window_of(window_id: int, parent: int, replies: list[Any]) -> _Window | None:
-    """Put together what is known of a window; None when it is gone, or can show nothing."""
+    """Build a window from the replies; None if it is gone or cannot show anything."""
     from Xlib import X
 
     attributes, tree, state = replies
@@ -135,7 +135,7 @@ def _window_of(window_id: int, parent: int, replies: list[Any]) -> _Window | Non
 
 
 def _focused(display: Display, windows: list[_Window]) -> int:
-    """Return the window that has the keyboard, or in whose frame or inside what has it is; or 0."""
+    """Return the window with the keyboard focus, itself or through its frame or a child; or 0."""
     from Xlib.error import XError
 
     known = {window.parent: window.id for window in windows} | {
@@ -157,7 +157,7 @@ def _focused(display: Display, windows: list[_Window]) -> int:
 
 
 def _is_covered(display: Display, rows: list[dict[str, Any]], shown: set[int]) -> bool:
-    """Return whether a window of another program's lies over all of the first one."""
+    """Return whether a window of another program covers the first one completely."""
     first, *above = rows
     left, top, width, height = first["geometry"]
     for row in above:
@@ -170,7 +170,7 @@ def _is_covered(display: Display, rows: list[dict[str, Any]], shown: set[int]) -
 
 
 def _is_of_same_client(display: Display, one: int, other: int) -> bool:
-    """Return whether one connection made both: the server gives each a range of identifiers.
+    """Return whether one connection created both; the server gives each a range of identifiers.
 
     Source: X Window System Protocol, section 8 (connection setup), ``resource-id-mask``.
     """

@@ -1,6 +1,6 @@
-"""Windows as the window manager tells of them (EWMH), read with python-xlib.
+"""Windows as published by the window manager (EWMH), read with python-xlib.
 
-Every program may write what it tells: evaluators go by `window_tree`.
+Any program can forge this data: evaluators use `window_tree`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STATES = (
 def list_windows(display: Display) -> list[dict[str, Any]]:
     """Return the managed windows, bottom to top.
 
-    Each has ``id``, ``title``, ``wm_class`` (instance, class), ``pid`` (0 when it tells none),
+    Each has ``id``, ``title``, ``wm_class`` (instance, class), ``pid`` (0 if not set),
     ``geometry`` (left, top, width, height in screen px) and ``active``.
     """
     root = display.screen().root
@@ -40,14 +40,14 @@ def list_windows(display: Display) -> list[dict[str, Any]]:
 
 
 def saved_rows(display: Display) -> list[dict[str, Any]]:
-    """Return the managed windows, bottom to top, as far as a reset must bring them back.
+    """Return the attributes of managed windows that a reset must restore, bottom to top.
 
-    Each has ``title``, ``wm_class``, ``kind``, ``geometry``, ``states`` and ``active``. Of the
-    desktop's own window only the part on the screen counts: under Metacity it is higher than the
-    screen by a panel or not, as the two of them come up.
+    Each has ``title``, ``wm_class``, ``kind``, ``geometry``, ``states`` and ``active``. Only the
+    on-screen part of the desktop's own window counts: under Metacity it may be taller than the
+    screen by a panel, depending on the order in which the two start.
 
-    Questions go out together before the first answer is read: just after a reset under emulation
-    each change from one process to another takes its time.
+    All requests are sent before the first reply is read: just after a reset under emulation,
+    context switches are slow.
     """
     screen = display.screen()
     asked = [
@@ -67,7 +67,7 @@ def saved_rows(display: Display) -> list[dict[str, Any]]:
 
 
 def _about(display: Display, window_id: int) -> list[Question]:
-    """Return what is asked about a window; there are `_ASKED` questions."""
+    """Return the `_ASKED` requests about a window."""
     from Xlib.protocol import request
 
     names = ("_NET_WM_NAME", "WM_NAME", "WM_CLASS", _KIND, _STATE)
@@ -83,7 +83,7 @@ def _about(display: Display, window_id: int) -> list[Question]:
 
 
 def _seen(display: Display, replies: list[Any]) -> dict[str, Any]:
-    """Put together what a window's replies tell."""
+    """Build a row from a window's replies."""
     size, corner, name, old_name, wm_class, kind, states = replies
     title = _text_in(name) or _text_in(old_name)
     kinds = _names_in(display, kind, _KIND, _KINDS)
@@ -97,7 +97,7 @@ def _seen(display: Display, replies: list[Any]) -> dict[str, Any]:
 
 
 def _on_screen(row: dict[str, Any], screen: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Cut a desktop's window to the screen; leave all others."""
+    """Clip a desktop window to the screen; return other windows unchanged."""
     if row["kind"] != "desktop":
         return row
     left, top, width, height = row["geometry"]
@@ -108,7 +108,7 @@ def _on_screen(row: dict[str, Any], screen: Any) -> dict[str, Any]:  # noqa: ANN
 
 
 def property_of(display: Display, window_id: int, name: str) -> Question:
-    """Return the question for a property of a window."""
+    """Return the request for a property of a window."""
     from Xlib import X
     from Xlib.protocol import request
 
@@ -124,7 +124,7 @@ def property_of(display: Display, window_id: int, name: str) -> Question:
 
 
 def ask(display: Display, questions: list[Question]) -> list[Any]:
-    """Send all and then read the replies; None for each that the server refuses."""
+    """Send all requests and then read the replies; None for each that the server refuses."""
     from Xlib.error import XError
 
     sent = [kind(display=display.display, defer=1, **fields) for kind, fields in questions]
@@ -143,7 +143,7 @@ def _value_in(reply: Any) -> Any:  # noqa: ANN401 - python-xlib is untyped
 
 
 def numbers_in(reply: Any) -> list[int]:  # noqa: ANN401
-    """Return the numbers of a reply to `property_of`; none where there is no such property."""
+    """Return the numbers in a reply to `property_of`; empty if there is no such property."""
     value = _value_in(reply)
     return (
         []
@@ -160,7 +160,7 @@ def _text_in(reply: Any) -> str:  # noqa: ANN401
 
 
 def _names_in(display: Display, reply: Any, prefix: str, names: tuple[str, ...]) -> list[str]:  # noqa: ANN401
-    # `get_atom` remembers what `intern_atom` would ask for each time.
+    # `get_atom` caches what `intern_atom` would request each time.
     atoms = {display.get_atom(f"{prefix}_{name.upper()}"): name for name in names}
     return [atoms[atom] for atom in numbers_in(reply) if atom in atoms]
 
@@ -182,7 +182,7 @@ def shown_parts(display: Display) -> dict[str, Any]:
 
 
 def describe(display: Display, root: Any, window_id: int) -> dict[str, Any] | None:  # noqa: ANN401
-    """Return a window as `list_windows` does, without ``active``; None when it is gone."""
+    """Return a window in the form of `list_windows`, without ``active``; None if it is gone."""
     from Xlib.error import XError
 
     window = _window(display, window_id)

@@ -1,4 +1,4 @@
-"""Connections to X servers by python-xlib, with the extensions that the probe uses."""
+"""Connections to X servers with python-xlib, limited to the extensions that the probe uses."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ EXTENSIONS = ("XTEST", "X-Resource")
 
 
 def load() -> None:
-    """Import python-xlib, while the zipapp can be read and before any fork.
+    """Import python-xlib while the zipapp is readable and before any fork.
 
-    A connection sets up every extension that python-xlib lists and the server has: most of the time
-    that opening one takes. So only those that the probe uses are left in the list.
+    A connection sets up every extension that python-xlib lists and the server has, which takes most
+    of the connection time. Therefore only the extensions that the probe uses stay in the list.
 
     Raises:
         ImportError: python-xlib is missing.
@@ -30,13 +30,13 @@ def load() -> None:
 
 
 def open_display(name: Optional[str] = None) -> Display:
-    """Connect to a display; the cookie is taken from XAUTHORITY.
+    """Connect to a display, with the cookie from XAUTHORITY.
 
     Args:
-        name: such as ``:0``; by default the one that DISPLAY names.
+        name: such as ``:0``; DISPLAY by default.
 
     Raises:
-        Xlib.error.DisplayError: no server listens there, or it refuses us.
+        Xlib.error.DisplayError: no server is listening, or it refuses the connection.
     """
     load()
     from Xlib.display import Display

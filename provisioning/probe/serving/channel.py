@@ -1,4 +1,4 @@
-"""Where requests come from and replies go: standard streams, or a virtio-serial port."""
+"""Channels for requests and replies: standard streams, or a virtio-serial port."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Channel(Protocol):
     """A stream of bytes to a host."""
 
     def read(self) -> bytes:
-        """Wait for bytes; empty when there will never be any more."""
+        """Wait for bytes; return empty bytes at the end of the stream."""
         ...
 
     def write(self, data: bytes) -> None:
-        """Send all of it, or drop it when no host is there to read it."""
+        """Send all bytes, or drop them if no host is there to read them."""
         ...
 
 
 class StdioChannel:
-    """Standard input and output; whatever else prints goes to standard error from now on."""
+    """Standard input and output; other prints go to standard error from now on."""
 
     def __init__(self) -> None:
         self._in, self._out = os.dup(0), os.dup(1)
@@ -42,11 +42,11 @@ class StdioChannel:
         self._lock = threading.Lock()
 
     def read(self) -> bytes:
-        """Wait for bytes; empty at the end of standard input."""
+        """Wait for bytes; return empty bytes at the end of standard input."""
         return os.read(self._in, _READ_BYTES)
 
     def write(self, data: bytes) -> None:
-        """Send all of it; a host that is gone is found out by `read`."""
+        """Send all bytes; `read` detects a host that is gone."""
         with self._lock, contextlib.suppress(OSError):
             view = memoryview(data)
             while view:
@@ -54,15 +54,15 @@ class StdioChannel:
 
 
 class PortChannel:
-    """A character device that outlives its host end: reopened and read until the probe dies.
+    """A character device that outlives its host end: reopened and read until the probe exits.
 
-    With no host at the other end, a virtio-serial port reads as ended and polls as hung up at
-    once, so the loop pauses instead of spinning.
+    Without a host at the other end, a virtio-serial port immediately returns end of file from read
+    and hang-up from poll, so the loop pauses instead of spinning.
     Source: Linux, drivers/char/virtio_console.c, port_fops_read and port_fops_poll.
 
     Args:
         path: such as ``/dev/virtio-ports/org.mesocosm.probe.0``.
-        on_connect: called whenever a host (re)appears, to greet it.
+        on_connect: called whenever a host (re)connects, to greet it.
     """
 
     def __init__(self, path: str, on_connect: Callable[[], None] = lambda: None) -> None:
@@ -74,7 +74,7 @@ class PortChannel:
         self._write_lock = threading.Lock()
 
     def read(self) -> bytes:
-        """Wait for bytes, through disconnections and missing devices."""
+        """Wait for bytes, across disconnections and missing devices."""
         while True:
             if self._fd < 0 and not self._open():
                 time.sleep(_IDLE_S)
@@ -90,10 +90,10 @@ class PortChannel:
                 return data
 
     def write(self, data: bytes) -> None:
-        """Send all of it; dropped when the host does not read for 30 s or is not there."""
+        """Send all bytes; drop them if the host does not read for 30 s or is absent."""
         with self._write_lock:
             deadline_s = time.monotonic() + _WRITE_PATIENCE_S
-            # A line that was cut short must not swallow the one after it.
+            # A truncated line must not swallow the next one.
             view = memoryview(b"\n" + data if self._is_cut else data)
             while view and time.monotonic() < deadline_s:
                 sent = self._write_once(view)
@@ -143,7 +143,7 @@ class PortChannel:
             self.on_connect()
 
     def _write_once(self, view: memoryview) -> int:
-        """Write some; give the number of bytes, or -1 when nobody is there."""
+        """Write some bytes; return their number, or -1 if no host is there."""
         poller = select.poll()
         poller.register(self._fd, select.POLLOUT)
         try:

@@ -1,4 +1,4 @@
-"""Go on in the background, once only, with a log and a pid file."""
+"""Run in the background as a single instance, with a log and a PID file."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ EXIT_RUNNING = 75
 
 
 def detach(pidfile: str, log: str) -> None:
-    """Leave the terminal; the caller's process ends here and its grandchild goes on.
+    """Detach from the terminal; the caller's process exits and its grandchild continues.
 
-    The starting process exits with 0 once the grandchild holds the pid file, and with 75 when
-    another one holds it already.
+    The starting process exits with 0 once the grandchild holds the PID file, and with 75 if another
+    process already holds it.
     """
     read_fd, write_fd = os.pipe()
     if os.fork() > 0:
@@ -35,7 +35,7 @@ def detach(pidfile: str, log: str) -> None:
 
 
 def exit_on_terminate() -> None:
-    """Make SIGTERM end the process in an orderly way."""
+    """Make SIGTERM exit the process cleanly."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 
 

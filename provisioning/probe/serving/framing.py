@@ -1,6 +1,6 @@
-"""One JSON object a line, both ways, within a bound; shared by the probe and its clients.
+"""One JSON object per line in both directions, with a size limit; shared with the probe's clients.
 
-Why lines: a reader that lost its place, after a rewind or garbage, finds it again at the next
+Lines allow a reader that lost synchronisation, after a rewind or garbage, to recover at the next
 newline.
 """
 
@@ -10,24 +10,24 @@ import json
 from typing import Any, NamedTuple
 
 MAX_LINE_BYTES = 4 << 20
-"""Most a line may hold, its newline included."""
+"""Maximum size of a line, including its newline."""
 
 CHUNK_BYTES = 512 << 10
-"""Most of a file that travels in one line, before base64."""
+"""Maximum part of a file in one line, before base64."""
 
 _PREFIX_BYTES = 64
 
 
 class FramingError(Exception):
-    """A line is no JSON object, or exceeds the bound."""
+    """A line is not a JSON object, or exceeds the limit."""
 
 
 class Line(NamedTuple):
-    """What came between two newlines.
+    """The data between two newlines.
 
     Attributes:
-        data: the bytes without the newline; of an oversize line the first 64 only.
-        is_oversize: the line exceeded the bound; the rest of it was dropped.
+        data: the bytes without the newline; only the first 64 of an oversize line.
+        is_oversize: whether the line exceeded the limit; the rest of it was dropped.
     """
 
     data: bytes
@@ -35,10 +35,10 @@ class Line(NamedTuple):
 
 
 class LineSplitter:
-    """Cut a byte stream into lines, never holding more than one bound of it.
+    """Splitter of a byte stream into lines, which buffers at most one limit of it.
 
     Args:
-        max_bytes: longest line kept.
+        max_bytes: maximum length of a line.
     """
 
     def __init__(self, max_bytes: int = MAX_LINE_BYTES) -> None:
@@ -48,7 +48,7 @@ class LineSplitter:
         self._dropping: bytes | None = None
 
     def feed(self, data: bytes) -> list[Line]:
-        """Take bytes and give the lines that they complete; empty lines are left out."""
+        """Process bytes and return the lines that they complete, without empty lines."""
         lines: list[Line] = []
         *ended, rest = data.split(b"\n")
         for piece in ended:
@@ -59,7 +59,7 @@ class LineSplitter:
         return lines
 
     def reset(self) -> None:
-        """Forget an unfinished line."""
+        """Discard an unfinished line."""
         self._parts, self._held_bytes, self._dropping = [], 0, None
 
     def _hold(self, piece: bytes) -> None:
@@ -83,10 +83,10 @@ class LineSplitter:
 
 
 def encode(message: dict[str, Any], max_bytes: int = MAX_LINE_BYTES) -> bytes:
-    """Return the line of a message, ASCII, its newline included.
+    """Return the line of a message, in ASCII, including its newline.
 
     Raises:
-        FramingError: the line would exceed the bound, or the message is no JSON.
+        FramingError: the line would exceed the limit, or the message is not JSON.
     """
     try:
         text = _ENCODER.encode(message)
@@ -94,15 +94,15 @@ def encode(message: dict[str, Any], max_bytes: int = MAX_LINE_BYTES) -> bytes:
         raise FramingError(f"not JSON: {exc}") from exc
     data = text.encode("ascii") + b"\n"
     if len(data) > max_bytes:
-        raise FramingError(f"{len(data)} bytes, more than the bound of {max_bytes}")
+        raise FramingError(f"{len(data)} bytes exceed the limit of {max_bytes}")
     return data
 
 
 def decode(data: bytes) -> dict[str, Any]:
-    """Read one line.
+    """Parse one line.
 
     Raises:
-        FramingError: it is no JSON object.
+        FramingError: it is not a JSON object.
     """
     try:
         message = _DECODER.decode(data.decode("utf-8"))
@@ -114,9 +114,9 @@ def decode(data: bytes) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")
 
 
-# Made once: `json.loads` and `json.dumps` would make one anew for each line.
+# Created once: `json.loads` and `json.dumps` would create one for each line.
 _ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False)
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)

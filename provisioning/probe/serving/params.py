@@ -1,4 +1,4 @@
-"""Read the parameters of a request, each checked as it is taken out."""
+"""Typed access to the parameters of a request."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ T = TypeVar("T")
 
 
 class Params:
-    """Parameters by name; every reader raises ProbeError ``bad_params`` on a wrong type.
+    """Parameters by name; every accessor raises ProbeError ``bad_params`` for a wrong type.
 
     Args:
-        values: as they came.
-        timeout_s: what is left of the request's deadline at its arrival.
+        values: raw values.
+        timeout_s: remaining time of the request at its arrival.
     """
 
     def __init__(self, values: dict[str, Any], timeout_s: float) -> None:
@@ -39,7 +39,7 @@ class Params:
         return float(value)
 
     def texts(self, name: str, *, least: int = 1) -> list[str]:
-        """Return a list of strings of at least `least` members."""
+        """Return a list of at least `least` strings."""
         value = self.values.get(name)
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise _wrong(name, "a list of strings", value)
@@ -55,14 +55,14 @@ class Params:
         return value
 
     def data(self, name: str) -> bytes:
-        """Return bytes that came as base64."""
+        """Return bytes that were sent as base64."""
         try:
             return base64.b64decode(self.text(name), validate=True)
         except binascii.Error as exc:
-            raise ProbeError("bad_params", f"{name} is no base64: {exc}") from exc
+            raise ProbeError("bad_params", f"{name} is not valid base64: {exc}") from exc
 
     def has(self, name: str) -> bool:
-        """Return whether a parameter was given and is not null."""
+        """Return whether a parameter is present and not null."""
         return self.values.get(name) is not None
 
     def _typed(self, name: str, kind: type[T], default: T | None) -> T:

@@ -1,4 +1,4 @@
-"""Carry out requests side by side, each within its deadline, and answer each exactly once."""
+"""Run requests in parallel, each within its deadline, and answer each exactly once."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from provisioning.probe.serving.channel import Channel
 
 MAX_RUNNING = 16
-"""Requests at a time; the next is refused as ``busy``."""
+"""Maximum number of parallel requests; further ones are refused as ``busy``."""
 
 MAX_ABANDONED = 64
-"""Requests that missed their deadline and still hang; with more, all are refused."""
+"""Maximum number of hung requests past their deadline; with more, all requests are refused."""
 
 KEPT_THREADS = 4
-"""That wait for a next request."""
+"""Maximum number of idle threads."""
 
 DEFAULT_TIMEOUT_S = 60.0
 INLINE = frozenset({"ping"})
@@ -34,13 +34,13 @@ Message = Dict[str, Any]
 
 
 class Request:
-    """One request on its way.
+    """One request in progress.
 
     Args:
-        request_id: as the host numbered it.
-        op: what is asked for.
-        params: its arguments.
-        timeout_s: its deadline from now.
+        request_id: number assigned by the host.
+        op: name of the operation.
+        params: arguments of the operation.
+        timeout_s: time until the deadline.
     """
 
     def __init__(self, request_id: int, op: str, params: dict[str, Any], timeout_s: float) -> None:
@@ -52,7 +52,7 @@ class Request:
         self._is_answered = False
 
     def claim(self) -> bool:
-        """Return whether the caller is the one to answer; True once."""
+        """Return whether the caller must answer; True only once."""
         with self._lock:
             was_answered, self._is_answered = self._is_answered, True
         return not was_answered
@@ -62,9 +62,9 @@ class Server:
     """Serve a channel until it ends.
 
     Args:
-        channel: to the host.
-        ops: what can be asked for, by name.
-        version: digest of this probe, told in its hello.
+        channel: channel to the host.
+        ops: operations by name.
+        version: digest of this probe, sent in its greeting.
     """
 
     def __init__(
@@ -79,11 +79,11 @@ class Server:
         self._threads = _Threads()
 
     def greet(self) -> None:
-        """Send the greeting; called at the start and whenever a host (re)appears."""
+        """Send the greeting; called at the start and whenever a host (re)connects."""
         self._send({"hello": {"version": self._version, "pid": os.getpid()}})
 
     def serve(self) -> None:
-        """Read requests to the end of the channel."""
+        """Read requests until the channel ends."""
         threading.Thread(target=self._watch_deadlines, name="deadlines", daemon=True).start()
         splitter = LineSplitter()
         while True:
@@ -92,7 +92,7 @@ class Server:
                 return
             for line in splitter.feed(data):
                 if line.is_oversize:
-                    self._refuse(None, ProbeError("oversize", "the request exceeds the bound"))
+                    self._refuse(None, ProbeError("oversize", "the request exceeds the size limit"))
                 else:
                     self._take(line.data)
 
@@ -104,7 +104,7 @@ class Server:
             return
         handler = self._ops.get(request.op)
         if handler is None:
-            self._refuse(request, ProbeError("unknown_op", f"there is no operation {request.op!r}"))
+            self._refuse(request, ProbeError("unknown_op", f"unknown operation {request.op!r}"))
         elif request.op in INLINE:
             self._answer(request, handler)
         elif self._admit(request):
@@ -117,7 +117,7 @@ class Server:
                 self._running[id(request)] = request
                 self._changed.notify()
                 return True
-        message = f"{running} requests run and {abandoned} hang past their deadline"
+        message = f"{running} requests are running and {abandoned} hang past their deadline"
         self._refuse(request, ProbeError("busy", message))
         return False
 
@@ -176,7 +176,7 @@ class Server:
 
 
 class _Threads:
-    """Threads for requests; some stay for the next ones, since to start one takes its time."""
+    """Thread pool for requests; some idle threads are kept, because starting one is slow."""
 
     def __init__(self) -> None:
         self._works: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
@@ -184,7 +184,7 @@ class _Threads:
         self._lock = threading.Lock()
 
     def run(self, work: Callable[[], None]) -> None:
-        """Start an operation and do not wait for it."""
+        """Start an operation without waiting for it."""
         with self._lock:
             is_one_free = self._waiting > 0
             if is_one_free:
@@ -208,7 +208,7 @@ def _read_request(message: Message) -> Request:
     request_id, op = message.get("id"), message.get("op")
     params, timeout_s = message.get("params", {}), message.get("timeout_s", DEFAULT_TIMEOUT_S)
     if isinstance(request_id, bool) or not isinstance(request_id, int) or not isinstance(op, str):
-        raise FramingError("a request needs id (int) and op (str)")
+        raise FramingError("a request requires id (int) and op (str)")
     if not isinstance(params, dict) or not isinstance(timeout_s, (int, float)) or timeout_s <= 0:
         raise FramingError("params must be an object and timeout_s above 0")
     return Request(request_id, op, params, float(timeout_s))

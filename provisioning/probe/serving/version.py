@@ -1,4 +1,4 @@
-"""Which probe this is."""
+"""Version of this probe."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ VERSION_FILE = "VERSION"
 
 @functools.lru_cache(maxsize=None)
 def version() -> str:
-    """Return the digest of the zipapp this runs from; ``source`` when it runs from a checkout.
+    """Return the digest of the running zipapp; ``source`` if it runs from a checkout.
 
-    Read once: after a reset, whatever is read again comes from the disk.
+    Read only once, because after a reset a second read would come from the disk.
     """
     try:
         data = pkgutil.get_data("provisioning.probe", VERSION_FILE)

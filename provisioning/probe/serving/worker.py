@@ -1,4 +1,4 @@
-"""Be a helper process: read requests from standard input, one at a time, and answer them."""
+"""Main loop of helper processes: read requests from standard input and answer them one by one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def claim_streams() -> tuple[int, int]:
-    """Take standard input and output away from whatever prints; give their descriptors."""
+    """Redirect standard input and output away from other code; return the original descriptors."""
     in_fd, out_fd = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -26,7 +26,7 @@ def claim_streams() -> tuple[int, int]:
 
 
 def serve(ops: Mapping[str, Callable[[Params], Any]], in_fd: int, out_fd: int) -> None:
-    """Answer requests until the probe goes away."""
+    """Answer requests until the probe exits."""
     splitter = LineSplitter(MAX_WORKER_LINE_BYTES)
     while True:
         data = os.read(in_fd, 1 << 16)
@@ -37,7 +37,7 @@ def serve(ops: Mapping[str, Callable[[Params], Any]], in_fd: int, out_fd: int) -
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """Write every byte."""
+    """Write all bytes."""
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]

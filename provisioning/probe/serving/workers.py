@@ -1,4 +1,4 @@
-"""Keep helper processes whose start is dear and whose hanging must be survivable."""
+"""Manage helper processes that are expensive to start and that may hang."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Message = Dict[str, Any]
 
 
 class Spec:
-    """How to start a worker.
+    """Start parameters of a worker.
 
     Args:
-        argv: its program and arguments.
-        env: its whole environment.
-        key: a worker started under another key is replaced, as after a new login.
+        argv: program and arguments.
+        env: complete environment.
+        key: a worker started with another key is replaced, for example after a new login.
     """
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str], key: object = None) -> None:
@@ -39,11 +39,11 @@ class Spec:
 
 
 class Worker:
-    """A process that is started at the first call, kept, and replaced when it dies or hangs.
+    """A process that is started at the first call, kept, and replaced if it dies or hangs.
 
     Args:
-        describe: says how to start it; asked before every call.
-        patience_s: on top of a call's deadline, before the process is killed.
+        describe: returns the start parameters; called before every call.
+        patience_s: time beyond a call's deadline until the process is killed.
     """
 
     def __init__(self, describe: Callable[[], Spec], *, patience_s: float = 0.0) -> None:
@@ -54,12 +54,12 @@ class Worker:
 
     @property
     def pid(self) -> int | None:
-        """Its process id while it runs."""
+        """The process ID while it is running."""
         running = self._running
         return running.pid if running is not None and running.is_alive else None
 
     def call(self, op: str, params: Mapping[str, Any], timeout_s: float) -> Any:  # noqa: ANN401
-        """Ask the worker and wait.
+        """Send a request to the worker and wait for the answer.
 
         Raises:
             ProbeError: the worker's own, ``timeout`` (the worker was killed) or ``worker_died``.
@@ -67,10 +67,10 @@ class Worker:
         return self.ask(op, params, timeout_s)()
 
     def ask(self, op: str, params: Mapping[str, Any], timeout_s: float) -> Callable[[], Any]:
-        """Ask the worker and go on; what is given back waits for the answer, and raises as `call`.
+        """Send a request, and return a function that waits for the answer and raises like `call`.
 
         Raises:
-            ProbeError: it cannot be started.
+            ProbeError: the worker cannot be started.
         """
         running = self._get()
         slot = running.send(op, params, timeout_s)
@@ -85,7 +85,7 @@ class Worker:
         return answer
 
     def stop(self) -> None:
-        """End the process; harmless when there is none."""
+        """End the process, if there is one."""
         with self._lock:
             if self._running is not None:
                 self._running.kill()
@@ -104,7 +104,7 @@ class Worker:
 
 
 class _Slot:
-    """Where one reply arrives."""
+    """A placeholder for one reply."""
 
     def __init__(self) -> None:
         self.done = threading.Event()
@@ -119,7 +119,7 @@ class _Slot:
             return self._message.get("result")
         error = self._message.get("error")
         error = error if isinstance(error, dict) else {}
-        raise ProbeError(str(error.get("type", "failed")), str(error.get("message", "no words")))
+        raise ProbeError(str(error.get("type", "failed")), str(error.get("message", "no message")))
 
 
 class _Running:
@@ -194,7 +194,7 @@ class _Running:
             slot.put(message)
 
     def _listen(self) -> None:
-        """Keep the end of what it complains of, and pass it on to the probe's log."""
+        """Keep the end of its standard error, and forward it to the probe's log."""
         assert self._process.stderr is not None  # noqa: S101 - it is piped
         while data := os.read(self._process.stderr.fileno(), _READ_BYTES):
             self._words = (self._words + data)[-_MAX_WORDS:]

@@ -1,4 +1,4 @@
-"""Start programs in the user's session, by words or by the name a menu shows."""
+"""Start programs in the user's session, by arguments or by displayed name."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _GROUP = "Desktop Entry"
 
 
 class App(NamedTuple):
-    """An application that is installed.
+    """An installed application.
 
     Attributes:
         app_id: file name without ``.desktop``.
-        name: as menus show it.
+        name: name that menus show.
         generic_name: such as ``Text Editor``; may be empty.
-        path: of its desktop file.
-        is_shown: menus list it.
+        path: path of its desktop file.
+        is_shown: whether menus list it.
     """
 
     app_id: str
@@ -46,10 +46,10 @@ class App(NamedTuple):
 
 
 def launch(session: Session, argv: Sequence[str], timeout_s: float) -> None:
-    """Start a program detached from the probe, as if from a menu of the session.
+    """Start a program detached from the probe, as if from a menu.
 
     Raises:
-        ProbeError: ``not_found``, there is no such program.
+        ProbeError: ``not_found`` if there is no such program.
     """
     env = session.app_environment()
     if shutil.which(argv[0], path=env.get("PATH")) is None:
@@ -58,10 +58,10 @@ def launch(session: Session, argv: Sequence[str], timeout_s: float) -> None:
 
 
 def open_app(session: Session, name: str, timeout_s: float) -> dict[str, str]:
-    """Start an application by name, generic name or id; case does not count.
+    """Start an application by name, generic name or ID, ignoring case.
 
     Raises:
-        ProbeError: ``not_found`` with the nearest names, or ``failed``.
+        ProbeError: ``not_found`` with similar names, or ``failed``.
     """
     apps = list(list_apps(session.identity.home))
     app = choose(apps, name)
@@ -72,10 +72,10 @@ def open_app(session: Session, name: str, timeout_s: float) -> dict[str, str]:
 
 
 def choose(apps: Sequence[App], name: str) -> App:
-    """Pick the application that a name means.
+    """Return the application that a name refers to.
 
     Raises:
-        ProbeError: ``not_found`` with the nearest names.
+        ProbeError: ``not_found`` with similar names.
     """
     wanted = name.strip().lower().removesuffix(".desktop")
     shown = [app for app in apps if app.is_shown]
@@ -92,9 +92,9 @@ def choose(apps: Sequence[App], name: str) -> App:
     names = {app.name.lower(): app.name for app in shown}
     near = [names[key] for key in difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)]
     hint = (
-        f"; near: {', '.join(near)}"
+        f"; similar: {', '.join(near)}"
         if near
-        else f"; there are: {', '.join(sorted(names.values()))}"
+        else f"; available: {', '.join(sorted(names.values()))}"
     )
     raise ProbeError("not_found", f"there is no application {name!r}{hint[:1500]}")
 
@@ -126,9 +126,9 @@ def _read(path: str) -> App | None:
 
 
 def _start(session: Session, argv: Sequence[str], timeout_s: float) -> None:
-    """Start a program that goes on by itself.
+    """Start a program that keeps running by itself.
 
-    It writes to nowhere: at a pipe that nobody reads any more it would be ended by its first word.
+    Its output is discarded: a pipe that nobody reads any more would end it at its first write.
     """
     process = start_program(
         argv,

@@ -1,9 +1,9 @@
-"""Return whether a process made its connections to a server itself, as the program it now runs.
+"""Check whether a process made its connections to a server itself, as the program it now runs.
 
-An X server or a message bus knows a client by the process that connected. That process may have run
-another program then, and the connection may be another's by now. Libraries of X and of D-Bus mark
-their connections to be closed when another program is executed; so a program's own are in the
-process' table, and marked.
+An X server or a message bus identifies a client by the process that connected. That process may
+have run another program then, and the connection may belong to another process by now. X and D-Bus
+libraries mark their connections as close-on-exec; so a program's own connections are in the
+process's descriptor table, and marked.
 
 Source: sock_diag(7), unix(7), proc_pid_fdinfo(5).
 """
@@ -32,7 +32,7 @@ _TIMEOUT_S = 2.0
 
 
 def server_pid(link: socket.socket) -> int:
-    """Return the process that listens at the other end of a connection; 0 when it is elsewhere."""
+    """Return the process at the other end of a connection; 0 if it is on another machine."""
     if link.family != socket.AF_UNIX:
         return 0
     credentials = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
@@ -40,10 +40,10 @@ def server_pid(link: socket.socket) -> int:
 
 
 def peers() -> dict[int, int]:
-    """Return the other end of each connected socket of this machine, by inode.
+    """Return the peer of each connected socket of this machine, by inode.
 
     Raises:
-        OSError: the kernel does not tell.
+        OSError: the kernel does not support the query.
     """
     with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _NETLINK_SOCK_DIAG) as link:
         link.settimeout(_TIMEOUT_S)
@@ -68,11 +68,11 @@ def are_own(
     """Return whether a process holds as many connections to a server as it has clients there.
 
     Args:
-        pid: the process.
-        server: the server's process.
-        ends: of connections, from `peers`.
-        count: the server's clients that the process connected.
-        alone: whether no other process may hold one of them, too.
+        pid: ID of the process.
+        server: ID of the server's process.
+        ends: ends of connections, from `peers`.
+        count: number of the server's clients that the process connected.
+        alone: whether no other process may also hold one of them.
     """
     theirs = set(_sockets_of(server).values())
     held = {fd: inode for fd, inode in _sockets_of(pid).items() if ends.get(inode) in theirs}
@@ -105,7 +105,7 @@ def _peer_in(body: bytes) -> int:
 
 
 def _sockets_of(pid: int) -> dict[int, int]:
-    """Return the inodes of a process' sockets, by descriptor."""
+    """Return the inodes of a process's sockets, by descriptor."""
     inodes = {}
     with contextlib.suppress(OSError):
         for name in os.listdir(f"/proc/{pid}/fd"):

@@ -1,6 +1,6 @@
-"""The state a reset is verified by, as far as root sees it: home files, settings, processes.
+"""The state for verifying resets, as far as root sees it: home files, settings, processes.
 
-Windows and clipboards are added by the helper on the display, see `windows` and `selections`.
+The display helper adds windows and clipboards, see `windows` and `selections`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from provisioning.probe.system.identity import Identity
 
 FORMAT = 3
-"""Of the digest; raised whenever what is in it changes its meaning."""
+"""Version of the digest; incremented whenever the meaning of its content changes."""
 
 SKIPPED = frozenset({".cache", ".local/share/gvfs-metadata", ".local/state", ".dbus"})
-"""Folders below the home folder that programs write to on their own; not compared."""
+"""Folders in the home folder that programs write to without user action; not compared."""
 
 MAX_CHARS = 2_000_000
-"""Of paths and rows together; with more, only the first folders count, and a row says so."""
+"""Maximum size of paths and rows; beyond it, only the first folders count, and a row reports it."""
 
 CUT = "(more files than are compared)"
 _DCONF = ".config/dconf/user"
@@ -31,12 +31,12 @@ _DCONF = ".config/dconf/user"
 def take(identity: Identity, own_pids: set[int]) -> dict[str, Any]:
     """Return ``files`` (path below home to size, mtime and mode), ``settings``, ``processes``.
 
-    Settings are digests by key. No content but that of their database is read, so that it is fast
-    under emulation.
+    Settings are digests by key. No other file content is read than their database, so that this is
+    fast under emulation.
 
     Args:
-        identity: whose state.
-        own_pids: the probe's own processes: they and all below them are left out.
+        identity: user whose state is read.
+        own_pids: the probe's own processes, which are omitted with all their descendants.
     """
     processes = proc.list_processes(identity.uid)
     own = proc.descendants(processes, own_pids)
@@ -75,7 +75,7 @@ def _files(home: str) -> dict[str, str]:
                 continue
             if stat.S_ISDIR(status.st_mode):
                 row = f"dir {status.st_mode:o}"
-                # What is mounted there is no file of the home folder, and may never answer.
+                # A mount is not part of the home folder, and may hang.
                 if status.st_dev == device:
                     folders.append(name)
             else:

@@ -1,4 +1,4 @@
-"""Files of the guest in pieces: a reader sees the old file or the whole new one."""
+"""Transfer files of the guest in pieces; readers see either the old or the complete new file."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _TOKEN = re.compile(r"[0-9A-Za-z]{1,32}\Z")
 
 
 def put(params: Params) -> None:
-    """Take one piece of a file; the last piece puts the file in place.
+    """Store one piece of a file; the last piece moves the file into place.
 
-    Pieces come in order and name the same ``token``. Missing folders are made. The file and they
-    belong to ``user``, or else to who owns the nearest folder that was there.
+    Pieces arrive in order with the same ``token``. Missing folders are created. They and the file
+    belong to ``user``, or else to the owner of the nearest existing folder.
     """
     path, data = _path(params), params.data("data_b64")
     offset, total = params.whole("offset", 0), params.whole("total", len(data))
     token = params.text("token", "0")
     if not _TOKEN.match(token) or offset < 0 or offset + len(data) > total:
-        raise ProbeError("bad_params", "token, offset or total are wrong")
+        raise ProbeError("bad_params", "invalid token, offset or total")
     folder, name = os.path.split(path)
     part = os.path.join(folder, f".{name[:200]}.{token}.part")
     try:
@@ -52,7 +52,7 @@ def put(params: Params) -> None:
 def get(params: Params) -> dict[str, Any]:
     """Return one piece of a regular file: ``data_b64``, ``eof`` and the file's ``size``.
 
-    With ``straight`` a path that leads over a symbolic link is refused as ``not_straight``.
+    With ``straight`` a path with a symbolic link is refused as ``not_straight``.
     """
     offset = params.whole("offset", 0)
     length = min(params.whole("length", CHUNK_BYTES), CHUNK_BYTES)
@@ -70,7 +70,7 @@ def get(params: Params) -> dict[str, Any]:
 
 
 def stat(params: Params) -> dict[str, Any]:
-    """Describe what a path leads to: ``exists``, ``size``, ``mode``, ``mtime``."""
+    """Return the status of a path: ``exists``, ``size``, ``mode``, ``mtime``."""
     try:
         status = os.stat(_path(params))
     except (FileNotFoundError, NotADirectoryError):
@@ -86,30 +86,30 @@ def stat(params: Params) -> dict[str, Any]:
 
 
 def open_regular(path: str) -> int:
-    """Open a regular file for reading; a pipe or device is refused and never waited for.
+    """Open a regular file for reading; refuse a pipe or device without waiting for it.
 
     Raises:
-        OSError: as the system says.
-        ProbeError: ``failed``, it is no regular file.
+        OSError: the system call failed.
+        ProbeError: ``failed`` if it is not a regular file.
     """
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     if not stat_bits.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise ProbeError("failed", f"{path} is no regular file")
+        raise ProbeError("failed", f"{path} is not a regular file")
     return fd
 
 
 def open_straight(path: str) -> int:
-    """Open a regular file for reading, following no symbolic link anywhere on its path.
+    """Open a regular file for reading without following any symbolic link on its path.
 
-    Each folder is opened by the one before, so that nothing can be swapped in between.
+    Each folder is opened relative to the previous one, so that nothing can be swapped in between.
 
     Args:
-        path: absolute and normal.
+        path: absolute and normalized.
 
     Raises:
-        OSError: as the system says.
-        ProbeError: ``not_straight``, a link or something that is no regular file is in the way.
+        OSError: the system call failed.
+        ProbeError: ``not_straight`` if the path has a link or does not end at a regular file.
     """
     parts = [part for part in path.split("/") if part]
     fd = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -120,14 +120,14 @@ def open_straight(path: str) -> int:
             below = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | kind, dir_fd=fd)
         except OSError as exc:
             if _is_link(part, fd):
-                raise ProbeError("not_straight", f"{path} leads over a symbolic link") from exc
+                raise ProbeError("not_straight", f"{path} contains a symbolic link") from exc
             raise
         finally:
             os.close(fd)
         fd = below
     if not stat_bits.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise ProbeError("not_straight", f"{path} is no regular file")
+        raise ProbeError("not_straight", f"{path} is not a regular file")
     return fd
 
 
@@ -142,7 +142,7 @@ def _is_link(name: str, folder_fd: int) -> bool:
 def _path(params: Params) -> str:
     path = params.text("path")
     if not path.startswith("/") or "\0" in path:
-        raise ProbeError("bad_params", f"{path!r} is no absolute path")
+        raise ProbeError("bad_params", f"{path!r} is not an absolute path")
     return os.path.normpath(path)
 
 

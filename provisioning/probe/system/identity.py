@@ -1,4 +1,4 @@
-"""Who the session user is, and a clean environment to run programs in as that user."""
+"""The session user, and a clean environment for running programs as that user."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _MAX_BYTES = 65536
 
 
 class Identity(NamedTuple):
-    """A user as programs are started under.
+    """A user under which programs are started.
 
     Attributes:
         name: login name.
-        uid: user id.
-        gid: primary group id.
+        uid: user ID.
+        gid: primary group ID.
         home: home folder.
         shell: login shell.
     """
@@ -30,21 +30,21 @@ class Identity(NamedTuple):
 
     @classmethod
     def of(cls, name: str) -> Identity:
-        """Look a user up by name.
+        """Look up a user by name.
 
         Raises:
-            KeyError: there is none.
+            KeyError: there is no such user.
         """
         entry = pwd.getpwnam(name)
         return cls(entry.pw_name, entry.pw_uid, entry.pw_gid, entry.pw_dir, entry.pw_shell)
 
     @classmethod
     def own(cls) -> Identity:
-        """Return the user this process runs as."""
+        """Return the user of this process."""
         return cls.of(pwd.getpwuid(os.getuid()).pw_name)
 
     def environment(self) -> dict[str, str]:
-        """Return a minimal environment that owes nothing to anybody's settings."""
+        """Return a minimal environment that is independent of user settings."""
         return {
             "HOME": self.home,
             "LANG": "C.UTF-8",
@@ -55,14 +55,14 @@ class Identity(NamedTuple):
         }
 
     def popen_arguments(self) -> dict[str, Any]:
-        """Return what makes `subprocess.Popen` start a program as this user."""
+        """Return the arguments of `subprocess.Popen` that start a program as this user."""
         if self.uid == os.getuid():
             return {}
         groups = os.getgrouplist(self.name, self.gid)
         return {"user": self.uid, "group": self.gid, "extra_groups": groups}
 
     def become(self) -> None:
-        """Turn this process into one of the user's, for good."""
+        """Permanently switch this process to the user."""
         if self.uid != os.getuid():
             os.initgroups(self.name, self.gid)
             os.setgid(self.gid)
@@ -70,10 +70,10 @@ class Identity(NamedTuple):
 
 
 def read_environment(path: str = ENVIRONMENT_FILE) -> dict[str, str]:
-    """Return the variables that every login gets; none where there is no such file.
+    """Return the variables that every login gets; empty if there is no such file.
 
-    Toolkits are told here how to draw without a graphics card: a program that is started without
-    them may never show its window. Source: pam_env(8).
+    They configure toolkits for drawing without a graphics card: a program started without them may
+    never show its window. Source: pam_env(8).
     """
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -89,7 +89,7 @@ def read_environment(path: str = ENVIRONMENT_FILE) -> dict[str, str]:
 
 
 def default_user() -> str:
-    """Name the session user: ``user``, or who runs the probe where there is none of that name."""
+    """Return the session user: ``user``, or the probe's own user if ``user`` does not exist."""
     try:
         return Identity.of("user").name
     except KeyError:

@@ -1,7 +1,7 @@
-"""What snapshots make necessary, in the guest.
+"""Operations in the guest that snapshots require.
 
-Before one is saved, give memory back; after one was loaded, set the clock, stir the random pool
-and, in a fork, become a machine of its own.
+Before a snapshot is saved, free memory; after it is loaded, set the clock, reseed the random pool
+and, in a fork, apply a new machine identity.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _LINKS = "/usr/local/lib/mesocosm"
 
 
 def set_clock(params: Params, *, since_s: float | None = None) -> dict[str, float]:
-    """Set the real-time clock to ``unix_s``; give what it shows then.
+    """Set the real-time clock to ``unix_s`` and return its new time.
 
     Args:
-        params: of the request.
-        since_s: monotonic time when ``unix_s`` was true; now when None.
+        params: parameters of the request.
+        since_s: monotonic time at which ``unix_s`` was valid; None for now.
     """
     passed_s = 0.0 if since_s is None else time.monotonic() - since_s
     time.clock_settime(time.CLOCK_REALTIME, params.number("unix_s") + passed_s)
@@ -43,7 +43,7 @@ def set_clock(params: Params, *, since_s: float | None = None) -> dict[str, floa
 
 
 def reseed(params: Params) -> None:
-    """Credit ``seed_b64`` to the kernel's random pool and make it draw from the pool anew."""
+    """Credit ``seed_b64`` to the kernel's random pool and make the generator reseed from it."""
     seed = params.data("seed_b64")
     request = struct.pack("ii", len(seed) * 8, len(seed)) + seed
     with open("/dev/urandom", "wb") as pool:
@@ -56,14 +56,16 @@ _MAP_NORESERVE = 0x4000
 _MADV_POPULATE_WRITE = 23
 _SEED_BYTES = 64
 _SYSTEMCTL = "/usr/bin/systemctl"
-# They end when nobody has needed them for a while; in a snapshot, each reset would watch them end.
+# They end after being idle for a while; if a snapshot contained them, they would end after each
+# reset.
 _ON_THEIR_WAY_OUT = (
     *("user@0.service", "systemd-hostnamed.service"),
     *("systemd-localed.service", "systemd-timedated.service"),
 )
 _SPARED_KIB = 96 * 1024
-# In small pages, which the kernel takes from where memory was used before: two thirds of what a booted desktop
-# gave back are cleared so in 4 s under emulation; all that is free takes 11 s, most of it for memory never used.
+# Small pages come from memory that was used before: this clears two thirds of a booted desktop's
+# freed memory in 4 s under emulation; clearing all free memory takes 11 s, mostly for memory that
+# was never used.
 _TAKEN_KIB = 700 * 1024
 _TRIM_TIMEOUT_S = 60.0
 _TAKE = f"""
@@ -79,9 +81,9 @@ if free > 0:
 
 
 def trim(_params: Params) -> None:
-    """Drop caches and fill most of what was given back with zeros: a snapshot has less to save and to load.
+    """Drop caches and zero most of the freed memory, so that snapshots are smaller.
 
-    What a reset will need of the caches is brought back at the end.
+    The caches that a reset needs are filled again at the end.
     """
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         subprocess.run(
@@ -93,8 +95,8 @@ def trim(_params: Params) -> None:
     os.sync()
     with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
         file.write("3")
-    # The kernel clears what it hands out. A program of its own, which is the one to end should
-    # memory run out, gives it all back at its end.
+    # The kernel clears the memory that it allocates. A separate program, the first to be killed if
+    # memory runs out, frees it all at its exit.
     argv = ["/usr/bin/python3", "-I", "-c", _TAKE]
     subprocess.run(argv, check=False, timeout=_TRIM_TIMEOUT_S)
     with contextlib.suppress(OSError, ProbeError):
@@ -102,7 +104,7 @@ def trim(_params: Params) -> None:
 
 
 def _rehearse() -> None:
-    """Become what this machine is already: the next time, nothing has to be read from the disk."""
+    """Apply the machine's current identity, so that the next time nothing is read from the disk."""
     seed = to_base64(os.urandom(_SEED_BYTES))
     reseed(Params({"seed_b64": seed}, _TRIM_TIMEOUT_S))
     own = {
@@ -121,10 +123,10 @@ def _read(path: str) -> bytes:
 
 
 def prepare_identity() -> None:
-    """Make ready for `become`: give what it writes a second name in a folder of the probe's.
+    """Prepare for `become`: create a second name of the files it writes, in a folder of the probe.
 
-    Many programs of a desktop watch ``/etc``. A file that is written by another name does not wake
-    them; under emulation, each of them would take its time just when a fork is being verified.
+    Many programs of a desktop watch ``/etc``. Writing a file by another name does not wake them;
+    under emulation, they would use processor time just when a fork is being verified.
     """
     for path in (_MACHINE_ID, _HOST_KEY, f"{_HOST_KEY}.pub"):
         with contextlib.suppress(OSError):
@@ -137,13 +139,13 @@ def prepare_identity() -> None:
 
 
 def _announce_addresses(card: str) -> None:
-    """Announce the new address of the card: QEMU's network goes by the old one until then."""
+    """Announce the new address of the card; until then, QEMU's network uses the old one."""
     with open(f"/proc/sys/net/ipv4/conf/{card}/arp_notify", "w", encoding="ascii") as file:
         file.write("1")
 
 
 def become(params: Params) -> None:
-    """Take the identity of a fork: ``mac``, ``machine_id`` and the SSH host key pair."""
+    """Apply the identity of a fork: ``mac``, ``machine_id`` and the SSH host key pair."""
     _write(_MACHINE_ID, params.text("machine_id").encode() + b"\n")
     _write(_HOST_KEY, params.data("host_key_b64"))
     _write(f"{_HOST_KEY}.pub", params.data("host_key_pub_b64"))
@@ -151,7 +153,7 @@ def become(params: Params) -> None:
 
 
 def _write(path: str, data: bytes) -> None:
-    """Replace the content of a file; the guest has run for a moment only, nobody reads it meanwhile."""
+    """Replace a file's content; the guest has only just resumed, so nobody reads it meanwhile."""
     second = _second_name(path)
     fd = os.open(second if _is_same(path, second) else path, os.O_WRONLY | os.O_NOFOLLOW)
     try:
@@ -174,7 +176,7 @@ def _is_same(path: str, other: str) -> bool:
 
 
 def _set_mac(mac: str) -> None:
-    """Return the one network card another address."""
+    """Set the MAC address of the only network card."""
     address = bytes.fromhex(mac.replace(":", ""))
     request = struct.pack("16sH14s", _card().encode(), _ARPHRD_ETHER, address)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
@@ -183,10 +185,10 @@ def _set_mac(mac: str) -> None:
 
 @functools.lru_cache(maxsize=None)
 def _card() -> str:
-    """Name the one network card.
+    """Return the name of the only network card.
 
     Raises:
-        ProbeError: there is none.
+        ProbeError: there is no network card.
     """
     cards = sorted(
         name
@@ -199,6 +201,6 @@ def _card() -> str:
 
 
 def boot_id() -> str:
-    """Return the kernel's id of this boot; a rewind keeps it."""
+    """Return the kernel's ID of this boot; a rewind keeps it."""
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
         return file.read().strip()

@@ -1,8 +1,8 @@
-"""Open what stands at a path without being led away by links of the agent's.
+"""Open paths without following links of the agent.
 
-A link is followed when it is root's (the agent can neither make nor change such a one) and never
-otherwise. Each part of the way is opened from the one before it, so nothing that is exchanged
-between look and read changes what is read.
+A link is followed only if root owns it (the agent can neither create nor change such a link). Each
+part of the path is opened relative to the previous one, so that nothing exchanged between check and
+read changes what is read.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def open_trusted(path: str) -> int:
     """Open a regular file or folder for reading.
 
     Args:
-        path: absolute.
+        path: absolute path.
 
     Raises:
-        FileNotFoundError, NotADirectoryError: it is not there.
-        OSError: ELOOP where a link of somebody else's than root's is on the way or at its end,
-            EINVAL for a pipe, socket or device, or as the system says.
+        FileNotFoundError, NotADirectoryError: the path does not exist.
+        OSError: ELOOP if a link that root does not own is on the path or at its end, EINVAL for a
+            pipe, socket or device, or another system error.
     """
     handle = _walk(path)
     try:
@@ -38,7 +38,7 @@ def open_trusted(path: str) -> int:
 
 
 def _walk(path: str) -> int:
-    """Return a handle of what the path leads to; it is no link."""
+    """Return a descriptor of the path's target, which is not a link."""
     left = [part for part in path.split("/") if part not in ("", ".")][::-1]
     trail = [os.open("/", _HANDLE | os.O_DIRECTORY)]
     links = 0
@@ -58,7 +58,7 @@ def _walk(path: str) -> int:
             os.close(handle)
             links += 1
             if status.st_uid != 0 or links > _MAX_LINKS:
-                raise OSError(errno.ELOOP, "a symbolic link is on the way", path)
+                raise OSError(errno.ELOOP, "the path contains a symbolic link", path)
             if target.startswith("/"):
                 while len(trail) > 1:
                     os.close(trail.pop())

@@ -20,11 +20,11 @@ class Process(NamedTuple):
     """One process.
 
     Attributes:
-        pid: its id.
-        ppid: its parent's id.
-        uid: whose it is.
+        pid: process ID.
+        ppid: process ID of the parent.
+        uid: user ID.
         comm: short name, at most 15 characters.
-        argv: its words, the first 4 KiB of them; empty for kernel threads and zombies.
+        argv: arguments, cut at 4 KiB; empty for kernel threads and zombies.
     """
 
     pid: int
@@ -35,9 +35,9 @@ class Process(NamedTuple):
 
 
 def list_processes(uid: int | None = None) -> list[Process]:
-    """Return the user-space processes by pid, of one user or of all; zombies are left out.
+    """Return the user-space processes by PID, of one user or of all, without zombies.
 
-    A process whose first thread has ended, while others go on, is none.
+    A process whose first thread has ended while others run is not a zombie.
     """
     processes = []
     for pid in _pids():
@@ -48,7 +48,7 @@ def list_processes(uid: int | None = None) -> list[Process]:
 
 
 def environment_of(pid: int) -> dict[str, str]:
-    """Return the environment a process was started with; empty when it is gone."""
+    """Return the environment with which a process was started; empty if it has ended."""
     path = f"/proc/{pid}/environ"
     try:
         with open(path, "rb") as file:
@@ -62,14 +62,14 @@ def environment_of(pid: int) -> dict[str, str]:
 
 
 def start_ticks(pid: int) -> int | None:
-    """Return when a process was started, in clock ticks since boot: with its pid, its identity."""
+    """Return a process's start time in clock ticks since boot; with the PID it identifies it."""
     raw = _slurp(f"/proc/{pid}/stat", 4096)
     fields = raw.rpartition(b")")[2].split()
     return int(fields[19]) if len(fields) > 19 else None  # noqa: PLR2004 - field 22 of proc(5)
 
 
 def user_name(uid: int) -> str:
-    """Return a login name, or the number where there is none."""
+    """Return a login name, or the number if there is none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -77,7 +77,7 @@ def user_name(uid: int) -> str:
 
 
 def descendants(processes: list[Process], roots: set[int]) -> set[int]:
-    """Return `roots` and every process below them."""
+    """Return `roots` and all their descendants."""
     pids = set(roots)
     grew = True
     while grew:
@@ -117,7 +117,7 @@ def _read(pid: int, uid: int | None) -> Process | None:
 
 
 def _words_of_threads(pid: int) -> bytes:
-    """Return the words of a process whose first thread has ended; empty when all its threads have."""
+    """Return the arguments of a process whose first thread has ended; empty if all threads have."""
     try:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
@@ -127,7 +127,7 @@ def _words_of_threads(pid: int) -> bytes:
 
 
 def _slurp_as_owner(path: str) -> bytes:
-    """Read a file as its owner: a root without CAP_SYS_PTRACE may not read others' environment."""
+    """Read a file as its owner: root without CAP_SYS_PTRACE cannot read others' environments."""
     with contextlib.suppress(OSError, KeyError, subprocess.SubprocessError):
         owner = pwd.getpwuid(os.stat(path).st_uid)
         done = subprocess.run(

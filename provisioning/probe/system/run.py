@@ -1,4 +1,4 @@
-"""Run a program to its end within a deadline and bounds."""
+"""Run a program and wait for it, within limits of time and output."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from provisioning.probe.system.identity import Identity
 
 MAX_OUTPUT_BYTES = 1 << 20
-"""Kept of each of standard output and standard error; the rest is read and dropped."""
+"""Maximum kept of standard output and of standard error; the rest is read and dropped."""
 
 MAX_BACKGROUND = 64
-"""Pipes that are read on behalf of programs in the background; of more, the first word ends the writer."""
+"""Pipes of background programs to read; beyond that, a writer ends at its first write."""
 
-# Whoever writes without end waits for us, not we for a turn on the processor.
+# Slow enough that an endless writer blocks on the pipe instead of taking processor time from us.
 _READ_ON_EVERY_S = 0.2
 _GRACE_S = 0.2
 _TICK_S = 0.05
 
 
 class Completed(NamedTuple):
-    """What a program left behind.
+    """Result of a program.
 
     Attributes:
-        exit_code: 0 to 255, or minus the signal's number.
+        exit_code: 0 to 255, or the negated signal number.
         stdout: raw bytes, at most 1 MiB.
         stderr: raw bytes, at most 1 MiB.
-        is_truncated: more was written than kept.
+        is_truncated: whether more was written than kept.
     """
 
     exit_code: int
@@ -55,14 +55,14 @@ def run_program(
     stdin: bytes = b"",
     cwd: str | None = None,
 ) -> Completed:
-    """Run a program; no shell sees its words.
+    """Run a program without a shell.
 
-    A child of it that goes on in the background with the same standard output does not keep
-    the call waiting; what it writes later is read and dropped.
+    A background child with the same standard output does not delay the call; what it writes later
+    is read and dropped.
 
     Raises:
-        ProbeError: ``not_found`` or ``failed`` when it cannot be started, ``timeout`` when it
-            did not end in time; its whole process group was killed then.
+        ProbeError: ``not_found`` or ``failed`` if it cannot be started, ``timeout`` if it did not
+            end in time; its whole process group is killed then.
     """
     deadline_s = time.monotonic() + timeout_s
     process = start_program(argv, identity=identity, env=env, cwd=cwd, stdin=bool(stdin))
@@ -89,15 +89,15 @@ def start_program(
     stdin: bool = False,
     output: int = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a session of its own.
+    """Start a program in its own session.
 
     Args:
-        argv: its words.
-        identity: as whom it runs.
-        env: its environment.
-        cwd: its working folder.
-        stdin: it is given a pipe to read from; else it reads nothing.
-        output: where standard output and standard error go, as `subprocess.Popen` takes it.
+        argv: program and arguments.
+        identity: user to run it as.
+        env: environment.
+        cwd: working directory.
+        stdin: whether it gets a pipe as standard input; else it reads nothing.
+        output: target of standard output and standard error, as for `subprocess.Popen`.
 
     Raises:
         ProbeError: ``not_found`` or ``failed``.
@@ -120,14 +120,14 @@ def start_program(
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a started program with its whole process group and reap it."""
+    """Kill a program with its whole process group and reap it."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 class _Pump:
-    """Move bytes between a program's pipes and memory."""
+    """Transfer of bytes between a program's pipes and memory."""
 
     def __init__(self, process: subprocess.Popen[bytes], stdin: bytes) -> None:
         self.kept = (bytearray(), bytearray())
@@ -144,7 +144,7 @@ class _Pump:
             self._selector.register(process.stdin, selectors.EVENT_WRITE)
 
     def run(self, deadline_s: float) -> bool:
-        """Pump until the program has ended and its output too; False when time ran out."""
+        """Transfer until the program and its output have ended; return False if time ran out."""
         ended_s = None
         while True:
             now_s = time.monotonic()
@@ -161,7 +161,7 @@ class _Pump:
                     self._process.wait(max(0.0, deadline_s - now_s))
 
     def close(self) -> None:
-        """Let all pipes go; those that somebody may still write to are read on."""
+        """Close all pipes, except that pipes with a possible writer continue to be read."""
         written = {key.fd for key in self._selector.get_map().values()}
         self._selector.close()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
@@ -212,7 +212,7 @@ _background = threading.BoundedSemaphore(MAX_BACKGROUND)
 
 
 def _read_on(pipe: IO[bytes]) -> None:
-    """Drop what is written to a pipe until nobody can write to it any more."""
+    """Discard a pipe's data until it has no writer left."""
     try:
         with contextlib.suppress(OSError), pipe:
             os.set_blocking(pipe.fileno(), True)

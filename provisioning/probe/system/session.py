@@ -1,4 +1,4 @@
-"""Find the graphical session of the user by looking at its processes."""
+"""Find the user's graphical session from its processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from provisioning.probe.system.identity import Identity
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Short names (15 characters at most) of who carries a session, the best source first.
+# Short names (at most 15 characters) of session processes, best source first.
 LEADERS = (
     "gnome-session-b",
     "gnome-flashback",
@@ -39,10 +39,10 @@ class Session(NamedTuple):
     """A graphical session.
 
     Attributes:
-        identity: whose it is.
-        leader_pid: the process whose environment was taken.
-        leader_ticks: when that process started, in clock ticks since boot.
-        environment: all of that process' environment.
+        identity: user of the session.
+        leader_pid: process whose environment was read.
+        leader_ticks: start time of that process, in clock ticks since boot.
+        environment: complete environment of that process.
     """
 
     identity: Identity
@@ -56,7 +56,7 @@ class Session(NamedTuple):
         return self.environment["DISPLAY"]
 
     def clean_environment(self) -> dict[str, str]:
-        """Return a minimal environment that reaches display and bus and holds no setting."""
+        """Return a minimal environment with display and bus, and without settings."""
         env = self.identity.environment()
         env.update(
             {name: self.environment[name] for name in _CONNECTIONS if name in self.environment}
@@ -64,15 +64,15 @@ class Session(NamedTuple):
         return env
 
     def app_environment(self) -> dict[str, str]:
-        """Return the environment an application gets that the user starts from a menu."""
+        """Return the environment of an application that the user starts from a menu."""
         return {**self.identity.environment(), **self.environment}
 
 
 class Sessions:
-    """Know the session of one user; looked for again when its leader has gone.
+    """The session of one user; searched again when its leader has ended.
 
-    The display and bus of the first session found stay the only ones: the agent may start
-    processes that look like a session on a display of its own, and end the real leader.
+    Only the display and bus of the first session are accepted, because the agent can start
+    processes that look like a session on its own display, and end the real leader.
 
     Args:
         user: login name.
@@ -86,7 +86,7 @@ class Sessions:
         self._lock = threading.Lock()
 
     def find(self) -> Session | None:
-        """Return the session; None while there is none."""
+        """Return the session, or None."""
         with self._lock:
             if not self._is_adopted and (self._found is None or not _is_alive(self._found)):
                 session = find_session(self.identity, self._place)
@@ -96,7 +96,7 @@ class Sessions:
             return self._found
 
     def adopt(self, session: Sequence[Any] | None) -> None:
-        """Believe from now on what the probe itself has found, and look no more."""
+        """Use the session that the probe found, and stop searching."""
         with self._lock:
             self._is_adopted = True
             if session is None:
@@ -117,7 +117,7 @@ class Sessions:
         return session
 
     def clean_environment(self) -> dict[str, str]:
-        """Return the user's minimal environment, with display and bus while there is a session."""
+        """Return the user's minimal environment, with display and bus if there is a session."""
         session = self.find()
         if session is not None:
             return session.clean_environment()
@@ -129,18 +129,18 @@ class Sessions:
 
 
 def find_session(identity: Identity, place: tuple[str | None, ...] | None = None) -> Session | None:
-    """Look through the user's processes for the best one that has a display.
+    """Find the best of the user's processes that have a display.
 
     Args:
-        identity: whose session.
-        place: display and bus that it must have; any when None.
+        identity: user of the session.
+        place: display and bus that it must have; None for any.
     """
     rank = {comm: index for index, comm in enumerate(LEADERS)}
     candidates = []
     for process in proc.list_processes(identity.uid):
         ticks = proc.start_ticks(process.pid)
         if process.pid != os.getpid() and ticks is not None:
-            # The oldest first: numbers come round again, and what the agent starts is younger.
+            # Oldest first: PIDs wrap around, and processes of the agent are younger.
             candidates.append((rank.get(process.comm, len(rank)), ticks, process.pid))
     for _, ticks, pid in sorted(candidates):
         environment = proc.environment_of(pid)
@@ -161,7 +161,7 @@ def _completed(identity: Identity, environment: dict[str, str]) -> dict[str, str
     if "DBUS_SESSION_BUS_ADDRESS" not in environment and os.path.exists(bus):
         environment["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={bus}"
     if "XAUTHORITY" not in environment:
-        # python-xlib wants a file, an empty one where the server asks for no cookie.
+        # python-xlib requires a file, even an empty one if the server needs no cookie.
         cookie = f"{identity.home}/.Xauthority"
         environment["XAUTHORITY"] = cookie if os.path.exists(cookie) else os.devnull
     return environment

@@ -1,7 +1,7 @@
-"""Read a user's settings from dconf's database, key by key.
+"""Read a user's settings from the dconf database, key by key.
 
-Source: dconf 0.40 keeps a GVDB file; glib 2.74, gvdb-format.h: a header, then a hash table of items
-of 24 bytes, each with the part of its name that follows its parent's, and where its value lies.
+Source: dconf 0.40 uses a GVDB file; glib 2.74, gvdb-format.h: a header, then a hash table of
+    24-byte items, each with the part of its name after its parent's, and the position of its value.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import struct
 from typing import Dict, List, NamedTuple, Tuple
 
 MAX_CHARS = 500_000
-"""Of keys and digests together; with more, the rest is one row."""
+"""Maximum size of keys and digests together; beyond it, the rest is one row."""
 
 UNREADABLE = "(unreadable)"
 _SIGNATURE = b"GVariant"
@@ -33,9 +33,9 @@ class _Item(NamedTuple):
 
 
 def read_settings(path: str) -> Dict[str, str]:
-    """Return a digest of the value of each key; empty where there is no database.
+    """Return a digest of the value of each key; empty if there is no database.
 
-    A database that is damaged, or none of dconf's, is one row with a digest of it all.
+    A database that is damaged or not dconf's is one row with a digest of the whole file.
     """
     try:
         with open(path, "rb") as file:
@@ -66,11 +66,11 @@ def _values(data: bytes) -> Dict[str, str]:
 def _items(data: bytes) -> List[_Item]:
     signature, _version, _options, start, end = _HEADER.unpack_from(data)
     if signature != _SIGNATURE:
-        raise ValueError("no database of dconf's")
+        raise ValueError("not a dconf database")
     bloom_words, buckets = _TABLE.unpack_from(data, start)
     first = start + _TABLE.size + 4 * ((bloom_words & _BLOOM_MASK) + buckets)
     if first > end or (end - first) % _ITEM.size:
-        raise ValueError("its table has no such size")
+        raise ValueError("invalid table size")
     items = []
     for _hash, parent, name_at, name_bytes, kind, value_at, value_end in _ITEM.iter_unpack(
         _part(data, first, end)
@@ -92,7 +92,7 @@ def _name(items: List[_Item], number: int) -> str:
 
 def _part(data: bytes, start: int, end: int) -> bytes:
     if not 0 <= start <= end <= len(data):
-        raise ValueError("a pointer leads out of the file")
+        raise ValueError("a pointer is outside the file")
     return data[start:end]
 
 

@@ -171,7 +171,7 @@ def pack(content: bytes) -> bytes:
 
 
 def _matched(before: bytes, back: int, count: int, after: bytes, size: int) -> bytes:
-    """Make a mozLz4 file of one match between two texts, whatever it refers to."""
+    """Make a mozLz4 file of one match between two texts, regardless of the reference."""
     block = bytearray()
     _sequence(block, before, count - 4)
     block += back.to_bytes(2, "little") + _more(count - 4)
@@ -254,7 +254,7 @@ def _view(b: DesktopFixture) -> None:
 
 
 def _other_place(make: State, path: str) -> State:
-    """Let what was made stand outside, behind a link."""
+    """Move the created files elsewhere and replace them by a link."""
     return lambda b: (make(b), b.at(path).rename(b.folder / "srv.bin"), b.link(path, "/srv.bin"))
 
 

@@ -141,12 +141,12 @@ def _default(own: str, *, app: str = "calc.desktop", place: str = "", system: bo
 
 
 def _owned_name(program: str, *, owner: int = 0, service: str = "") -> State:
-    """Let this very process, or another, have a running application's name on the bus.
+    """Let this process, or another, own a running application's name on the bus.
 
     Args:
-        program: that the application's entry starts, a link to a file of this host.
-        owner: process that has the name; this one when 0, none when -1.
-        service: what the system's D-Bus service of that name starts; there is none when empty.
+        program: program that the application's entry starts, a link to a file of this host.
+        owner: process that owns the name; 0 for this one, -1 for none.
+        service: program that the system's D-Bus service of that name starts; empty for no service.
     """
 
     def make(b: DesktopFixture) -> None:

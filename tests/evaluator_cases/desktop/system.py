@@ -723,7 +723,7 @@ _DEEP = "a/" * 11 + "fix"
 
 
 def _packs(b: RepositoryFixture) -> None:
-    """Put packs that no index names beside a repository: one can be copied, two cannot."""
+    """Add packs without an index to a repository: one can be copied, two cannot."""
     b.commit("one")
     for digit in "ef":
         b.huge(f"~/r/.git/objects/pack/pack-{digit * 40}.pack", 65 << 20)
@@ -863,7 +863,7 @@ def _far_work_tree(b: RepositoryFixture) -> None:
 
 
 def _linked_tree(b: RepositoryFixture) -> str:
-    """Check a branch out in a further work tree, and pack what the repository has."""
+    """Check out a branch in a further work tree, and pack the repository."""
     b.commit("one")
     b.git("worktree", "add", "-q", "-b", "fix", str(b.at("~/w")))
     return b.git("gc", "-q")

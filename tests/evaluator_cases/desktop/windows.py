@@ -55,13 +55,13 @@ def _selected(text: str, clip: State) -> State:
 
 
 def _no_owner(b: DesktopFixture) -> None:
-    """Let nobody own the clipboard."""
+    """Leave the clipboard without an owner."""
     for form in ("TARGETS", "UTF8_STRING"):
         b.prints([*clipboard.XCLIP, form], "", 1, f"Error: target {form} not available\n")
 
 
 def _silent(b: DesktopFixture) -> None:
-    """Let the owner offer UTF-8 text without a list of what it offers."""
+    """Let the owner offer UTF-8 text without a list of targets."""
     b.prints([*clipboard.XCLIP, "TARGETS"], "", 1, "Error: target TARGETS not available\n")
     b.prints([*clipboard.XCLIP, "UTF8_STRING"], "044")
 
@@ -87,12 +87,12 @@ def _renamed(*names: str, program: str = "/bin/sh") -> State:
     return state
 
 
-# What such a program may be called: its own name.
+# Names that such a program may have: its own name.
 _SHELL = Path(os.path.realpath("/bin/sh")).name
 
 
 def _bears(*names: str, app: str = "Gedit", title: str = "notes", active: bool = False) -> State:
-    """Open a window with the names that its program may bear, none of them the application's."""
+    """Open a window with names that its program may have, without the application's."""
 
     def state(b: DesktopFixture) -> None:
         b.show(app, title, active=active)

@@ -1,4 +1,4 @@
-"""Forged archives, and honest ones that other programs make."""
+"""Forged archives, and legitimate ones of other programs."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def zipped(*members: tuple[str, bytes], mode: int = 0, **options: Any) -> bytes:
 def tarred(
     *members: tuple[str, bytes | str], mode: Any = "w:gz", form: int = tarfile.PAX_FORMAT
 ) -> bytes:
-    """Return a tar; a member whose content is a text is of that type, such as `tarfile.SYMTYPE`."""
+    """Return a tar; a member whose content is text has this text as its type, such as `tarfile.SYMTYPE`."""
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode=mode, format=form) as archive:
         for name, content in members:
@@ -101,7 +101,7 @@ def _streamed() -> bytes:
 
 
 def _encrypted() -> bytes:
-    """Return a zip whose member says that it is encrypted."""
+    """Return a zip whose member is marked as encrypted."""
     data = bytearray(zipped(("a.txt", b"hi")))
     for signature, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
         data[data.index(signature) + place] |= 1
@@ -109,7 +109,7 @@ def _encrypted() -> bytes:
 
 
 def _old_names() -> bytes:
-    """Return a zip whose names are UTF-8, and which does not say so."""
+    """Return a zip with UTF-8 names, without the flag for them."""
     data = bytearray(zipped(("Zürich.txt", b"hi")))
     for signature, place in ((b"PK\3\4", 7), (b"PK\1\2", 9)):
         data[data.index(signature) + place] &= ~8
@@ -117,7 +117,7 @@ def _old_names() -> bytes:
 
 
 def _latin_names() -> bytes:
-    """Return a zip of Zürich.txt as Info-ZIP makes it where names are Latin 1, with their field."""
+    """Return a zip of Zürich.txt as created by Info-ZIP with Latin-1 names and its extra field."""
     name = "Zürich.txt".encode("latin-1")
     data = _with_path("Zürich.txt", of=name, member="Z_rich.txt")
     return data.replace(b"Z_rich.txt", name)

@@ -1,4 +1,4 @@
-"""Forged calendars and address books, and honest ones of other programs."""
+"""Forged calendars and address books, and legitimate ones of other programs."""
 
 from __future__ import annotations
 

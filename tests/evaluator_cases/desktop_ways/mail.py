@@ -1,4 +1,4 @@
-"""Forged messages, and honest ones of other mail programs."""
+"""Forged messages, and legitimate ones of other mail programs."""
 
 from __future__ import annotations
 

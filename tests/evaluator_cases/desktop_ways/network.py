@@ -1,4 +1,4 @@
-"""Forged network settings, and honest ones that other programs make."""
+"""Forged network settings, and legitimate ones of other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forged settings, and honest ones that are written in other ways."""
+"""Forged settings, and legitimate ones in other notations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forged states of the system, and honest ones that other programs make."""
+"""Forged states of the system, and legitimate ones of other programs."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def user_in_group() -> tuple[Case, ...]:
 
 
 def _crontab_of(uid: int) -> State:
-    """Write a crontab, which belongs to who runs this, and let the user have an id."""
+    """Write a crontab, owned by the current user, and give the user an id."""
     return _all(
         _file("/etc/passwd", f"user:x:{uid}:{uid}::/home/user:/bin/bash\n"),
         _file(_CRON, "0 8 * * * /bin/backup\n"),

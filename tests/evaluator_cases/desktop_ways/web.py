@@ -1,4 +1,4 @@
-"""Forged replies of web servers, and honest ones in other forms."""
+"""Forged replies of web servers, and legitimate ones in other forms."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _chunked(body: bytes, status: int = 200) -> State:
 
 
 def _cut(body: bytes) -> State:
-    """End the connection before all that was announced is sent."""
+    """Close the connection before the complete announced content is sent."""
     return _raw(b"HTTP/1.1 200 OK\r\nContent-Length: 4096\r\n\r\n" + body)
 
 

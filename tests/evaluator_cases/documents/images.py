@@ -74,7 +74,7 @@ def beside(pixels: Pixels, path: str = PATH) -> State:
 
 
 def original_cases(pixels: Pixels, args: dict[str, Any], key: str = "original") -> tuple[Case, ...]:
-    """Make the cases of an original that is not there or broken: nothing can be decided."""
+    """Create the cases of a missing or corrupt original, which are inconclusive."""
     return (
         missing("no original", _file(pixels), **{**args, key: SOURCE}).expect_error(),
         corrupt(

@@ -7,7 +7,7 @@ from collections import Counter
 
 from tests.evaluator_cases.machines.staging import Reason, modules, stage, staging_folder
 
-PLAYED = "played on a machine"
+PLAYED = "run on a machine"
 
 
 def count() -> Counter[str]:

@@ -42,13 +42,13 @@ _SCANNED_BYTES = 1 << 20
 
 
 class Reason(StrEnum):
-    """Why a case stays beside the stand-in."""
+    """Why a case runs only with the stand-in."""
 
     SERVER = "a server of the fixture answers"
     PROCESSES = "the fixture starts copies of a program and has no others"
     PROGRAMS = "programs answer from a table"
     SCREEN = "windows or frames come from a table"
-    SYSTEM = "it has files of the system that a machine has itself"
+    SYSTEM = "it has system files that a machine already has"
     ENTRIES = "it has a socket, another user's file, 1,000 files or 2 MiB"
     DIFFERENT = "a machine differs from the fixture (`exceptions.py`)"
 
@@ -74,11 +74,11 @@ class StagedCase:
 
 
 class _Paths:
-    """The paths on a machine of what a fixture holds.
+    """The paths on a machine of a fixture's files.
 
     Args:
-        fixture: holds the state.
-        number: of the case, where it has folders of its own; None: it is alone.
+        fixture: fixture with the state.
+        number: number of the case, if it has its own folders; None for a single case.
         home: the home folder on the machine.
     """
 

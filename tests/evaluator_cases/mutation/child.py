@@ -40,7 +40,7 @@ def run_mutant(mutant: Mutant, cases: list[PreparedCase]) -> MutantResult:
         return MutantResult(mutant.name, False, "no case executes it", *reasons)
     read_fd, write_fd = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # forking beside servers' threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # forking while servers' threads run
         pid = os.fork()
     if pid == 0:
         os.close(read_fd)

@@ -43,7 +43,7 @@ def rows(uri: str, *records: Mapping[str, str]) -> State:
 
 
 def none_in(uri: str, *columns: str) -> State:
-    """Let a provider have no rows."""
+    """Remove all rows of a provider."""
 
     def put(fixture: PhoneFixture) -> None:
         for column in columns:
@@ -94,7 +94,7 @@ def all_of(*states: State) -> State:
 
 
 def gone_singly(uri: str, column: str, row: int) -> State:
-    """Let a row be deleted before it is asked for alone."""
+    """Delete a row before it is queried separately."""
     return answers(
         f"{ids_of(uri).removesuffix(' _id')} {column} --where _id={row}", "No result found.\n"
     )

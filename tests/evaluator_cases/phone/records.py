@@ -74,12 +74,12 @@ def note(package: str, title: str, text: str = "") -> str:
 
 
 def notes(*records: str, more: str = "", keys: tuple[str, ...] | None = None) -> State:
-    """Create notifications, the application org.a installed.
+    """Create notifications, with the application org.a installed.
 
     Args:
-        records: as the service prints them.
-        more: what it prints after them.
-        keys: packages of the notifications, as their keys are listed; None on an older phone.
+        records: records as printed by the service.
+        more: output of the service after them.
+        keys: packages of the notifications in the listed keys; None for an older phone.
     """
 
     def act(fixture: PhoneFixture) -> None:

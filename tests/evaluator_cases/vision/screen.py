@@ -100,7 +100,7 @@ def linked(frame: Pixels, data: bytes) -> State:
 
 
 def _of_source(frame: Pixels, data: bytes, key: str, **args: Json) -> tuple[Case, ...]:
-    """Make the cases of a picture to look for that is not there or broken."""
+    """Create the cases of a missing or corrupt picture to find."""
     args = {**args, key: SOURCE}
     return (
         positive("a file to look for", with_source(frame, data), **args),

@@ -52,7 +52,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_one() -> None:
         require_known(KNOWN, {"MESOCOSM_LAMP_COLOR": "red", "MESOCOSM_Q": "1"})
     assert caught.value.details.splitlines() == [
         "MESOCOSM_LAMP_COLOR: did you mean MESOCOSM_LAMP_COLOUR?",
-        "MESOCOSM_Q: no setting has a name like it.",
+        "MESOCOSM_Q: no setting has a similar name.",
     ]
 
 

@@ -96,7 +96,7 @@ def test_wrong_addresses_are_refused(
 
 def test_mail_without_a_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, MESOCOSM_ALERT_MAIL_TO="a@example.org")
-    with pytest.raises(SettingsError, match="no server for mail") as caught:
+    with pytest.raises(SettingsError, match="no mail server") as caught:
         read_receivers()
     assert "MESOCOSM_MAIL_HOST" in caught.value.resolution
 
@@ -106,11 +106,11 @@ def test_the_loopback_is_refused_as_no_container_reaches_it(
     host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, MESOCOSM_ALERT_WEBHOOK=f"http://{host}:8080/hook")
-    with pytest.raises(SettingsError, match="finds itself only") as caught:
+    with pytest.raises(SettingsError, match="cannot use") as caught:
         read_receivers()
     assert "MESOCOSM_ALERT_WEBHOOK" in caught.value.brief
     use(monkeypatch, MESOCOSM_ALERT_WEBHOOK="", MESOCOSM_MAIL_HOST=host.strip("[]"))
     assert read_receivers() == Receivers()
     use(monkeypatch, MESOCOSM_ALERT_MAIL_TO="a@example.org")
-    with pytest.raises(SettingsError, match="MESOCOSM_MAIL_HOST names"):
+    with pytest.raises(SettingsError, match="MESOCOSM_MAIL_HOST is"):
         read_receivers()

@@ -175,7 +175,12 @@ def test_the_hypervisor_sees_machines_and_images_and_neither_keys_nor_runs(tmp_p
     assert all(path == target for path, (target, *_) in folders.items())
     writable = {path for path, (_, *mode) in folders.items() if "ro" not in mode}
     assert str(settings.images_dir) not in writable
-    for secret in (settings.keys_dir, settings.runs_dir, settings.metrics_dir):
+    for secret in (
+        settings.keys_dir,
+        settings.runs_dir,
+        settings.metrics_dir,
+        settings.devices_dir,
+    ):
         assert not any(secret.is_relative_to(path) for path in folders)
     # The user's own; docker would make them root's.
     assert all(Path(path).is_dir() for path in folders)

@@ -85,15 +85,15 @@ def test_a_failed_step_does_not_keep_the_others_from_their_work(
 
 def test_stages_of_our_builds_are_told_from_foreign_images() -> None:
     parents = {"stage": "layer", "layer": "base", "base": "", "foreign": "other", "other": ""}
-    assert down._stands_on("stage", {"mesocosm/base:1": "base"}, parents)
-    assert not down._stands_on("foreign", {"mesocosm/base:1": "base"}, parents)
+    assert down._is_built_on("stage", {"mesocosm/base:1": "base"}, parents)
+    assert not down._is_built_on("foreign", {"mesocosm/base:1": "base"}, parents)
 
 
 def test_an_appliance_of_another_user_is_not_stopped(
     settings: Settings, steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda _path, _mode: False)
-    with pytest.raises(RequirementError, match="another user's: nothing was stopped"):
+    with pytest.raises(RequirementError, match="belongs to another user: nothing was stopped"):
         down.take_down(settings, steps, purge=False)
     assert steps.done == []
 

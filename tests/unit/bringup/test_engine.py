@@ -75,7 +75,7 @@ def test_a_silent_engine_is_started_and_stopped_again(settings: Settings) -> Non
     assert not engine.engine_answers()
     assert engine.ensure_engine(settings) == "started (daemon)"
     assert engine.engine_answers()
-    assert engine.ensure_engine(settings) == "was running"
+    assert engine.ensure_engine(settings) == "already running"
     assert engine.stop_engine(settings) == "stopped"
     assert not engine.engine_answers()
     assert list(settings.run_dir.glob("dockerd.pid")) == []
@@ -117,7 +117,7 @@ def test_an_engine_that_another_appliance_uses_is_left_running(
         {"Names": ["/mesocosm-phone-2"], "Labels": {LABEL_STATE: "/other"}},
     ]
     (tmp_path / "containers.json").write_text(json.dumps(rows))
-    assert "containers of others: mesocosm-phone-2" in stop_engine(settings)
+    assert "left running for other containers: mesocosm-phone-2" in stop_engine(settings)
     assert engine_answers()
     (tmp_path / "containers.json").write_text(json.dumps(rows[:1]))
     assert stop_engine(settings) == "stopped"

@@ -190,7 +190,7 @@ class SlowBuilder(Builder):
         return image(name)
 
 
-@pytest.mark.parametrize(("phases", "note"), [((), "(there)"), (("packages", "disk"), "(built)")])
+@pytest.mark.parametrize(("phases", "note"), [((), "(present)"), (("packages", "disk"), "(built)")])
 def test_an_image_is_called_built_only_where_it_was(phases: tuple[str, ...], note: str) -> None:
     clock = FakeClock()
     steps = Steps(Console(file=io.StringIO()), clock=clock)

@@ -36,6 +36,6 @@ def test_a_run_is_refused_before_its_first_trial(
     monkeypatch.setenv("MESOCOSM_DISTRIBUTION", "debian-12")
     assert cli.main(["run", "smoke", "--agent", "noop", "--task", "cross-dark-style"]) == 3
     output = capsys.readouterr().err
-    assert "desktop:debian-12 is missing. It was never built here." in output
+    assert "desktop:debian-12 is missing. It was never built on this host." in output
     assert "--build" in output
     assert not (tmp_path / "runs").exists()

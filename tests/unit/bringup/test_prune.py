@@ -135,7 +135,7 @@ def test_what_somebody_builds_now_stays(pruner: Pruner, builder: Builder, old: I
     assert lock.try_acquire()
     try:
         assert reasons(pruner.remove(pruner.find(), silent)) == [
-            "another process builds that image"
+            "another process is building that image"
         ]
     finally:
         lock.release()
@@ -193,7 +193,7 @@ def test_the_command_lists_and_removes_only_when_told(
     assert on_command_line("desktop") == 0
     shown = capsys.readouterr()
     assert old.digest[:12] in shown.out
-    assert "Nothing was removed; --yes removes it." in shown.err
+    assert "Nothing was removed. To remove these images, use --yes." in shown.err
 
     assert on_command_line("--json") == 0
     rows = json.loads(capsys.readouterr().out)["images"]
@@ -207,6 +207,6 @@ def test_the_command_lists_and_removes_only_when_told(
     assert not old.path.exists()
 
     assert on_command_line() == 0
-    assert "There is no old image." in capsys.readouterr().err
+    assert "There are no old images." in capsys.readouterr().err
     assert on_command_line("desktpo") == 2
     assert "desktop" in capsys.readouterr().err

@@ -83,7 +83,7 @@ def test_who_could_not_bring_it_up_is_told_at_once() -> None:
         assert f"may not write {locked}/state" in result.stderr.decode()
         result = rights(folder / "state", path)
         assert result.exit_code == 3
-        assert "does not run, and this user may not start it" in result.stderr.decode()
+        assert "is not running, and this user may not start it" in result.stderr.decode()
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(str(path))
             path.chmod(0)

@@ -47,7 +47,7 @@ def test_the_service_is_started_once_and_stopped(
     assert start_service(settings).startswith("started")
     first = find_service(settings)
     assert first
-    assert start_service(settings).startswith("ran already")
+    assert start_service(settings).startswith("was already running")
     assert find_service(settings) == first
     assert log_path(settings).stat().st_mode & 0o077 == 0
 
@@ -64,7 +64,7 @@ def test_the_service_is_started_once_and_stopped(
     second = find_service(settings)
     assert second not in {None, first}
     assert stop_service(settings) == "stopped"
-    assert stop_service(settings) == "did not run"
+    assert stop_service(settings) == "was not running"
     assert "The service has stopped." in log_path(settings).read_text()
 
 
@@ -90,7 +90,7 @@ def test_a_killed_service_is_not_taken_for_a_running_one(settings: Settings) -> 
     assert process
     os.kill(process, signal.SIGKILL)
     assert wait_until(lambda: find_service(settings) is None, timeout_s=60)
-    assert stop_service(settings) == "did not run"
+    assert stop_service(settings) == "was not running"
     assert start_service(settings).startswith("started")
 
 
@@ -117,7 +117,7 @@ def test_the_service_in_the_background_speaks_tls_where_the_settings_say_so(
     # The one that runs without is replaced, and only then.
     assert start_service(encrypted) == f"started, {address}"
     assert find_service(encrypted) not in {None, first}
-    assert start_service(encrypted) == f"ran already, {address}"
+    assert start_service(encrypted) == f"was already running, {address}"
     trust = ssl.create_default_context(cafile=certificate.path)
     assert fetch(f"{address}/healthz", trust=trust)
     (tmp_path / "other").mkdir()
@@ -128,7 +128,7 @@ def test_the_service_in_the_background_speaks_tls_where_the_settings_say_so(
 def test_an_address_of_a_network_needs_a_certificate_and_its_key(tmp_path: Path) -> None:
     certificate = make_certificate(tmp_path)
     without_key = Settings(state_dir=tmp_path, service_tls_cert=certificate.path)
-    with pytest.raises(SettingsError, match="go together"):
+    with pytest.raises(SettingsError, match="must be set together"):
         start_service(without_key)
     open_to_all = Settings(state_dir=tmp_path, service_address="0.0.0.0")  # noqa: S104
     with pytest.raises(UsageError, match="without TLS"):
@@ -136,7 +136,7 @@ def test_an_address_of_a_network_needs_a_certificate_and_its_key(tmp_path: Path)
     wrong = Settings(
         state_dir=tmp_path, service_tls_cert=certificate.path, service_tls_key=certificate.path
     )
-    with pytest.raises(UsageError, match="no certificate and its key"):
+    with pytest.raises(UsageError, match="not a certificate and its key"):
         service_certificate(wrong)
 
 

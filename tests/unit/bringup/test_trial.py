@@ -30,7 +30,7 @@ def test_each_step_is_told_and_a_trial_that_did_not_pass_proves_nothing(
     monkeypatch.setattr(trial, "AGENT", "noop")
     messages: list[str] = []
     report = trial.run_trial(Settings(state_dir=tmp_path), messages.append)
-    assert messages[0] == f"{trial.TASK}: getting machines ready"
+    assert messages[0] == f"{trial.TASK}: preparing machines"
     assert messages[-1] == f"{trial.TASK}: FAIL"
     assert report.verdicts == {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 0}
     assert not Outcome("", "", "tcg", report).is_proven

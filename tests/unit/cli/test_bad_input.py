@@ -41,25 +41,31 @@ CASES = (
         for act in (("results",), ("resume",), ("results", "export"), ("regrade",))
     ),
     (("compare", "20200101-000000-0000", "latest"), "no run called"),
-    (("results", "--metrics", "sr"), "Metrics are of one run"),
+    (("results", "--metrics", "sr"), "--metrics and --compare need a run"),
     (
         ("results", "export", "latest", "--format", "csv", "--rows", "events"),
-        "no columns in common",
+        "cannot be exported as CSV",
     ),
     (("queue", "add", TINY, "--agent", "model", "--model-extra", "{"), "is not JSON"),
     (("queue", "add", TINY, "--agent", "model", "--model-extra", "[]"), "is not a JSON object"),
-    (("schedule", "add", "s", TINY, *FAKE, "--every", "soon"), "'soon' is no time"),
+    (("schedule", "add", "s", TINY, *FAKE, "--every", "soon"), "'soon' is not an interval"),
     (("schedule", "add", "s", TINY, *FAKE), "either --cron or --every"),
-    (("schedule", "add", "s", TINY, *FAKE, "--every", "1d", "--on", "failed"), "somebody to tell"),
-    (("compare", "latest", "latest", "--output", "x"), "A table is for terminals"),
+    (
+        ("schedule", "add", "s", TINY, *FAKE, "--every", "1d", "--on", "failed"),
+        "--on needs a recipient",
+    ),
+    (("compare", "latest", "latest", "--output", "x"), "A table cannot be written to a file"),
     (("evaluators", "try", "answer_equals", "expected"), "'expected' is not ARGUMENT=VALUE"),
     (("evaluators", "try", "file_exists", "path=/x"), "file_exists is for desktop"),
     (("trial", "open", "20200101-000000-0000", "write-file"), "no run called"),
-    (("bench", "schedule", "-n", "1005", "--machines", "10"), "Give multiples of 10"),
+    (("bench", "schedule", "-n", "1005", "--machines", "10"), "Use multiples of 10"),
     (("bench", "schedule", "-n", "1000", "--machines", "2000"), "no more machines than trials"),
-    (("bench", "ocr", "--picture", TINY), "--picture and --expected go together"),
-    (("machine", "verify"), "Name a machine, or a phone with --phone SERIAL"),
-    (("machine", "verify", "phone", "--phone", "emulator-5554"), "Name a machine, or a phone"),
+    (("bench", "ocr", "--picture", TINY), "--picture and --expected must be used together"),
+    (("machine", "verify"), "Specify either a machine, or a phone with --phone SERIAL"),
+    (
+        ("machine", "verify", "phone", "--phone", "emulator-5554"),
+        "Specify either a machine, or a phone",
+    ),
 )
 
 

@@ -60,7 +60,7 @@ def test_a_signal_ends_it_with_the_rows_so_far(number: signal.Signals, tmp_path:
     assert len(report["rows"]) < 15
     assert all(row["n"] >= int(COUNT) for row in report["rows"])
     text = page.read_text()
-    assert "**ended early: n is how many samples there were**" in text
+    assert "**ended early: n is the number of samples taken**" in text
     assert "| chain | 50 | 49 |" in text
 
 
@@ -96,4 +96,7 @@ def test_an_engine_that_was_begun_only_is_no_figure() -> None:
     source = bench_matchers(noise(1, (360, 240), (60, 40)), 1)
     rows.append(next(source))
     source.close()
-    assert rows[0].to_dict() == {"matcher": "sift", "trouble": "Ended before it was measured."}
+    assert rows[0].to_dict() == {
+        "matcher": "sift",
+        "trouble": "The benchmark ended before this was measured.",
+    }

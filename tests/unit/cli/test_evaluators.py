@@ -51,7 +51,7 @@ def test_one_is_shown_with_its_cases(capsys: pytest.CaptureFixture[str]) -> None
     assert {"kind": "missing", "case": "nothing", "expected": "unmet"} in shown["cases"]
     assert main(["evaluators", "show", "file_exists"]) == 0
     out = capsys.readouterr().out
-    assert "Test cases, each with the verdict that it expects:" in out
+    assert "Test cases, each with its expected verdict:" in out
     assert "hostile: a pipe" in out
 
 
@@ -73,7 +73,7 @@ def test_those_of_a_suite_are_shown_with_their_cases(
     shown = capsys.readouterr()
     assert json.loads(shown.out)["cases"] == []
     message = " ".join(shown.err.split())
-    assert "The cases in tests/test_evaluators.py cannot be read: ModuleNotFoundError:" in message
+    assert "Cannot read the cases in tests/test_evaluators.py: ModuleNotFoundError:" in message
 
 
 def test_the_list_shows_which_prove_the_state_alone(capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +86,7 @@ def test_the_list_shows_which_prove_the_state_alone(capsys: pytest.CaptureFixtur
     lines = capsys.readouterr().out.splitlines()
     row = next(line for line in lines if " file_exists " in line)
     assert row.rstrip(" │|").endswith("state")
-    assert lines[-1] == "state: proves the state, not who made it."
+    assert lines[-1] == "state: proves the state, not who caused it."
 
 
 def test_cases_are_counted_by_kind(capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,7 +62,7 @@ def test_the_agents_pass_and_their_runs_can_be_resumed(
     assert main(["resume", report["run"], "--suite", TINY, "--fleet", "fake", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == report
     assert main(["resume", report["run"], "--suite", TINY, "--model", "gpt"]) == 2
-    assert "names no model" in capsys.readouterr().err
+    assert "has no model" in capsys.readouterr().err
 
 
 def test_an_agent_asks_the_model_that_its_environment_names(

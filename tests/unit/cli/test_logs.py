@@ -51,7 +51,7 @@ def test_a_run_is_found_by_its_name_and_trial_and_errors_by_level(
     rows = shown(capsys, "--run", run)
     assert {row["trial"] for row in rows} == {"answer.0", "write-file.0"}
     (begin, end) = shown(capsys, "--run", run, "--trial", "answer.0")
-    assert begin["message"] == "attempt 1 begins"
+    assert begin["message"] == "attempt 1 starts"
     assert end["message"].startswith("attempt 1 ended: FAIL (false_completion), 0/1 nodes")
     assert begin["program"] == "run"
     (error,) = shown(capsys, "--level", "error")
@@ -124,7 +124,7 @@ def test_where_nothing_is_logged_it_says_so_and_makes_nothing(
     state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["logs"]) == 0
-    assert "Nothing is logged" in capsys.readouterr().err
+    assert "There are no matching log lines" in capsys.readouterr().err
     assert list(state_dir.iterdir()) == []
     assert main(["logs", "--run", "latest"]) == 2
 

@@ -30,7 +30,7 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 
 def add(machine_id: str, state: MachineState, kind: Kind = Kind.DESKTOP) -> MachineClaim:
-    claim = create_folder(get_settings(), machine_id)
+    claim = create_folder(get_settings().machines_dir, machine_id)
     claim.folder.write(
         FakeRecord(
             machine_id=machine_id, kind=kind, image="fake", image_digest="0", accelerator="none",
@@ -70,7 +70,7 @@ def test_a_way_in_that_a_machine_does_not_have_is_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     add("desktop-1", MachineState.READY).release()
-    phone = create_folder(get_settings(), "phone-1")
+    phone = create_folder(get_settings().devices_dir, "phone-1")
     phone.folder.write(
         PhoneRecord(
             machine_id="phone-1", kind=Kind.PHONE, backend="reference-phone", image="phone",

@@ -82,7 +82,7 @@ def test_a_user_without_rights_gets_a_sentence(
     command(go)
     assert cli.main(["go"]) == 3
     err = capsys.readouterr().err
-    assert "This user may not use /var/lib/mesocosm/runs." in err
+    assert "This user may not access /var/lib/mesocosm/runs." in err
     assert "Internal error" not in err
 
 
@@ -100,12 +100,15 @@ def test_a_fault_of_the_program_is_no_traceback_either(
     assert "--debug" in err
 
 
-def test_ctrl_c_ends_with_130(command: Callable[[Callable[[], None]], None]) -> None:
+def test_ctrl_c_ends_with_130_and_says_so(
+    command: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
     def go() -> None:
         raise KeyboardInterrupt
 
     command(go)
     assert cli.main(["go"]) == 130
+    assert capsys.readouterr() == ("", "Interrupted.\n")
 
 
 @pytest.mark.parametrize(
@@ -196,7 +199,7 @@ def test_metrics_of_graphs_need_the_suite_as_it_was(capsys: pytest.CaptureFixtur
     assert cli.main(["results", run, "--metrics", "rates,repeats", "--json"]) == 0
     assert list(json.loads(capsys.readouterr().out)["measured"]) == ["rates", "repeats"]
     for args, message in (
-        (["--metrics", "coverage", "--suite", "smoke"], "is not as it was"),
+        (["--metrics", "coverage", "--suite", "smoke"], "has changed since"),
         (["--metrics", "coverages"], "Did you mean 'coverage'?"),
     ):
         assert cli.main(["results", run, *args]) == 2
@@ -210,7 +213,7 @@ def test_a_run_is_recorded_when_asked_for(capsys: pytest.CaptureFixture[str]) ->
     videos = list((get_settings().runs_dir / run).rglob("screen-*.mp4"))
     assert [video.name for video in videos] == ["screen-phone.mp4"]
     assert cli.main([*ANSWER, "oracle", "--record", "--record-rate", "99"]) == 2
-    assert "99 times a second" in capsys.readouterr().err
+    assert "99 Hz" in capsys.readouterr().err
 
 
 def test_a_failed_trial_is_a_completed_run(capsys: pytest.CaptureFixture[str]) -> None:
@@ -298,7 +301,7 @@ def test_a_dry_run_says_what_would_be_run_and_begins_nothing(
     assert cli.main([*args, *chosen, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert {(trial["steps"], trial["reason"]) for trial in report["trials"]} == {(1, "step_limit")}
-    assert {trial["detail"] for trial in report["trials"]} == {"1 step was carried out."}
+    assert {trial["detail"] for trial in report["trials"]} == {"1 step was executed."}
     assert cli.main([*args, *chosen, "--dry-run", "--json"]) == 0
     estimate = json.loads(capsys.readouterr().out)
     assert (estimate["trials"], estimate["trials_known"]) == (6, 6)
@@ -310,7 +313,7 @@ def test_a_dry_run_says_what_would_be_run_and_begins_nothing(
     refused = json.loads(capsys.readouterr().out)["preflight"][-1]
     assert (refused["name"], refused["ok"]) == ("model", False)
     assert cli.main([*args, *nowhere]) == 3
-    assert "Nothing answers" in capsys.readouterr().err
+    assert "No server answers" in capsys.readouterr().err
     assert cli.main([*args, "--tag", "hard"]) == 2
     assert cli.main([*args, "--model-extra", "[1]"]) == 2
 
@@ -320,7 +323,7 @@ def test_a_spent_budget_ends_a_run_and_a_larger_one_continues_it(
 ) -> None:
     assert cli.main([*ANSWER, "oracle", "-k", "3", "--budget-seconds", "0.001", "--json"]) == 1
     out, err = capsys.readouterr()
-    assert "2 were not begun" in err
+    assert "2 were not started" in err
     assert "--budget-tokens N" in err
     report = json.loads(out)
     assert (report["ended"], len(report["unfinished"])) == ("budget_spent", 2)
@@ -331,7 +334,7 @@ def test_a_spent_budget_ends_a_run_and_a_larger_one_continues_it(
     assert report["fleet"] == "fake"
     args = ["resume", "latest", "--suite", str(TINY), "--json"]  # on the fleet of the run
     assert cli.main([*args, "--fleet", "real"]) == 2
-    assert "begun on fake machines" in capsys.readouterr().err
+    assert "began on fake machines" in capsys.readouterr().err
     assert cli.main([*args, "--budget-seconds", "9000"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["ended"], report["verdicts"]["PASS"]) == ("complete", 3)
@@ -361,6 +364,6 @@ def test_a_comparison_is_printed_and_strictness_refuses(
     spec = get_settings().runs_dir / names[1] / "run.json"
     spec.write_text(spec.read_text().replace('"images": {}', '"images": {"phone": "0"}'))
     assert cli.main(["compare", *names]) == 0
-    assert "warning: image recipe of phones: not known, 0" in capsys.readouterr().out
+    assert "warning: image recipe of phones: unknown, 0" in capsys.readouterr().out
     assert cli.main(["compare", *names, "--strict"]) == 2
-    assert "differ in more than what is compared" in capsys.readouterr().err
+    assert "not run under the same conditions" in capsys.readouterr().err

@@ -66,9 +66,7 @@ def test_every_command_of_the_page_is_one() -> None:
 def test_every_alert_is_explained() -> None:
     rules = yaml.safe_load((REPOSITORY / "monitoring/prometheus/rules.yml").read_text())
     alerts = {rule["alert"] for rule in rules["groups"][0]["rules"] if "alert" in rule}
-    assert alerts == set(
-        re.findall(r"`([A-Z]\w+)`", PAGE.split("## What alarms")[1].split("## ")[0])
-    )
+    assert alerts == set(re.findall(r"`([A-Z]\w+)`", PAGE.split("## Alerts")[1].split("## ")[0]))
 
 
 DOCKER = """#!/bin/sh

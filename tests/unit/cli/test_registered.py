@@ -119,7 +119,7 @@ def test_what_cannot_be_registered_leaves_nothing_behind(
     (mine / "link").unlink()
     index = mine / "suite.yaml"
     index.write_text(index.read_text().replace("name: tiny", "name: smoke"))
-    assert "ships with Mesocosm" in refusal("suite", "add", str(mine))
+    assert "the name of a built-in suite" in refusal("suite", "add", str(mine))
     assert "no registered suite" in refusal("suite", "remove", "tiny")
     assert [path.name for path in (state_dir / "registered/suites").iterdir()] == [".lock"]
 
@@ -138,10 +138,10 @@ def test_agents_are_registered_and_checked(
     folder = tmp_path / "agent"
     folder.mkdir()
     for text, message in (
-        ("name: oracle\ncommand: [x]\n", "comes with Mesocosm"),
+        ("name: oracle\ncommand: [x]\n", "the name of a built-in agent"),
         ("name: x\ncommand: []\n", "command"),
         ("name: x\ncommand: [x]\nprivileged: true\n", "privileged"),
-        ("name: x\ncommand: [x]\nenvironment: {'A B': c}\n", "no name of a variable"),
+        ("name: x\ncommand: [x]\nenvironment: {'A B': c}\n", "not a valid variable name"),
         ("name: x\ncommand: [x]\nimage: --privileged\n", "image"),
     ):
         (folder / "agent.yaml").write_text(text)
@@ -151,7 +151,7 @@ def test_agents_are_registered_and_checked(
         patch.setattr(container, "find_tool", lambda _: None)
         patch.setattr(container, "own_image", lambda _: "mesocosm/controller")
         assert main(["queue", "add", "smoke", "--agent", "typist", "--fleet", "fake"]) == 3
-    assert "Docker is not installed" in capsys.readouterr().err
+    assert "Docker, which is not installed" in capsys.readouterr().err
     assert ask("agent", "remove", "typist")["removed"] == [f"typist@{added['digest'][:12]}"]
     assert agent_copies(get_settings()).names() == []
 

@@ -125,7 +125,7 @@ def test_only_what_was_asked_for_is_kept_and_within_the_budget(
         "type": "end_state",
         "t": 0,
         "kept": False,
-        "why": "end states take 0 MiB of 0",
+        "why": "end states use 0 MiB of 0 MiB",
         "mib": 0,
         "seconds": 0.0,
     }

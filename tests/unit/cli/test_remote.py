@@ -136,10 +136,10 @@ def test_what_cannot_be_asked_elsewhere_is_refused(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    assert "works on this host alone" in output("--server", server, "results", "prune")[1]
-    assert "works on this host alone" in output("--server", server, "up")[1]
+    assert "only works on this host" in output("--server", server, "results", "prune")[1]
+    assert "only works on this host" in output("--server", server, "up")[1]
     assert "needs the address" in output("queue", "list", "--server")[1]
-    assert "is no address" in output("--server", "host:1", "queue", "list")[1]
+    assert "is not a valid service address" in output("--server", "host:1", "queue", "list")[1]
     code, text = output("--server", server, "queue", "add", str(tmp_path), "--agent", "noop")
     assert (code, "mesocosm queue add" in text) == (2, True)
     code, text = output("--server", server.replace("https", "http"), "queue", "list")
@@ -150,15 +150,15 @@ def test_what_cannot_be_asked_elsewhere_is_refused(
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none"))
     assert output("--server", server, "queue", "list")[0] == 1
     monkeypatch.delenv("MESOCOSM_TOKEN")
-    assert "needs a token" in output("--server", server, "queue", "list")[1]
+    assert "requires a token" in output("--server", server, "queue", "list")[1]
 
 
 def test_a_network_is_served_with_tls_or_not_at_all(certificate: Certificate, output: Any) -> None:  # noqa: ANN401
     serving = ["service", "run", "--host", "0.0.0.0"]  # noqa: S104
     code, text = output(*serving)
     assert (code, "--tls-cert and --tls-key" in text) == (2, True)
-    assert "go together" in output(*serving, "--tls-cert", str(certificate.path))[1]
-    with pytest.raises(UsageError, match="no certificate and its key"):
+    assert "must be used together" in output(*serving, "--tls-cert", str(certificate.path))[1]
+    with pytest.raises(UsageError, match="not a certificate and its key"):
         Certificate(certificate.path, certificate.path)
     for host in ("127.0.0.1", "::1", "localhost"):
         require_protected(host, has_tls=False, is_insecure=False)

@@ -46,7 +46,7 @@ def test_old_runs_go_whole_and_the_newest_stays(
     assert shown(capsys) == {first: True}
     assert {path.name for path in (state_dir / "runs").iterdir() if path.is_dir()} == {second}
     assert cli.main(["results", "prune", "--keep", "0", "--yes"]) == 0
-    assert "No run is that old." in capsys.readouterr().err
+    assert "No runs are old enough to remove." in capsys.readouterr().err
     assert cli.main(["results", "--json"]) == 0
     assert [row["run"] for row in json.loads(capsys.readouterr().out)["runs"]] == [second]
 

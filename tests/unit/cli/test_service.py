@@ -125,8 +125,8 @@ def test_a_schedule_is_added_paused_run_and_removed(
     [
         ([], "either --cron or --every"),
         (["--cron", "0 0 30 2 *"], "never fires"),
-        (["--every", "soon"], "is no time"),
-        (["--every", "1h", "--on", "end"], "somebody to tell"),
+        (["--every", "soon"], "is not an interval"),
+        (["--every", "1h", "--on", "end"], "needs a recipient"),
         (["--every", "1h", "--baseline", "20200101-000000-0000"], "no run called"),
         (["--every", "1h", "--task", "nope"], "no task called"),
         (["--every", "1h", "--mail", "nobody"], "notify.0.mail.to"),
@@ -162,7 +162,7 @@ def test_a_copy_is_restored_once_nothing_of_the_service_runs(
     for lock in ("metrics/controller.lock", "run/scheduler.lock", "run/worker.lock"):
         with locked(state_dir / "state" / lock, what="The service"):
             assert main(["service", "restore", str(copy)]) != 0
-        assert "The service runs." in capsys.readouterr().err
+        assert "The service is running." in capsys.readouterr().err
 
     def names() -> list[str]:
         return [row["name"] for row in ask("schedule", "list")["schedules"]]
@@ -197,8 +197,8 @@ def test_a_damaged_state_is_replaced_and_what_is_no_copy_is_not_restored(
         made.execute("UPDATE alembic_version SET version_num = 'r9999'")
     for file, message in (
         (wrong, "wrong.sqlite is"),
-        (empty, "no copy"),
-        (state_dir / "nothing", "no copy"),
+        (empty, "not a backup"),
+        (state_dir / "nothing", "not a backup"),
         (newer, "newer Mesocosm"),
     ):
         assert main(["service", "restore", str(file)]) == 2, file
@@ -233,7 +233,7 @@ def test_what_the_workers_container_does_not_have_is_refused_when_it_is_queued(
     for command in (["queue", "add"], ["schedule", "add", "nightly", "--every", "1d"]):
         assert main([*command, str(TINY), *FAKE]) == 2
         refused = capsys.readouterr().err
-        assert "container does not have" in refused
+        assert "container cannot see" in refused
         assert str(TINY) in refused
     assert ask("queue", "add", "smoke", *FAKE)["state"] == "queued"
     outside = inside.model_copy(update={"place": "host"})

@@ -46,7 +46,7 @@ def test_who_was_not_asked_is_not_said_to_be_silent(
     assert Status.from_dict(status.to_dict()) == status
     show(monkeypatch, status)
     shown = capsys.readouterr().out
-    assert "running, not asked: the prometheus does not answer" in shown
+    assert "running, not checked: the prometheus does not answer" in shown
     assert shown.count("running, does not answer") == 1
 
 
@@ -66,10 +66,10 @@ def test_it_is_said_where_alerts_go(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     show(monkeypatch, WELL)
-    assert "shown on the pages alone" in capsys.readouterr().out
+    assert "only shown on the pages" in capsys.readouterr().out
     status = replace(WELL, alerts_to=["webhook at hooks.example.org", "mail to a@example.org"])
     show(monkeypatch, status)
-    assert "go to webhook at hooks.example.org; mail to a@example.org" in capsys.readouterr().out
+    assert "sent to webhook at hooks.example.org; mail to a@example.org" in capsys.readouterr().out
     assert Status.from_dict(status.to_dict()) == status
 
 
@@ -81,9 +81,11 @@ def test_what_brings_up_an_appliance_is_said_where_something_is_absent(
     nothing = Status(True, absent, {}, "tcg", {}, images=lacking)
     partly = replace(nothing, services={**SERVICES, "controller": ("absent", False)})
     expected = {
-        "Nothing is there yet: `mesocosm up` builds images and starts everything.\n": nothing,
-        "`mesocosm up` starts what is absent.\n": partly,
-        "`mesocosm up` builds what is missing: desktop.\n": replace(WELL, images=lacking),
+        "Nothing is set up yet. To build images and start everything, run `mesocosm up`.\n": nothing,
+        "To start the absent services, run `mesocosm up`.\n": partly,
+        "To build the missing images (desktop), run `mesocosm up`.\n": replace(
+            WELL, images=lacking
+        ),
         "": WELL,
     }
     for advice, status in expected.items():

@@ -1,4 +1,4 @@
-"""What the controller's tests share: machines in memory, a fake clock, one call to run a trial."""
+"""Shared fixtures of the controller's tests: fake machines, a fake clock, one call to run a trial."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DARK = {"schema": "org.gnome.desktop.interface", "key": "color-scheme", "value":
 
 
 class Scripted:
-    """Plays turns; anything else in the list is raised or called; completes at the end."""
+    """Plays turns, raises or calls other items of the list, and completes at the end."""
 
     def __init__(self, *moves: Turn | Action | BaseException | Callable[[], None]) -> None:
         self._moves = list(moves)
@@ -61,7 +61,7 @@ class Scripted:
 
 @dataclass
 class Bench:
-    """Runs one trial after another on the same fleet."""
+    """Runs trials in sequence on the same fleet."""
 
     folder: Path
     clock: FakeClock = field(default_factory=FakeClock)
@@ -119,7 +119,7 @@ class Bench:
 
 
 def make_task(**changes: object) -> Task:
-    """Make the task: switch the desktop to dark style."""
+    """Create the task of switching the desktop to dark style."""
     return Task.model_validate(
         {
             "id": "dark",

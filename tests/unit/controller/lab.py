@@ -1,4 +1,4 @@
-"""Runs of the tiny suite on machines in memory and a fake clock."""
+"""Runs of the tiny suite on fake machines and a fake clock."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ignore(name: str, value: float = 1.0, **labels: str) -> None:
 
 
 class Lab:
-    """Runs the tiny suite on machines in memory and a fake clock."""
+    """Runs the tiny suite on fake machines and a fake clock."""
 
     def __init__(self, suite: Path, folder: Path) -> None:
         self.suite = open_suite(str(suite))
@@ -70,11 +70,11 @@ class Lab:
 
 
 class Killed(BaseException):
-    """What a test throws where a process would be gone."""
+    """Raised by a test to simulate a killed process."""
 
 
 class Victim:
-    """Does what the oracle does, until its process is killed in the third step."""
+    """Acts like the oracle until its process is killed in the third step."""
 
     def drive(self, episode: Episode, observation: Observation) -> None:
         context = episode.oracle_context()

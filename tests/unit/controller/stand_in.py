@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def completion(
     *calls: tuple[str, str], content: str | None = None, tokens: tuple[int, int] = (100, 10)
 ) -> dict[str, Any]:
-    """Make a reply that calls tools, each given as name and arguments."""
+    """Return a reply that calls tools, each given as name and arguments."""
     message: dict[str, Any] = {"role": "assistant", "content": content}
     if calls:
         message["tool_calls"] = [
@@ -72,7 +72,7 @@ class StandIn:
 
 @contextlib.contextmanager
 def stand_in(*answers: tuple[int, dict[str, Any] | str], asleep: bool = False) -> Iterator[StandIn]:
-    """Serve answers for the length of a block; asleep, connections are refused until `wake`."""
+    """Serve answers for the duration of a block; if asleep, connections are refused until `wake`."""
     state = StandIn(list(answers))
 
     class Handler(BaseHTTPRequestHandler):

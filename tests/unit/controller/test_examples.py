@@ -95,7 +95,7 @@ def test_a_diary_that_is_missing_at_the_start_is_the_fault_of_the_task(
 ) -> None:
     result = bench.play(note.model_copy(update={"setup": note.setup[1:]}))
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert "diary-kept must be met at the start and is not" in result.detail
+    assert "diary-kept must be met at the start, but is not" in result.detail
 
 
 def test_its_complexity_is_that_of_its_subtasks() -> None:

@@ -1,4 +1,4 @@
-"""The example suite ``first``: read, its script tried, and what machines in memory can do of it."""
+"""The example suite ``first``: it is read, and its script and tasks run as far as fakes allow."""
 
 from __future__ import annotations
 

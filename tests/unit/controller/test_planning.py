@@ -79,14 +79,14 @@ def test_where_a_suite_was_read_from_changes_no_digest(lab: Lab) -> None:
 
 def test_only_the_agent_that_was_handed_in_can_resume(lab: Lab) -> None:
     spec = create_run(Plan(lab.suite, CustomSpec(name="mine"), OracleDriver()), lab.folder).spec
-    with pytest.raises(UsageError, match="'mine' was handed in"):
+    with pytest.raises(UsageError, match="'mine' was passed"):
         resume_plan(spec, lab.suite, make_driver)
 
 
 def test_a_run_of_an_older_schema_is_not_resumed(lab: Lab) -> None:
     spec = create_run(Plan(lab.suite, OracleSpec(), OracleDriver()), lab.folder).spec
     old = spec.model_copy(update={"schema_version": 1})
-    with pytest.raises(UsageError, match="older Mesocosm"):
+    with pytest.raises(UsageError, match="older version of Mesocosm"):
         resume_plan(old, lab.suite, make_driver)
 
 
@@ -100,7 +100,7 @@ def test_a_changed_suite_is_not_resumed_and_the_change_is_named(
     answer.write_text(answer.read_text().replace("id: answer", "id: reply"))
     written = copy / "write-file.yaml"
     written.write_text(written.read_text().replace("instruction: ", "instruction: Please. "))
-    with pytest.raises(UsageError, match="not what it was") as caught:
+    with pytest.raises(UsageError, match="has changed") as caught:
         resume_plan(spec, open_suite(str(copy)), make_driver)
     assert caught.value.details.splitlines() == [
         "write-file: text",

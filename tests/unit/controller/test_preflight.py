@@ -41,7 +41,7 @@ def plan_of(lab: Lab, agent: AgentSpec) -> Plan:
 
 
 def asked(lab: Lab, settings: Settings, base_url: str) -> str:
-    """Return what is found of the model at an address."""
+    """Return the finding about the model at an address."""
     options = AgentOptions(model="m", base_url=base_url)
     plan = plan_of(lab, specify_agent("model", options))
     require_ready(plan, options, settings)
@@ -52,7 +52,7 @@ def asked(lab: Lab, settings: Settings, base_url: str) -> str:
 
 def test_a_model_is_asked_for_a_tool_with_a_picture(lab: Lab, settings: Settings) -> None:
     with stand_in((200, SEES)) as server:
-        assert 'report_colour({"colour": "red"}) for a red picture' in asked(
+        assert 'report_colour({"colour": "red"}) for a red image' in asked(
             lab, settings, server.base_url
         )
         (tool,) = server.requests[0]["tools"]
@@ -63,9 +63,13 @@ def test_a_model_is_asked_for_a_tool_with_a_picture(lab: Lab, settings: Settings
 @pytest.mark.parametrize(
     ("status", "body", "message"),
     [
-        (200, completion(content="It is red."), "called none.*It is red"),
-        (200, completion(("click", "{}")), "called none"),
-        (400, {"error": {"message": "images are not supported"}}, "no picture.*not supported"),
+        (200, completion(content="It is red."), "but did not.*It is red"),
+        (200, completion(("click", "{}")), "but did not"),
+        (
+            400,
+            {"error": {"message": "images are not supported"}},
+            "does not accept images.*not supported",
+        ),
         (404, {"error": {"message": "no such model"}}, "does not answer.*no such model"),
     ],
 )
@@ -87,7 +91,7 @@ def test_every_kind_of_agent_that_asks_a_model_has_it_asked(lab: Lab, settings: 
         model = specify_agent("model", options).model_dump(exclude={"kind"})
         plan = plan_of(lab, cast("AgentSpec", PlannerSpec(**model)))
         findings = {finding.name: finding.detail for finding in examine(plan, options, settings)}
-    assert "for a red picture" in findings["model"]
+    assert "for a red image" in findings["model"]
 
 
 def test_the_model_of_a_registered_agent_is_asked_for_a_word(lab: Lab, settings: Settings) -> None:
@@ -124,7 +128,7 @@ def test_a_command_that_ends_at_once_is_refused_and_one_that_waits_is_not(
     options = AgentOptions(command=f"{sys.executable} waiting.py", folder=tmp_path)
     plan = plan_of(lab, specify_agent("", options))
     require_ready(plan, options, settings)
-    assert "starts, and reads" in [*examine(plan, options, settings)][-1].detail
+    assert "starts and reads" in [*examine(plan, options, settings)][-1].detail
     options = AgentOptions(command=f"{sys.executable} broken.py", folder=tmp_path)
     with pytest.raises(RequirementError, match="exit code 1") as caught:
         require_ready(plan_of(lab, specify_agent("", options)), options, settings)
@@ -143,7 +147,7 @@ def test_all_that_is_wrong_is_one_error(
         require_ready(plan, options, settings, silent)
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: Usage(9, 9, 1000 << 20))
     monkeypatch.setattr(preflight, "memory_mib", lambda: (4096, 100))
-    with pytest.raises(RequirementError, match="cannot begin: disk, machines, memory") as caught:
+    with pytest.raises(RequirementError, match="cannot start: disk, machines, memory") as caught:
         require_ready(plan, options, settings, silent)
     assert "1000 MiB free, 1056 MiB needed" in caught.value.details
     assert "100 of 4096 MiB available" in caught.value.details

@@ -43,7 +43,7 @@ def test_tasks_are_chosen_by_name_pattern_and_tag(
 def test_what_fits_nothing_is_refused(lab: Lab) -> None:
     with pytest.raises(UnknownNameError, match="'answer'"):
         choose_tasks(lab.suite, ["anser"])
-    with pytest.raises(UsageError, match="fits 'z"):
+    with pytest.raises(UsageError, match="matches 'z"):
         choose_tasks(lab.suite, ["z*"])
     with pytest.raises(UsageError, match="No task of tiny has tags"):
         choose_tasks(lab.suite, [], ["easy"])
@@ -88,7 +88,7 @@ def test_earlier_runs_tell_what_a_run_may_take(lab: Lab) -> None:
     real = estimate(spec.model_copy(update={"fleet": "real"}), lab.suite, store, parallel=1)
     assert (real.seconds, real.fleet, real.runs) == (None, "real", ())
     assert "on this suite on real machines" in real.lines()[-1]
-    assert "earlier runs on machines in memory" in known.lines()[-1]
+    assert "earlier runs on fake machines" in known.lines()[-1]
 
 
 def test_only_runs_under_the_latest_accelerator_tell_what_one_takes(lab: Lab) -> None:

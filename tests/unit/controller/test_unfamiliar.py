@@ -1,4 +1,4 @@
-"""Packages that are nearly the reference phone's are noted, others are not."""
+"""Only packages with names similar to the reference phone's are reported."""
 
 from __future__ import annotations
 

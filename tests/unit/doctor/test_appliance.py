@@ -28,7 +28,7 @@ def test_a_stopped_service_is_a_failure_that_names_it() -> None:
     )
     assert finding.state is State.FAILED
     assert "The hypervisor is exited and does not answer." in finding.cause
-    assert "The prometheus is not there" in finding.cause
+    assert "The prometheus is missing" in finding.cause
     assert "mesocosm up" in finding.resolution
 
 
@@ -68,7 +68,7 @@ def test_machines_that_run_are_well() -> None:
 def test_alerts_that_nobody_is_told_of_are_well_and_say_how_to_send_them() -> None:
     finding = judge_alerts(render_config(Receivers(), "here"), "")
     assert finding.state is State.OK
-    assert "shown on the pages alone" in finding.cause
+    assert "only shown on the pages" in finding.cause
     assert "MESOCOSM_ALERT_WEBHOOK" in finding.resolution
 
 
@@ -76,15 +76,15 @@ def test_doctor_names_where_alerts_go() -> None:
     config = render_config(Receivers("https://hooks.example.org/x"), "here")
     finding = judge_alerts(config, config)
     assert (finding.state, finding.resolution) == (State.OK, "")
-    assert finding.cause == "Alerts go to webhook at hooks.example.org."
+    assert finding.cause == "Alerts are sent to webhook at hooks.example.org."
 
 
 def test_an_alertmanager_with_other_settings_than_the_shells_is_told() -> None:
     running = render_config(Receivers("https://hooks.example.org/x"), "here")
     finding = judge_alerts(render_config(Receivers(), "here"), running)
     assert finding.state is State.WARN
-    assert finding.cause.startswith("Alerts go to webhook at hooks.example.org.")
-    assert "Alerts are shown on the pages alone" in finding.cause
+    assert finding.cause.startswith("Alerts are sent to webhook at hooks.example.org.")
+    assert "Alerts are only shown on the pages" in finding.cause
     assert "mesocosm up" in finding.resolution
 
 
@@ -94,5 +94,5 @@ def test_alerts_that_cannot_be_sent_are_a_failure(
     monkeypatch.setenv("MESOCOSM_ALERT_MAIL_TO", "a@example.org")
     finding = check_alerts(Settings(state_dir=tmp_path))
     assert finding.state is State.FAILED
-    assert "no server for mail" in finding.cause
+    assert "no mail server" in finding.cause
     assert "MESOCOSM_MAIL_HOST" in finding.resolution

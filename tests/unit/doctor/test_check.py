@@ -52,7 +52,7 @@ def test_on_a_busy_host_a_check_without_an_answer_is_slow_and_nothing_is_lacking
     assert hung.is_met
     assert expired.is_met
     assert hung.finding.state is State.WARN
-    busy = "This host is busy (load 9.0 on 2 CPUs), so it may only be slow."
+    busy = "This host is busy (load 9.0 on 2 CPUs), so the check may just be slow."
     assert hung.finding.cause == f"No answer within 0.3 s. {busy}"
     assert expired.finding.cause == f"docker did not end within 8 s and was killed. {busy}"
     hung, expired = ask_all(checks, Settings(), deadline_s=0.3, read_load=lambda: IDLE)

@@ -97,7 +97,7 @@ def test_a_desktop_of_ubuntu_then_debian_then_none(tmp_path: Path, reachable: se
     reachable.add("debian-12")
     fallen_back = check_desktop_archives(settings)
     assert fallen_back.state is State.WARN
-    assert "made of debian-12" in fallen_back.cause
+    assert "built from debian-12" in fallen_back.cause
     reachable.add("ubuntu-22.04")
     assert check_desktop_archives(settings).state is State.OK
 

@@ -39,4 +39,4 @@ def test_a_container_answers_for_the_host_with_what_was_found_there(tmp_path: Pa
     assert findings["adb"].cause.endswith("(found on the host, 2027-01-15 08:00 UTC)")
     assert findings["adb"].resolution == missing.resolution
     assert findings["disk"].cause == "It is here."
-    assert findings["kvm"].cause == "Only the host can tell."
+    assert findings["kvm"].cause == "Not recorded on the host yet."

@@ -1,4 +1,4 @@
-"""The built-in desktop evaluators as a real probe runs them: from memory, in a process of its own."""
+"""The built-in desktop evaluators in a real probe: from memory, in a separate process."""
 
 from __future__ import annotations
 

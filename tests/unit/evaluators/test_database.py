@@ -28,7 +28,7 @@ PENDING, RESERVED = 0x40000000, 0x40000001
 
 
 def _with_journal(folder: Path) -> Path:
-    """Make a database that says "new", with a journal that brings "old" back."""
+    """Create a database with "new" and a journal that restores "old"."""
     path, kept = folder / "a.db", folder / "kept"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE t (name)")

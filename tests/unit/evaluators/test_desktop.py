@@ -29,7 +29,7 @@ SCHEMA = "org.gnome.desktop.interface"
 
 
 class Desktop(Guest):
-    """A Guest whose home is a temporary folder, with windows and settings as told."""
+    """A Guest whose home is a temporary folder, with given windows and settings."""
 
     def __init__(self, home: Path) -> None:
         sessions = Sessions(Identity.own().name)
@@ -288,7 +288,7 @@ def _run_at_import(tree: ast.Module) -> list[Any]:
     return [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
-# What a desktop container without IPv6 has: a loopback interface with its IPv4 address alone.
+# A desktop container without IPv6: a loopback interface with only an IPv4 address.
 WITHOUT_IPV6 = (
     "ip link set lo up; echo 1 > /proc/sys/net/ipv6/conf/lo/disable_ipv6; "
     'exec "$0" -c "from evaluators.desktop.web import ask; '

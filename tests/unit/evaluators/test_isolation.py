@@ -67,7 +67,7 @@ def breaks(session: Session) -> bool:
 
 @evaluator(on="session")
 def mumbles(session: Session) -> bool:
-    """Return something that is no bool."""
+    """Return something that is not a bool."""
     return 1  # type: ignore[return-value]
 
 
@@ -122,7 +122,7 @@ def test_an_evaluator_that_hangs_is_ended_at_its_deadline_and_names_itself() -> 
     outcome = runner.evaluate([Call("a", "hangs")], timeout_s=0.3)[0]
     assert time.monotonic() - start_s < 10
     assert (outcome.met, outcome.cause) == (None, Cause.EVALUATOR)
-    assert outcome.reason == "hangs did not end within 0.3 s and was ended."
+    assert outcome.reason == "hangs did not end within 0.3 s and was killed."
     assert runner.evaluate([Call("b", "prints")], timeout_s=30)[0].met is True
 
 
@@ -134,7 +134,7 @@ def test_an_answer_that_keeps_an_evaluator_busy_is_unmet(
         monkeypatch.setattr(process, "_prefix", tuple)
     tool = builtin_evaluators()["session"]["answer_matches"]
     args: dict[str, Json] = {"pattern": "(a+)+b"}
-    with pytest.raises(CostlyAnswerError, match=r"answer_matches took more than 2 s of CPU time"):
+    with pytest.raises(CostlyAnswerError, match=r"answer_matches used more than 2 s of CPU time"):
         processes.call(tool, view(Session("a" * 60)), args, 60)
     assert processes.call(tool, view(Session("aab")), args, 60) is True
 
@@ -147,7 +147,7 @@ def test_that_node_is_unmet_and_the_others_are_judged() -> None:
     runner = session_runner(Session("a" * 60), builtin_evaluators()["session"])
     rows = runner.evaluate(calls, timeout_s=60)
     assert [row.met for row in rows] == [False, True]
-    assert "over the submitted answer" in rows[0].reason
+    assert "to evaluate the submitted answer" in rows[0].reason
 
 
 def test_an_evaluator_that_hangs_without_an_answer_is_at_fault_itself(

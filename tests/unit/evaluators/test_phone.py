@@ -243,13 +243,13 @@ def test_a_view_whose_time_is_up_reads_nothing_more(shell: TableShell) -> None:
     clock = FakeClock()
     view = PhoneView(shell, timeout_s=5, clock=clock)
     clock.advance(5)
-    with pytest.raises(EvaluationError, match="No time was left"):
+    with pytest.raises(EvaluationError, match="The time limit expired"):
         view.front_activity()
     assert shell.asked == []
 
 
 def read_titles(output: str, *ids: int) -> dict[int, str]:
-    """Read the titles that a provider prints; no row is printed alone."""
+    """Read the titles that a provider prints; no row can be queried separately."""
 
     def query(*args: str) -> str:
         if args[-1] == "_id":

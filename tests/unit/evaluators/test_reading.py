@@ -1,4 +1,4 @@
-"""Where evaluators keep copies of what they read."""
+"""Location of evaluators' copies of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading of optional engines: every way in which it can fail says what to do."""
+"""Loading of optional engines: every failure has a resolution."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sha256(data: bytes) -> str:
 
 @pytest.fixture
 def easyocr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder of files that are no weights, and say that they are those meant."""
+    """Return a folder of files that are not weights, and configure them as weights."""
     monkeypatch.setenv("MESOCOSM_VISION_EASYOCR_DIR", str(tmp_path))
     for name, kind in FILES.items():
         (tmp_path / name).write_bytes(name.encode())

@@ -41,7 +41,7 @@ def test_the_page_of_views_is_up_to_date() -> None:
 
 
 def fault_of(tool: Tool) -> str:
-    """Return what is wrong with an evaluator's docstring; empty when nothing is."""
+    """Return the errors in an evaluator's docstring; empty if there are none."""
     example = example_of(tool)
     if not tool.description.startswith("Return whether "):
         return "the first line does not begin with 'Return whether'"

@@ -263,7 +263,7 @@ def test_no_evaluator_is_begun_after_the_waves_time() -> None:
     runner = HostRunner(tools, lambda _: 5, clock=clock)
     rows = runner.evaluate([Call(name, "is_slow") for name in "abc"], timeout_s=5)
     assert [row.met for row in rows] == [True, True, None]
-    assert rows[2].reason == "the wave's time of 5 s was up before is_slow"
+    assert rows[2].reason == "the time limit of the wave, 5 s, expired before is_slow"
 
 
 # --- the bundle and the catalogue ---
@@ -298,5 +298,5 @@ def test_two_evaluators_of_one_name_are_refused() -> None:
     module = ModuleType(__name__)
     module.__dict__["is_more"] = is_more
     assert list(tools_of([module], kind="evaluator")["session"]) == ["is_more"]
-    with pytest.raises(SpecError, match="two evaluators called 'is_more'"):
+    with pytest.raises(SpecError, match="Duplicate evaluator 'is_more'"):
         tools_of([module, module], kind="evaluator")

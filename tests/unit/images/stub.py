@@ -1,4 +1,4 @@
-"""A recipe for tests, and a program that builds it in a process of its own."""
+"""A recipe for tests, and a program that builds it in its own process."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def write_disk(workdir: Path) -> None:
-    """Make what a stub image holds."""
+    """Create the content of a stub image."""
     (workdir / "disk.img").write_bytes(b"0123456789" * 1000)
     (workdir / "boot").mkdir()
     (workdir / "boot" / "kernel").write_bytes(b"kernel")
 
 
 def write_other(workdir: Path) -> None:
-    """Make another image."""
+    """Create different content."""
     (workdir / "other").write_text("other")
 
 
@@ -36,7 +36,7 @@ def make_nothing(workdir: Path) -> None:
 
 @dataclass
 class StubRecipe:
-    """Writes two files and counts its builds in a file outside the image."""
+    """A recipe that writes two files and counts its builds in a file outside the image."""
 
     log: Path
     name: str = "stub"
@@ -59,12 +59,12 @@ class StubRecipe:
 
     @property
     def builds(self) -> int:
-        """How often it was built, by any process."""
+        """The number of builds, by any process."""
         return len(self.log.read_text().splitlines()) if self.log.exists() else 0
 
 
 def builder_of(state_dir: Path, *recipes: StubRecipe) -> Builder:
-    """Return a builder that knows these recipes only."""
+    """Return a builder with only these recipes."""
     by_name: dict[str, Recipe] = {recipe.name: recipe for recipe in recipes}
     return Builder(Settings(state_dir=state_dir), make=lambda name, _settings: by_name[name])
 

@@ -1,4 +1,4 @@
-"""The emulator's image: the scripts run here with programs that only write down their words."""
+"""The emulator's image: the scripts run with fake programs that log their arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 SCRIPTS = Path(android.__file__).parent
 ARCHIVE = b"an archive"
 IMAGE = "system-images;android-34;google_apis;x86_64"
-# Each writes its words into a log of its own and does the least that the script waits for.
+# Each writes its arguments to its own log and does the minimum that the script waits for.
 PROGRAMS = {
     "adb": 'case "$*" in *boot_completed*) echo 1;; *"cat >>"*) cat >> "$LOGS/key";; esac',
     "emulator": "",
@@ -47,7 +47,7 @@ def stage(tmp_path: Path) -> Path:
 
 
 def perform(stage: Path, script: str, environment: dict[str, str], *, fails: bool = False) -> str:
-    """Run a script and give what each program was asked, in the order of their names."""
+    """Run a script and return the arguments of each program, sorted by name."""
     logs = stage / f"logs-{script}"
     logs.mkdir(exist_ok=True)
     env = {
@@ -60,7 +60,7 @@ def perform(stage: Path, script: str, environment: dict[str, str], *, fails: boo
     result = run(["/bin/sh", str(SCRIPTS / script)], timeout_s=30, env=env)
     assert (result.exit_code != 0) == fails, result
     texts = {path.name: path.read_text() for path in sorted(logs.iterdir())}
-    # The two relays start side by side.
+    # The two relays start in parallel.
     texts["socat"] = "".join(sorted(texts.get("socat", "").splitlines(keepends=True)))
     log_text = "".join(texts[name] for name in sorted(texts))
     return log_text.replace(str(stage), "STAGE") + result.text
@@ -171,11 +171,11 @@ def test_apks_must_be_what_their_checksums_say(tmp_path: Path) -> None:
     sums.write_text(f"{digest}  a.apk\n")
     assert recipe.inputs()["apks"] == {"a.apk": digest}
     (tmp_path / "b.apk").write_bytes(b"two")
-    with pytest.raises(ImageBuildError, match=r"b\.apk is not the file"):
+    with pytest.raises(ImageBuildError, match=r"b\.apk does not match its checksum"):
         recipe.inputs()
     sums.write_text(f"{digest}  a.apk\n{digest}  b.apk\n")
-    with pytest.raises(ImageBuildError, match=r"b\.apk is not the file"):
+    with pytest.raises(ImageBuildError, match=r"b\.apk does not match its checksum"):
         recipe.inputs()
     (tmp_path / "b.apk").unlink()
-    with pytest.raises(ImageBuildError, match=r"lacks b\.apk"):
+    with pytest.raises(ImageBuildError, match=r"does not contain b\.apk"):
         recipe.inputs()

@@ -1,4 +1,4 @@
-"""Debian's archive and Ubuntu's, both stood in for on loopback; apt, dpkg and mmdebstrap are real."""
+"""Fake archives of Debian and Ubuntu on loopback; apt, dpkg and mmdebstrap are real."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def debian(
 
 @pytest.fixture(autouse=True)
 def _no_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host that knows no archives."""
+    """A host without known archives."""
     monkeypatch.setattr(distribution_module, "read_archives", list)
     monkeypatch.setattr("images.firefox.read_archives", list)
 
@@ -146,7 +146,7 @@ def test_an_archive_signed_by_somebody_else_is_refused(
 
 
 def test_a_control_file_without_needs_is_refused() -> None:
-    with pytest.raises(ImageBuildError, match="without version or needs"):
+    with pytest.raises(ImageBuildError, match="without version or dependencies"):
         adapt_control("Package: firefox-esr\nVersion: 1\n")
 
 

@@ -133,7 +133,7 @@ def test_an_interrupted_build_leaves_nothing(tmp_path: Path, recipe: StubRecipe)
 
 def test_a_recipe_that_makes_nothing_is_an_error(tmp_path: Path, recipe: StubRecipe) -> None:
     recipe.work = make_nothing
-    with pytest.raises(ImageBuildError, match="made nothing"):
+    with pytest.raises(ImageBuildError, match="produced nothing"):
         builder_of(tmp_path, recipe).ensure("stub")
 
 
@@ -218,9 +218,9 @@ def _flip(path: Path) -> None:
     ("damage", "message"),
     [
         (lambda path: _flip(path / "disk.img"), "SHA-256"),
-        (lambda path: (path / "disk.img").write_bytes(b"short"), "5 bytes, not 10000"),
-        (lambda path: (path / "boot/kernel").unlink(), "is missing"),
-        (lambda path: (path / "extra").write_text("x"), "does not belong"),
+        (lambda path: (path / "disk.img").write_bytes(b"short"), "5 bytes, expected 10000"),
+        (lambda path: (path / "boot/kernel").unlink(), "missing"),
+        (lambda path: (path / "extra").write_text("x"), "unexpected"),
         (lambda path: (path / MANIFEST).write_text("{"), "manifest"),
     ],
 )
@@ -285,6 +285,18 @@ def test_a_broken_manifest_does_not_hide_the_other_images(
     assert len(rows) == 1
 
 
+def test_a_manifest_of_a_later_version_is_refused_by_name(
+    tmp_path: Path, recipe: StubRecipe
+) -> None:
+    image = builder_of(tmp_path, recipe).ensure("stub")
+    text = (image.path / MANIFEST).read_text()
+    (image.path / MANIFEST).write_text(text.replace('"format": 1', '"format": 2'))
+    with pytest.raises(ImageCorruptError, match="no readable manifest") as caught:
+        read_manifest(image.path)
+    assert "format" in caught.value.details
+    assert "input_value=2" in caught.value.details
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     if os.geteuid() != 0:
@@ -314,7 +326,7 @@ def test_a_full_disk_is_named_and_nothing_half_made_is_left(
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, recipe: StubRecipe) -> None:
     (tmp_path / "images").write_text("a file where the folder should be")
-    with pytest.raises(ImageBuildError, match="No image can be written"):
+    with pytest.raises(ImageBuildError, match="Cannot write images"):
         builder_of(tmp_path, recipe).ensure("stub")
 
 

@@ -53,7 +53,7 @@ def test_a_changed_recipe_is_stale_and_so_is_what_stands_on_it(
     assert states["base"].reason.startswith("Changed since it was built (")
     assert states["base"].reason.endswith("UTC): content.")
     assert states["upper"].currency is Currency.STALE
-    assert states["upper"].reason == "It stands on base:one, which is stale."
+    assert states["upper"].reason == "Its base base:one is stale."
     with pytest.raises(RequirementError, match=r"base:one is stale\. Changed since") as caught:
         require_images(builder, ["upper"])
     assert "mesocosm image build base upper" in caught.value.resolution
@@ -65,7 +65,7 @@ def test_an_image_whose_base_was_built_anew_says_so(builder: Builder, base: Stub
     base.content = "changed"
     base.work = write_other
     builder.ensure("base")
-    assert "base, which it stands on, was built anew since" in judged(builder)["upper"].reason
+    assert "Its base base was rebuilt since" in judged(builder)["upper"].reason
 
 
 def test_a_damaged_image_is_corrupt(builder: Builder) -> None:
@@ -103,7 +103,7 @@ def test_the_list_tells_old_stale_and_missing_images_apart() -> None:
     ]
     states = [
         ImageState("base", "one", Currency.STALE, "Changed."),
-        ImageState("upper", "one", Currency.MISSING, "It was never built here."),
+        ImageState("upper", "one", Currency.MISSING, "It was never built on this host."),
     ]
     shown = with_currency(rows, states)
     assert [row.get("currency", "") for row in shown] == ["old", "stale", "", "", "missing"]

@@ -1,4 +1,4 @@
-"""The exact commands by which Ubuntu desktops are made; their archives are not asked."""
+"""The exact commands that build Ubuntu desktops, without access to their archives."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 
 
 class Recorder:
-    """Notes commands, and leaves what the recipe reads afterwards."""
+    """Record commands, and create the files that the recipe reads afterwards."""
 
     def __init__(self, workdir: Path) -> None:
         self._workdir = workdir

@@ -33,14 +33,14 @@ JAMMY = DISTRIBUTIONS["ubuntu-22.04"]
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    """A real HTTP server that has one archive's InRelease and refuses everything else."""
+    """A real HTTP server that serves one archive's InRelease and refuses everything else."""
     with website(lambda path, _: "" if path.endswith("/dists/jammy/InRelease") else None) as port:
         yield f"http://127.0.0.1:{port}/ubuntu"
 
 
 @pytest.fixture
 def silent() -> Iterator[str]:
-    """A server that takes connections and never answers."""
+    """A server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/ubuntu"
 
@@ -112,7 +112,7 @@ def test_the_mirror_comes_from_settings_then_sources_then_the_same_vendor() -> N
 
 @pytest.fixture
 def _no_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host that knows no archives."""
+    """A host without known archives."""
     monkeypatch.setattr(module, "read_archives", list)
     monkeypatch.setattr(module, "read_default_archive", dict[str, str]().get)
 
@@ -134,7 +134,7 @@ def test_a_host_without_archives_is_told_what_to_set() -> None:
     with pytest.raises(ImageBuildError, match="MESOCOSM_MIRROR_UBUNTU"):
         source_lines(JAMMY, Settings())
     assert check_archive(JAMMY, Settings()) == Reach(
-        ok=False, reason="no archive of ubuntu-22.04 is known"
+        ok=False, reason="the archive of ubuntu-22.04 is not known"
     )
 
 

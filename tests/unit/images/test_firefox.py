@@ -1,4 +1,4 @@
-"""Ubuntu's archive and Mozilla's, both stood in for on loopback; apt and mmdebstrap are real."""
+"""Fake archives of Ubuntu and Mozilla on loopback; apt and mmdebstrap are real."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Reports:
 
 @pytest.fixture(scope="module")
 def keys() -> Iterator[dict[str, SigningKey]]:
-    """Keys that stand in for those of Ubuntu, Mozilla and somebody else."""
+    """Fake keys of Ubuntu, Mozilla and a third party."""
     with tempfile.TemporaryDirectory(prefix="keys-") as home:
         try:
             made = {name: SigningKey(Path(home) / name, name) for name in ("ubuntu", "mozilla")}
@@ -80,14 +80,14 @@ def mozilla(
 
 @pytest.fixture(autouse=True)
 def _no_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host that knows no archives."""
+    """A host without known archives."""
     monkeypatch.setattr(distribution_module, "read_archives", list)
 
 
 def install(
     ubuntu: tuple[Distribution, StandInArchive], firefox: FirefoxSource, folder: Path, *more: str
 ) -> dict[str, str]:
-    """Install with mmdebstrap what would be; gives versions by package."""
+    """Install the packages with mmdebstrap and return versions by package."""
     distribution, archive = ubuntu
     root = folder / "root"
     bootstrap(
@@ -96,7 +96,7 @@ def install(
         root,
         Reports(),
         packages=["hello", *firefox.packages, *more],
-        # Nothing but the named packages: unpacked from outside, as there is no system in there.
+        # Only the named packages, unpacked from outside because the root has no system.
         options=[*firefox.options, "--mode=chrootless"],
         sources=firefox.sources,
         variant="custom",
@@ -163,7 +163,7 @@ def test_an_archive_without_its_key_gives_no_firefox(
     finally:
         kept.rename(key)
     assert firefox.packages == ()
-    assert "cannot be had" in firefox.note
+    assert "could not be fetched" in firefox.note
 
 
 def test_the_archive_comes_from_settings_then_the_hosts_own_sources() -> None:

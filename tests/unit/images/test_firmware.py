@@ -1,4 +1,4 @@
-"""Kernels that ask for firmware, installed without it by apt and mmdebstrap from a stand-in archive."""
+"""Kernels that depend on firmware, installed without it from a fake archive; apt is real."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KERNEL = {"DEBIAN/control": f"Depends: {', '.join(FIRMWARE)}\n"}
 
 @pytest.fixture
 def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StandInArchive]:
-    """Ubuntu's, whose kernel asks for firmware; the host knows no other."""
+    """A fake Ubuntu archive, whose kernel depends on firmware; the host knows no other archive."""
     monkeypatch.setattr(distribution_module, "read_archives", list)
     with tempfile.TemporaryDirectory(prefix="keys-") as home:
         try:
@@ -65,7 +65,7 @@ def test_a_kernel_is_installed_without_the_firmware_it_asks_for(
         root,
         ignore_progress,
         packages=["linux-image-generic"],
-        # Unpacked from outside, as there is no system in there.
+        # Unpacked from outside because the root has no system.
         options=[*(install_options(package) if is_asked_for else ()), "--mode=chrootless"],
         variant="custom",
     )

@@ -1,4 +1,4 @@
-"""noVNC: the pinned package and no other, from npm or the distribution, or a clear no."""
+"""noVNC: only the pinned package, from npm or the distribution, or a clear error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ cp {package} "$4/novnc.tgz"
 
 
 def a_package(folder: Path) -> Path:
-    """Return a package as npm packs it."""
+    """Return a package in npm's format."""
     for name in ("core/rfb.js", "vendor/pako/inflate.js", "docs/API.md"):
         path = folder / "package" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,7 +37,7 @@ def a_package(folder: Path) -> Path:
 
 @pytest.fixture
 def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder of programs that are found before others; apt gives nothing."""
+    """Return a folder of programs that come first in PATH; apt finds nothing."""
     folder = tmp_path / "bin"
     folder.mkdir()
     path = f"{folder}:/usr/bin:/bin"
@@ -73,7 +73,7 @@ def test_another_package_than_the_pinned_one_is_refused(tmp_path: Path, tools: P
     add_tool(tools, "npm", NPM.format(package=a_package(tmp_path)))
     with pytest.raises(ImageBuildError) as caught:
         builder(tmp_path).ensure("novnc")
-    assert "not the package that is pinned" in caught.value.details
+    assert "not the pinned package" in caught.value.details
     assert not any((tmp_path / "state/images/novnc").glob("[0-9a-f]*"))
 
 
@@ -106,4 +106,4 @@ def test_where_nobody_gives_it_both_reasons_are_said(tmp_path: Path) -> None:
         builder(tmp_path).ensure("novnc")
     assert "no registry answers" in caught.value.details
     assert "no archive answers" in caught.value.details
-    assert "pictures" in caught.value.resolution
+    assert "screenshots" in caught.value.resolution

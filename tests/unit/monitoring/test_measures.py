@@ -1,4 +1,4 @@
-"""The log of measures: nothing lost, nothing doubled, whatever happens to writer or reader."""
+"""The log of measures: no line lost or duplicated, whatever happens to writer or reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/metrics.md lists every metric with its labels, and no other."""
+"""docs/metrics.md lists exactly the existing metrics with their labels."""
 
 from __future__ import annotations
 

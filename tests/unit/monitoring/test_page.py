@@ -1,4 +1,4 @@
-"""The page and its server: right figures, escaped text, no script."""
+"""The page and its server: correct figures, escaped text, no script."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_the_page_shows_verdicts_quantiles_and_runs(tmp_path: Path) -> None:
 
 def test_an_appliance_without_runs_has_a_page(tmp_path: Path) -> None:
     with served(tmp_path / "not-there-yet", []) as url:
-        assert "Nothing was rewound yet" in read(url)
+        assert "No rewinds yet" in read(url)
         assert read(f"{url}/healthz") == "ok\n"
         assert ":root" in read(f"{url}/style.css")
 

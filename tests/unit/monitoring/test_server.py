@@ -1,4 +1,4 @@
-"""Who may read the controller's pages, and what it passes on to Prometheus; over real sockets."""
+"""Access to the controller's pages, and forwarding to Prometheus, over real sockets."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_the_address_listened_on_is_allowed_and_a_wildcard_is_no_name() -> None:
 
 @contextmanager
 def upstream(status: int = 200, **headers: str) -> Iterator[str]:
-    """Serve what a request was, as a Prometheus would be asked."""
+    """A fake Prometheus that echoes the request."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

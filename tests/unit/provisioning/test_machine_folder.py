@@ -51,13 +51,14 @@ def test_a_record_of_another_version_or_of_before_there_were_any_is_not_read(
 ) -> None:
     record = desktop_record("desktop-1").model_dump(mode="json")
     old = {key: record[key] for key in ("machine_id", "kind", "backend", "image", "image_digest")}
-    for wrong in (
-        {**record, "schema_version": SCHEMA_VERSION + 1},
-        {**old, "accelerator": "tcg", "details": {"mac": "x"}},
-        {**record, "backend": "unknown"},
+    for wrong, why in (
+        ({**record, "schema_version": SCHEMA_VERSION + 1}, f"version {SCHEMA_VERSION + 1}; this"),
+        ({**old, "accelerator": "tcg", "details": {"mac": "x"}}, "no readable record"),
+        ({**record, "backend": "unknown"}, "damaged"),
     ):
         (folder.path / META).write_text(json.dumps(wrong))
         assert folder.read() is None
+        assert why in folder.describe_record()
 
 
 def test_states_follow_the_table(folder: MachineFolder) -> None:
@@ -99,9 +100,9 @@ def test_what_is_gone_cannot_be_claimed_and_is_not_made_again(tmp_path: Path) ->
 
 def test_a_claim_on_a_folder_that_was_removed_is_not_one_on_its_successor(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
-    first = create_folder(settings, "desktop-1")
+    first = create_folder(settings.machines_dir, "desktop-1")
     first.folder.remove()
-    second = create_folder(settings, "desktop-1")
+    second = create_folder(settings.machines_dir, "desktop-1")
     first.release()
     assert second.folder.is_claimed()
     second.release()

@@ -1,4 +1,4 @@
-"""What may follow what in a machine's life."""
+"""The allowed transitions of a machine's state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run migrations on the connection that `controller.service.state.database` hands over."""
+"""Run migrations on the connection passed by `controller.service.state.database`."""
 
 from alembic import context
 

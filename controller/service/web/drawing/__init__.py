@@ -1,1 +1,1 @@
-"""Drawings that the pages hold as SVG: laid out here, coloured by the style sheet."""
+"""SVG drawings of the pages: laid out here, coloured by the style sheet."""

@@ -1,4 +1,4 @@
-"""Lay series over time out as lines."""
+"""Layout of line charts of series over time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 WIDTH_PX, HEIGHT_PX = 520, 190
 COLOURS = 8
-"""How many classes ``c0`` … the style sheet has."""
+"""Number of colour classes (``c0`` …) in the style sheet."""
 _LEFT_PX, _RIGHT_PX, _TOP_PX, _BOTTOM_PX = 62, 8, 10, 24
 _TICKS = 4
 _DAY_S = 86_400.0
@@ -20,11 +20,11 @@ _DAY_S = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values of one thing over time.
+    """Values over time.
 
     Attributes:
-        label: what it is called.
-        points: seconds since the epoch and value, in order; gaps are where none are.
+        label: name in the legend.
+        points: seconds since the epoch and value, in order; missing points are gaps.
     """
 
     label: str
@@ -33,7 +33,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A series as drawn: the ``d`` of an SVG path, the class of its colour, its last value."""
+    """A drawn series: the ``d`` of an SVG path, the number of its colour class, its last value."""
 
     label: str
     colour: int
@@ -43,7 +43,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A place on an axis, px, and what stands there."""
+    """A position on an axis in px, and its label."""
 
     at: float
     label: str
@@ -51,7 +51,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart with places, px."""
+    """A laid-out chart, in px."""
 
     lines: tuple[Line, ...]
     rows: tuple[Tick, ...]
@@ -66,13 +66,13 @@ class Chart:
 def draw_chart(
     series: Sequence[Series], start_s: float, end_s: float, shown: Callable[[float], str]
 ) -> Chart:
-    """Return where series are drawn; values that are no numbers are gaps.
+    """Lay out a chart of series; non-finite values are gaps.
 
     Args:
-        series: what is drawn.
-        start_s: the left end, seconds since the epoch.
-        end_s: the right end; later than `start_s`.
-        shown: returns a value as people read it.
+        series: series to draw.
+        start_s: left end, seconds since the epoch.
+        end_s: right end; later than `start_s`.
+        shown: formats a value.
     """
     values = [value for curve in series for _, value in curve.points if math.isfinite(value)]
     low, high = min([0.0, *values]), max(values, default=1.0)
@@ -104,7 +104,7 @@ def draw_chart(
 
 
 def _step(span: float) -> float:
-    """Return 1, 2 or 5 times a power of ten, so that a span has about `_TICKS` of them."""
+    """Return 1, 2 or 5 times a power of ten, so that about `_TICKS` steps fit into a span."""
     raw = span / _TICKS
     power = 10.0 ** math.floor(math.log10(raw))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
@@ -117,7 +117,7 @@ def _path(series: Series, place: Callable[[float, float], tuple[float, float]]) 
             is_down = False
             continue
         x, y = place(time_s, value)
-        # A point by itself is a dot: a line of no length has round ends.
+        # A line of zero length with round ends draws an isolated point as a dot.
         parts.append(f"{'L' if is_down else f'M{x:.1f} {y:.1f}L'}{x:.1f} {y:.1f}")
         is_down = True
     return "".join(parts)

@@ -1,4 +1,4 @@
-"""Lay a graph of nodes out in rows, predecessors above their successors."""
+"""Layout of a graph of nodes in rows, with predecessors above their successors."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _SWEEPS = 4
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A node of a graph, as far as a drawing needs it.
+    """A node of a graph to draw.
 
     Attributes:
         id: its name.
-        after: nodes before it.
-        mode: ``once``, ``hold``, ``keep``, or empty where it is not known.
+        after: its predecessors.
+        mode: ``once``, ``hold``, ``keep``, or empty if unknown.
     """
 
     id: str
@@ -35,7 +35,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A node as drawn, px; `label` is its name, shortened where it is long."""
+    """A drawn node, in px; `label` is its name, shortened if it is long."""
 
     id: str
     label: str
@@ -62,7 +62,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A graph with places; sizes in px."""
+    """A laid-out graph; sizes in px."""
 
     width: float
     height: float
@@ -71,10 +71,9 @@ class Drawing:
 
 
 def draw_graph(shapes: Sequence[Shape]) -> Drawing:
-    """Return where nodes and edges are drawn.
+    """Lay out the nodes and edges of a graph.
 
-    Edges to unknown nodes are left out. Nodes without any edge that must stay as they are
-    (``keep``) have a row of their own, the last one.
+    Edges to unknown nodes are omitted. Nodes of mode ``keep`` have a row of their own, the last one.
 
     Args:
         shapes: the nodes, in the task's order; they form no cycle.
@@ -102,7 +101,7 @@ def draw_graph(shapes: Sequence[Shape]) -> Drawing:
 
 
 def _rows(shapes: Sequence[Shape]) -> list[list[str]]:
-    """Return the nodes by the length of the longest path to them; keep nodes come last."""
+    """Group nodes by the length of the longest path to them; ``keep`` nodes come last."""
     known = {shape.id: shape for shape in shapes}
     depths: dict[str, int] = {}
     left = [shape for shape in shapes if shape.mode != "keep"]
@@ -110,7 +109,7 @@ def _rows(shapes: Sequence[Shape]) -> list[list[str]]:
         ready = [
             shape for shape in left if all(name in depths for name in shape.after if name in known)
         ]
-        for shape in ready or left:  # all that is left where there is a cycle after all
+        for shape in ready or left:  # with a cycle: all remaining nodes
             before = [depths[name] for name in shape.after if name in depths]
             depths[shape.id] = max(before, default=-1) + 1
         left = [shape for shape in left if shape.id not in depths]
@@ -123,7 +122,7 @@ def _rows(shapes: Sequence[Shape]) -> list[list[str]]:
 
 
 def _ordered(rows: list[list[str]], shapes: Sequence[Shape]) -> list[list[str]]:
-    """Order each row by where its neighbours are, to have fewer edges cross.
+    """Order each row by the positions of its neighbours, to reduce edge crossings.
 
     Source: Sugiyama, Tagawa, Toda, IEEE Trans. SMC 11 (1981): barycentric ordering.
     """

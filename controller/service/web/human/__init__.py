@@ -1,1 +1,1 @@
-"""Human mode: a person does a task on the live screens, and is judged as an agent is."""
+"""Human mode: a person does a task on the live screens and is evaluated like an agent."""

@@ -1,4 +1,4 @@
-"""The pages of human mode: choose a task, do it, see the verdict."""
+"""Pages of human mode: choose a task, do it, see the verdict."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Short = Annotated[str, Form(max_length=200)]
 def human_desk(request: Request) -> HumanDesk:
     """Return the desk of the application."""
     desk = request.app.state.human_desk
-    assert isinstance(desk, HumanDesk)  # noqa: S101 - set by `make_app_with_pages` alone
+    assert isinstance(desk, HumanDesk)  # noqa: S101 - set only by `make_app_with_pages`
     return desk
 
 
@@ -34,7 +34,7 @@ Desk = Annotated[HumanDesk, Depends(human_desk)]
 
 @router.get("/human")
 def choose_task(around: Around, role: Viewer, desk: Desk) -> HTMLResponse:
-    """Show the tasks that can be done by hand, and those that somebody does."""
+    """Show the tasks that can be done by hand, and the sessions since the start."""
     suites, _ = views.named_suites(around)
     return page("human/human", role=role, around=around, suites=suites, sessions=desk.sessions())
 
@@ -48,7 +48,7 @@ def begin(
     fleet: Annotated[Literal["real", "fake"], Form()] = "real",
     trees: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Begin a task; `task` is SUITE/TASK."""
+    """Start a task; `task` is SUITE/TASK."""
     suite, _, name = task.partition("/")
     known = known_suites(around.settings)
     if suite not in known:
@@ -59,7 +59,7 @@ def begin(
 
 @router.get("/human/{run}", dependencies=[Operating])
 def do_task(run: str, around: Around, role: Viewer, desk: Desk) -> HTMLResponse:
-    """Show the screens to act on."""
+    """Show the screens of a session."""
     session = desk.get(run)
     roles = {name: kind.value for name, kind in session.task.roles.items()}
     return page("human/seat", role=role, around=around, session=session, roles=roles)
@@ -67,13 +67,13 @@ def do_task(run: str, around: Around, role: Viewer, desk: Desk) -> HTMLResponse:
 
 @router.get("/human/{run}/state", dependencies=[Operating])
 def state(run: str, desk: Desk) -> dict[str, Any]:
-    """Return how the trial stands."""
+    """Return the state of the trial."""
     return desk.get(run).describe()
 
 
 @router.get("/human/{run}/screen/{name}", dependencies=[Operating])
 def screen(run: str, name: str, desk: Desk) -> Response:
-    """Return what a machine shows now; no content where the trial is over."""
+    """Return a machine's current screen; no content before the trial starts and after it ends."""
     shown = desk.get(run).picture(name)
     if shown is None:
         return Response(status_code=204)
@@ -82,7 +82,7 @@ def screen(run: str, name: str, desk: Desk) -> Response:
 
 @router.post("/human/{run}/act", dependencies=[Operating])
 def act(run: str, order: ActionOrder, desk: Desk) -> dict[str, Any]:
-    """Carry out one action of the person's."""
+    """Execute one action of the person."""
     session = desk.get(run)
     step = session.act(Action(order.do, order.on, order.args))
     return {"feedback": step.feedback, "done": step.done, **session.describe()}

@@ -1,4 +1,4 @@
-"""Trials whose actions come from a person in front of a page."""
+"""Trials whose actions come from a person on a page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Machine
 
 AGENT = "human"
-"""What results call a person."""
+"""Agent name of people in results."""
 
 MAX_SESSIONS = 4
 _STEP_TIMEOUT_S = 120.0
@@ -41,7 +41,7 @@ _JPEG_QUALITY = 80
 
 
 class PersonDriver:
-    """Lets a person drive an episode, and shows the screens as they are meanwhile."""
+    """Driver that lets a person drive an episode, with access to the current screens."""
 
     def __init__(self) -> None:
         self.turns = HumanDriver(poll_s=0.25)
@@ -49,18 +49,18 @@ class PersonDriver:
         self._episode: Episode | None = None
 
     def drive(self, episode: Episode, observation: Observation) -> None:
-        """Carry out what the person does until the trial is over.
+        """Execute the person's actions until the trial is over.
 
         Raises:
             StoreError: the log cannot be written.
         """
-        # Of the context only the machines are used, and of these only the screens.
+        # Only the screens of the context's machines are used.
         self.machines = dict(episode.oracle_context().machines)
         self._episode = episode
         self.turns.drive(episode, observation)
 
     def left_s(self) -> float | None:
-        """Return what is left of the person's time; None before the start and after the end."""
+        """Return the person's remaining time in seconds; None before the start and after the end."""
         if self._episode is None or self._episode.is_over:
             return None
         return max(0.0, self._episode.time_left_s()[0])
@@ -70,11 +70,11 @@ class HumanSession:
     """One task done by one person; the trial is a run of its own.
 
     Args:
-        folder: of the run.
-        plan: what the run is made of.
-        driver: takes what the person does.
-        fleet: name of the fleet that lends the machines.
-        settings: where machines are.
+        folder: folder of the run.
+        plan: plan of the run.
+        driver: receives the person's actions.
+        fleet: name of the fleet that leases the machines.
+        settings: locate the machines.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class HumanSession:
         self._folder = folder
         self._driver = driver
         self._lock = threading.Lock()
-        self._owed = 1  # what the driver has not returned yet: the first observation, then steps
+        self._pending = 1  # replies the driver has not returned yet: first observation, then steps
         self._cancel = CancelToken()
         self._steps = 0
         self.error: MesocosmError | None = None
@@ -96,7 +96,7 @@ class HumanSession:
 
     @property
     def is_over(self) -> bool:
-        """Whether the trial has ended, and its machines are back."""
+        """Whether the trial has ended and its machines are released."""
         return not self._thread.is_alive()
 
     @property
@@ -108,11 +108,11 @@ class HumanSession:
 
     @property
     def result(self) -> TrialResult | None:
-        """How the trial ended; None while it goes on, or where it could not be begun."""
+        """Result of the trial; None while it runs, or if it could not start."""
         return self._folder.result(self.task.id, 0) if self.is_over else None
 
     def describe(self) -> dict[str, object]:
-        """Return how it stands, for the page."""
+        """Return the state of the session, for the page."""
         result = self.result
         return {
             "phase": self.phase,
@@ -123,11 +123,11 @@ class HumanSession:
         }
 
     def act(self, action: Action) -> Step:
-        """Carry out one action and return what came of it.
+        """Execute one action and return its step.
 
         Raises:
-            UsageError: the trial has not begun, or is over.
-            DeadlineError: it takes too long; it will be carried out all the same.
+            UsageError: the trial has not started, or is over.
+            DeadlineError: the action takes too long; it continues.
         """
         with self._lock:
             if self.phase != "acting":
@@ -135,37 +135,37 @@ class HumanSession:
             try:
                 step = self._exchange(action)
             except TimeoutError as exc:
-                raise DeadlineError("The action is still being carried out.") from exc
+                raise DeadlineError("The action is still running.") from exc
             self._steps = step.observation.step
             return step
 
     def _exchange(self, action: Action) -> Step:
-        """Hand in an action after those that were late; return its step, or the last one of the trial.
+        """Send an action after the pending ones; return its step, or the last one of the trial.
 
         Raises:
-            TimeoutError: it takes too long.
+            TimeoutError: the action takes too long.
         """
-        while self._owed:
+        while self._pending:
             late = self._receive()
             if isinstance(late, Step) and late.done:
                 return late
         self._driver.turns.send([action])
-        self._owed += 1
+        self._pending += 1
         step = self._receive()
         assert isinstance(step, Step)  # noqa: S101 - the observation comes once, first
         return step
 
     def _receive(self) -> Step | Observation:
         received = self._driver.turns.receive(_STEP_TIMEOUT_S)
-        self._owed -= 1
+        self._pending -= 1
         return received
 
     def picture(self, role: str) -> bytes | None:
-        """Return what a machine shows now, as a JPEG; None before the trial's begin and after its end.
+        """Return a machine's current screen as JPEG; None before the trial starts and after it ends.
 
         Raises:
             UnknownNameError: the trial has no such machine.
-            MesocosmError: it cannot be asked.
+            MesocosmError: the machine cannot be reached.
         """
         if role not in self.task.roles:
             raise UnknownNameError.of("screen", role, self.task.roles)
@@ -178,11 +178,11 @@ class HumanSession:
         return out.getvalue()
 
     def cancel(self, reason: str) -> None:
-        """End the trial as cancelled; its machines go back."""
+        """End the trial as cancelled; its machines are released."""
         self._cancel.cancel(reason)
 
     def wait(self) -> None:
-        """Return when the trial is over."""
+        """Block until the trial is over."""
         self._thread.join()
 
     def _work(self, plan: Plan, fleet: str, settings: Settings) -> None:
@@ -197,11 +197,11 @@ class HumanSession:
 
 
 class HumanDesk:
-    """The trials that people do now.
+    """The trials in human mode.
 
     Args:
-        settings: where runs and machines are.
-        stop: set when the service ends; open trials are then cancelled.
+        settings: locate runs and machines.
+        stop: set when the service stops; running trials are then cancelled.
     """
 
     def __init__(self, settings: Settings, stop: threading.Event) -> None:
@@ -214,19 +214,19 @@ class HumanDesk:
     def open(
         self, suite: str, task: str, *, fleet: str, trees: bool, seed: int = 0
     ) -> HumanSession:
-        """Begin a trial.
+        """Start a trial.
 
         Args:
-            suite: its name.
+            suite: name of the suite.
             task: id of one of its tasks.
-            fleet: name of the fleet that lends the machines.
-            trees: accessibility trees are recorded, as for an agent that is shown them.
-            seed: of the task's parameters.
+            fleet: name of the fleet that leases the machines.
+            trees: whether accessibility trees are recorded, as for agents that receive them.
+            seed: seed of the task's parameters.
 
         Raises:
             UnknownNameError: there is no such suite or task.
-            CapacityError: too many people do tasks now.
-            StoreError: its run cannot be made.
+            CapacityError: too many people are doing tasks.
+            StoreError: its run cannot be created.
         """
         driver = PersonDriver()
         agent = CustomSpec(name=AGENT)
@@ -235,7 +235,9 @@ class HumanDesk:
         with self._lock:
             if sum(not entry.is_over for entry in self._sessions.values()) >= MAX_SESSIONS:
                 raise CapacityError(
-                    f"{MAX_SESSIONS} people do tasks already.", queue_length=0, retry_after_s=60
+                    f"{MAX_SESSIONS} people are already doing tasks.",
+                    queue_length=0,
+                    retry_after_s=60,
                 )
             folder = create_run(plan, self._settings.runs_dir)
             session = HumanSession(folder, plan, driver, fleet, self._settings)
@@ -249,7 +251,7 @@ class HumanDesk:
         """Return the trial of a run.
 
         Raises:
-            UnknownNameError: nobody does such a one since the service was started.
+            UnknownNameError: no such trial was started since the service started.
         """
         with self._lock:
             if run not in self._sessions:
@@ -257,11 +259,11 @@ class HumanDesk:
             return self._sessions[run]
 
     def sessions(self) -> list[HumanSession]:
-        """Return the trials since the service was started, the latest first."""
+        """Return the trials since the service started, latest first."""
         with self._lock:
             return list(self._sessions.values())[::-1]
 
     def _watch(self) -> None:
         self._stop.wait()
         for session in self.sessions():
-            session.cancel("The service stops.")
+            session.cancel("The service is stopping.")

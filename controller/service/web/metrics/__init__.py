@@ -1,1 +1,1 @@
-"""The page Metrics: the dashboards' panels, drawn from what Prometheus answers."""
+"""The page Metrics: the dashboards' panels, drawn with data from Prometheus."""

@@ -1,4 +1,4 @@
-"""Ask Prometheus by its HTTP API.
+"""Client of Prometheus' HTTP API.
 
 Source: https://prometheus.io/docs/prometheus/latest/querying/api/
 """
@@ -22,10 +22,10 @@ _MAX_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """One series of an answer.
+    """One series of a query result.
 
     Attributes:
-        labels: that tell it from others.
+        labels: labels of the series.
         points: seconds since the epoch and value, in order.
     """
 
@@ -35,10 +35,10 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """An alert that fires.
+    """A firing alert.
 
     Attributes:
-        name: of its rule.
+        name: name of its rule.
         severity: ``page`` or ``ticket``.
         summary: what happened.
         resolution: what to do.
@@ -53,12 +53,12 @@ class Alert:
 
 
 class Prometheus:
-    """A Prometheus, reached through the controller's page as ``/prometheus``.
+    """A Prometheus server, by default reached through the controller as ``/prometheus``.
 
     Args:
         address: host and port.
-        prefix: of the paths of its API.
-        timeout_s: for each question.
+        prefix: path prefix of its API.
+        timeout_s: timeout of each query.
     """
 
     def __init__(
@@ -74,28 +74,28 @@ class Prometheus:
         """Return the series of an expression over time.
 
         Raises:
-            RequirementError: Prometheus does not answer.
-            UsageError: it refuses the expression.
+            RequirementError: Prometheus does not respond.
+            UsageError: Prometheus rejects the expression.
         """
         window = {"start": start_s, "end": end_s, "step": step_s}
         rows = self._ask("query_range", "result", {"query": expression, **window})
         return [Vector(row["metric"], _points(row["values"])) for row in rows]
 
     def now(self, expression: str) -> list[Vector]:
-        """Return the present values of an expression, one point each.
+        """Return the current values of an expression, one point per series.
 
         Raises:
-            RequirementError: Prometheus does not answer.
-            UsageError: it refuses the expression.
+            RequirementError: Prometheus does not respond.
+            UsageError: Prometheus rejects the expression.
         """
         rows = self._ask("query", "result", {"query": expression})
         return [Vector(row["metric"], _points([row["value"]])) for row in rows]
 
     def firing(self) -> list[Alert]:
-        """Return the alerts that fire, pages first, then the oldest.
+        """Return the firing alerts: severity ``page`` first, then oldest first.
 
         Raises:
-            RequirementError: Prometheus does not answer.
+            RequirementError: Prometheus does not respond.
         """
         rows = self._ask("alerts", "alerts")
         alerts = [_alert(row) for row in rows if row["state"] == "firing"]
@@ -104,7 +104,7 @@ class Prometheus:
     def _ask(
         self, name: str, part: str, values: Mapping[str, object] | None = None
     ) -> list[dict[str, Any]]:
-        """Return the rows of one part of an answer."""
+        """Return the rows of one part of the response data."""
         link = http.client.HTTPConnection(self._address, timeout=self._timeout_s)
         try:
             link.request("GET", f"{self._prefix}/api/v1/{name}?{urlencode(values or {})}")
@@ -114,13 +114,13 @@ class Prometheus:
                 return rows
         except (OSError, http.client.HTTPException, ValueError, TypeError, LookupError) as exc:
             raise RequirementError(
-                f"Prometheus does not answer at {self._address}.",
+                f"Prometheus does not respond at {self._address}.",
                 details=repr(exc),
-                resolution="`mesocosm status` tells whether the controller and Prometheus run.",
+                resolution="Check with `mesocosm status` whether the controller and Prometheus run.",
             ) from exc
         finally:
             link.close()
-        raise UsageError("Prometheus refuses an expression.", details=str(reply.get("error")))
+        raise UsageError("Prometheus rejects the expression.", details=str(reply.get("error")))
 
 
 def _alert(row: dict[str, Any]) -> Alert:

@@ -31,17 +31,17 @@ Window = Literal["1h", "6h", "1d", "7d"]
 WINDOWS_S: dict[str, float] = {"1h": 3600.0, "6h": 21_600.0, "1d": 86_400.0, "7d": 604_800.0}
 _POINTS = 120
 _SCRAPES_S = 60.0
-"""Rates are taken over four scrapes at least."""
+"""Minimum window of rates: four scrapes."""
 
 
 @dataclass(frozen=True, slots=True)
 class PanelView:
-    """A panel as drawn.
+    """A drawn panel.
 
     Attributes:
-        panel: what it shows.
-        figures: label and value, of panels with present numbers.
-        chart: of panels over time.
+        panel: definition of the panel.
+        figures: label and value, for panels with current values.
+        chart: chart, for panels over time.
         trouble: why there is neither.
     """
 
@@ -82,7 +82,7 @@ def metrics(
 def _views(
     board: Dashboard, source: Prometheus, now_s: float, window_s: float
 ) -> tuple[list[PanelView], MesocosmError | None]:
-    """Return the panels, or why Prometheus cannot be asked at all."""
+    """Return the panels, or the error if Prometheus cannot be reached."""
     views = []
     for panel in board.panels:
         try:

@@ -1,4 +1,4 @@
-"""Write values of panels as people read them."""
+"""Formatting of panel values with their units."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _KIB = 1024.0
 
 
 def shown_as(unit: Unit, value: float) -> str:
-    """Return a value with its unit.
+    """Format a value with its unit.
 
     Args:
-        unit: of a panel.
-        value: any number; what is none reads as a dash.
+        unit: unit of the panel.
+        value: any number; infinities and NaN become a dash.
     """
     if not math.isfinite(value):
         return "-"

@@ -1,4 +1,4 @@
-// Show a machine live by noVNC, over plain HTTP; where that ends, pictures go on.
+// Show a machine live with noVNC over plain HTTP; fall back to screenshots when that ends.
 const live = document.querySelector("[data-live]");
 const path = live.dataset.live;
 const screen = live.querySelector("[data-screen-of]");
@@ -6,8 +6,8 @@ const note = live.querySelector("[data-field=note]");
 const control = live.querySelector("[data-control]");
 const picture = document.querySelector("img[data-screen]");
 
-// What noVNC takes in place of a WebSocket: the machine's bytes come in one reply that does not end, the
-// viewer's go out in requests, one after the other.
+// Replacement for noVNC's WebSocket: the machine's bytes arrive in one endless reply, the viewer's are
+// sent in requests, one after the other.
 class Channel {
   binaryType = "arraybuffer";
   protocol = "";
@@ -70,7 +70,7 @@ class Channel {
     if (this.readyState === "closed") return;
     this.readyState = "closed";
     this.#abort.abort();
-    // Later, as a WebSocket does: noVNC is in the middle of its own closing.
+    // Asynchronously, as a WebSocket does: noVNC is still closing.
     setTimeout(() => this.onclose?.({ code: reason ? 1006 : 1000, reason, wasClean: !reason }));
   }
 }
@@ -78,14 +78,14 @@ class Channel {
 let viewer = null;
 function held(isHeld) {
   if (!viewer) return;
-  if (viewer.viewOnly) note.textContent = "Live, to look at.";
-  else if (isHeld) note.textContent = "Live: keys and pointer reach the machine, and nobody else gets it. Shift+Esc gives them back.";
-  else note.textContent = "Live. Keys and pointer do not reach the machine while somebody else has it.";
+  if (viewer.viewOnly) note.textContent = "Live, view only.";
+  else if (isHeld) note.textContent = "Live: you control the machine and nobody else can use it. Shift+Esc releases it.";
+  else note.textContent = "Live. Keys and pointer do not reach the machine while it is in use.";
 }
 function act(isActing) {
   viewer.viewOnly = !isActing;
   control.setAttribute("aria-pressed", String(isActing));
-  control.textContent = isActing ? "Give keys and pointer back" : "Take keys and pointer";
+  control.textContent = isActing ? "Release control" : "Take control";
   held(false);
   if (isActing) viewer.focus();
   else control.focus();
@@ -106,7 +106,7 @@ function connect(RFB) {
     screen.hidden = true;
     picture.hidden = false;
     if (control) control.hidden = true;
-    note.textContent = "The live screen has ended: pictures, about one a second. Load the page anew to try again.";
+    note.textContent = "The live screen has ended; about one screenshot per second. Reload the page to try again.";
   });
 }
 if (control) {
@@ -118,4 +118,4 @@ if (control) {
     act(false);
   }, true);
 }
-import("/static/novnc/core/rfb.js").then((module) => connect(module.default), () => { note.textContent = "noVNC cannot be loaded: pictures, about one a second."; });
+import("/static/novnc/core/rfb.js").then((module) => connect(module.default), () => { note.textContent = "noVNC cannot be loaded; about one screenshot per second."; });

@@ -1,4 +1,4 @@
-// Draw the page anew when a run of the queue changes. Without this file the pages work, too.
+// Refresh the page when a run of the queue changes. The pages also work without this file.
 "use strict";
 let timer = 0;
 async function refresh() {

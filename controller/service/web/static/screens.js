@@ -1,4 +1,4 @@
-// Show the screens that can be seen, again and again; those out of sight are not asked for.
+// Refresh the visible screens repeatedly; screens outside the viewport are not requested.
 "use strict";
 const EVERY_MS = 1500;
 const seen = new Set();
@@ -14,7 +14,7 @@ const watcher = new IntersectionObserver((entries) => {
 });
 for (const image of document.querySelectorAll("img[data-screen]")) watcher.observe(image);
 async function round() {
-  // One after the other, so that a host under load is not asked faster than it answers.
+  // One after the other, so that a host under load gets no requests faster than it replies.
   if (!document.hidden) for (const image of [...seen]) await show(image);
   setTimeout(round, EVERY_MS);
 }

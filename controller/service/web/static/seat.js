@@ -1,4 +1,4 @@
-// Show live screens and send what a person does on them: one action a click, a drag, a pause in typing.
+// Show live screens and send a person's input: one action per click, drag or pause in typing.
 "use strict";
 const seat = document.querySelector(".seat");
 const base = `/human/${seat.dataset.run}`;
@@ -27,9 +27,9 @@ async function send(action) {
   });
   const body = await reply.json();
   field("feedback").textContent = reply.ok ? body.feedback : body.error.brief;
-  if (reply.ok) tell(body);
+  if (reply.ok) showState(body);
 }
-function tell(state) {
+function showState(state) {
   phase = state.phase;
   field("phase").textContent = state.phase;
   field("steps").textContent = state.steps;
@@ -39,7 +39,7 @@ function tell(state) {
 }
 async function watch() {
   const reply = await fetch(`${base}/state`, { credentials: "same-origin" }).catch(() => null);
-  if (reply && reply.ok) tell(await reply.json());
+  if (reply && reply.ok) showState(await reply.json());
   if (!isOver) setTimeout(watch, 1000);
 }
 watch();

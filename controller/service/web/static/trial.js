@@ -1,4 +1,4 @@
-// Step through timelines of trials. The page works without this file, a request a moment.
+// Step through timelines of trials. The page also works without this file, with one request per moment.
 "use strict";
 const GLYPHS = { met: "✓", kept: "✓", active: "○", waiting: "·", undone: "✗", broken: "✗", inconclusive: "?" };
 const PHASES = ["agent", "act", "settle", "observe", "evaluate"];
@@ -62,7 +62,7 @@ class Timeline {
     }
   }
   statesAt(index) {
-    // Forward from where the last drawing was; from the start when going back.
+    // Apply changes forward from the last drawn index; restart when moving back.
     if (!this.states || this.stateIndex > index) { this.states = { ...this.data.start }; this.stateIndex = -1; }
     while (this.stateIndex < index) Object.assign(this.states, this.moments[++this.stateIndex].changes);
     return this.states;
@@ -71,21 +71,21 @@ class Timeline {
     const moment = this.moments[this.index];
     this.range.max = this.moments.length - 1;
     this.range.value = this.index;
-    const say = (name, text) => { const node = this.field(name); if (node) node.textContent = text; };
+    const setText = (name, text) => { const node = this.field(name); if (node) node.textContent = text; };
     const titles = { start: "Start", end: "End", step: `Step ${moment.n}`, refused: `Refused after step ${moment.n}` };
-    say("index", this.index);
-    say("last", this.moments.length - 1);
-    say("title", titles[moment.kind]);
-    say("time", `${new Date(moment.t * 1000).toISOString().replace("T", " ").slice(0, 19)} UTC`);
-    say("action", moment.action ? JSON.stringify(moment.action) : "");
-    say("note", moment.note || "");
-    say("why", moment.kind === "refused" ? moment.why || "" : "");
-    say("met", moment.met ? `met: ${moment.met.join(", ")}` : "");
+    setText("index", this.index);
+    setText("last", this.moments.length - 1);
+    setText("title", titles[moment.kind]);
+    setText("time", `${new Date(moment.t * 1000).toISOString().replace("T", " ").slice(0, 19)} UTC`);
+    setText("action", moment.action ? JSON.stringify(moment.action) : "");
+    setText("note", moment.note || "");
+    setText("why", moment.kind === "refused" ? moment.why || "" : "");
+    setText("met", moment.met ? `met: ${moment.met.join(", ")}` : "");
     const spent = PHASES.filter((name) => moment.seconds && name in moment.seconds);
     const parts = spent.map((name) => `${name} ${moment.seconds[name].toFixed(2)} s`);
     if (moment.tokens) parts.push(`${moment.tokens} tokens`);
-    say("seconds", parts.join(" · "));
-    say("raw", JSON.stringify(moment));
+    setText("seconds", parts.join(" · "));
+    setText("raw", JSON.stringify(moment));
     this.drawGraph();
     this.drawScreens(moment);
     this.drawStrip();
@@ -162,7 +162,7 @@ class Timeline {
     pen.fillRect(Math.min(width - 2, this.index * step), 0, Math.max(2, Math.min(step, 6)), height);
   }
   paint(pen, width, height, colour) {
-    // A column a pixel at most: of many moments in one, the longest is drawn.
+    // At most one column per pixel; of several moments in a column, the longest is drawn.
     const count = this.moments.length;
     const columns = Math.min(count, width);
     const total = (moment) => PHASES.reduce((sum, name) => sum + ((moment.seconds || {})[name] || 0), 0);

@@ -1,1 +1,1 @@
-"""The page of a trial: a timeline to step through, two of them side by side, one as a file."""
+"""The page of a trial: a timeline to step through, two side by side, or one as a file."""

@@ -1,4 +1,4 @@
-"""A timeline as one HTML file that needs no server: style, script, data and pictures in it."""
+"""Export of a timeline as one self-contained HTML file with style, script, data and pictures."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from controller.service.web.trials.timeline import Timeline
 
 MAX_PICTURES_BYTES = 256 << 20
-"""Pictures beyond it are left out, which the file then says."""
+"""Maximum total size of pictures; the file reports how many are omitted."""
 
 _STATIC = Path(__file__).parents[1] / "static"
 _PICTURES = "@@pictures@@"
 
 
 def export_html(view: Mapping[str, Any], blobs: Path) -> Iterator[bytes]:
-    """Return the file in parts.
+    """Yield the file in parts.
 
     Args:
-        view: what the template of a timeline names.
+        view: variables of the timeline's template.
         blobs: folder of the run's pictures.
     """
     timeline: Timeline = view["timeline"]
@@ -37,8 +37,8 @@ def export_html(view: Mapping[str, Any], blobs: Path) -> Iterator[bytes]:
     text = render(
         "trials/export",
         view=view,
-        style=Markup(style),  # noqa: S704 - a file of ours
-        script=Markup(script),  # noqa: S704 - a file of ours
+        style=Markup(style),  # noqa: S704 - our own file
+        script=Markup(script),  # noqa: S704 - our own file
         policy=_policy(style, script),
         left_out=left_out,
         pictures=_PICTURES,
@@ -52,7 +52,7 @@ def export_html(view: Mapping[str, Any], blobs: Path) -> Iterator[bytes]:
 
 
 def _choose(timeline: Timeline, blobs: Path) -> tuple[list[Path], int]:
-    """Return the pictures that the file holds, and the number of those that it does not."""
+    """Return the pictures to include, and the number of omitted ones."""
     digests = dict.fromkeys(
         digest for moment in timeline.moments for digest in moment.screens.values()
     )
@@ -66,7 +66,7 @@ def _choose(timeline: Timeline, blobs: Path) -> tuple[list[Path], int]:
 
 
 def _policy(style: str, script: str) -> str:
-    """Return a policy that admits this very style and script, and nothing from anywhere."""
+    """Return a policy that allows exactly this style and script, and no other sources."""
     return (
         f"default-src 'none'; img-src data:; style-src {_digest(style)}; "
         f"script-src {_digest(script)}; base-uri 'none'; form-action 'none'"

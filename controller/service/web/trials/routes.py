@@ -31,14 +31,14 @@ Reference = Annotated[str, Query(max_length=400)]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The attempt that an address names.
+    """The attempt that a URL names.
 
     Attributes:
         run: the run's folder.
         task: id of the task.
         repeat: from 0.
         attempts: numbers of all attempts at this trial.
-        attempt: the one that was asked for; the last one by default.
+        attempt: the requested attempt; the last one by default.
     """
 
     run: RunFolder
@@ -49,14 +49,14 @@ class Chosen:
 
     @property
     def name(self) -> str:
-        """What files of it are called, without an ending."""
+        """Name of its files, without suffix."""
         return f"{self.run.spec.run}-{self.task}.{self.repeat}-attempt-{self.attempt.number}"
 
     def read(self) -> Timeline:
         """Read its log.
 
         Raises:
-            StoreError: it is damaged.
+            StoreError: the log is damaged.
         """
         return read_timeline(self.run.spec.run, self.task, self.repeat, self.attempt)
 
@@ -69,10 +69,10 @@ def choose(
     around: Around,
     attempt: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
 ) -> Chosen:
-    """Return the attempt that an address names, to those who have signed in.
+    """Return the attempt that a URL names; requires sign-in.
 
     Raises:
-        SignInNeededError: nobody has.
+        SignInNeededError: the viewer is not signed in.
         UnknownNameError: there is no such run, trial or attempt.
     """
     return _choose(around, run, task, repeat, attempt)
@@ -85,7 +85,7 @@ Trial = Annotated[Chosen, Depends(choose)]
 def one_trial(
     trial: Trial, around: Around, role: Viewer, *, at: Index = None, beside: Reference = ""
 ) -> HTMLResponse:
-    """Show a trial as a timeline; with another one beside it where that is asked for."""
+    """Show a trial as a timeline, optionally side by side with another one."""
     timelines = [trial.read()]
     if beside:
         timelines.append(_find_reference(around, beside).read())
@@ -103,7 +103,7 @@ def one_trial(
 
 @router.get(f"{_TRIAL}/moments")
 def more_moments(trial: Trial, *, first: Index = 0) -> dict[str, Any]:
-    """Return the moments of a trial from one on, for a page that follows it."""
+    """Return the moments of a trial from an index on, for a page that follows it."""
     return trial.read().data(first=first or 0)
 
 
@@ -134,10 +134,10 @@ def video(
 
 
 def describe(timeline: Timeline, at: int | None) -> dict[str, Any]:
-    """Return what the template of a timeline names.
+    """Return the variables of the timeline's template.
 
     Args:
-        timeline: of an attempt.
+        timeline: timeline of an attempt.
         at: index of the moment shown first; the last one by default.
     """
     last = max(0, len(timeline.moments) - 1)
@@ -165,22 +165,22 @@ def _choose(around: Surroundings, run: str, task: str, repeat: int, number: int 
 
 
 def _find_reference(around: Surroundings, reference: str) -> Chosen:
-    """Return the trial that a text such as ``RUN/TASK/REPEAT`` names, with its last attempt.
+    """Return the last attempt of the trial with a reference ``RUN/TASK/REPEAT``.
 
     Raises:
-        UnknownNameError: there is none.
+        UnknownNameError: there is no such trial.
     """
     run, _, rest = reference.partition("/")
     task, _, repeat = rest.rpartition("/")
     if not (task and repeat.isdecimal()):
         raise UnknownNameError(
-            f"{reference!r} names no trial.", resolution="A trial is named RUN/TASK/REPEAT."
+            f"{reference!r} does not name a trial.", resolution="Use the form RUN/TASK/REPEAT."
         )
     return _choose(around, run, task, int(repeat), None)
 
 
 def _others(around: Surroundings, trial: Chosen) -> list[str]:
-    """Return trials of the same task that can be looked at beside one, the latest first."""
+    """Return other trials of the same task for a side-by-side view, latest first."""
     suite, own = trial.run.spec.suite.name, (trial.run.spec.run, trial.repeat)
     others: list[str] = []
     for row in reversed(list_runs(around.store)):

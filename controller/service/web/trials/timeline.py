@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 PHASES = ("agent", "act", "settle", "observe", "evaluate")
-"""What the time of a step is spent on, in order."""
+"""Phases of a step, in order."""
 
 _SHOWN = ("screens", "trees", "action", "note", "why", "met", "seconds", "tokens", "changes")
 _KINDS = {"observation": "start", "step": "step", "refused": "refused", "end": "end"}
@@ -26,21 +26,21 @@ _KINDS = {"observation": "start", "step": "step", "refused": "refused", "end": "
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What is shown at one place of the timeline.
+    """One moment of the timeline.
 
     Attributes:
         kind: ``start``, ``step``, ``refused`` or ``end``.
-        number: of the last action carried out.
+        number: number of the last executed action.
         time_s: seconds since the epoch.
         screens: digest of each role's picture.
-        trees: digest of each role's accessibility tree, where the agent was shown it.
-        action: what was done or refused; None without one.
+        trees: digest of each role's accessibility tree, if the agent received it.
+        action: the executed or refused action; None if there is none.
         note: the agent's own text.
-        why: why it was refused, or why the trial ended.
-        met: nodes newly met.
-        seconds: spent, by phase.
-        tokens: of the model, in both directions.
-        changes: state of each node that differs from the moment before.
+        why: why the action was refused, or why the trial ended.
+        met: newly met nodes.
+        seconds: time spent, by phase.
+        tokens: prompt and completion tokens of the model.
+        changes: state of each node that differs from the previous moment.
     """
 
     kind: str
@@ -57,7 +57,7 @@ class Moment:
     trees: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON for the page's script; what is empty is left out."""
+        """Return the moment as JSON for the page's script, without empty fields."""
         row: dict[str, Any] = {"kind": self.kind, "n": self.number, "t": self.time_s}
         for name in _SHOWN:
             if value := getattr(self, name):
@@ -74,14 +74,14 @@ class Timeline:
         task: id of the task.
         repeat: from 0.
         attempt: from 1.
-        instruction: what the agent was told; empty in logs of old versions.
-        agent: its name.
+        instruction: the agent's instruction; empty in logs of old versions.
+        agent: name of the agent.
         moments: in order.
-        shapes: nodes of its graph.
+        shapes: nodes of the graph.
         start: state of each node before the first step.
         videos: name of each role's recording.
         video_s: when recording began, seconds since the epoch.
-        end: the line of type ``end``; None while there is none.
+        end: log line of type ``end``; None if there is none yet.
     """
 
     run: str
@@ -99,27 +99,27 @@ class Timeline:
 
     @property
     def path(self) -> str:
-        """The address of its trial's page, without the attempt."""
+        """URL path of the trial's page, without the attempt."""
         return f"/runs/{self.run}/trials/{quote(self.task, safe='')}/{self.repeat}"
 
     @property
     def result(self) -> Mapping[str, Any] | None:
-        """How it ended; None when it did not."""
+        """Result of the attempt; None if it has not ended."""
         return None if self.end is None else self.end["result"]
 
     @property
     def has_edges(self) -> bool:
-        """Whether the log tells the order of the nodes; old logs do not."""
+        """Whether the log has the order of the nodes; old logs do not."""
         return any(shape.mode for shape in self.shapes)
 
     @property
     def roles(self) -> list[str]:
-        """The roles of which there are pictures."""
+        """Roles that have pictures."""
         return sorted({role for moment in self.moments for role in moment.screens})
 
     @property
     def highlights(self) -> list[int]:
-        """Indexes of the moments at which a node was met or an action was refused."""
+        """Indexes of the moments with newly met nodes, refused actions, or the end."""
         rows = enumerate(self.moments)
         return [index for index, moment in rows if moment.met or moment.kind in {"refused", "end"}]
 
@@ -131,10 +131,10 @@ class Timeline:
         return states
 
     def data(self, *, first: int = 0) -> dict[str, Json]:
-        """Return what the page's script steps through, as JSON.
+        """Return the data for the page's script, as JSON.
 
         Args:
-            first: moments before it are left out.
+            first: index of the first moment to include.
         """
         return {
             "run": self.run,
@@ -149,7 +149,7 @@ class Timeline:
 
 
 def read_timeline(run: str, task: str, repeat: int, attempt: Attempt) -> Timeline:
-    """Read an attempt at a trial.
+    """Read the timeline of an attempt.
 
     Raises:
         StoreError: its log is damaged.
@@ -176,7 +176,7 @@ def read_timeline(run: str, task: str, repeat: int, attempt: Attempt) -> Timelin
 
 
 def embed(value: Json) -> Markup:
-    """Return a value for a ``<script type="application/json">``, which nothing in it can end."""
+    """Return JSON for a ``<script type="application/json">`` that cannot close the element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c"))  # noqa: S704 - no markup is left in it
 
@@ -188,7 +188,7 @@ def _moments(events: Sequence[dict[str, Any]], start: Mapping[str, str]) -> Iter
         kind = _KINDS.get(event["type"])
         if kind is None:
             continue
-        # What the agent was shown then is the next line.
+        # The next line has what the agent received.
         trees = next(iter(events[index + 1 : index + 2]), {}).get("trees", {})
         screens, number = event.get("screens", screens), event.get("n", number)
         changes = _changes(event, states)
@@ -226,7 +226,7 @@ def _changes(event: Mapping[str, Any], states: Mapping[str, str]) -> dict[str, s
 
 
 def _shapes(begin: Mapping[str, Any], events: Iterable[Mapping[str, Any]]) -> tuple[Shape, ...]:
-    """Return the nodes as the log's first line has them, else their names alone."""
+    """Return the nodes from the log's first line; in old logs only their names."""
     if nodes := begin.get("nodes"):
         return tuple(Shape(name, tuple(row["after"]), row["mode"]) for name, row in nodes.items())
     graphs = (event["graph"]["nodes"] for event in events if event.get("graph"))

@@ -1,4 +1,4 @@
-"""An evaluator of this suite's own: what a zip archive really holds, where names could deceive."""
+"""This suite's evaluator: checks the content of a zip archive, not only the names in it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedErro
 
 @evaluator(on="desktop")
 def zip_holds(guest: Guest, path: str, member: str, original: str) -> bool:
-    """Return whether a file in a zip archive has the content of an original, byte by byte.
+    """Return whether a file in a zip archive is identical to an original, byte by byte.
 
     Example:
         ``{on: desktop, check: zip_holds, with: {path: ~/a.zip, member: a.png, original: /srv/a.png}}``
 
     Args:
         guest: the desktop.
-        path: of the archive.
-        member: the file's name in it, with its folders.
-        original: path of the original, out of the agent's reach.
+        path: path of the archive.
+        member: name of the file in the archive, including folders.
+        original: path of the original, which the agent cannot change.
     """
     wanted = read_bytes(guest, original)
     if wanted is None:
@@ -36,10 +36,10 @@ def zip_holds(guest: Guest, path: str, member: str, original: str) -> bool:
             return False
         try:
             with zipfile.ZipFile(file) as archive:
-                found = [each for each in archive.infolist() if each.filename == member]
-                # A member is unpacked only where it says that it has the original's size.
-                return [each.file_size for each in found] == [len(wanted)] and (
-                    archive.read(found[0]) == wanted
+                members = [info for info in archive.infolist() if info.filename == member]
+                # Only unpack a member whose declared size is the original's.
+                return [info.file_size for info in members] == [len(wanted)] and (
+                    archive.read(members[0]) == wanted
                 )
         except _BROKEN:
             return False

@@ -33,7 +33,7 @@ ARGS = {"path": "~/a.zip", "member": "a.png", "original": "/srv/a.png"}
 
 
 def zipped(method: int = zipfile.ZIP_STORED, **members: bytes) -> bytes:
-    """Return an archive; ``_`` in names of members is a dot."""
+    """Return an archive; ``_`` in member names stands for a dot."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", method) as archive:
         for name, data in members.items():

@@ -1,4 +1,4 @@
-"""Actions of this suite; they run on the host and are offered to agents in all its tasks."""
+"""Actions of this suite; they run on the host and are available to agents in all its tasks."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def run_command(machine: Machine, command: str) -> None:
 
     Args:
         machine: the desktop.
-        command: one line.
+        command: a single line.
     """
     machine.input.text(f"{command}\n")

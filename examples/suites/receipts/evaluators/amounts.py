@@ -1,4 +1,4 @@
-"""Amounts of money in texts."""
+"""Parsing of amounts of money."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ _AMOUNT = re.compile(r"\d+\.\d{2}(?!\d)")
 
 
 def last_amount(text: str) -> Decimal | None:
-    """Return the last amount with two decimals in a text; None when there is none."""
+    """Return the last amount with two decimals in a text, or None."""
     amounts = _AMOUNT.findall(text)
     return Decimal(amounts[-1]) if amounts else None

@@ -23,5 +23,5 @@ def answer_is_amount(session: SessionView, amount: str) -> bool:
         session: holds the answer.
         amount: with two decimals.
     """
-    found = last_amount(session.answer or "")
-    return found is not None and found == last_amount(amount)
+    answered = last_amount(session.answer or "")
+    return answered is not None and answered == last_amount(amount)

@@ -1,4 +1,4 @@
-"""Evaluators of desktops; they run in guests: Python 3.9 and its standard library."""
+"""Desktop evaluators; they run in guests with Python 3.9 and its standard library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def receipts_total_is(guest: Guest, folder: str, report: str) -> bool:
     """Return whether a report states the sum of the amounts of all receipts in a folder.
 
-    A folder without receipts, or a receipt without an amount, is unmet.
+    It does not if the folder has no receipts or a receipt has no amount.
 
     Example:
         ``{on: desktop, check: receipts_total_is, with: {folder: ~/Receipts, report: ~/total.txt}}``

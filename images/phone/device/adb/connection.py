@@ -50,11 +50,11 @@ class Connection:
     """Serve one host.
 
     Args:
-        sock: connected to it; owned from now on.
-        banner: describes the phone, such as ``device::ro.product.name=...``.
-        keys: returns the known public keys; without any, nobody can connect.
-        serve: starts a service on a stream; False at once for unknown ones.
-        budget: memory for what hosts sent and no service has read.
+        sock: connection to the host; this object takes ownership.
+        banner: description of the phone, such as ``device::ro.product.name=...``.
+        keys: returns the known public keys; without keys, nobody can connect.
+        serve: starts a service on a stream; returns False immediately for unknown services.
+        budget: memory for received data that no service has read.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Connection:
         self._token = b""
         self._signatures = 0
         self.at_end: list[Callable[[], None]] = []
-        """Called once each when the connection ends."""
+        """Functions called when the connection ends."""
 
     def run(self) -> None:
         """Exchange messages until either side ends the connection; never raises."""
@@ -94,34 +94,34 @@ class Connection:
                 check = self._host_version < VERSION_SKIP_CHECKSUM
                 self._take(receive(self._sock, max_bytes=limit, check=check))
         except AdbProtocolError as exc:
-            sys.stderr.write(f"adb: a host was refused: {exc}\n")
+            sys.stderr.write(f"adb: refused a host: {exc}\n")
         except (ConnectionEndedError, OSError):
             pass
         finally:
             self.close()
 
     def close(self) -> None:
-        """End it with all its streams; harmless twice."""
+        """End the connection with all its streams; idempotent."""
         self.disconnect()
         self._sock.close()
         self._end_streams()
 
     def disconnect(self) -> None:
-        """Make `run` return; from any thread."""
+        """Make `run` return; thread-safe."""
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
 
     def open(self, destination: str) -> Stream | None:
-        """Open a stream to the host, such as to ``tcp:8000`` there; None when there are too many.
+        """Open a stream to the host, such as to ``tcp:8000`` there; None if there are too many.
 
-        The host's refusal ends the stream.
+        If the host refuses, the stream ends.
         """
         if not self._is_online:
             return None
         stream = self._add_stream(0, 0)
         if stream is not None:
-            lent = WINDOW_BYTES if self._has_delayed_acks else 0
-            self.send(Message(OPEN, stream.local_id, lent, destination.encode() + b"\0"))
+            credit_bytes = WINDOW_BYTES if self._has_delayed_acks else 0
+            self.send(Message(OPEN, stream.local_id, credit_bytes, destination.encode() + b"\0"))
         return stream
 
     def _end_streams(self) -> None:
@@ -134,7 +134,7 @@ class Connection:
             end()
 
     def send(self, message: Message) -> None:
-        """Send one message; a host that is gone, or reads nothing for 30 s, ends the connection."""
+        """Send one message; end the connection if the host is gone or reads nothing for 30 s."""
         header = encode_header(message, with_checksum=self._version < VERSION_SKIP_CHECKSUM)
         with self._send_lock, contextlib.suppress(OSError):
             try:
@@ -156,7 +156,7 @@ class Connection:
 
     def _take_connect(self, message: Message) -> None:
         if not message.payload.startswith(b"host:") or message.arg0 < VERSION_MIN:
-            raise AdbProtocolError("this is no host, or too old a one")
+            raise AdbProtocolError("the peer is not a host, or too old")
         self._is_online = False
         self._end_streams()
         self._host_version = min(message.arg0, VERSION_SKIP_CHECKSUM)
@@ -172,7 +172,7 @@ class Connection:
 
     def _take_auth(self, message: Message) -> None:
         if not self._token:
-            raise AdbProtocolError("an answer to no question")
+            raise AdbProtocolError("an unsolicited answer")
         if message.arg0 == AUTH_SIGNATURE:
             self._signatures += 1
             if self._signatures > _MAX_SIGNATURES:
@@ -183,8 +183,8 @@ class Connection:
                 self._ask_signature()
         elif message.arg0 != AUTH_PUBLIC_KEY:
             raise AdbProtocolError(f"unknown kind of authorization {message.arg0}")
-        # A key that is offered is never taken: nobody is there to confirm it. The connection stays
-        # open until it times out, so that the host's adb shows the phone as "unauthorized".
+        # An offered key is never accepted, because nobody can confirm it. The connection stays open
+        # until it times out, so that the host's adb shows the phone as "unauthorized".
 
     def _go_online(self) -> None:
         self._token = b""
@@ -193,7 +193,7 @@ class Connection:
         self._version = self._host_version
         self._is_online = True
         self._sock.settimeout(None)
-        # SO_SNDTIMEO bounds sends only; the timeout of a Python socket would bound reads too.
+        # SO_SNDTIMEO limits only sends; the timeout of a Python socket would also limit reads.
         seconds = int(_SEND_TIMEOUT_S).to_bytes(8, "little") + bytes(8)
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, seconds)
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -202,7 +202,8 @@ class Connection:
         name = message.payload.split(b"\0", 1)[0].decode(errors="surrogateescape")
         if message.arg0 == 0:
             raise AdbProtocolError("a stream without an id")
-        # With delayed acknowledgements the host lends bytes at once, without them it may not.
+        # With delayed acknowledgements the host grants credit immediately; without them it must
+        # not.
         is_odd = self._has_delayed_acks != bool(message.arg1)
         stream = None if is_odd else self._add_stream(message.arg0, message.arg1)
         if stream is None:
@@ -249,6 +250,6 @@ class Connection:
 
 
 def _features(banner: bytes) -> list[str]:
-    """Return the features that a banner names."""
+    """Return the features in a banner."""
     match = re.search(rb"features=([^;\0]*)", banner)
     return match[1].decode(errors="replace").split(",") if match else []

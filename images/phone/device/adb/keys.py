@@ -1,4 +1,4 @@
-"""Authenticate hosts: RSA signatures against the public keys that this phone knows.
+"""Authenticate hosts: verify RSA signatures with this phone's known public keys.
 
 Source: AOSP ``adb/client/auth.cpp`` and ``libcrypto_utils/android_pubkey.c``: a key file's line
 is base64 of {words, n0inv, modulus, R², exponent}, little endian; the token of 20 bytes is signed
@@ -22,14 +22,14 @@ _SHA1_PREFIX = bytes.fromhex("3021300906052b0e03021a05000414")
 
 
 class PublicKey(NamedTuple):
-    """An RSA key of 2048 bits."""
+    """A 2048-bit RSA key."""
 
     modulus: int
     exponent: int
 
 
 def parse_key(line: str) -> PublicKey | None:
-    """Read one line of an ``adbkey.pub`` or ``adb_keys`` file; None when it is no key."""
+    """Parse a line of an ``adbkey.pub`` or ``adb_keys`` file; return None if it is not a key."""
     fields = line.split()
     if not fields:
         return None
@@ -44,7 +44,7 @@ def parse_key(line: str) -> PublicKey | None:
 
 
 def parse_keys(lines: Iterable[str]) -> tuple[PublicKey, ...]:
-    """Read all keys of a file's lines, the broken ones left out."""
+    """Parse the keys in a file's lines, skipping invalid lines."""
     return tuple(key for line in lines if (key := parse_key(line)) is not None)
 
 
@@ -52,9 +52,9 @@ def is_signed(token: bytes, signature: bytes, keys: Iterable[PublicKey]) -> bool
     """Return whether a known key signed the token.
 
     Args:
-        token: the 20 random bytes that were sent out.
-        signature: what came back.
-        keys: the known ones.
+        token: the 20 random bytes that were sent.
+        signature: the received signature.
+        keys: the known keys.
     """
     if len(signature) != _MODULUS_BYTES:
         return False

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_CONNECTIONS = 32
 UNREAD_BYTES = 32 << 20
-"""The most bytes from all hosts that no service has read yet."""
+"""Maximum number of unread bytes from all hosts."""
 
 _BANNER_PROPERTIES = ("ro.product.name", "ro.product.model", "ro.product.device")
 
@@ -37,8 +37,8 @@ class AdbServer:
 
     Args:
         config: port and known keys.
-        properties: of the phone, for the banner.
-        services: what hosts may open.
+        properties: properties of the phone, for the banner.
+        services: services that hosts may open.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class AdbServer:
         self._listener.stop()
 
     def disconnect_all(self) -> None:
-        """End the connections of all hosts; they may come again."""
+        """End the connections of all hosts, which may reconnect."""
         with self._lock:
             connections = list(self._connections)
         for connection in connections:

@@ -1,4 +1,4 @@
-"""Services that a host may open: shells, programs, files, sockets, the screen, reboot.
+"""Services that a host can open: shells, programs, files, sockets, the screen, reboot.
 
 Source: AOSP ``packages/modules/adb/daemon/services.cpp`` and ``SERVICES.TXT``.
 """
@@ -42,7 +42,7 @@ FEATURES = (
 
 MAX_SERVICES = 128
 MAX_SCREENS = 4
-"""The most readers of the framebuffer at once: each holds 10 MiB."""
+"""Maximum number of concurrent framebuffer readers, of which each uses 10 MiB."""
 
 # Source: AOSP framebuffer_service.cpp: version 2, 32 bits a pixel, sRGB, size, width, height,
 # then offset and length in bits of red, blue, green and alpha.
@@ -52,12 +52,12 @@ _NOT_ROOT = "adbd not running as root\n"
 
 
 class Services:
-    """Open services by name.
+    """Factory of services by name.
 
     Args:
-        environment: where commands run.
-        phone: whose screen is read.
-        machine: what is started anew.
+        environment: environment of commands.
+        phone: phone whose screen is read.
+        machine: machine to reboot.
     """
 
     def __init__(self, environment: ShellEnvironment, phone: Phone, machine: PhoneMachine) -> None:
@@ -71,7 +71,7 @@ class Services:
         self._reverses: dict[Connection, Reverses] = {}
 
     def serve(self, name: str, stream: Stream, host: Connection) -> bool:
-        """Start a service on a stream; return False when it is unknown, or too many run."""
+        """Start a service on a stream; return False if it is unknown or too many are running."""
         work = self._find(name, stream, host)
         if work is None or not self._places.acquire(blocking=False):
             return False
@@ -183,7 +183,7 @@ def _say(stream: Stream, text: str) -> None:
 
 
 def _track_nothing(stream: Stream) -> None:
-    """Report that no process can be debugged, as on every user build, and keep the stream open."""
+    """Report that no process is debuggable, as on every user build, and keep the stream open."""
     stream.write(b"0000")
     while stream.read():
         pass

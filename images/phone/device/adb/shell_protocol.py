@@ -1,4 +1,4 @@
-"""Packets of the second shell protocol: a byte of id, four of length, data.
+"""Packets of shell protocol v2: one byte of ID, four bytes of length, data.
 
 Source: AOSP ``packages/modules/adb/shell_protocol.h``.
 """
@@ -30,16 +30,16 @@ def encode(kind: int, data: bytes) -> bytes:
 
 
 class PacketReader:
-    """Split a byte stream into packets."""
+    """Splitter of a byte stream into packets."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Packet]:
-        """Add bytes and yield the packets that they complete.
+        """Process bytes and yield the packets that they complete.
 
         Raises:
-            ValueError: a packet is longer than any host sends.
+            ValueError: a packet is longer than hosts send.
         """
         self._buffer += data
         while len(self._buffer) >= _HEAD.size:

@@ -1,9 +1,9 @@
-"""Forward hosts to sockets of the phone, and ports of the phone to hosts.
+"""Forward connections of hosts to sockets of the phone, and ports of the phone to hosts.
 
 Source: AOSP ``packages/modules/adb/socket_spec.cpp``, ``adb.cpp`` (``handle_forward_request``) and
 ``SERVICES.TXT``: ``tcp:PORT``, ``local:PATH``, ``localabstract:NAME``, ``localreserved:NAME``,
-``localfilesystem:PATH``; the answers of ``reverse:`` are ``OKAY``, or ``FAIL`` or nothing before
-four hexadecimal digits of length and words.
+``localfilesystem:PATH``; the answers of ``reverse:`` are ``OKAY``, or a text with a length of four
+hexadecimal digits, with or without ``FAIL`` before it.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _MAX_PORT = 0xFFFF
 
 
 class Place(NamedTuple):
-    """The socket that a specification names: family and address."""
+    """A socket address: family and address."""
 
     family: socket.AddressFamily
     address: tuple[str, int] | str | bytes
 
 
 def parse_place(spec: str, resolve: Callable[[str], Path]) -> Place | None:
-    """Parse a socket's specification; return None when this phone does not support it.
+    """Parse a socket specification; return None if this phone does not support it.
 
     Args:
         spec: such as ``tcp:8000``.
@@ -45,7 +45,7 @@ def parse_place(spec: str, resolve: Callable[[str], Path]) -> Place | None:
     """
     kind, _, name = spec.partition(":")
     if kind == "tcp":
-        # "tcp:PORT", and "tcp:PORT:HOST" with any host but the phone itself refused.
+        # "tcp:PORT", or "tcp:PORT:HOST", where HOST must be the phone itself.
         port, _, host = name.partition(":")
         is_here = host in {"", "localhost", _LOOPBACK}
         is_port = port.isascii() and port.isdigit() and int(port) <= _MAX_PORT
@@ -62,7 +62,7 @@ def parse_place(spec: str, resolve: Callable[[str], Path]) -> Place | None:
 
 
 def connect(place: Place, stream: Stream) -> None:
-    """Join a stream to a socket of the phone until either ends; refuse it when nobody listens."""
+    """Join a stream to a socket of the phone until either ends; refuse it if nobody listens."""
     sock = socket.socket(place.family, socket.SOCK_STREAM)
     try:
         sock.settimeout(_CONNECT_TIMEOUT_S)
@@ -77,7 +77,7 @@ def connect(place: Place, stream: Stream) -> None:
 
 
 def join(sock: socket.socket, stream: Stream) -> None:
-    """Pass bytes between a socket and a stream until either ends; closes both."""
+    """Forward bytes between a socket and a stream until either ends, then close both."""
     reader = threading.Thread(target=_to_socket, args=(stream, sock), name="adb-join", daemon=True)
     try:
         reader.start()
@@ -99,10 +99,10 @@ def _to_socket(stream: Stream, sock: socket.socket) -> None:
 
 
 class Reverses:
-    """Ports of the phone that lead to one host.
+    """Ports of the phone that are forwarded to one host.
 
     Args:
-        host: its connection; they end with it.
+        host: connection of the host, with which they end.
         resolve: returns the real path of a phone's path.
     """
 

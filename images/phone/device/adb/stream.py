@@ -1,8 +1,8 @@
-"""One of the byte streams of a connection, with flow control.
+"""A byte stream of a connection, with flow control.
 
-Source: AOSP ``packages/modules/adb/protocol.txt``, *delayed acks*: with them each side lends the
-other a number of bytes and returns what it has processed; without them one message is in
-flight each way.
+Source: AOSP ``packages/modules/adb/protocol.txt``, *delayed acks*: with them each side grants the
+    other a credit in bytes and renews it for processed data; without them one message is in flight
+    in each direction.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 MAX_PENDING_BYTES = 4 << 20
-"""The most unread bytes of one stream: what adb 29 still sends when it closes one."""
+"""Maximum unread bytes of a stream: the amount that adb 29 still sends when closing it."""
 
 WINDOW_BYTES = 1 << 20
-"""What a host is lent at the start of a stream with delayed acknowledgements."""
+"""Initial credit of a host for a stream with delayed acknowledgements."""
 
 _COUNT = struct.Struct("<i")
 
@@ -31,10 +31,10 @@ class StreamClosedError(Exception):
 
 
 class Budget:
-    """Memory that all streams of a phone share for data that no service has read.
+    """Memory shared by all streams of a phone for unread data.
 
     Args:
-        size_bytes: of it.
+        size_bytes: size of the memory.
     """
 
     def __init__(self, size_bytes: int) -> None:
@@ -43,11 +43,11 @@ class Budget:
 
     @property
     def left_bytes(self) -> int:
-        """Bytes that are not reserved."""
+        """Number of unreserved bytes."""
         return self._left_bytes
 
     def take(self, count: int) -> bool:
-        """Reserve bytes; return False, and reserve nothing, when there are not enough."""
+        """Reserve bytes; if there are not enough, reserve nothing and return False."""
         with self._lock:
             if count > self._left_bytes:
                 return False
@@ -63,21 +63,21 @@ class Budget:
 class Stream:
     """The device's end of a stream.
 
-    A `write` waits until the host may be sent more; what the host sends is acknowledged when a
-    service has read it, so neither side can fill the other's memory. Only a host that closes a
-    stream sends what it still holds without waiting, as adb 29 does.
+    A `write` waits until the host accepts more data; the host's data is acknowledged once a service
+    has read it, so neither side can fill the other's memory. Only when closing a stream does a host
+    send its remaining data without waiting, as adb 29 does.
 
     Args:
-        local_id: this end's id, not 0.
-        remote_id: the host's id; 0 until the host has answered to a stream that the device opens.
+        local_id: this end's ID, not 0.
+        remote_id: the host's ID; 0 until the host has answered a stream opened by the device.
         send: sends a message.
-        max_bytes: longest payload the host takes.
+        max_bytes: longest payload that the host accepts.
         forget: called once, when the stream has ended on both sides.
-        credit_bytes: what the host lends, with delayed acknowledgements; None without.
-        budget: where the memory of unread bytes comes from.
+        credit_bytes: credit from the host with delayed acknowledgements; None without them.
+        budget: memory for unread bytes.
     """
 
-    def __init__(  # noqa: PLR0917 - made in two places only
+    def __init__(  # noqa: PLR0917 - called in only two places
         self,
         local_id: int,
         remote_id: int,
@@ -103,7 +103,7 @@ class Stream:
 
     @property
     def is_closed(self) -> bool:
-        """Return whether either side has closed it."""
+        """Return whether either side has closed the stream."""
         return self._is_closed
 
     def accept(self) -> None:
@@ -111,12 +111,12 @@ class Stream:
         self._acknowledge(1, WINDOW_BYTES)
 
     def refuse(self) -> None:
-        """Refuse the host's request for the service; instead of `accept`."""
+        """Refuse the host's request for the service, instead of `accept`."""
         if self._end():
             self._send(Message(CLSE, 0, self.remote_id))
 
     def read(self) -> bytes:
-        """Wait for data and return it; empty once the stream has ended."""
+        """Wait for data; return empty bytes once the stream has ended."""
         with self._changed:
             while not self._pending and not self._is_closed:
                 self._changed.wait()
@@ -129,7 +129,7 @@ class Stream:
         return data
 
     def write(self, data: bytes) -> None:
-        """Send all bytes, each message once the host may be sent more.
+        """Send all bytes, waiting until the host accepts each message.
 
         Raises:
             StreamClosedError: the stream has ended.
@@ -149,7 +149,7 @@ class Stream:
             self._send(Message(WRTE, self.local_id, self.remote_id, piece))
 
     def close(self) -> None:
-        """Close the stream towards the host and drop unread data; harmless twice."""
+        """Close the stream to the host and drop unread data; idempotent."""
         self.take_close()
         with self._changed:
             count = len(self._pending)
@@ -157,7 +157,7 @@ class Stream:
         self._budget.release(count)
 
     def take_data(self, data: bytes) -> bool:
-        """Store data from the host; return False when it exceeds what was acknowledged by far."""
+        """Store data from the host; return False if it exceeds the acknowledged amount by far."""
         if not data:
             if self._credit_bytes is None:
                 self._acknowledge(1, 0)
@@ -178,8 +178,8 @@ class Stream:
         """Handle the host's acknowledgement.
 
         Args:
-            payload: how many bytes, with delayed acknowledgements.
-            remote_id: the host's id, from its first reply.
+            payload: number of bytes, with delayed acknowledgements.
+            remote_id: the host's ID, from its first reply.
         """
         with self._changed:
             self.remote_id = self.remote_id or remote_id
@@ -191,7 +191,7 @@ class Stream:
             self._changed.notify_all()
 
     def take_close(self) -> None:
-        """Handle the host's close, and confirm it; data received before can still be read."""
+        """Handle and confirm the host's close; data received before can still be read."""
         if self._end():
             self._send(Message(CLSE, self.local_id, self.remote_id))
 
@@ -200,7 +200,7 @@ class Stream:
         self._end()
 
     def call_at_end(self, act: Callable[[], None]) -> None:
-        """Call a function once, from any thread, when the stream ends; now if it has ended."""
+        """Call a function once when the stream ends, or now if it has ended; thread-safe."""
         with self._changed:
             if not self._is_closed:
                 self._at_end.append(act)

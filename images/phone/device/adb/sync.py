@@ -1,4 +1,4 @@
-"""The file service: STAT, LIST, SEND, RECV, and the second forms of all four.
+"""The file service: STAT, LIST, SEND, RECV, and version 2 of all four.
 
 Source: AOSP ``packages/modules/adb/file_sync_protocol.h`` and ``SYNC.TXT``.
 """
@@ -25,19 +25,19 @@ _MAX_PATH_BYTES = 1024
 _U32 = 0xFFFFFFFF
 # Source: file_sync_protocol.h, sync_stat_v2 and sync_dent_v2.
 _STAT2 = struct.Struct("<4sIQQIIIIQqqq")
-# The second forms of SEND and RECV: no compression is announced, so none may be asked for.
+# Version 2 of SEND and RECV: no compression is announced, so none may be requested.
 _FLAG_DRY_RUN = 0x80000000
 
 
 class _FailedError(Exception):
-    """The host receives the reason, and may make another request."""
+    """A request failed; the host receives the reason and may send another request."""
 
 
 class SyncService:
     """Serve one ``sync:`` stream.
 
     Args:
-        stream: to the host.
+        stream: stream to the host.
         resolve: returns the real path of a phone's path.
     """
 
@@ -47,7 +47,7 @@ class SyncService:
         self._buffer = bytearray()
 
     def run(self) -> None:
-        """Answer requests until the host quits or goes away."""
+        """Answer requests until the host quits or disconnects."""
         with contextlib.suppress(StreamClosedError):
             while True:
                 name, length = struct.unpack("<4sI", self._take(8))
@@ -139,7 +139,7 @@ class SyncService:
         self._recv(path)
 
     def _setup(self, name: bytes, layout: str) -> tuple[int, ...]:
-        """Read what follows the path in the second forms of SEND and RECV."""
+        """Read the fields after the path in version 2 of SEND and RECV."""
         again, *numbers = struct.unpack(layout, self._take(struct.calcsize(layout)))
         if again != name:
             raise _FailedError(f"{again!r} where {name!r} goes on")
@@ -167,7 +167,7 @@ class SyncService:
         self._stream.write(b"OKAY" + struct.pack("<I", 0))
 
     def _receive_file(self, path: Path, mode: int) -> None:
-        """Write a temporary file, then rename it: readers see the old or the new file."""
+        """Write a temporary file, then rename it, so that readers see the old or the new file."""
         part = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.part")
         try:
             if path.is_dir():
@@ -203,11 +203,11 @@ class SyncService:
         os.utime(path, (mtime_s, mtime_s), follow_symlinks=False)
 
     def _drain(self) -> None:
-        """Discard what the host still sends, so that it reads the reason of the failure."""
+        """Discard the rest of the host's data, so that it reads the reason of the failure."""
         self._copy(lambda _: None)
 
     def _copy(self, write: Callable[[bytes], object]) -> int:
-        """Yield the data of a file; return its time in seconds since the epoch."""
+        """Write the data of a file; return its modification time in seconds since the epoch."""
         failure: OSError | None = None
         while True:
             name, number = struct.unpack("<4sI", self._take(8))

@@ -1,4 +1,4 @@
-"""Messages of the ADB protocol: a header of 24 bytes, then up to one payload.
+"""Messages of the ADB protocol: a 24-byte header and an optional payload.
 
 Source: AOSP ``packages/modules/adb/protocol.txt`` and ``adb.h``.
 """
@@ -34,11 +34,11 @@ HEADER_BYTES = _HEADER.size
 
 
 class AdbProtocolError(Exception):
-    """The other end violated the protocol; the connection ends."""
+    """The peer violated the protocol; the connection ends."""
 
 
 class ConnectionEndedError(Exception):
-    """The other end closed the connection."""
+    """The peer closed the connection."""
 
 
 class Message(NamedTuple):
@@ -46,9 +46,9 @@ class Message(NamedTuple):
 
     Attributes:
         command: one of `COMMANDS`.
-        arg0: usually the sender's stream id.
-        arg1: usually the receiver's stream id.
-        payload: its data.
+        arg0: usually the sender's stream ID.
+        arg1: usually the receiver's stream ID.
+        payload: data of the message.
     """
 
     command: int
@@ -61,7 +61,7 @@ class Receiver(Protocol):
     """A source of bytes, such as a socket."""
 
     def recv_into(self, buffer: memoryview, nbytes: int = ..., /) -> int:
-        """Read some bytes into a buffer; 0 at the end."""
+        """Read some bytes into a buffer and return their number; 0 at the end."""
         ...
 
 
@@ -69,8 +69,8 @@ def encode_header(message: Message, *, with_checksum: bool) -> bytes:
     """Return the header of a message.
 
     Args:
-        message: what will be sent.
-        with_checksum: both ends have to agree to leave it out.
+        message: message to send.
+        with_checksum: whether to include a checksum; omitting it requires both ends' agreement.
     """
     checksum = sum(message.payload) & 0xFFFFFFFF if with_checksum else 0
     return _HEADER.pack(
@@ -89,11 +89,11 @@ def receive(source: socket.socket | Receiver, *, max_bytes: int, check: bool) ->
     Args:
         source: the connection.
         max_bytes: the longest payload to accept.
-        check: the checksum must be right; otherwise zero is right too.
+        check: whether the checksum is required; otherwise zero is also accepted.
 
     Raises:
         AdbProtocolError: bad magic, unknown command, payload too long or wrong checksum.
-        ConnectionEndedError: the other end went away, even in the middle of a message.
+        ConnectionEndedError: the peer closed the connection, possibly within a message.
     """
     command, arg0, arg1, length, checksum, magic = _HEADER.unpack(_read(source, HEADER_BYTES))
     if magic != command ^ 0xFFFFFFFF:
@@ -103,7 +103,7 @@ def receive(source: socket.socket | Receiver, *, max_bytes: int, check: bool) ->
     if length > max_bytes:
         raise AdbProtocolError(f"payload of {length} bytes, at most {max_bytes} are allowed")
     payload = _read(source, length) if length else b""
-    # A host that connects again still has the version of the last time, and leaves it out at once.
+    # A reconnecting host still has the version of the last connection, and omits it immediately.
     must_check = check and not (command == CNXN and arg0 >= VERSION_SKIP_CHECKSUM)
     if (must_check or checksum) and checksum != sum(payload) & 0xFFFFFFFF:
         raise AdbProtocolError("the checksum is wrong")

@@ -1,4 +1,4 @@
-"""Draw maps: land, water, places and a route, in Mercator's projection."""
+"""Draw maps with land, water, places and a route, in the Mercator projection."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _ROUTE, _PIN = (26, 115, 232), (217, 48, 37)
 
 
 class Window(NamedTuple):
-    """What part of the world is shown.
+    """The visible part of the map.
 
     Attributes:
-        longitude: of the middle, degrees.
-        latitude: of the middle, degrees.
+        longitude: longitude of the centre, degrees.
+        latitude: latitude of the centre, degrees.
         span: degrees of longitude from the left to the right edge.
     """
 
@@ -56,7 +56,7 @@ WORLD = Window(10.0, 20.0, 200.0)
 
 
 def _mercator(latitude: float) -> float:
-    """Return the height of a latitude in degrees of longitude."""
+    """Return the projected height of a latitude, in degrees of longitude."""
     bound = max(-_MAX_LATITUDE, min(_MAX_LATITUDE, latitude))
     return math.degrees(math.log(math.tan(math.pi / 4 + math.radians(bound) / 2)))
 
@@ -66,7 +66,7 @@ def _latitude(height: float) -> float:
 
 
 def window_of(places: tuple[Place, ...]) -> Window:
-    """Return a window that holds some places; a town's surroundings when it is one."""
+    """Return a window that contains all places; for a single place, its surroundings."""
     if not places:
         return WORLD
     if len(places) == 1:
@@ -86,14 +86,14 @@ def draw_map(
     *,
     is_dark: bool,
 ) -> Image.Image:
-    """Draw a map: RGB.
+    """Draw a map as an RGB image.
 
     Args:
-        window: what is shown.
-        pins: places that are marked.
-        route: places that are joined by a line.
+        window: visible part.
+        pins: places to mark.
+        route: places to connect with a line.
         size: width and height, px.
-        is_dark: light ink on dark ground.
+        is_dark: whether to use the dark theme.
     """
     width, height = size
     colors = _COLORS[is_dark]
@@ -144,7 +144,7 @@ def _draw_names(
     ground: Color,
     spots: list[tuple[tuple[float, float], Place]],
 ) -> None:
-    """Write the names of the largest cities that have room; the ground shines around them."""
+    """Write the names of the largest cities that have room, with an outline."""
     font = text_font(dp(12), bold=False)
     taken: list[_Corners] = []
     for (x, y), place in spots:

@@ -1,4 +1,4 @@
-"""The Browser application: pages of the web, as their text."""
+"""The Browser application, which shows the text of web pages."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _SIZES_PX = {"h1": dp(28), "h2": dp(24), "h3": dp(20)}
 
 
 class BrowserScreen(Screen):
-    """An address bar and a page; bookmarks and history where none is open."""
+    """An address bar and a page; bookmarks and history if no page is open."""
 
     activity = "com.google.android.apps.chrome.Main"
 
     @property
     def url(self) -> str:
-        """The address of the page that is open; empty when none is."""
+        """The URL of the open page; empty if none is open."""
         if "visited" in self.state:
             visited = self.state["visited"]
             return str(visited[-1]) if visited else ""
@@ -49,7 +49,7 @@ class BrowserScreen(Screen):
         return self.widgets.column(self._bar(), self.widgets.line(), self._page())
 
     def back(self) -> bool:
-        """Go back to the page before."""
+        """Go back to the previous page."""
         if self.state.get("focus"):
             self.focus("")
             self.put_field(_URL, self.url)
@@ -63,7 +63,7 @@ class BrowserScreen(Screen):
         return True
 
     def submit(self, name: str) -> None:
-        """Open the address that was typed."""
+        """Open the typed URL."""
         url = full_url(self.field_text(name))
         if url is None:
             self.toast("Type the address of a page")
@@ -187,7 +187,7 @@ class BrowserScreen(Screen):
         self.host.in_background(work)
 
     def _arrived(self, state: dict[str, object], url: str, page: Page) -> None:
-        """Show a page that has come, unless the user went on meanwhile."""
+        """Show a loaded page, unless the user has moved on meanwhile."""
         keep_page(self.store, page, int(self.host.now_s() * 1000))
         visited = state.get("visited")
         if isinstance(visited, list) and visited[-1:] == [url]:

@@ -21,20 +21,20 @@ _UTC = timezone.utc  # noqa: UP017 - 3.10
 _SCHEDULE, _MONTH, _DAY = "schedule", "month", "day"
 _AHEAD_DAYS = 730
 _FIRST_YEAR, _LAST_YEAR = 1971, 2199
-# Source: CRAB's evaluators look for the support library's name of the class.
+# Source: CRAB's evaluators search for the support library's class name.
 _OLD_RECYCLER = "android.support.v7.widget.RecyclerView"
 _HOUR_MS = 3_600_000
 EDITOR = "com.android.calendar.event.EditEventActivity"
 
 
 def day_of(row: Row, screen: Screen) -> date:
-    """Return the day on which an event begins."""
+    """Return the start day of an event."""
     zone = _UTC if row["allDay"] else screen.host.now().tzinfo
     return datetime.fromtimestamp(row["dtstart"] / 1000, tz=zone).date()
 
 
 def span_text(row: Row, screen: Screen) -> str:
-    """Return the start and the end of an event."""
+    """Return the start and end of an event as text."""
     if row["allDay"]:
         return "All day"
     zone, is_24 = screen.host.now().tzinfo, screen.host.is_24_hours()
@@ -52,7 +52,7 @@ class CalendarScreen(Screen):
 
     @property
     def day(self) -> date:
-        """The day that is looked at."""
+        """The selected day."""
         kept = self.state.get("day")
         return date.fromisoformat(str(kept)) if kept else self.host.now().date()
 
@@ -81,7 +81,7 @@ class CalendarScreen(Screen):
         return str(self.state.pop("view", _SCHEDULE)) != _SCHEDULE
 
     def swipe(self, dx: int, dy: int) -> None:
-        """Turn to the day or month before or after."""
+        """Go to the previous or next day or month."""
         if abs(dx) <= abs(dy):
             return
         step = -1 if dx > 0 else 1
@@ -223,7 +223,7 @@ class CalendarScreen(Screen):
 
 
 class EventScreen(Screen):
-    """One event, to make or to change."""
+    """One event, to create or edit."""
 
     activity = EDITOR
     multiline = frozenset({"description"})
@@ -259,7 +259,7 @@ class EventScreen(Screen):
         )
 
     def dialog(self) -> View | None:
-        """Show a picker, a question, or what is wrong."""
+        """Show a picker, a question, or an error."""
         cancel = self.act(self.back)
         if self.state.get("asking"):
             return self.widgets.question("Delete this event?", "Delete", self._delete, cancel)
@@ -330,7 +330,7 @@ class EventScreen(Screen):
         return row
 
     def _draft(self) -> EventDraft:
-        """Return the event as it stands: as it was saved, with what was changed since."""
+        """Return the saved event with the current changes."""
         number = self.entry.arguments.get("event")
         row = load_event(self.store, int(number)) if number is not None else None
         kept = self.state.get("event", {})
@@ -350,7 +350,7 @@ class EventScreen(Screen):
         )
 
     def _keep(self, **values: int) -> None:
-        """Change the event's times; a change between hours and whole days moves them."""
+        """Change the event's times; switching between timed and all-day adjusts them."""
         draft = self._draft()
         kept = {"start": draft.start_ms, "end": draft.end_ms, "allDay": draft.is_all_day}
         kept.update(values)

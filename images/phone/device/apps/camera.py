@@ -1,4 +1,4 @@
-"""The Camera application: takes pictures of a drawn landscape into ``/sdcard/DCIM/Camera``."""
+"""The Camera application, which saves pictures of a drawn landscape to ``/sdcard/DCIM/Camera``."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _BLACK, _WHITE = rgb("101010"), (255, 255, 255)
 def thumbnail(
     shared_dir: Path | None, path: str, stamp: int, width: int, height: int
 ) -> Image.Image:
-    """Return the middle of a picture in a size: RGB; grey where it cannot be read.
+    """Return the centre of a picture, scaled, as RGB; grey if the picture is unreadable.
 
     Args:
         shared_dir: the folder of shared files.
-        path: of the picture.
-        stamp: of the picture; another one means another content.
+        path: path of the picture.
+        stamp: modification stamp of the picture; changes with its content.
         width: px.
         height: px.
     """
@@ -50,13 +50,13 @@ def thumbnail(
 
 
 class CameraScreen(Screen):
-    """The viewfinder, a shutter, and the picture taken last."""
+    """The viewfinder, a shutter button, and the most recent picture."""
 
     activity = "com.android.camera.CameraLauncher"
     ground = _BLACK
 
     def content(self) -> View:
-        """Show what the camera sees."""
+        """Show the camera's view."""
         is_wide = self.host.display.is_wide
         view = View(
             "android.view.TextureView",
@@ -108,12 +108,12 @@ class CameraScreen(Screen):
         )
 
     def stamp(self) -> object:
-        """Return what pictures there are."""
+        """Return a value that changes with the set of pictures."""
         return list_folder(self.host.shared_dir, FOLDER)
 
     @property
     def _seed(self) -> int:
-        """What the camera looks at: something else after each picture."""
+        """Seed of the camera's view, which changes after each picture."""
         return int(self.state.get("shots", 0))
 
     def _shoot(self) -> None:

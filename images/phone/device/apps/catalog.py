@@ -87,7 +87,7 @@ SCREENS = {
 }
 """Classes by package and activity."""
 
-# Actions that lead straight to a page, as Android's Settings has them.
+# Actions that open a page directly, as in Android's Settings.
 ACTIONS = {
     "android.settings.SETTINGS": (SETTINGS, SettingsScreen.activity),
     "android.settings.WIFI_SETTINGS": (SETTINGS, NetworkScreen.activity),
@@ -98,7 +98,7 @@ ACTIONS = {
     "android.settings.DATE_SETTINGS": (SETTINGS, DateScreen.activity),
     "android.settings.DEVICE_INFO_SETTINGS": (SETTINGS, AboutScreen.activity),
 }
-# Activities that are of no use without arguments: not to be started from outside.
+# Activities that require arguments and cannot be started from outside.
 NEED_ARGUMENTS = frozenset(
     screen.activity
     for screen in (

@@ -1,4 +1,4 @@
-"""The Clock application: alarms, the time around the world, timers, a stopwatch."""
+"""The Clock application: alarms, world clock, timers, a stopwatch."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ _MAX_DIGITS = 6
 
 
 class ClockScreen(Screen):
-    """All four."""
+    """The screen with all four tabs."""
 
     activity = "com.android.deskclock.DeskClock"
 
     @property
     def is_live(self) -> bool:
-        """Return whether a timer or the stopwatch runs before the user's eyes."""
+        """Return whether a running timer or stopwatch is visible."""
         return self.tab == _TIMERS or bool(self.tab == _WATCH and self.state.get("since"))
 
     @property
     def tab(self) -> str:
-        """Which of them is shown."""
+        """The selected tab."""
         return str(self.state.get("tab", _CLOCK))
 
     @property
@@ -58,7 +58,7 @@ class ClockScreen(Screen):
         return int(self.host.now_s() * 1000)
 
     def content(self) -> View:
-        """Show the chosen one with the bar below it."""
+        """Show the selected tab with the bar below it."""
         if self.state.get("searching"):
             return self._cities()
         pages = {
@@ -81,7 +81,7 @@ class ClockScreen(Screen):
         return self.widgets.column(page, self.widgets.tabs(tabs))
 
     def dialog(self) -> View | None:
-        """Show the picker of a time, or ask for a label."""
+        """Show the time picker, or ask for a label."""
         cancel = self.act(self.back)
         if self.state.get("labelling"):
             field = self.field(_LABEL, hint="Label")
@@ -102,7 +102,7 @@ class ClockScreen(Screen):
         return self.widgets.dialog(*parts, buttons, on_outside=cancel)
 
     def back(self) -> bool:
-        """Close what is open."""
+        """Close an open part of the screen."""
         kept = [self.state.pop(key, None) for key in ("searching", "labelling", "picking")]
         was_open = any(view is not None for view in kept)
         for name in (_SEARCH, _LABEL):
@@ -110,7 +110,7 @@ class ClockScreen(Screen):
         return was_open
 
     def submit(self, name: str) -> None:
-        """Take the label, or the first city."""
+        """Accept the label, or the first city."""
         if name == _LABEL:
             self._label()
         elif places := find_places(self.field_text(_SEARCH)):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _CARD = "com.android.contacts.quickcontact.QuickContactActivity"
 _EDITOR = "com.android.contacts.activities.ContactEditorActivity"
-# Source: CRAB's evaluators read the ids of the package's older name.
+# Source: CRAB's evaluators use resource IDs with the package's older name.
 _OLD = "com.android.contacts"
 _FIELDS = (
     ("first_name", "First name"),
@@ -127,7 +127,7 @@ class ContactScreen(Screen):
         return self.widgets.column(bar, head, *self._cards(draft))
 
     def dialog(self) -> View | None:
-        """Ask before deleting."""
+        """Ask for confirmation before deleting."""
         if not self.state.get("deleting"):
             return None
         text = self.widgets.text("Delete this contact?", "android:id/message", lines=2)
@@ -197,7 +197,7 @@ class EditorScreen(Screen):
     activity = _EDITOR
 
     def content(self) -> View:
-        """Show the fields, and Save."""
+        """Show the fields and the Save button."""
         is_new = "contact" not in self.entry.arguments
         save = self.widgets.button("Save", self._save, name="toolbar_button", filled=True)
         bar = self.widgets.bar(
@@ -212,7 +212,7 @@ class EditorScreen(Screen):
         return self.widgets.column(bar, body)
 
     def submit(self, name: str) -> None:
-        """Go to the next field; from the last one, save."""
+        """Go to the next field, or save from the last one."""
         names = [field for field, _ in _FIELDS]
         place = names.index(name) + 1
         if place < len(names):

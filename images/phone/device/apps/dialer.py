@@ -61,7 +61,7 @@ class DialerScreen(Screen):
 
     @property
     def tab(self) -> str:
-        """Which of its views it shows."""
+        """The selected view."""
         return str(self.state.get("tab", "recents"))
 
     def content(self) -> View:
@@ -165,7 +165,7 @@ class DialerScreen(Screen):
             self._start_call(digits)
             return
         calls = [row for row in list_calls(self.store) if row["type"] == OUTGOING]
-        if calls:  # an empty keypad takes up the last number, as on Android
+        if calls:  # an empty keypad is filled with the last number, as on Android
             self.state["digits"] = calls[0]["number"]
 
     def _start_call(self, number: str) -> None:
@@ -234,18 +234,18 @@ class DialerScreen(Screen):
 
 
 class CallScreen(Screen):
-    """A call that goes on, or that comes in."""
+    """An ongoing or incoming call."""
 
     activity = CALL_ACTIVITY
     ground = _NIGHT
 
     @property
     def is_live(self) -> bool:
-        """Return whether the length of the call is counted."""
+        """Return whether the duration of the call is being counted."""
         return "since" in self.state
 
     def content(self) -> View:
-        """Show who it is, for how long, and the buttons."""
+        """Show the caller, the duration and the buttons."""
         name = name_of(self.store, self._number)
         is_ringing = bool(self.entry.arguments.get("incoming")) and "since" not in self.state
         status = "Incoming call" if is_ringing else self._status()
@@ -278,7 +278,7 @@ class CallScreen(Screen):
         )
 
     def back(self) -> bool:
-        """Do nothing while it rings; the call goes on in any case."""
+        """Do nothing while it rings; the call continues in any case."""
         return True
 
     @property

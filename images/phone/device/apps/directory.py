@@ -32,13 +32,13 @@ class App:
     """One application.
 
     Attributes:
-        package: its name.
-        label: what a user reads.
+        package: package name.
+        label: displayed name.
         main: class name of the activity that the launcher starts.
-        icon: name of its icon.
-        color: ground of its icon.
-        is_listed: it is in the launcher's drawer.
-        version: its version name.
+        icon: name of the icon.
+        color: background colour of the icon.
+        is_listed: whether it is in the launcher's drawer.
+        version: version name.
     """
 
     package: str
@@ -129,14 +129,14 @@ APPS = {
         ),
     )
 }
-"""By package; the first four are at the bottom of the home screen, the next eight above."""
+"""Applications by package; the first four are at the bottom of the home screen, eight above."""
 
 
 def short_activity(package: str, activity: str) -> str:
-    """Return an activity's class name as component names have it: without the package."""
+    """Return an activity's class name in the form of component names, without the package."""
     return activity[len(package) :] if activity.startswith(f"{package}.") else activity
 
 
 def full_activity(package: str, activity: str) -> str:
-    """Return the whole class name of an activity of a component name."""
+    """Return the full class name of an activity in a component name."""
     return f"{package}{activity}" if activity.startswith(".") else activity

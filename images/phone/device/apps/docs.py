@@ -1,4 +1,4 @@
-"""The Docs application: texts that lie in the Drive."""
+"""The Docs application: documents stored in the Drive."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SEARCH, _NAME = "open_search_bar_text_view", "first_input_field"
 
 
 class DocsScreen(Screen):
-    """All documents, changed last first."""
+    """All documents, most recently changed first."""
 
     activity = "com.google.android.apps.docs.editors.homescreen.HomescreenActivity"
 
@@ -83,7 +83,7 @@ class DocsScreen(Screen):
 
 
 class DocumentScreen(Screen):
-    """One document. What is written is kept at once."""
+    """One document; changes are saved immediately."""
 
     activity = KIX
     multiline = frozenset({DOCUMENT_BODY})
@@ -120,12 +120,12 @@ class DocumentScreen(Screen):
         return bool(self.state.pop("renaming", False))
 
     def submit(self, name: str) -> None:
-        """Take the name."""
+        """Accept the name."""
         if name == _NAME:
             self._rename()
 
     def edited(self, name: str) -> None:
-        """Keep the text."""
+        """Save the text."""
         if name == DOCUMENT_BODY:
             text, now_ms = self.field_text(name), int(self.host.now_s() * 1000)
             write_document(self.store, self._number, text, now_ms)

@@ -31,13 +31,13 @@ _SEARCH, _NAME = "open_search_bar_text_view", "first_input_field"
 
 
 class DriveScreen(Screen):
-    """What lies in one folder."""
+    """The content of one folder."""
 
     activity = "com.google.android.apps.docs.drive.app.navigation.NavigationActivity"
 
     @property
     def folder(self) -> Row | None:
-        """The folder that is open; None for the Drive itself."""
+        """The open folder; None for the Drive's root."""
         path = self.state.get("path", [])
         return load_document(self.store, int(path[-1])) if path else None
 
@@ -82,7 +82,7 @@ class DriveScreen(Screen):
         return None
 
     def back(self) -> bool:
-        """Close the menu, clear the search, or go up."""
+        """Close the menu, clear the search, or go to the parent folder."""
         if self.state.pop("menu", None):
             self.drop_field(_NAME)
             return True
@@ -95,7 +95,7 @@ class DriveScreen(Screen):
         return bool(path)
 
     def submit(self, name: str) -> None:
-        """Take the name."""
+        """Accept the name."""
         if name == _NAME:
             self._take_name()
         else:

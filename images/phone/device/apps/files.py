@@ -31,13 +31,13 @@ _NAME = "android:id/text1"
 
 
 class FilesScreen(Screen):
-    """What lies in one folder."""
+    """The content of one folder."""
 
     activity = "com.android.documentsui.files.FilesActivity"
 
     @property
     def folder(self) -> str:
-        """The folder that is open, from ``/sdcard``."""
+        """The open folder, relative to ``/sdcard``."""
         return str(self.state.get("folder", ""))
 
     def content(self) -> View:
@@ -62,12 +62,12 @@ class FilesScreen(Screen):
         )
 
     def stamp(self) -> object:
-        """Return what lies in the folder."""
+        """Return a value that changes with the content of the folder."""
         shown = str(self.state.get("text") or "")
         return list_folder(self.host.shared_dir, self.folder), stamp_of(self.host.shared_dir, shown)
 
     def dialog(self) -> View | None:
-        """Show what can be done with a file, or ask for a name."""
+        """Show the actions for a file, or ask for a name."""
         menu, close = self.state.get("menu"), self.act(self.back)
         chosen = str(self.state.get("chosen", ""))
         name = chosen.rpartition("/")[2]
@@ -90,7 +90,7 @@ class FilesScreen(Screen):
         return None
 
     def back(self) -> bool:
-        """Close what is open, or go up."""
+        """Close an open part of the screen, or go to the parent folder."""
         if self.state.pop("menu", None):
             self.drop_field(_NAME)
             return True
@@ -103,7 +103,7 @@ class FilesScreen(Screen):
         return True
 
     def submit(self, name: str) -> None:
-        """Take the name."""
+        """Accept the name."""
         del name
         self._take_name()
 

@@ -28,11 +28,11 @@ class LauncherScreen(Screen):
 
     @property
     def mode(self) -> str:
-        """Which of its three faces it shows."""
+        """The selected view out of three."""
         return str(self.state.get("mode", HOME))
 
     def content(self) -> View:
-        """Make the face that is shown."""
+        """Show the selected view."""
         if self.mode == DRAWER:
             return self._drawer()
         if self.mode == RECENTS:
@@ -40,18 +40,18 @@ class LauncherScreen(Screen):
         return self._home()
 
     def back(self) -> bool:
-        """Go back to the home screen; the launcher itself is never closed."""
+        """Return to the home screen; the launcher itself is never closed."""
         self.show(HOME)
         return True
 
     def submit(self, name: str) -> None:
-        """Start the first application that was found."""
+        """Start the first application in the search results."""
         apps = self._found()
         if name == "input" and apps:
             self._start(apps[0])
 
     def swipe(self, dx: int, dy: int) -> None:
-        """Open the drawer by a swipe up, close it by one down."""
+        """Open the drawer on a swipe up, close it on a swipe down."""
         del dx
         if self.mode == HOME and dy < -_SWIPE_PX:
             self.show(DRAWER)
@@ -59,7 +59,7 @@ class LauncherScreen(Screen):
             self.show(HOME)
 
     def show(self, mode: str) -> None:
-        """Turn to one of the faces, as new."""
+        """Switch to one of the views in its initial state."""
         self.state.clear()
         self.state["mode"] = mode
 
@@ -112,7 +112,7 @@ class LauncherScreen(Screen):
         ]
 
     def _icon(self, app: App, *, ink: tuple[int, int, int] | None = None) -> View:
-        """Show an application as a coloured disc with its name."""
+        """Show an application as a coloured circle with its name."""
         width_px = self._cell_px
         disc = View(
             width_px=_DISC_PX,

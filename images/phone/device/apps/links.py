@@ -1,4 +1,4 @@
-"""Resolve intents with addresses to activities.
+"""Resolve intents with URIs to activities.
 
 Source: Android's *Common intents*: ``tel:``, ``smsto:``, ``mailto:``, ``geo:``, ``http:``.
 """
@@ -32,7 +32,7 @@ CALL_ACTIVITY = "com.android.incallui.InCallActivity"
 COMPOSE = "com.google.android.gm.ComposeActivityGmail"
 CONVERSATION = "com.google.android.apps.messaging.ui.conversation.ConversationActivity"
 CONTACT_EDITOR = "com.android.contacts.activities.ContactEditorActivity"
-# Degrees north and east, as of geo:46.95,7.44; the map shows so many degrees across.
+# Degrees north and east, as in geo:46.95,7.44; and the width of the map in degrees.
 _SPOT = re.compile(r"(-?\d{1,3}(?:\.\d{1,15})?),(-?\d{1,3}(?:\.\d{1,15})?)", re.ASCII)
 _MAX_LATITUDE, _MAX_LONGITUDE, _SPOT_SPAN = 80.0, 180.0, 4.0
 _CAPTURE = frozenset(
@@ -50,17 +50,17 @@ _VIEWS = frozenset(
 
 
 def fields_of(values: Mapping[str, str]) -> dict[str, dict[str, object]]:
-    """Return the state of text fields with these contents."""
+    """Return the state of text fields with the given content."""
     return {name: {"text": text, "caret": len(text)} for name, text in values.items()}
 
 
 def find_target(action: str, uri: str, extras: Mapping[str, str]) -> tuple[str, Entry] | None:
-    """Return package and activity for an intent; None when no application handles it.
+    """Return package and activity for an intent; None if no application handles it.
 
     Args:
         action: such as ``android.intent.action.VIEW``.
         uri: may be empty.
-        extras: text values that come with it.
+        extras: text values of the intent.
     """
     if action in _CAPTURE:
         return CAMERA, Entry(APPS[CAMERA].main)

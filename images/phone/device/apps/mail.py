@@ -1,4 +1,4 @@
-"""The Mail application. What is sent stays on the phone: in Sent, and in the inbox of oneself."""
+"""The Mail application; sent mail stays on the phone: in Sent, and in one's own inbox."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class MailListScreen(Screen):
     activity = "com.google.android.gm.ConversationListActivityGmail"
 
     def content(self) -> View:
-        """Show a search bar, the mails, and the folders below."""
+        """Show a search bar, the mails, and the folders at the bottom."""
         folder = str(self.state.get("folder", INBOX))
         wanted = self.field_text(_SEARCH).strip()
         search = self.widgets.search(self.field(_SEARCH, hint="Search in mail"))
@@ -73,7 +73,7 @@ class MailListScreen(Screen):
         return self.widgets.column(pages, self.widgets.tabs(tabs))
 
     def back(self) -> bool:
-        """Clear the search, or go back to the inbox."""
+        """Clear the search, or return to the inbox."""
         if self.field_text(_SEARCH) or self.state.get("focus"):
             self.drop_field(_SEARCH)
             self.focus("")
@@ -81,7 +81,7 @@ class MailListScreen(Screen):
         return str(self.state.pop("folder", INBOX)) != INBOX
 
     def submit(self, name: str) -> None:
-        """Keep what was found, without the keyboard."""
+        """Keep the search results and hide the keyboard."""
         del name
         self.state["keyboard_hidden"] = True
 
@@ -149,7 +149,7 @@ class MailScreen(Screen):
     activity = "com.google.android.gm.ConversationViewActivityGmail"
 
     def content(self) -> View:
-        """Show the mail with what can be done with it."""
+        """Show the mail and its actions."""
         row = load_mail(self.store, int(self.entry.arguments["mail"]))
         back = self.act(self.finish)
         if row is None:
@@ -216,7 +216,7 @@ class MailScreen(Screen):
 
 
 class ComposeScreen(Screen):
-    """A mail that is written."""
+    """A mail being composed."""
 
     activity = COMPOSE
     multiline = frozenset({_BODY})
@@ -241,23 +241,23 @@ class ComposeScreen(Screen):
         )
 
     def back(self) -> bool:
-        """Keep what was written as a draft, then close."""
+        """Save the mail as a draft, then close."""
         self._keep()
         return False
 
     def leave(self) -> None:
-        """Handle the arrow at the top."""
+        """Handle the back arrow at the top."""
         self._keep()
         self.finish()
 
     def submit(self, name: str) -> None:
-        """Take the address, or go to the next field."""
+        """Accept the address, or go to the next field."""
         if name == _TO:
             self._take()
         self.focus(_SUBJECT if name == _TO else _BODY)
 
     def dialog(self) -> View | None:
-        """Show what is wrong with the recipients."""
+        """Show a problem with the recipients."""
         problem = self.state.get("problem")
         if not problem:
             return None
@@ -272,7 +272,7 @@ class ComposeScreen(Screen):
         return [str(address) for address in self.state.get("chips", [])]
 
     def _take(self) -> None:
-        """Turn what was typed into addresses."""
+        """Convert the typed text to addresses."""
         typed = [part.strip() for part in re.split(r"[,;]", self.field_text(_TO)) if part.strip()]
         if typed:
             self.state["chips"] = [*self._chips(), *typed]

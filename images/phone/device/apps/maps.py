@@ -1,4 +1,4 @@
-"""The Maps application: places and directions that need no network."""
+"""The Maps application: offline places and directions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ICONS = {"Driving": "car", "Walking": "walk", "Transit": "directions"}
 
 
 def time_text(minutes: int) -> str:
-    """Return a length of time such as ``2 h 5 min`` or ``3 d 4 h``."""
+    """Format a duration such as ``2 h 5 min`` or ``3 d 4 h``."""
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
     if days:
@@ -36,12 +36,12 @@ def time_text(minutes: int) -> str:
 
 
 class MapsScreen(Screen):
-    """The map with a search; a place; the way between two places."""
+    """The map with a search, a place, or the route between two places."""
 
     activity = "com.google.android.maps.MapsActivity"
 
     def content(self) -> View:
-        """Show what is asked for."""
+        """Show the map, the results, the place or the directions."""
         if self.state.get("directions"):
             return self._directions()
         place = self._place()
@@ -51,7 +51,7 @@ class MapsScreen(Screen):
         return self._map(place)
 
     def back(self) -> bool:
-        """Go back to the map, step by step."""
+        """Return to the map, step by step."""
         if self.state.get("focus"):
             self.focus("")
             return True
@@ -64,7 +64,7 @@ class MapsScreen(Screen):
         return False
 
     def submit(self, name: str) -> None:
-        """Search, or take the first place that is found."""
+        """Search, or select the first place found."""
         places = find_places(self.field_text(name))
         if name == _SEARCH:
             self.state["query"] = self.field_text(_SEARCH).strip()

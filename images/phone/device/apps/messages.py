@@ -1,4 +1,4 @@
-"""The Messages application: conversations by text message."""
+"""The Messages application: text message conversations."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ThreadListScreen(Screen):
     activity = "com.google.android.apps.messaging.ui.ConversationListActivity"
 
     def content(self) -> View:
-        """Show the conversations, newest first, or whom to write to."""
+        """Show the conversations, newest first, or the choice of a recipient."""
         if self.state.get("choosing"):
             return self._choose()
         rows = [self._row(row) for row in list_threads(self.store)]
@@ -52,7 +52,7 @@ class ThreadListScreen(Screen):
         return View("FrameLayout", children=[body, add], flow=Flow.STACK)
 
     def dialog(self) -> View | None:
-        """Ask before a conversation is deleted."""
+        """Ask for confirmation before deleting a conversation."""
         thread = self.state.get("deleting")
         if not thread:
             return None
@@ -64,14 +64,14 @@ class ThreadListScreen(Screen):
         )
 
     def back(self) -> bool:
-        """Close the question, or the choice of a person."""
+        """Close the question, or the choice of a recipient."""
         if self.state.pop("deleting", None):
             return True
         self.drop_field(_TO)
         return bool(self.state.pop("choosing", False))
 
     def submit(self, name: str) -> None:
-        """Write to the number that was typed."""
+        """Start a conversation with the typed number."""
         number = self.field_text(name).strip()
         if name == _TO and len(plain_number(number)) >= _MIN_DIGITS:
             self._write(number)
@@ -171,7 +171,7 @@ class ConversationScreen(Screen):
         return self.widgets.column(bar, listed, self._compose())
 
     def _offset(self, rows: list[View]) -> int:
-        """Return how far the list is scrolled: to its end, until somebody scrolls it."""
+        """Return the scroll offset of the list: its end, until the user scrolls."""
         kept = self.state.get("scroll", {})
         return int(kept["list"]) if "list" in kept else len(rows) * dp(2000)
 

@@ -23,7 +23,7 @@ class NotesScreen(Screen):
     activity = "com.google.android.keep.activities.BrowseActivity"
 
     def content(self) -> View:
-        """Show a search bar and the notes, two side by side."""
+        """Show a search bar and the notes in two columns."""
         wanted = self.field_text(_SEARCH).strip().casefold()
         search = self.widgets.search(self.field(_SEARCH, hint="Search your notes"))
         is_archive = bool(self.state.get("archive"))
@@ -107,7 +107,7 @@ class NotesScreen(Screen):
 
 
 class NoteScreen(Screen):
-    """One note. What is written is kept at once."""
+    """One note; changes are saved immediately."""
 
     activity = _EDITOR
     multiline = frozenset({_BODY})
@@ -147,22 +147,22 @@ class NoteScreen(Screen):
         return self.widgets.column(bar, listed, bottom)
 
     def back(self) -> bool:
-        """Keep the note, then close."""
+        """Save the note, then close."""
         self._keep()
         return False
 
     def leave(self) -> None:
-        """Handle the arrow at the top."""
+        """Handle the back arrow at the top."""
         self._keep()
         self.finish()
 
     def edited(self, name: str) -> None:
-        """Keep the note."""
+        """Save the note."""
         del name
         self._keep()
 
     def submit(self, name: str) -> None:
-        """Go on to the text."""
+        """Go to the text field."""
         del name
         self.focus(_BODY)
 
@@ -173,7 +173,7 @@ class NoteScreen(Screen):
         return rows[0] if rows else None
 
     def _keep(self) -> Row | None:
-        """Write the note; an empty one that was never written stays unwritten."""
+        """Save the note, unless it is new and empty."""
         title, body = self.field_text(_TITLE).strip(), self.field_text(_BODY)
         row, now_ms = self._row(), int(self.host.now_s() * 1000)
         if row is None and (title or body.strip()):

@@ -35,7 +35,7 @@ class PhotosScreen(Screen):
     activity = "com.google.android.apps.photos.home.HomeActivity"
 
     def content(self) -> View:
-        """Show the pictures as a grid, day by day."""
+        """Show the pictures as a grid, grouped by day."""
         rows: list[View] = []
         days: dict[str, list[FileEntry]] = {}
         for entry in list_pictures(self.host.shared_dir):
@@ -52,7 +52,7 @@ class PhotosScreen(Screen):
         return self.widgets.column(self.widgets.bar("Photos"), listed)
 
     def stamp(self) -> object:
-        """Return what pictures there are."""
+        """Return a value that changes with the set of pictures."""
         return list_pictures(self.host.shared_dir)
 
     def _grid(self, entries: list[FileEntry]) -> list[View]:
@@ -86,7 +86,7 @@ class PhotoScreen(Screen):
     activity = PHOTO
 
     def content(self) -> View:
-        """Show the picture, or what is known of it."""
+        """Show the picture, or its details."""
         actions = (
             self.widgets.icon_button(
                 "info", "Details", self.set(details=not self.state.get("details")), name="details"
@@ -126,11 +126,11 @@ class PhotoScreen(Screen):
         return bool(was_open)
 
     def stamp(self) -> object:
-        """Return when the picture was changed."""
+        """Return the modification time of the picture."""
         return stamp_of(self.host.shared_dir, self._path)
 
     def swipe(self, dx: int, dy: int) -> None:
-        """Show the details by a swipe up; turn to another picture by one across."""
+        """Show the details on a swipe up, and another picture on a horizontal swipe."""
         if abs(dy) > abs(dx):
             self.state["details"] = dy < 0
             return
@@ -187,7 +187,7 @@ class PhotoScreen(Screen):
 
 
 class UploadScreen(Screen):
-    """The question whether a picture is backed up. There is nowhere to: it stays on the phone."""
+    """The question whether to back up a picture; there is no server, so it stays on the phone."""
 
     activity = _UPLOAD
 

@@ -30,7 +30,7 @@ _NIGHT, _WHITE, _PALE = rgb("1B2A41"), (255, 255, 255), rgb("A8C7FA")
 
 
 class RingScreen(Screen):
-    """A ringing alarm or timer: leaving this screen does not end the ringing."""
+    """A ringing alarm or timer; leaving this screen does not stop it."""
 
     ground = _NIGHT
     kind = ""
@@ -38,11 +38,11 @@ class RingScreen(Screen):
 
     @property
     def ring(self) -> Ring:
-        """What rings."""
+        """The ringing alarm or timer."""
         return Ring(self.kind, int(self.entry.arguments["id"]), int(self.entry.arguments["at_ms"]))
 
     def content(self) -> View:
-        """Show what rings and the two ways to answer."""
+        """Show the alarm or timer and the two buttons."""
         is_wide = self.host.display.is_wide
         row = find_row(self.store, self.ring)
         icon = self.widgets.icon(self.icon, size_px=dp(48 if is_wide else 96), ink=_PALE)
@@ -69,11 +69,11 @@ class RingScreen(Screen):
         )
 
     def back(self) -> bool:
-        """Do nothing: it rings on."""
+        """Do nothing: it continues to ring."""
         return True
 
     def end(self) -> None:
-        """Take down screen and notification; what was in front before is there again."""
+        """Close the screen and the notification, and return to the previous activity."""
         self.host.cancel_notifications(self.package, tag_of(self.ring))
         self.finish()
         self.host.stack.bring(str(self.entry.arguments.get("over", "")))
@@ -82,7 +82,7 @@ class RingScreen(Screen):
         return clock_text(self.host.now(), is_24=self.host.is_24_hours())
 
     def _answers(self) -> tuple[tuple[str, str], ...]:
-        """Return text and name of each button."""
+        """Return the text and name of each button."""
         raise NotImplementedError
 
     def answer(self, name: str) -> None:
@@ -101,7 +101,7 @@ class RingScreen(Screen):
 
 
 class AlarmScreen(RingScreen):
-    """An alarm that rings."""
+    """A ringing alarm."""
 
     activity = "com.android.deskclock.alarms.AlarmActivity"
     kind = "alarm"
@@ -111,7 +111,7 @@ class AlarmScreen(RingScreen):
         return ("Snooze", "snooze"), ("Dismiss", "dismiss")
 
     def answer(self, name: str) -> None:
-        """Snooze it, or end it."""
+        """Snooze or dismiss the alarm."""
         if name == "snooze":
             until_ms = int(self.host.now_s() + SNOOZE_MINUTES * 60) * 1000
             snooze_alarm(self.store, self.ring.row_id, until_ms)
@@ -123,7 +123,7 @@ class AlarmScreen(RingScreen):
 
 
 class TimerScreen(RingScreen):
-    """A timer that is over."""
+    """An expired timer."""
 
     activity = "com.android.deskclock.timer.ExpiredTimersActivity"
     kind = "timer"
@@ -136,7 +136,7 @@ class TimerScreen(RingScreen):
         return ("+1 min", "reset_add"), ("Stop", "fab")
 
     def answer(self, name: str) -> None:
-        """Extend it by a minute, or end it."""
+        """Extend the timer by a minute, or stop it."""
         if name == "reset_add":
             extend_timer(self.store, self.ring.row_id, int(self.host.now_s() * 1000))
         else:
@@ -150,12 +150,12 @@ SCREENS_BY_KIND: dict[str, type[RingScreen]] = {
 
 
 def tag_of(ring: Ring) -> str:
-    """Return the tag of its notification."""
+    """Return the tag of the notification."""
     return f"{ring.kind}-{ring.row_id}"
 
 
 def title_of(ring: Ring, row: Row | None) -> str:
-    """Return what a user calls it."""
+    """Return the displayed title."""
     label = str(row["label"]) if row else ""
     if label or ring.kind == AlarmScreen.kind:
         return label or "Alarm"

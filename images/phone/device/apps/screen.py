@@ -1,4 +1,4 @@
-"""The base of activities: they make views of the state, and change the state when touched."""
+"""The base class of activities, which show the state as views and change it on touch."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Host(Protocol):
 
     @property
     def shared_dir(self) -> Path | None:
-        """The folder of shared files, ``/sdcard``; None when the phone has none."""
+        """The folder of shared files, ``/sdcard``; None if the phone has no files."""
         ...
 
     @property
@@ -68,11 +68,11 @@ class Host(Protocol):
         ...
 
     def is_24_hours(self) -> bool:
-        """Return whether times are shown with 24 hours."""
+        """Return whether times use the 24-hour format."""
         ...
 
     def launch(self, package: str) -> None:
-        """Bring an application to the front."""
+        """Bring an application to the foreground."""
         ...
 
     def notify(
@@ -85,7 +85,7 @@ class Host(Protocol):
         activity: str = "",
         arguments: dict[str, Any] | None = None,
     ) -> int:
-        """Post a notification; return its id."""
+        """Post a notification and return its ID."""
         ...
 
     def cancel_notifications(self, package: str = "", tag: str = "") -> None:
@@ -93,7 +93,7 @@ class Host(Protocol):
         ...
 
     def in_background(self, work: Callable[[], Callable[[], None]]) -> None:
-        """Run slow work in the background; what it returns is then called as a change of the state."""
+        """Run slow work in the background, then call its result as a change of the state."""
         ...
 
 
@@ -101,15 +101,15 @@ class Screen:
     """One activity; created for each picture and each touch.
 
     Attributes:
-        activity: its class name.
-        has_wallpaper: it lies on the launcher's picture.
-        multiline: fields in which ENTER breaks the line.
-        ground: colour of its ground where that is not the theme's; it is dark.
+        activity: class name.
+        has_wallpaper: whether the launcher's wallpaper is behind it.
+        multiline: fields in which ENTER inserts a line break.
+        ground: background colour if it differs from the theme's; it is dark.
 
     Args:
         host: the phone.
-        package: of the application.
-        entry: what is kept of this activity.
+        package: package of the application.
+        entry: saved data of this activity.
     """
 
     activity: ClassVar[str]
@@ -124,15 +124,15 @@ class Screen:
         self.widgets = Toolkit(host.theme, entry.state.get("scroll"))
 
     def content(self) -> View:
-        """Make the views of the screen."""
+        """Return the views of the screen."""
         raise NotImplementedError
 
     def dialog(self) -> View | None:
-        """Make the views of its dialog; None when there is none."""
+        """Return the views of the dialog, or None."""
         return None
 
     def popup(self) -> View | None:
-        """Make the menu of the field that is held; None when there is none."""
+        """Return the menu of the long-pressed field, or None."""
         name = self.state.get("focus")
         if not name or self.state.get("popup") != name:
             return None
@@ -144,26 +144,26 @@ class Screen:
         return self.widgets.floating(*buttons) if buttons else None
 
     def back(self) -> bool:
-        """Close what is open within the screen; return False when the screen itself shall be closed."""
+        """Close an open part of the screen; return False if the screen itself must be closed."""
         return False
 
     @property
     def is_live(self) -> bool:
-        """Return whether what it shows changes every second."""
+        """Return whether the content changes every second."""
         return False
 
     def stamp(self) -> object:
-        """Return a value that differs when files that it shows have changed."""
+        """Return a value that changes when displayed files change."""
         return None
 
     def submit(self, name: str) -> None:
         """Handle ENTER in a field."""
 
     def edited(self, name: str) -> None:
-        """Handle a change of the content of a field."""
+        """Handle a change of a field's content."""
 
     def swipe(self, dx: int, dy: int) -> None:
-        """Handle a swipe that scrolls nothing; px, positive is right and down."""
+        """Handle a swipe that does not scroll; px, positive is right and down."""
 
     @property
     def state(self) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class Screen:
     def act(
         self, work: Callable[..., object], *arguments: object, **named: object
     ) -> Callable[[], None]:
-        """Make a touch handler that calls something."""
+        """Return a touch handler that calls a function."""
 
         def run() -> None:
             work(*arguments, **named)
@@ -186,7 +186,7 @@ class Screen:
         return run
 
     def set(self, **values: object) -> Callable[[], None]:
-        """Make a touch handler that changes this screen's state."""
+        """Return a touch handler that changes this screen's state."""
         return self.act(partial(self.state.update, values))
 
     def open(self, activity: str, state: dict[str, Any] | None = None, **arguments: object) -> None:
@@ -212,7 +212,7 @@ class Screen:
         self.host.stack.toast = self.host.stack.last_toast = text
 
     def offset(self, name: str) -> int:
-        """Return how far something is scrolled, px."""
+        """Return a scroll offset, px."""
         return int(self.state.get("scroll", {}).get(name, 0))
 
     def field_text(self, name: str) -> str:
@@ -220,11 +220,11 @@ class Screen:
         return str(self.state.get("fields", {}).get(name, {}).get("text", ""))
 
     def put_field(self, name: str, text: str) -> None:
-        """Fill a text field; its caret goes to the end."""
+        """Set the content of a text field and move its caret to the end."""
         self.state.setdefault("fields", {})[name] = {"text": text, "caret": len(text)}
 
     def focus(self, name: str) -> None:
-        """Move the focus to a field; with an empty name, to none."""
+        """Move the focus to a field; an empty name removes the focus."""
         self.state["focus"] = name
         for key in ("keyboard_hidden", "keyboard", "shift", "popup", "marked"):
             self.state.pop(key, None)
@@ -236,7 +236,7 @@ class Screen:
             self.focus("")
 
     def field_state(self, name: str) -> FieldState:
-        """Return what a field shows."""
+        """Return the state of a field."""
         kept = self.state.get("fields", {}).get(name, {"text": "", "caret": 0})
         has_focus = self.state.get("focus") == name
         is_marked = has_focus and self.state.get("marked") == name
@@ -252,7 +252,7 @@ class Screen:
         lines: int = 1,
         keys: str = "letters",
     ) -> View:
-        """Make a text field that keeps its content in this screen's state."""
+        """Return a text field that stores its content in this screen's state."""
         view = self.widgets.field(
             name,
             self.field_state(name),

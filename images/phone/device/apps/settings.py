@@ -49,7 +49,7 @@ class _Page(Screen):
     title: ClassVar[str] = ""
 
     def rows(self) -> list[View]:
-        """Make the rows of the page."""
+        """Return the rows of the page."""
         raise NotImplementedError
 
     def content(self) -> View:
@@ -61,7 +61,7 @@ class _Page(Screen):
         return self.widgets.column(self.widgets.bar(self.title, on_back=back), rows)
 
     def switch(self, title: str, key: tuple[str, str], *, icon: str, summary: str = "") -> View:
-        """Make a row that switches a setting between 0 and 1."""
+        """Return a row that switches a setting between 0 and 1."""
         return self.toggle(title, key, ("0", "1"), icon=icon, summary=summary)
 
     def toggle(
@@ -73,7 +73,7 @@ class _Page(Screen):
         icon: str,
         summary: str = "",
     ) -> View:
-        """Make a row that switches a setting between two values, off and on."""
+        """Return a row that switches a setting between two values, off and on."""
         checked = is_on(self.store, *key, on=values[1])
         view = self.widgets.item(
             title,
@@ -86,7 +86,7 @@ class _Page(Screen):
         return view
 
     def choice(self, caption: str, on_tap: Callable[[], None], *, is_on: bool) -> View:
-        """Make a row of several of which one is chosen."""
+        """Return a row of a single-choice list."""
         mark = View(
             "RadioButton",
             "android:id/checkbox",
@@ -104,13 +104,13 @@ class _Page(Screen):
         return view
 
     def link(self, title: str, activity: str, *, icon: str, summary: str = "") -> View:
-        """Make a row that opens another page."""
+        """Return a row that opens another page."""
         opener = self.act(self.open, f"{_PACKAGE}.{activity}")
         return self.widgets.item(title, summary=summary, icon=icon, on_tap=opener)
 
 
 class SettingsScreen(_Page):
-    """All pages."""
+    """The list of all pages."""
 
     activity = "com.android.settings.Settings"
     title = "Settings"
@@ -173,13 +173,13 @@ class NetworkScreen(_Page):
 
 
 class _Rename(_Page):
-    """A page with a row that opens a dialog for a name."""
+    """A page with a row that opens a rename dialog."""
 
     dialog_title: ClassVar[str] = ""
     key: ClassVar[tuple[str, str]] = ("", "")
 
     def name_row(self, title: str, icon: str) -> View:
-        """Make the row."""
+        """Return the row."""
         value = self.store.setting(*self.key)
         return self.widgets.item(title, summary=value, icon=icon, on_tap=self._begin)
 
@@ -208,7 +208,7 @@ class _Rename(_Page):
         return bool(self.state.pop("renaming", False))
 
     def submit(self, name: str) -> None:
-        """Take the name."""
+        """Accept the name."""
         del name
         self._rename()
 
@@ -233,7 +233,7 @@ class DevicesScreen(_Rename):
     key = ("secure", "bluetooth_name")
 
     def rows(self) -> list[View]:
-        """Show the name that other devices see, and Bluetooth's switch."""
+        """Show the device name and the Bluetooth switch."""
         return [
             self.name_row("Device name", "phone"),
             self.switch("Use Bluetooth", ("global", "bluetooth_on"), icon="bluetooth"),
@@ -298,7 +298,7 @@ class DisplayScreen(_Page):
 
 
 class LanguageScreen(_Page):
-    """Language: the locale that the phone reports. Its own texts stay English."""
+    """Language: the locale that the phone reports; its own texts stay English."""
 
     activity = "com.android.settings.Settings$LocalePickerActivity"
     title = "Language"
@@ -349,7 +349,7 @@ class DateScreen(_Page):
         ]
 
     def back(self) -> bool:
-        """Close the list of zones."""
+        """Close the list of time zones."""
         return bool(self.state.pop("choosing", False))
 
     @property
@@ -370,7 +370,7 @@ class AboutScreen(_Rename):
     key = ("global", "device_name")
 
     def rows(self) -> list[View]:
-        """Show what this phone is."""
+        """Show information about the phone."""
         known = self.store.properties()
         return [
             self.name_row("Device name", "phone"),

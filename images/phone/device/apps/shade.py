@@ -25,7 +25,7 @@ _SWITCHES = (
 
 
 class Shade:
-    """The panel that is pulled down from the top.
+    """The panel that opens from the top of the screen.
 
     Args:
         host: the phone.

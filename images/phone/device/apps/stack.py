@@ -1,4 +1,4 @@
-"""The open activities: one task an application, each with its back stack."""
+"""The open activities: one task per application, each with its back stack."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Entry:
     """One open activity.
 
     Attributes:
-        activity: its class name, as in a component name.
-        arguments: what it was opened with.
-        state: what it shows: fields, focus, scroll offsets and its own.
+        activity: class name, as in a component name.
+        arguments: arguments of the activity.
+        state: displayed state: fields, focus, scroll offsets and screen-specific data.
     """
 
     activity: str
@@ -26,7 +26,7 @@ class Entry:
 
 @dataclass
 class AppTask:
-    """The open activities of one application, the one in front last."""
+    """The open activities of one application, the foreground one last."""
 
     task_id: int
     package: str
@@ -35,14 +35,14 @@ class AppTask:
 
 @dataclass
 class Stack:
-    """All open applications, the one in front last.
+    """All open applications, the foreground one last.
 
     Attributes:
-        tasks: at least the launcher's.
-        next_id: of the next task.
-        toast: a short message that shows until the next input.
-        last_toast: the message that was shown last, gone or not.
-        is_shade_open: the notifications are pulled down.
+        tasks: open tasks, at least the launcher's.
+        next_id: ID of the next task.
+        toast: short message that is shown until the next input.
+        last_toast: most recent message, still shown or not.
+        is_shade_open: whether the notification shade is open.
     """
 
     tasks: list[AppTask]
@@ -53,25 +53,25 @@ class Stack:
 
     @classmethod
     def of_home(cls, package: str, activity: str) -> Stack:
-        """Return the stack of a phone that was just switched on."""
+        """Return the stack of a newly booted phone."""
         return cls([AppTask(1, package, [Entry(activity)])], 2)
 
     @property
     def front(self) -> AppTask:
-        """The task in front."""
+        """The foreground task."""
         return self.tasks[-1]
 
     @property
     def top(self) -> Entry:
-        """The activity in front."""
+        """The foreground activity."""
         return self.front.entries[-1]
 
     def find(self, package: str) -> AppTask | None:
-        """Return the task of an application; None when it is not open."""
+        """Return the task of an application; None if it is not open."""
         return next((task for task in self.tasks if task.package == package), None)
 
     def bring(self, package: str) -> bool:
-        """Bring an open application to the front; False when it is not open."""
+        """Bring an open application to the foreground; return False if it is not open."""
         task = self.find(package)
         if task is None:
             return False
@@ -80,26 +80,26 @@ class Stack:
         return True
 
     def open_task(self, package: str, entry: Entry) -> None:
-        """Open an application in front, or bring it there as it was."""
+        """Open an application in the foreground, or bring it there in its current state."""
         if not self.bring(package):
             self.tasks.append(AppTask(self.next_id, package, [entry]))
             self.next_id += 1
 
     def push(self, package: str, entry: Entry) -> None:
-        """Open an activity in front of all others of its application."""
+        """Open an activity on top of the others of its application."""
         if self.bring(package):
             self.front.entries.append(entry)
         else:
             self.open_task(package, entry)
 
     def pop(self) -> None:
-        """Close the activity in front; its application too, when it was the last."""
+        """Close the foreground activity, and its application if it was the last."""
         self.front.entries.pop()
         if not self.front.entries:
             self.tasks.pop()
 
     def remove(self, package: str) -> bool:
-        """Close an application; False when it was not open."""
+        """Close an application; return False if it was not open."""
         task = self.find(package)
         if task is None:
             return False
@@ -107,7 +107,7 @@ class Stack:
         return True
 
     def to_json(self) -> str:
-        """Return the stack as a document to save."""
+        """Return the stack as a JSON document."""
         document = {
             "tasks": [
                 {
@@ -128,7 +128,7 @@ class Stack:
 
     @classmethod
     def from_json(cls, document: Json) -> Stack:
-        """Read a saved document."""
+        """Parse a saved document."""
         tasks = [
             AppTask(
                 int(task["id"]),

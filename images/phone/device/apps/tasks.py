@@ -1,4 +1,4 @@
-"""The Tasks application: a list of things to do."""
+"""The Tasks application: a to-do list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EDIT = "com.google.android.apps.tasks.ui.TaskActivity"
 
 
 def list_tasks(screen: Screen, *, completed: bool) -> list[Row]:
-    """Return the tasks that are open, or done, newest first."""
+    """Return the open or completed tasks, newest first."""
     return screen.store.rows(
         "SELECT * FROM task WHERE completed=? ORDER BY _id DESC", (int(completed),)
     )
@@ -28,12 +28,12 @@ def mark(screen: Screen, row: Row, *, completed: bool) -> None:
 
 
 class TaskListScreen(Screen):
-    """All tasks; a panel at the bottom takes new ones."""
+    """All tasks, with a panel at the bottom for new ones."""
 
     activity = "com.google.android.apps.tasks.ui.TaskListsActivity"
 
     def content(self) -> View:
-        """Show open tasks, then the completed ones when they are unfolded."""
+        """Show open tasks, then the completed ones if they are expanded."""
         rows = [self._row(row) for row in list_tasks(self, completed=False)]
         done = list_tasks(self, completed=True)
         if not rows:
@@ -138,7 +138,7 @@ class TaskListScreen(Screen):
 
 
 class TaskScreen(Screen):
-    """One task, to change, tick off or delete."""
+    """One task, to edit, complete or delete."""
 
     activity = _EDIT
 
@@ -177,7 +177,7 @@ class TaskScreen(Screen):
             self.focus("edit_details")
 
     def back_and_close(self) -> None:
-        """Handle the arrow at the top."""
+        """Handle the back arrow at the top."""
         self._keep()
         self.finish()
 

@@ -1,4 +1,4 @@
-"""Write points in time as an Android phone does, in English."""
+"""Format times like an Android phone, in English."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def clock_text(when: datetime, *, is_24: bool, gap: str = " ") -> str:
 
 
 def short_date(when: datetime, now: datetime, *, is_24: bool) -> str:
-    """Return the time of today, or the day of what is longer ago."""
+    """Return the time if it is today, otherwise the day."""
     if when.date() == now.date():
         return clock_text(when, is_24=is_24)
     if when.year == now.year:
@@ -25,12 +25,12 @@ def short_date(when: datetime, now: datetime, *, is_24: bool) -> str:
 
 
 def long_date(when: datetime) -> str:
-    """Return the day in full, such as ``4 June 2024``."""
+    """Return the full date, such as ``4 June 2024``."""
     return f"{when.day} {when:%B} {when.year}"
 
 
 def length_text(seconds: int) -> str:
-    """Return a length of time as ``1:02:03`` or ``2:03``."""
+    """Format a duration as ``1:02:03`` or ``2:03``."""
     hours, rest = divmod(max(0, seconds), 3600)
     minutes, seconds = divmod(rest, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"

@@ -1,4 +1,4 @@
-"""What the camera of the reference phone sees: a landscape, another one for each picture."""
+"""The view of the reference phone's camera: a different landscape for each picture."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _HILLS = ((92, 124, 88), (70, 100, 74), (52, 78, 60))
 
 @lru_cache(maxsize=2)
 def landscape(seed: int, width: int, height: int) -> Image.Image:
-    """Draw a landscape: RGB.
+    """Draw a landscape as an RGB image.
 
     Args:
-        seed: equal seeds draw equal pictures.
+        seed: equal seeds produce equal pictures.
         width: px.
         height: px.
     """
-    dice = random.Random(seed)  # noqa: S311 - a picture, no secret
+    dice = random.Random(seed)  # noqa: S311 - not a secret
     top, low = dice.choice(_SKIES)
     column = Image.new("RGB", (1, 64))
     for row in range(64):

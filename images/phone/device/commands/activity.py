@@ -60,7 +60,7 @@ class Intent:
     extras: dict[str, str] = field(default_factory=dict)
 
     def describe(self) -> str:
-        """Return the text that ``am`` prints."""
+        """Return the output of ``am`` for the intent."""
         parts = []
         if self.action:
             parts.append(f"act={self.action}")
@@ -108,7 +108,7 @@ def _positional(args: list[str]) -> str:
 
 
 def _read_intent(args: list[str]) -> tuple[Intent, bool]:
-    """Read the arguments of ``am start``; the second value: stop the application before."""
+    """Parse the arguments of ``am start``; also return whether to stop the application first."""
     intent, stop_first = Intent(), False
     rest = list(args)
     while rest:
@@ -147,7 +147,7 @@ def _set(intent: Intent, option: str, value: str) -> None:
 
 
 def _resolve(intent: Intent) -> tuple[str, str] | None:
-    """Return package and activity that an intent means."""
+    """Return the package and activity of an intent."""
     if intent.component:
         package, _, activity = intent.component.partition("/")
         activity = full_activity(package, activity)

@@ -1,4 +1,4 @@
-"""Alarms and timers in the format of ``dumpsys alarm``, and set by an intent.
+"""Format alarms and timers like ``dumpsys alarm``, and set them by intent.
 
 Source: AOSP ``AlarmManagerService.java``, ``android.provider.AlarmClock``.
 """
@@ -27,7 +27,7 @@ _ACTIONS = {
 
 
 def describe_alarms(phone: Phone) -> str:
-    """Return what ``dumpsys alarm`` prints: what will ring, and the next alarm clock."""
+    """Return the output of ``dumpsys alarm``: pending alarms and the next alarm clock."""
     now = phone.now()
     rings = list_rings(phone.store, now)
     lines = [
@@ -58,7 +58,7 @@ def set_by_intent(phone: Phone, action: str, extras: Mapping[str, str]) -> bool:
     """Set the alarm or timer of an intent; return whether its screen may stay hidden.
 
     Raises:
-        ValueError: an extra is no number, or out of its range.
+        ValueError: an extra is not a number, or out of range.
     """
     label = extras.get(f"{_EXTRA}MESSAGE", "")
     with phone.event():
@@ -76,5 +76,5 @@ def set_by_intent(phone: Phone, action: str, extras: Mapping[str, str]) -> bool:
 
 
 def _local(at_ms: int, now: datetime) -> datetime:
-    """Return a moment in the phone's own zone."""
+    """Return a time in the phone's own zone."""
     return datetime.fromtimestamp(at_ms / 1000, tz=now.tzinfo)

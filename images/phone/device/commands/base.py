@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 EXIT_USAGE = 255
 
 Write = Callable[[bytes], None]
-"""Writes a part of a command's standard output."""
+"""A function that writes part of a command's standard output."""
 
 
 class CommandError(Exception):
     """A command failed.
 
     Args:
-        message: for standard error, without the newline at the end.
+        message: text for standard error, without a trailing newline.
         exit_code: 1 to 255.
     """
 
@@ -47,12 +47,12 @@ class Invocation:
     """One call of a command.
 
     Attributes:
-        phone: what it works on.
-        config: where the phone's files are.
-        cwd: the folder it was called in.
-        args: its arguments, without its name.
-        machine: the phone as a whole; None when only its state is there.
-        skip_input: reads so many bytes of its standard input, and drops them.
+        phone: state of the phone.
+        config: paths of the phone's files.
+        cwd: working directory of the caller.
+        args: arguments, without the command's name.
+        machine: the phone as a whole; None if only its state is available.
+        skip_input: reads and discards a number of bytes of standard input.
     """
 
     phone: Phone
@@ -63,7 +63,7 @@ class Invocation:
     skip_input: Callable[[int], None] = lambda _: None
 
     def resolve(self, path: str) -> Path:
-        """Return the real path of a path as the caller wrote it."""
+        """Return the real path of a path given by the caller."""
         return self.config.resolve(path) if path.startswith("/") else self.cwd / path
 
 
@@ -72,8 +72,8 @@ class Running:
     """A command that runs until it is done or its caller ends it.
 
     Attributes:
-        ended: set when the caller wants no more.
-        write: takes standard output.
+        ended: set when the caller ends the command.
+        write: receives standard output.
     """
 
     ended: threading.Event
@@ -81,5 +81,5 @@ class Running:
 
 
 def option_value(args: list[str], name: str, default: str = "") -> str:
-    """Return the word after an option; the default when it is not there."""
+    """Return the value after an option, or the default."""
     return args[args.index(name) + 1] if name in args[:-1] else default

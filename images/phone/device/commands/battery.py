@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from images.phone.device.store.database import Store
 
 DEVICE = "device"
-"""Namespace of the settings that hold battery and place; no ``settings`` command sees it."""
+"""Namespace of the battery and location settings; not accessible to the ``settings`` command."""
 
 BATTERY = {
     "ac": "true",
@@ -67,7 +67,7 @@ def run_battery(call: Invocation) -> str:
 
 
 def describe_battery(call: Invocation) -> str:
-    """Return what ``dumpsys battery`` prints."""
+    """Return the output of ``dumpsys battery``."""
     now = battery(call.phone.store)
     return (
         f"Current Battery Service state:\n  AC powered: {now['ac']}\n  USB powered: false\n"

@@ -60,16 +60,16 @@ LIVE: dict[str, Callable[[Invocation, Running], str | bytes]] = {
     "logcat": follow_log,
     "screenrecord": run_screenrecord,
 }
-"""Commands that can run until they are ended; only the shell's executables run them so."""
+"""Commands that can run until they are ended, which only the shell's executables support."""
 
 
 class Commands:
     """Run commands on one phone.
 
     Args:
-        phone: what they work on.
-        config: where its files are.
-        machine: the phone as a whole, for what starts it anew.
+        phone: state of the phone.
+        config: paths of its files.
+        machine: the phone as a whole, for commands that reboot it.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Commands:
         return iter(COMMANDS)
 
     def is_live(self, argv: list[str]) -> bool:
-        """Return whether a command goes on until it is ended."""
+        """Return whether a command runs until it is ended."""
         name, *args = argv or [""]
         return name in LIVE and (name != "logcat" or follows(args))
 
@@ -97,8 +97,8 @@ class Commands:
 
         Args:
             argv: name and arguments.
-            cwd: the folder it was called in.
-            skip_input: reads so many bytes of its standard input, and drops them.
+            cwd: working directory of the caller.
+            skip_input: reads and discards a number of bytes of standard input.
         """
         name, *args = argv or [""]
         if name not in COMMANDS:
@@ -107,13 +107,13 @@ class Commands:
         return _carry_out(name, lambda: COMMANDS[name](call))
 
     def run_live(self, argv: list[str], cwd: Path, ended: threading.Event, write: Write) -> Result:
-        """Run a command that continues until it is stopped; never raises.
+        """Run a command that continues until it is ended; never raises.
 
         Args:
             argv: name and arguments.
-            cwd: the folder it was called in.
-            ended: set when the caller wants no more.
-            write: takes what it writes meanwhile.
+            cwd: working directory of the caller.
+            ended: set when the caller ends the command.
+            write: receives its output.
         """
         name, *args = argv
         call = Invocation(self._phone, self._config, cwd, args, self._machine)

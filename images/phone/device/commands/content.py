@@ -83,7 +83,7 @@ def _read(args: list[str]) -> _Request:
 
 
 def _read_binding(text: str) -> tuple[str, Value]:
-    """Read ``NAME:TYPE:VALUE``; the value may hold colons."""
+    """Parse ``NAME:TYPE:VALUE``; the value may contain colons."""
     name, _, rest = text.partition(":")
     kind, _, value = rest.partition(":")
     if not name or kind not in {"b", "s", "i", "l", "f", "d", "n"}:

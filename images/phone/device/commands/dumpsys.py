@@ -1,4 +1,4 @@
-"""The command ``dumpsys``: what other tools read of it, in the formats of several Android versions.
+"""The command ``dumpsys``: the parts that tools read, in the formats of several Android versions.
 
 Source: AOSP ``ActivityTaskManagerService.java``, ``WindowManagerService.java``,
 ``BatteryService.java``, ``WifiServiceImpl.java``, ``DisplayManagerService.java``;
@@ -47,7 +47,7 @@ def run_dumpsys(call: Invocation) -> str:
 
 
 def _record(task: AppTask, entry: Entry) -> str:
-    """Return the description of one activity; its number stays the same while it is open."""
+    """Return the description of an activity; its number is constant while it is open."""
     place = task.entries.index(entry)
     number = zlib.crc32(f"{task.task_id}/{place}/{entry.activity}".encode()) & 0xFFFFFFF
     name = f"{task.package}/{short_activity(task.package, entry.activity)}"
@@ -192,9 +192,9 @@ def _telephony(call: Invocation, _: list[str]) -> str:
 
 
 def _reference(call: Invocation, rest: list[str]) -> str:
-    """Print what no Android has: digests of the state, the last toast, the picture's number.
+    """Print data that Android lacks: digests of the state, the last toast, the picture's number.
 
-    Beside the number stands how much was begun that will still change the picture.
+    The number is followed by the number of background tasks that will still change the picture.
     """
     if rest == ["frame"]:
         return f"frame={call.phone.compositor.frame()}\npending={call.phone.pending}\n"
@@ -231,4 +231,4 @@ _SERVICES: dict[str, Callable[[Invocation, list[str]], str]] = {
     "window": _window,
 }
 SERVICES = tuple(sorted(_SERVICES))
-"""Names of the services that print something."""
+"""Names of the services with output."""

@@ -1,7 +1,7 @@
 """The command ``input``: touches, keys and text.
 
-Source: AOSP ``InputShellCommand.java`` and ``KeyEvent.java``. Other than Android's, text may hold
-any Unicode character, and a swipe takes effect at once, whatever its duration.
+Source: AOSP ``InputShellCommand.java`` and ``KeyEvent.java``. Unlike on Android, text may contain
+    any Unicode character, and a swipe takes effect immediately, whatever its duration.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LAUNCHING = {
 _VOLUME = ("system", "volume_music")
 _MAX_VOLUME = 15
 _VOLUME_STEPS = {"VOLUME_UP": 1, "VOLUME_DOWN": -1, "VOLUME_MUTE": -_MAX_VOLUME}
-# Keys that together do what a key alone does.
+# Key combinations with the effect of a single key.
 _COMBINATIONS = {"A": "SELECT_ALL", "C": "COPY", "V": "PASTE", "X": "CUT"}
 _MODIFIERS = frozenset(
     f"{name}_{side}" for name in ("ALT", "CTRL", "META", "SHIFT") for side in ("LEFT", "RIGHT")
@@ -102,7 +102,7 @@ def _touch(call: Invocation, name: str, values: list[str]) -> None:
 
 
 def _press(call: Invocation, key: str) -> None:
-    """Press a key; those that need more than the screen in front are carried out here."""
+    """Press a key; keys that need more than the foreground screen are handled here."""
     if key in _LAUNCHING and _LAUNCHING[key] in APPS:
         call.phone.launch(_LAUNCHING[key])
     elif key == "ENDCALL":
@@ -121,7 +121,7 @@ def _press(call: Invocation, key: str) -> None:
 
 
 def _combine(call: Invocation, keys: list[str]) -> None:
-    """Press keys together: CTRL with a letter edits, SHIFT types a capital letter."""
+    """Press keys together: CTRL with a letter edits, SHIFT types an uppercase letter."""
     modifiers, others = set(keys) & _MODIFIERS, [key for key in keys if key not in _MODIFIERS]
     has_control = any(name.startswith("CTRL") for name in modifiers)
     has_shift = any(name.startswith("SHIFT") for name in modifiers)
@@ -136,7 +136,7 @@ def _combine(call: Invocation, keys: list[str]) -> None:
 
 
 def _move(call: Invocation, kind: str, place: list[int]) -> None:
-    """Put a finger down, move it, lift it: what a touch does is done when it is lifted."""
+    """Put a finger down, move it or lift it; a touch takes effect when the finger is lifted."""
     phone, here = call.phone, (place[0], place[1])
     if kind == "DOWN":
         phone.finger = (here, phone.now_s())
@@ -148,7 +148,7 @@ def _move(call: Invocation, kind: str, place: list[int]) -> None:
 
 
 def _scroll(call: Invocation, place: list[int], options: list[str]) -> None:
-    """Turn a wheel: positive steps show what is further up."""
+    """Turn the mouse wheel; positive steps scroll up."""
     steps = 0.0
     for word in options:
         axis, _, value = word.partition(",")
@@ -168,7 +168,7 @@ def _swipe(call: Invocation, values: list[str]) -> None:
 
 
 def _place(call: Invocation, values: list[str], count: int) -> list[int]:
-    """Read coordinates; those beyond the edge of the screen are moved onto it."""
+    """Parse coordinates, and clamp them to the screen."""
     if len(values) != count:
         raise CommandError(f"Error: Invalid arguments for command\n{_USAGE}", EXIT_USAGE)
     try:

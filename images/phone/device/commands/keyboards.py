@@ -1,4 +1,4 @@
-"""The command ``ime``: the phone has one input method, its own keyboard.
+"""The command ``ime``; the only input method is the phone's own keyboard.
 
 Source: AOSP ``InputMethodManagerService.java``, ``ImeTracing``.
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from images.phone.device.commands.base import Invocation
 
 METHOD = "org.mesocosm.keyboard/.Keyboard"
-"""Its component."""
+"""Component name of the input method."""
 
 
 def run_ime(call: Invocation) -> str:

@@ -1,4 +1,4 @@
-"""Numbers of Android's keys.
+"""Android's key codes.
 
 Source: AOSP ``KeyEvent.java``.
 """
@@ -33,4 +33,4 @@ _RUNS = {
 KEYS_BY_NUMBER = {
     start + index: name for start, run in _RUNS.items() for index, name in enumerate(run.split())
 }
-"""Names, without ``KEYCODE_``, by number."""
+"""Key names, without ``KEYCODE_``, by number."""

@@ -21,7 +21,7 @@ _BEGINNING = "--------- beginning of main\n"
 _POLL_S = 0.2
 _FILTER = re.compile(r"([^:]+|\*)(?::([VDIWEFS*]))?", re.IGNORECASE)
 _FORMATS = ("brief", "color", "long", "process", "raw", "tag", "thread", "threadtime", "time")
-# An expression that takes no time to search for, whatever the line: no repetition but a few ".*".
+# An expression that is fast for any line: no repetition except a few ".*".
 _SAFE_PATTERN = re.compile(r"\^?(?:[^\\^$*+?{}()\[\]]|(?<=\.)\*|\\[.*+?()\[\]{}^$|\\])*\$?")
 _MAX_WILDCARDS = 2
 _SILENT = len(PRIORITIES)
@@ -40,14 +40,14 @@ class _Request:
     tags: dict[str, int] = field(default_factory=dict)
 
     def wants(self, entry: LogEntry) -> bool:
-        """Return whether the filters let an entry through."""
+        """Return whether an entry passes the filters."""
         if self.pattern is not None and not self.pattern.search(entry.message):
             return False
         return PRIORITIES.index(entry.priority) >= self.tags.get(entry.tag, self.default)
 
 
 def follows(args: list[str]) -> bool:
-    """Return whether a call goes on with what comes."""
+    """Return whether a call follows new entries."""
     try:
         request = _read(args)
     except CommandError:
@@ -56,7 +56,7 @@ def follows(args: list[str]) -> bool:
 
 
 def run_logcat(call: Invocation) -> str:
-    """Print the log as it is now."""
+    """Print the current log."""
     request, log = _read(call.args), call.phone.log
     if request.is_clear:
         log.clear()
@@ -69,7 +69,7 @@ def run_logcat(call: Invocation) -> str:
 
 
 def follow_log(call: Invocation, running: Running) -> str:
-    """Print the log, and follow it until the caller ends."""
+    """Print the log, and follow it until the caller ends the command."""
     request, after = _read(call.args), 0
     running.write(_BEGINNING.encode())
     while not running.ended.is_set():
@@ -82,7 +82,7 @@ def follow_log(call: Invocation, running: Running) -> str:
 
 
 def run_log(call: Invocation) -> str:
-    """Write a line into the log."""
+    """Write a line to the log."""
     args, tag, priority = list(call.args), "log", "I"
     while args and args[0] in {"-t", "-p"} and len(args) > 1:
         option, value = args.pop(0), args.pop(0)

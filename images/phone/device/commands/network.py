@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from images.phone.device.commands.base import Invocation
 
 WIFI = "wlan0"
-"""What the phone calls the container's own interface: tools look for that of the Wi-Fi."""
+"""Name of the container's interface on the phone; tools expect that of the Wi-Fi."""
 
 # Source: linux/sockios.h
 _SIOCGIFADDR, _SIOCGIFBRDADDR, _SIOCGIFNETMASK = 0x8915, 0x8919, 0x891B
@@ -36,7 +36,7 @@ class _Interface(NamedTuple):
 
 
 def run_ifconfig(call: Invocation) -> str:
-    """Show the interfaces that are up, or one."""
+    """Print all active interfaces, or one."""
     wanted = [word for word in call.args if not word.startswith("-")]
     interfaces = [
         interface for interface in _interfaces(call) if not wanted or interface.name == wanted[0]
@@ -52,7 +52,7 @@ def run_ifconfig(call: Invocation) -> str:
 
 
 def run_ip(call: Invocation) -> str:
-    """Show addresses and the route, as ``ip addr`` and ``ip route`` do."""
+    """Print addresses and the route, like ``ip addr`` and ``ip route``."""
     args = [word for word in call.args if not word.startswith("-")]
     interfaces = _interfaces(call)
     kind = args[0] if args else ""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from images.phone.device.store.database import Row
 
 SHELL = "com.android.shell"
-"""The package that ``cmd notification post`` posts for."""
+"""The package of notifications from ``cmd notification post``."""
 
 _SHELL_UID = 2000
 
@@ -28,7 +28,7 @@ def notification_keys(phone: Phone) -> list[str]:
 
 
 def describe_notifications(phone: Phone) -> str:
-    """Return what ``dumpsys notification`` prints, the toast that is shown included."""
+    """Return the output of ``dumpsys notification``, including the current toast."""
     rows = list_notifications(phone.store)
     listed = "".join(_describe(row) for row in rows)
     text = phone.stack.toast

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from images.phone.device.commands.base import Invocation
 
 PERMISSION = "permission"
-"""Namespace of the settings that hold granted permissions; no ``settings`` command sees it."""
+"""Namespace of the settings for granted permissions; not accessible to the ``settings`` command."""
 
-# Which tables hold an application's own data; those that are not there are passed over.
+# Tables with an application's own data; missing tables are ignored.
 _TABLES = {
     TASKS: ("task",),
     CONTACTS: ("contact_data", "contact"),
@@ -70,7 +70,7 @@ def run_pm(call: Invocation) -> str:
 
 
 def describe(call: Invocation, name: str) -> str:
-    """Return what ``dumpsys package`` prints of one package; of all when it is empty."""
+    """Return the output of ``dumpsys package`` for one package, or for all if `name` is empty."""
     if not name:
         return "Packages:\n" + "".join(_describe_one(call, package) for package in sorted(APPS))
     if name not in APPS:
@@ -79,7 +79,7 @@ def describe(call: Invocation, name: str) -> str:
 
 
 def user_id(name: str) -> int:
-    """Return the number of the user that a package runs as."""
+    """Return the user ID of a package."""
     return 10001 + sorted(APPS).index(name)
 
 
@@ -107,7 +107,7 @@ def _describe_one(call: Invocation, name: str) -> str:
 
 
 def _named(args: list[str]) -> str:
-    """Return the first word that is no option, nor the user after one."""
+    """Return the first argument that is neither an option nor an option's user."""
     rest = [word for word in args if word != option_value(args, "--user", "\0")]
     names = [word for word in rest if not word.startswith("-")]
     return names[0] if names else ""

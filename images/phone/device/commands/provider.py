@@ -19,11 +19,11 @@ class Provider:
     """One table of a provider.
 
     Attributes:
-        columns: that a query returns.
+        columns: columns of a query.
         rows: returns all rows.
-        insert: adds one.
-        update: changes one, by its id.
-        delete: removes one, by its id.
+        insert: adds a row.
+        update: changes a row by its ID.
+        delete: removes a row by its ID.
     """
 
     columns: tuple[str, ...]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def find_provider(uri: str) -> tuple[Provider, int | None] | None:
-    """Return the provider of an address, and the row's id if the address ends in one."""
+    """Return the provider of a URI, and the row's ID if the URI ends in one."""
     path = uri.removeprefix("content://").split("?")[0].strip("/")
     if not uri.startswith("content://"):
         return None
@@ -67,7 +67,7 @@ def _insert_task(phone: Phone, values: Mapping[str, Value]) -> None:
 
 def _update_task(phone: Phone, task_id: int, values: Mapping[str, Value]) -> None:
     for name, value in _read_task(values).items():
-        # The name is one of the three of _read_task.
+        # The name is one of the three in _read_task.
         phone.store.change(f"UPDATE task SET {name}=? WHERE _id=?", (value, task_id))  # noqa: S608
 
 
@@ -85,7 +85,7 @@ def _insert_contact(phone: Phone, values: Mapping[str, Value]) -> int:
 
 
 def _insert_raw(phone: Phone) -> int:
-    """Add a contact that gets its name from a row of data, as Android's raw contacts do."""
+    """Add a contact that gets its name from a data row, like Android's raw contacts."""
     return phone.store.insert("INSERT INTO contact (display_name) VALUES ('')")
 
 
@@ -105,7 +105,7 @@ def _data(phone: Phone, kind: str = "") -> list[Row]:
 
 
 def _insert_data(phone: Phone, values: Mapping[str, Value]) -> None:
-    """Add a row of data; without an owner, a whole contact of ``name``, ``phone``, ``email``."""
+    """Add a data row; without an owner, add a contact with ``name``, ``phone``, ``email``."""
     owner = values.get("raw_contact_id", values.get("contact_id"))
     if owner is None:
         name = str(values.get("name") or "").strip()

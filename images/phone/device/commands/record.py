@@ -1,4 +1,4 @@
-"""The command ``screenrecord``: a film of the screen in an MP4 file.
+"""The command ``screenrecord``: a recording of the screen in an MP4 file.
 
 Source: AOSP ``screenrecord.cpp`` for the options; ISO/IEC 14496-12 and -14 for the file, whose
 frames are JPEG pictures (object type 0x6C), each shown until the next.
@@ -34,7 +34,7 @@ _USAGE = "Usage: screenrecord [--time-limit SECONDS] [--size WIDTHxHEIGHT] [--bi
 
 
 def run_screenrecord(call: Invocation, running: Running | None) -> str:
-    """Film the screen until the time is up or the caller ends it."""
+    """Record the screen until the time is up or the caller ends it."""
     options = ("--time-limit", "--size", "--bit-rate", "-o", "--display-id", "-d")
     values = {option_value(call.args, name, "\0") for name in options}
     paths = [word for word in call.args if not word.startswith("-") and word not in values]
@@ -65,11 +65,11 @@ def run_screenrecord(call: Invocation, running: Running | None) -> str:
 
 
 class Film:
-    """An MP4 file that is being written.
+    """A writer of an MP4 file.
 
     Args:
-        path: of the file.
-        size_px: width and height; pictures of another shape are fitted in.
+        path: path of the file.
+        size_px: width and height; pictures with another aspect ratio are fitted in.
     """
 
     def __init__(self, path: Path, size_px: tuple[int, int]) -> None:
@@ -84,7 +84,7 @@ class Film:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the frames written so far."""
+        """Number of bytes of the frames written so far."""
         return sum(self._sizes)
 
     def add(self, picture: tuple[int, int, bytes], time_s: float) -> None:
@@ -92,7 +92,7 @@ class Film:
 
         Args:
             picture: width, height and RGBA pixels.
-            time_s: since the film's beginning.
+            time_s: time since the start of the recording, s.
         """
         width, height, pixels = picture
         image = Image.frombytes("RGBA", (width, height), pixels).convert("RGB")
@@ -109,7 +109,7 @@ class Film:
         self._times_s.append(time_s)
 
     def close(self, end_s: float) -> None:
-        """Write the index; the last frame stays until the end."""
+        """Write the index; the last frame is shown until the end."""
         with self._file as file:
             end = file.tell()
             file.seek(self._start)
@@ -157,7 +157,7 @@ class Film:
 
 
 def _descriptor() -> bytes:
-    """Declare that frames are JPEG pictures."""
+    """Return the descriptor that declares frames as JPEG pictures."""
     config = struct.pack(">BBI", _OBJECT_TYPE_JPEG, 0x11, 0)[:5] + struct.pack(">II", 0, 0)
     decoder = struct.pack(">BB", 4, len(config)) + config
     layer = struct.pack(">BBB", 6, 1, 2)

@@ -1,7 +1,7 @@
 """The commands ``screencap``, ``uiautomator`` and ``wm``.
 
-Source: AOSP ``screencap.cpp``: without ``-p``, width, height, format and colour space lie before
-the pixels; ``WindowManagerShellCommand.java``.
+Source: AOSP ``screencap.cpp``: without ``-p``, width, height, format and colour space precede the
+    pixels; ``WindowManagerShellCommand.java``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def run_screencap(call: Invocation) -> bytes:
 def run_uiautomator(call: Invocation) -> str:
     """Write the UI hierarchy to a file, or to the caller's terminal.
 
-    The closing words hold Android's own spelling mistake: tools compare them.
+    The final message contains Android's own spelling mistake, because tools compare it.
     """
     name, *args = call.args or [""]
     if name != "dump":
@@ -64,7 +64,7 @@ def run_uiautomator(call: Invocation) -> str:
 
 
 def run_wm(call: Invocation) -> str:
-    """Print and force size and density of the screen, and rotate it."""
+    """Print and force the size and density of the screen, and rotate it."""
     match [word for word in call.args if word not in {"-d", "0"}]:
         case ["size", *args] if len(args) < 2:  # noqa: PLR2004
             return _size(call, *args)

@@ -1,7 +1,7 @@
-"""Select and sort a provider's rows by SQL, as callers of ``content`` write it.
+"""Select and sort a provider's rows with SQL from callers of ``content``.
 
-The rows are put into a database in memory that holds nothing else, so that an expression reads no
-other state; what it may do there, and for how long, is bounded.
+The rows are copied into an in-memory database that contains nothing else, so that an expression
+cannot read other state; its operations and run time are limited.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _FUNCTIONS = frozenset(
 
 
 def select(rows: list[Row], columns: Sequence[str], where: str, sort: str) -> list[Row]:
-    """Return the rows that meet a condition, in an order.
+    """Return the rows that meet a condition, sorted.
 
     Args:
-        rows: each with all columns.
+        rows: rows with all columns.
         columns: names that the expressions may use.
-        where: an SQL expression; empty lets all through.
-        sort: what stands after ORDER BY; empty keeps the order.
+        where: an SQL expression; empty selects all rows.
+        sort: the text after ORDER BY; empty keeps the order.
 
     Raises:
-        CommandError: an expression is wrong, too long, or takes too long.
+        CommandError: an expression is invalid, too long, or takes too long.
     """
     if not where and not sort:
         return rows
@@ -65,7 +65,7 @@ def select(rows: list[Row], columns: Sequence[str], where: str, sort: str) -> li
 
 
 def _affinity(rows: list[Row], name: str) -> str:
-    """Return a column's type: numbers compare with quoted numbers only in a column of numbers."""
+    """Return a column's type; numbers compare equal to quoted numbers only in a numeric column."""
     kinds = {type(row[name]) for row in rows if row[name] is not None}
     if kinds <= {int, bool}:
         return "INTEGER"

@@ -58,7 +58,7 @@ def run_getprop(call: Invocation) -> str:
 
 
 def run_setprop(call: Invocation) -> str:
-    """Set one property; those that begin with ``ro.`` cannot be set."""
+    """Set one property, unless its name begins with ``ro.``."""
     if len(call.args) != 2:  # noqa: PLR2004
         raise CommandError("usage: setprop NAME VALUE")
     key, value = call.args

@@ -1,7 +1,7 @@
-"""Providers that are tables of the phone's state: messages, calls, events, pictures and others.
+"""Providers for tables of the phone's state: messages, calls, events, pictures and others.
 
-Source: ``Telephony.Sms``, ``CallLog.Calls``, ``CalendarContract``, ``MediaStore`` for addresses,
-columns and numbers.
+Source: ``Telephony.Sms``, ``CallLog.Calls``, ``CalendarContract``, ``MediaStore`` for URIs, columns
+    and numbers.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ _MAX_MEDIA = 5000
 def table(
     name: str, columns: tuple[str, ...], defaults: Mapping[str, Value], only: str = ""
 ) -> Provider:
-    """Make the provider of a table.
+    """Return the provider of a table.
 
     Args:
-        name: of the table.
-        columns: that a query returns; all but ``_id`` can be set.
-        defaults: of an inserted row; a missing value without one is empty.
-        only: a condition that all its rows meet; a constant of this module.
+        name: name of the table.
+        columns: columns of a query; all except ``_id`` can be set.
+        defaults: default values of an inserted row; other missing values are empty.
+        only: a condition for its rows; a constant of this module.
     """
     return Provider(
         columns,
@@ -143,7 +143,7 @@ def _media(kind: str) -> Provider:
 
 
 def _files(kind: str, phone: Phone) -> list[Row]:
-    """Return the files below /sdcard of one kind, such as ``image``; of all when it is empty."""
+    """Return the files below /sdcard of one kind, such as ``image``, or all if `kind` is empty."""
     rows: list[Row] = []
     if phone.shared_dir is None:
         return rows
@@ -187,7 +187,7 @@ def _size_px(path: str) -> tuple[int | None, int | None]:
 
 
 def _path_of(phone: Phone, path: str) -> Path:
-    """Return the real path of a file of the shared folder."""
+    """Return the real path of a shared file."""
     for prefix in (_CARD, "/sdcard"):
         inner = os.path.normpath(path.removeprefix(f"{prefix}/"))
         if phone.shared_dir is not None and path.startswith(f"{prefix}/") and inner[:2] != "..":
@@ -196,7 +196,7 @@ def _path_of(phone: Phone, path: str) -> Path:
 
 
 def _insert_media(phone: Phone, values: Mapping[str, Value]) -> None:
-    """Register a file; one that does not exist is created empty, as on Android."""
+    """Register a file, after creating it empty if it does not exist, as on Android."""
     path = str(values.get("_data") or "")
     if not path:
         folder = str(values.get("relative_path") or "Pictures").strip("/")
@@ -219,7 +219,7 @@ def _rename_media(phone: Phone, row_id: int, values: Mapping[str, Value]) -> Non
 
 
 def _setting_provider(namespace: str) -> Provider:
-    """Make the provider of a namespace of settings; a row's id comes of its name."""
+    """Return the provider of a settings namespace; a row's ID is derived from its name."""
 
     def rows(phone: Phone) -> list[Row]:
         settings = phone.store.rows(
@@ -280,5 +280,5 @@ TABLES = {
         "document", ("_id", "parent", "name", "kind", "body", "modified"), {"modified": 0}
     ),
 }
-"""Providers by what stands after ``content://``. Notes, alarms, mail and documents have no public
-provider on Android; these addresses are the reference phone's own."""
+"""Providers by the part after ``content://``. Notes, alarms, mail and documents have no public
+provider on Android; these URIs are the reference phone's own."""

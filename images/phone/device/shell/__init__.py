@@ -1,1 +1,1 @@
-"""Shells of the phone: start, input and output, end."""
+"""Shell sessions of the phone: start, input and output, end."""

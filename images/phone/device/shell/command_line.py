@@ -1,10 +1,10 @@
-"""Parse command lines that need no shell."""
+"""Parse command lines that do not need a shell."""
 
 from __future__ import annotations
 
 import re
 
-# One piece after the other, none of which can be read in two ways: linear time for any input.
+# A sequence of unambiguous pieces: linear time for any input.
 _PIECE = re.compile(
     r"""(?P<blank>[ \t]+)
     |(?P<plain>[A-Za-z0-9_./:=,+@%^-]+)
@@ -17,10 +17,10 @@ _MAX_CHARS = 64 << 10
 
 
 def split_plain(command: str) -> list[str] | None:
-    """Split a command line in which a shell would expand and redirect nothing.
+    """Split a command line without shell expansions and redirections.
 
     Returns:
-        The words, or None when only a shell can interpret the line.
+        The arguments, or None if only a shell can interpret the line.
     """
     line = command.strip(" \t\n")
     if not line or len(line) > _MAX_CHARS:

@@ -1,4 +1,4 @@
-"""Connect executables of the phone's shell with the daemon over a Unix socket."""
+"""Connect the executables of the phone's shell to the daemon over a Unix socket."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def install(names: Iterable[str], folder: Path, socket_path: Path) -> None:
     """Write the executables of Android's commands.
 
     Args:
-        names: of the commands.
-        folder: where they go.
-        socket_path: of the daemon.
+        names: names of the commands.
+        folder: output folder.
+        socket_path: path of the daemon's socket.
     """
     folder.mkdir(parents=True, exist_ok=True)
     text = _CLIENT.format(python=sys.executable, socket=str(socket_path))
@@ -90,7 +90,7 @@ class ControlServer:
     """Serve commands that arrive over the Unix socket.
 
     Args:
-        path: of the socket.
+        path: path of the socket.
         commands: Android's commands.
     """
 
@@ -143,7 +143,7 @@ class ControlServer:
             sock.sendall(b"".join([*reply, encode(EXIT, bytes([result.exit_code & 0xFF]))]))
 
     def _run_live(self, sock: socket.socket, argv: list[str], cwd: Path) -> Result:
-        """Run a command that writes while it runs, until it is done or its caller ends it."""
+        """Run a command that streams output, until it is done or its caller ends it."""
         sock.settimeout(None)
         ended = threading.Event()
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from images.phone.device.shell.processes import Processes
 
 SHELL = "/system/bin/sh" if Path("/system/bin/sh").exists() else "/bin/sh"
-"""Android's, in the phone's own root; beside it, the host's."""
+"""Android's path in the phone's own root, and the host's."""
 
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -23,9 +23,9 @@ class ShellEnvironment:
     """What a shell session needs.
 
     Attributes:
-        config: of the phone.
+        config: configuration of the phone.
         processes: starts them.
-        commands: Android's commands, carried out by the daemon.
+        commands: Android's commands, executed by the daemon.
     """
 
     config: DeviceConfig
@@ -33,10 +33,10 @@ class ShellEnvironment:
     commands: Commands
 
     def variables(self, terminal: str = "") -> dict[str, str]:
-        """Return the environment of a new shell; it inherits nothing of the daemon's.
+        """Return the environment of a new shell, which inherits nothing from the daemon.
 
         Args:
-            terminal: type of the terminal; none when empty.
+            terminal: type of the terminal; empty for none.
         """
         root = str(self.config.root).rstrip("/")
         values = {

@@ -1,4 +1,4 @@
-"""Pass a host's input to a process without ever blocking beyond the end of its session."""
+"""Forward a host's input to a process without blocking after its session has ended."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from images.phone.device.adb.stream import Stream
 
     class Input(Protocol):
-        """Where bytes of the host go."""
+        """Destination of the host's bytes."""
 
         def write(self, data: bytes) -> None:
-            """Write all bytes, or none any more once the session is over."""
+            """Write all bytes, or discard them once the session is over."""
 
         def end_input(self) -> None:
-            """Let the process see the end of its input."""
+            """Signal the end of input to the process."""
 
         def resize(self, size: bytes) -> None:
             """Set the size of the window, if there is one."""
 
 
 def write_all(fd: int, data: bytes, over: Wakeup) -> None:
-    """Write to a non-blocking descriptor until everything is written or an event is set.
+    """Write to a non-blocking descriptor until all bytes are written or an event is set.
 
     Raises:
-        OSError: nobody reads any more.
+        OSError: the reader is gone.
     """
     view = memoryview(data)
     poll = select.poll()
@@ -55,7 +55,7 @@ class PipeInput:
     """The standard input of a process without a terminal.
 
     Args:
-        pipe: the end to write to; owned from now on.
+        pipe: write end; this object takes ownership.
     """
 
     def __init__(self, pipe: IO[bytes]) -> None:
@@ -65,7 +65,7 @@ class PipeInput:
         os.set_blocking(pipe.fileno(), False)
 
     def write(self, data: bytes) -> None:
-        """Write all bytes, or none any more once the session is over."""
+        """Write all bytes, or discard them once the session is over."""
         with self._lock:
             if not self._pipe.closed:
                 write_all(self._pipe.fileno(), data, self._over)
@@ -79,7 +79,7 @@ class PipeInput:
         """Do nothing: there is no window."""
 
     def close(self) -> None:
-        """Interrupt a write that waits, and close the pipe."""
+        """Interrupt a pending write, and close the pipe."""
         self._over.set()
         with self._lock:
             self._pipe.close()
@@ -87,12 +87,12 @@ class PipeInput:
 
 
 class Feeder:
-    """A thread that passes what a host sends to a process until the stream ends.
+    """A thread that forwards a host's data to a process until the stream ends.
 
     Args:
-        stream: from the host.
-        sink: of the process.
-        has_packets: whether the host speaks the second shell protocol.
+        stream: stream from the host.
+        sink: input of the process.
+        has_packets: whether the host uses shell protocol v2.
 
     Attributes:
         has_input: whether the host has sent any input.
@@ -106,12 +106,12 @@ class Feeder:
         self._thread = threading.Thread(target=self._run, name="shell-feeder", daemon=True)
 
     def start(self) -> None:
-        """Begin to pass input."""
+        """Start forwarding input."""
         self._thread.start()
 
     @property
     def is_running(self) -> bool:
-        """Return whether input may still come, or waits to be written."""
+        """Return whether input may still arrive or is waiting to be written."""
         return self._thread.is_alive()
 
     def _run(self) -> None:

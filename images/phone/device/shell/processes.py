@@ -1,4 +1,4 @@
-"""Start processes for shells, and end all of them, including those that try to escape."""
+"""Start processes for shells, and end all of them, including escaped ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HANG_UP_GRACE_S = 2.0
 _POLL_S = 0.005
 
 SESSION_VARIABLE = "SHELL_SESSION"
-"""Holds a session's id, by which a process is recognized that has left session and parent."""
+"""Contains the session ID, which identifies processes that left their session and parent."""
 
 
 class _Row(NamedTuple):
@@ -39,10 +39,10 @@ class ProcessesLeftError(Exception):
 
 @dataclass(frozen=True)
 class Session:
-    """What one shell request has started.
+    """The processes of one shell request.
 
     Attributes:
-        child: its first process, the leader of a session of its own.
+        child: first process, the leader of its own session.
         session_id: value of `SESSION_VARIABLE` in all its processes.
     """
 
@@ -56,11 +56,12 @@ def become_subreaper() -> None:
 
 
 class Processes:
-    """The processes below this one."""
+    """The descendants of this process."""
 
     def __init__(self) -> None:
         # Held while a process is started and while orphans are reaped: a child that is not yet
-        # known must not be taken for an orphan. Held through a rewind too: nothing starts then.
+        # registered must not be mistaken for an orphan. Also held during a rewind, so that nothing
+        # starts.
         self.lock = threading.RLock()
         self._children: dict[int, subprocess.Popen[bytes]] = {}
 
@@ -74,7 +75,7 @@ class Processes:
         stdout: int | IO[bytes],
         stderr: int | IO[bytes],
     ) -> Session:
-        """Start a program in a session of its own.
+        """Start a program in its own session.
 
         Raises:
             OSError: it cannot be started.
@@ -95,7 +96,7 @@ class Processes:
         return Session(child, session_id)
 
     def wait(self, session: Session) -> int:
-        """Wait for a session's first process and return its exit code as a shell does, 0 to 255."""
+        """Wait for a session's first process and return its exit code like a shell, 0 to 255."""
         code = session.child.wait()
         with self.lock:
             self._children.pop(session.child.pid, None)
@@ -103,18 +104,18 @@ class Processes:
         return code if code >= 0 else 128 - code
 
     def hang_up(self, session: Session) -> None:
-        """Send SIGHUP to the group of a session's first process, which was not waited for yet."""
+        """Send SIGHUP to the group of a session's first process, which must not be reaped yet."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(session.child.pid, signal.SIGHUP)
 
     def end(self, session: Session) -> None:
-        """End all processes of a session, which was not waited for yet.
+        """End all processes of a session, whose first process must not be reaped yet.
 
-        They get SIGHUP, as on Android when a host goes away, and are killed after 2 s.
+        They receive SIGHUP, as on Android when a host disconnects, and are killed after 2 s.
         """
         members = self._members(session)
         _signal(members, signal.SIGHUP)
-        _signal(members, signal.SIGCONT)  # a stopped one cannot act on it
+        _signal(members, signal.SIGCONT)  # stopped processes cannot handle it
         if _poll_until(lambda: not self._members(session), _HANG_UP_GRACE_S):
             return
 
@@ -126,7 +127,7 @@ class Processes:
         _poll_until(kill, _KILL_TIMEOUT_S)
 
     def kill_all(self) -> int:
-        """Kill every process below this one and return how many there were.
+        """Kill all descendants of this process and return their number.
 
         Raises:
             ProcessesLeftError: some did not die within 2 s.
@@ -146,7 +147,7 @@ class Processes:
         return len(killed)
 
     def reap_orphans(self) -> None:
-        """Reap dead processes that nobody here waits for."""
+        """Reap dead processes that have no waiter here."""
         with self.lock:
             me = os.getpid()
             for pid, row in _read_all().items():
@@ -155,7 +156,7 @@ class Processes:
                         os.waitpid(pid, os.WNOHANG)
 
     def _members(self, session: Session) -> list[int]:
-        """Return the living processes of a session, those that left it by setsid included."""
+        """Return the running processes of a session, including those that left it with setsid."""
         below = self._descendants()
         mark = f"{SESSION_VARIABLE}={session.session_id}".encode()
         own = _below(session.child.pid, below).keys() | {session.child.pid}
@@ -171,7 +172,7 @@ class Processes:
 
 
 def _below(ancestor: int, rows: Mapping[int, _Row]) -> dict[int, _Row]:
-    """Return those of the processes that descend from one."""
+    """Return the processes that descend from an ancestor."""
     below: dict[int, _Row] = {}
     parents = {ancestor}
     while parents:
@@ -190,7 +191,7 @@ def _signal(pids: Iterable[int], number: int) -> None:
 
 
 def _poll_until(is_done: Callable[[], bool], timeout_s: float) -> bool:
-    """Ask until the answer is yes; return whether that came in time."""
+    """Poll until a condition is true; return False on timeout."""
     deadline_s = time.monotonic() + timeout_s
     while not is_done():
         if time.monotonic() > deadline_s:
@@ -212,7 +213,7 @@ def _read_all() -> dict[int, _Row]:
     for name in os.listdir("/proc"):  # noqa: PTH208 - twice as fast
         if name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):
-                # The name stands in brackets and may itself hold brackets and blanks.
+                # The name is in parentheses and may itself contain parentheses and spaces.
                 fields = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
                 rows[int(name)] = _Row(fields[0].decode(), int(fields[1]), int(fields[3]))
     return rows

@@ -41,13 +41,13 @@ _Output = tuple[int, bytes]
 
 @dataclass(frozen=True)
 class ShellRequest:
-    """A request of a host to run a command.
+    """A host's request to run a command.
 
     Attributes:
-        command: the line; an empty one starts an interactive shell.
-        has_packets: the second shell protocol is spoken.
-        has_terminal: the command gets a terminal.
-        terminal: its type.
+        command: command line; empty starts an interactive shell.
+        has_packets: whether shell protocol v2 is used.
+        has_terminal: whether the command gets a terminal.
+        terminal: type of the terminal.
     """
 
     command: str
@@ -57,24 +57,24 @@ class ShellRequest:
 
     @classmethod
     def of_shell(cls, options: list[str], command: str) -> ShellRequest:
-        """Read the options of a ``shell`` service, such as ``v2``, ``raw`` and ``TERM=xterm``."""
+        """Parse the options of a ``shell`` service, such as ``v2``, ``raw`` and ``TERM=xterm``."""
         terminal = next((word[5:] for word in options if word.startswith("TERM=")), "dumb")
         has_terminal = "pty" in options or (not command and "raw" not in options)
         return cls(command, "v2" in options, has_terminal, terminal[:40])
 
 
 def run_session(request: ShellRequest, stream: Stream, environment: ShellEnvironment) -> None:
-    """Run a command, with its input and output on the stream, to its end.
+    """Run a command with its input and output on the stream, and wait for it.
 
-    When the stream ends first, everything that the command started ends, too.
+    If the stream ends first, everything that the command started is ended too.
 
     Raises:
-        StreamClosedError: the host went away.
+        StreamClosedError: the host disconnected.
     """
     argv = split_plain(request.command)
     is_plain = argv and argv[0] in environment.commands and not request.has_terminal
     if argv and is_plain and not environment.commands.is_live(argv):
-        # Without a detour over /bin/sh and the command's executable: the same code answers.
+        # Skip /bin/sh and the command's executable, which would run the same code.
         skip = partial(_skip, stream, request)
         result = environment.commands.run(argv, environment.config.root, skip)
         _put(stream, request, STDOUT, result.stdout)
@@ -89,7 +89,7 @@ def run_session(request: ShellRequest, stream: Stream, environment: ShellEnviron
 
 
 def _skip(stream: Stream, request: ShellRequest, count: int) -> None:
-    """Discard this many bytes from the host, so that it proceeds to read the reply."""
+    """Discard `count` bytes from the host, so that it proceeds to read the reply."""
     reader = PacketReader()
     while count > 0 and (data := stream.read()):
         if request.has_packets:
@@ -131,7 +131,7 @@ def _run_with_pipes(request: ShellRequest, stream: Stream, environment: ShellEnv
 
 def _run_in_terminal(request: ShellRequest, stream: Stream, environment: ShellEnvironment) -> int:
     with _ended(stream) as ended, Terminal() as terminal:
-        # Opening a terminal makes it the controlling one of a session that has none.
+        # Opening a terminal makes it the controlling terminal of a session without one.
         opener = 'exec "$@" <"$0" >"$0" 2>&1'
         inner = [SHELL, "-c", request.command] if request.command else [SHELL, "-i"]
         session = environment.processes.start(
@@ -153,7 +153,7 @@ def _run_in_terminal(request: ShellRequest, stream: Stream, environment: ShellEn
 
 
 def _wait_for_exit(child: subprocess.Popen[bytes], ended: Wakeup) -> None:
-    """Wait until a command that writes no more has ended, or nobody listens any more."""
+    """Wait until a command that has closed its output has ended, or the stream has ended."""
     while not ended.is_set:
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(_EXIT_POLL_S)
@@ -162,7 +162,7 @@ def _wait_for_exit(child: subprocess.Popen[bytes], ended: Wakeup) -> None:
 
 @contextlib.contextmanager
 def _ended(stream: Stream) -> Iterator[Wakeup]:
-    """Make an event that is set when the stream ends."""
+    """Provide an event that is set when the stream ends."""
     wakeup = Wakeup()
     stream.call_at_end(wakeup.set)
     try:
@@ -197,12 +197,12 @@ class _Pipes:
         """Wait for output.
 
         Args:
-            ended: set when nobody listens any more.
-            timeout_ms: the longest to wait; without it, as long as it takes.
+            ended: set when the stream has ended.
+            timeout_ms: maximum time to wait; None for no limit.
 
         Returns:
-            The kind of output and its bytes, which are empty when none came in time; None once
-            there will be no more, or nobody listens.
+            The kind of output and its bytes, which are empty on timeout; None once there is no more
+            output or the stream has ended.
         """
         poll = select.poll()
         for fd in (*self._outputs, *([] if ended is None else [ended.fileno()])):
@@ -221,7 +221,7 @@ class _Pipes:
         return None
 
     def drain(self, feeder: Feeder) -> None:
-        """Allow a command whose host has gone 2 s to process the input that it was sent."""
+        """Allow a command whose host is gone 2 s to process the input it received."""
         deadline_s = time.monotonic() + _INPUT_GRACE_S
         while (feeder.is_running or feeder.has_input) and time.monotonic() < deadline_s:
             if self.read(timeout_ms=_DRAIN_POLL_MS) is None:

@@ -28,14 +28,14 @@ class Terminal:
     """The master side of a pseudo-terminal; a context manager that closes it.
 
     Attributes:
-        path: of the side that the command gets.
+        path: path of the command's side.
     """
 
     def __init__(self) -> None:
         self._master, slave = os.openpty()
         os.set_blocking(self._master, False)
         self.path = os.ttyname(slave)
-        # Kept open: without any opener the master would read an error before the command starts.
+        # Kept open: otherwise the master would read an error before the command starts.
         self._slave = slave
         self._over = Wakeup()
         self._lock = threading.Lock()
@@ -57,18 +57,18 @@ class Terminal:
             self._over.close()
 
     def read(self, size: int, child: subprocess.Popen[bytes], ended: Wakeup) -> bytes:
-        """Wait for output; empty once nobody listens, or the command has ended and all is read.
+        """Wait for output; empty once the stream, or the command with its output, has ended.
 
         Args:
-            size: the most to read, in bytes.
+            size: maximum number of bytes.
             child: the command.
-            ended: set when nobody listens any more.
+            ended: set when the stream has ended.
         """
         poll = select.poll()
         poll.register(self._master, select.POLLIN)
         poll.register(ended.fileno(), select.POLLIN)
         while not ended.is_set:
-            # Asked before looking for output: what it wrote before it ended is still read.
+            # Checked before reading, so that output written before the end is still read.
             has_ended = child.poll() is not None
             ready = dict(poll.poll(0 if has_ended else _POLL_MS))
             if self._master in ready:
@@ -85,7 +85,7 @@ class Terminal:
                 write_all(self._master, data, self._over)
 
     def end_input(self) -> None:
-        """Type the character that ends the input."""
+        """Type the end-of-input character."""
         self.write(_END_OF_INPUT)
 
     def resize(self, size: bytes) -> None:

@@ -1,4 +1,4 @@
-"""An event that threads can wait for together with descriptors."""
+"""An event that threads can wait for together with file descriptors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 
 class Wakeup:
-    """An event with a descriptor that is readable, for every waiter, once the event is set."""
+    """An event with a descriptor that becomes readable for all waiters once the event is set."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,14 +24,14 @@ class Wakeup:
         return self._is_set
 
     def set(self) -> None:
-        """Set the event; harmless twice, and after `close`."""
+        """Set the event; may be called repeatedly, and after `close`."""
         with self._lock:
             if not self._is_set and self._fd >= 0:
                 self._is_set = True
                 os.eventfd_write(self._fd, 1)
 
     def close(self) -> None:
-        """Close the descriptor; nobody may wait for it any more."""
+        """Close the descriptor; there must be no waiters left."""
         with self._lock:
             fd, self._fd = self._fd, -1
             if fd >= 0:

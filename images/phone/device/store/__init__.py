@@ -1,1 +1,1 @@
-"""The phone's state: one SQLite file, and snapshots of it."""
+"""The phone's state: an SQLite file, and snapshots of it."""

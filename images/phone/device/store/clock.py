@@ -20,9 +20,9 @@ class Ring:
     """A due alarm or timer.
 
     Attributes:
-        kind: ``alarm`` or ``timer``, which is its table too.
-        row_id: of its row.
-        at_ms: since the epoch.
+        kind: ``alarm`` or ``timer``, which is also the table.
+        row_id: ID of its row.
+        at_ms: time, ms since the epoch.
     """
 
     kind: str
@@ -31,19 +31,19 @@ class Ring:
 
 
 def list_alarms(store: Store) -> list[Row]:
-    """Return all alarms in the order of the day."""
+    """Return all alarms by time of day."""
     return store.rows("SELECT * FROM alarm ORDER BY hour, minutes, _id")
 
 
 def add_alarm(store: Store, hour: int, minutes: int, label: str = "") -> int:
-    """Add an alarm that is on; return the row's id."""
+    """Add an active alarm and return the row's ID."""
     return store.insert(
         "INSERT INTO alarm (hour, minutes, label) VALUES (?, ?, ?)", (hour, minutes, label)
     )
 
 
 def next_time(row: Row, now: datetime) -> datetime:
-    """Return when an alarm rings next, were it on."""
+    """Return when an alarm would ring next if it were on."""
     for ahead in range(8):
         day = now + timedelta(days=ahead)
         when = day.replace(hour=row["hour"], minute=row["minutes"], second=0, microsecond=0)
@@ -53,17 +53,17 @@ def next_time(row: Row, now: datetime) -> datetime:
 
 
 def list_cities(store: Store) -> list[Row]:
-    """Return the cities of the world clock, first added first."""
+    """Return the cities of the world clock in the order they were added."""
     return store.rows("SELECT * FROM city ORDER BY _id")
 
 
 def list_timers(store: Store) -> list[Row]:
-    """Return all timers, newest first. ``ends`` is ms since the epoch, None while it stands."""
+    """Return all timers, newest first; ``ends`` is ms since the epoch, None while paused."""
     return store.rows("SELECT * FROM timer ORDER BY _id DESC")
 
 
 def add_timer(store: Store, length_s: int, now_ms: int, label: str = "") -> int:
-    """Start a timer; return the row's id."""
+    """Start a timer and return the row's ID."""
     return store.insert(
         "INSERT INTO timer (length, ends, left, label) VALUES (?, ?, ?, ?)",
         (length_s, now_ms + length_s * 1000, length_s, label),
@@ -71,7 +71,7 @@ def add_timer(store: Store, length_s: int, now_ms: int, label: str = "") -> int:
 
 
 def left_s(row: Row, now_ms: int) -> int:
-    """Return how much of a timer is left, s; below 0 when it is over."""
+    """Return the remaining time of a timer, s; negative if it is over."""
     return int(row["left"]) if row["ends"] is None else -((now_ms - row["ends"]) // 1000)
 
 
@@ -100,8 +100,8 @@ def list_rings(store: Store, after: datetime) -> list[Ring]:
 
 
 def find_row(store: Store, ring: Ring) -> Row | None:
-    """Return the alarm or the timer; None when it was deleted."""
-    # The kind is one of two words.
+    """Return the alarm or timer; None if it was deleted."""
+    # The kind is one of two constants.
     rows = store.rows(f"SELECT * FROM {ring.kind} WHERE _id=?", (ring.row_id,))  # noqa: S608
     return rows[0] if rows else None
 
@@ -112,7 +112,7 @@ def snooze_alarm(store: Store, row_id: int, until_ms: int) -> None:
 
 
 def dismiss_alarm(store: Store, row_id: int) -> None:
-    """End an alarm; one that does not repeat is switched off."""
+    """Dismiss an alarm, and switch it off if it does not repeat."""
     store.change(
         "UPDATE alarm SET snoozed=NULL, enabled=(enabled AND daysofweek != 0) WHERE _id=?",
         (row_id,),
@@ -120,7 +120,7 @@ def dismiss_alarm(store: Store, row_id: int) -> None:
 
 
 def reset_timer(store: Store, row_id: int) -> None:
-    """Reset a timer to its full length, stopped."""
+    """Stop a timer and reset it to its full length."""
     store.change("UPDATE timer SET ends=NULL, left=length WHERE _id=?", (row_id,))
 
 

@@ -1,4 +1,4 @@
-"""Contacts as rows: a name, and data of several kinds that belong to it."""
+"""Contacts as rows: a name, and its data of several kinds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ContactDraft:
 
 
 def find_contacts(store: Store, text: str) -> list[Row]:
-    """Return the contacts whose name, number or address holds a text, by name."""
+    """Return the contacts whose name, number or address contains a text, by name."""
     rows = store.rows("SELECT * FROM contact ORDER BY display_name COLLATE NOCASE, _id")
     if not text:
         return rows
@@ -36,7 +36,7 @@ def find_contacts(store: Store, text: str) -> list[Row]:
 
 
 def load_contact(store: Store, contact_id: int) -> ContactDraft | None:
-    """Return one contact; None when there is none."""
+    """Return one contact; None if it does not exist."""
     rows = store.rows("SELECT * FROM contact WHERE _id=?", (contact_id,))
     if not rows:
         return None
@@ -50,7 +50,7 @@ def load_contact(store: Store, contact_id: int) -> ContactDraft | None:
 
 
 def save_contact(store: Store, draft: ContactDraft, contact_id: int | None = None) -> int:
-    """Write a contact, over an old one if its id is given; return the id."""
+    """Write a contact, replacing an old one if its ID is given; return the ID."""
     if contact_id is None:
         contact_id = store.insert("INSERT INTO contact (display_name) VALUES (?)", (draft.name,))
     store.change(
@@ -65,7 +65,7 @@ def save_contact(store: Store, draft: ContactDraft, contact_id: int | None = Non
 
 
 def add_data(store: Store, contact_id: int, kind: str, value: str) -> int:
-    """Add a number or address to a contact; return the row's id."""
+    """Add a number or address to a contact and return the row's ID."""
     return store.insert(
         "INSERT INTO contact_data (contact_id, mimetype, data1) VALUES (?, ?, ?)",
         (contact_id, kind, value),
@@ -73,5 +73,5 @@ def add_data(store: Store, contact_id: int, kind: str, value: str) -> int:
 
 
 def delete_contact(store: Store, contact_id: int) -> int:
-    """Delete a contact with all that belongs to it; return how many there were."""
+    """Delete a contact with all its data; return the number of deleted contacts."""
     return store.change("DELETE FROM contact WHERE _id=?", (contact_id,))

@@ -19,10 +19,10 @@ Row = dict[str, Any]
 
 
 class Store:
-    """The state of one phone; callers hold `Phone.lock`.
+    """The state of one phone; callers must hold `Phone.lock`.
 
     Args:
-        path: of the database; made when it is not there.
+        path: path of the database, which is created if missing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,7 +36,7 @@ class Store:
 
     @property
     def version(self) -> tuple[int, int]:
-        """A value that differs whenever the state may have changed."""
+        """A value that changes whenever the state may have changed."""
         return self._epoch, self._db.total_changes
 
     def close(self) -> None:
@@ -49,18 +49,18 @@ class Store:
         return [dict(row) for row in self._db.execute(sql, values)]
 
     def change(self, sql: str, values: Sequence[Value] = ()) -> int:
-        """Change rows and return how many.
+        """Change rows and return their number.
 
         Raises:
-            sqlite3.Error: the change breaks a rule of the tables.
+            sqlite3.Error: the change violates a constraint.
         """
         return self._db.execute(sql, values).rowcount
 
     def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
-        """Insert a row and return its id.
+        """Insert a row and return its ID.
 
         Raises:
-            sqlite3.Error: the row breaks a rule of the tables.
+            sqlite3.Error: the row violates a constraint.
         """
         return int(self._db.execute(sql, values).lastrowid or 0)
 
@@ -80,7 +80,7 @@ class Store:
         self.change("INSERT OR REPLACE INTO setting VALUES (?, ?, ?)", (namespace, key, value))
 
     def delete_setting(self, namespace: str, key: str) -> int:
-        """Remove a setting; return how many were there."""
+        """Remove a setting; return the number of removed rows."""
         return self.change("DELETE FROM setting WHERE namespace=? AND key=?", (namespace, key))
 
     def properties(self) -> dict[str, str]:
@@ -92,12 +92,12 @@ class Store:
         self.change("INSERT OR REPLACE INTO property VALUES (?, ?)", (key, value))
 
     def load_interface(self) -> dict[str, Any] | None:
-        """Return the document that describes the open activities; None on a new phone."""
+        """Return the document with the open activities; None on a new phone."""
         rows = self.rows("SELECT document FROM interface")
         return dict(json.loads(rows[0]["document"])) if rows else None
 
     def save_interface(self, document: str) -> None:
-        """Save the document that describes the open activities."""
+        """Save the document with the open activities."""
         self.change("INSERT OR REPLACE INTO interface VALUES (1, ?)", (document,))
 
     def digest(self) -> dict[str, str]:
@@ -115,10 +115,10 @@ class Store:
             self._db.backup(other)
 
     def load_from(self, path: Path) -> None:
-        """Replace the whole state by that of another file, atomically.
+        """Replace the whole state with that of another file, atomically.
 
         Raises:
-            sqlite3.Error: the file is no such state; this one stays as it was.
+            sqlite3.Error: the file is not a valid state; this state stays unchanged.
         """
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as other:
             if other.execute("PRAGMA quick_check").fetchone()[0] != "ok":

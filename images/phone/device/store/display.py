@@ -53,9 +53,9 @@ def is_size(size_px: tuple[int, int]) -> bool:
 
 
 def densities(size_px: tuple[int, int]) -> tuple[int, int]:
-    """Return the least and the greatest density that a screen of some size can have.
+    """Return the minimum and maximum density of a screen size.
 
-    The least keeps the canvas within its bounds; the greatest, a tenth of an inch a side, leaves
+    The minimum keeps the canvas within its bounds; the maximum, a tenth of an inch per side, leaves
     room for an icon.
     """
     least_dpi = math.ceil(DENSITY_DPI * math.sqrt(size_px[0] * size_px[1] / MAX_PIXELS))
@@ -68,7 +68,7 @@ def turn_display(store: Store) -> None:
 
 
 def force_size(store: Store, size_px: tuple[int, int] | None) -> None:
-    """Force a size, width and height in portrait; None restores the phone's own."""
+    """Force a width and height in portrait orientation; None restores the phone's own."""
     if size_px is None:
         store.delete_setting(*_SIZE)
     else:

@@ -11,7 +11,7 @@ FOLDER, DOCUMENT = "folder", "document"
 
 
 def list_documents(store: Store, parent: int | None, text: str = "") -> list[Row]:
-    """Return what lies in a folder, folders first; with a text, what is called so anywhere."""
+    """Return the content of a folder, folders first; with a text, all matches by name anywhere."""
     order = " ORDER BY kind='document', name COLLATE NOCASE, _id"
     if text:
         rows = store.rows(f"SELECT * FROM document{order}")  # noqa: S608 - a constant
@@ -21,14 +21,14 @@ def list_documents(store: Store, parent: int | None, text: str = "") -> list[Row
 
 
 def recent_documents(store: Store) -> list[Row]:
-    """Return the texts, changed last first."""
+    """Return the documents, most recently changed first."""
     return store.rows(
         "SELECT * FROM document WHERE kind='document' ORDER BY modified DESC, _id DESC"
     )
 
 
 def load_document(store: Store, number: int) -> Row | None:
-    """Return one folder or document; None when there is none."""
+    """Return one folder or document; None if it does not exist."""
     rows = store.rows("SELECT * FROM document WHERE _id=?", (number,))
     return rows[0] if rows else None
 
@@ -36,15 +36,15 @@ def load_document(store: Store, number: int) -> Row | None:
 def add_document(
     store: Store, name: str, kind: str, now_ms: int, *, parent: int | None = None, body: str = ""
 ) -> int:
-    """Make a folder or document; return its id.
+    """Create a folder or document and return its ID.
 
     Args:
         store: the state.
-        name: shown.
+        name: displayed name.
         kind: `FOLDER` or `DOCUMENT`.
-        now_ms: since the epoch.
-        parent: id of the folder it lies in; None for the Drive itself.
-        body: its text.
+        now_ms: current time, ms since the epoch.
+        parent: ID of the parent folder; None for the Drive's root.
+        body: text of a document.
     """
     return store.insert(
         "INSERT INTO document (parent, name, kind, body, modified) VALUES (?, ?, ?, ?, ?)",
@@ -63,5 +63,5 @@ def write_document(store: Store, number: int, body: str, now_ms: int) -> None:
 
 
 def delete_document(store: Store, number: int) -> int:
-    """Delete a folder with all in it, or a document; return how many there were."""
+    """Delete a document, or a folder with its content; return the number of deleted rows."""
     return store.change("DELETE FROM document WHERE _id=?", (number,))

@@ -1,6 +1,6 @@
-"""Events of the calendar as rows.
+"""Calendar events as rows.
 
-Source: ``CalendarContract.Events`` for the columns; an event of a whole day begins and ends at
+Source: ``CalendarContract.Events`` for the columns; an all-day event begins and ends at
 midnight UTC.
 """
 
@@ -16,12 +16,12 @@ class EventDraft(NamedTuple):
     """The details of an event.
 
     Attributes:
-        title: what it is.
-        start_ms: since the epoch.
-        end_ms: since the epoch, not before the start.
-        is_all_day: it has no hours.
-        place: may be empty.
-        notes: may be empty.
+        title: title of the event.
+        start_ms: ms since the epoch.
+        end_ms: ms since the epoch, not before the start.
+        is_all_day: whether the event has no times.
+        place: location; may be empty.
+        notes: description; may be empty.
     """
 
     title: str
@@ -33,7 +33,7 @@ class EventDraft(NamedTuple):
 
 
 def save_event(store: Store, draft: EventDraft, event_id: int | None = None) -> int:
-    """Write an event, over an old one if its id is given; return the id."""
+    """Write an event, replacing an old one if its ID is given; return the ID."""
     values = (
         draft.title,
         draft.start_ms,
@@ -57,7 +57,7 @@ def save_event(store: Store, draft: EventDraft, event_id: int | None = None) -> 
 
 
 def list_events(store: Store, start_ms: int, end_ms: int) -> list[Row]:
-    """Return the events that touch a span of time, in the order of their starts."""
+    """Return the events that overlap a time span, by start time."""
     return store.rows(
         "SELECT * FROM event WHERE dtstart < ? AND max(dtend, dtstart + 1) > ?"
         " ORDER BY dtstart, allDay DESC, _id",
@@ -66,6 +66,6 @@ def list_events(store: Store, start_ms: int, end_ms: int) -> list[Row]:
 
 
 def load_event(store: Store, event_id: int) -> Row | None:
-    """Return one event; None when there is none."""
+    """Return one event; None if it does not exist."""
     rows = store.rows("SELECT * FROM event WHERE _id=?", (event_id,))
     return rows[0] if rows else None

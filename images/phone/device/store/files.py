@@ -1,8 +1,8 @@
 """Save and restore the phone's files.
 
-A snapshot's files lie in an SQLite file of their own, with content. To put them back, only what
-changed since is written: a file whose inode number, change time and size are those noted when it
-was last known to be right is right still, since only the kernel sets a change time.
+A snapshot's files are stored with their content in a separate SQLite file. Restoring writes only
+what has changed since: a file with the same inode number, change time and size as when it was last
+verified is unchanged, because only the kernel sets the change time.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class _Mark(NamedTuple):
 
 
 def save_files(root: Path, folders: tuple[str, ...], database: Path) -> None:
-    """Write all files, links and folders below some folders into a new database.
+    """Write all files, links and folders below the given folders into a new database.
 
     Args:
-        root: of the phone.
-        folders: from the root.
-        database: to make.
+        root: root of the phone.
+        folders: paths relative to the root.
+        database: file to create.
 
     Raises:
         ValueError: a file is larger than 512 MiB.
@@ -61,12 +61,12 @@ def save_files(root: Path, folders: tuple[str, ...], database: Path) -> None:
 
 
 def restore_files(root: Path, folders: tuple[str, ...], database: Path) -> int:
-    """Restore the files; return how many differed.
+    """Restore the files; return the number of files that differed.
 
     Args:
-        root: of the phone.
-        folders: the same as when the database was made.
-        database: made by `save_files`.
+        root: root of the phone.
+        folders: the same folders as for `save_files`.
+        database: file from `save_files`.
     """
     with closing(sqlite3.connect(database, isolation_level=None)) as db:
         marks = {
@@ -86,7 +86,7 @@ def restore_files(root: Path, folders: tuple[str, ...], database: Path) -> int:
         db.execute("BEGIN")
         for name in sorted(wrong):
             changed += _restore(root / os.fsdecode(name), *_read(db, name))
-        # Folders last: what was written into them changed their times.
+        # Folders last, because writing into them changed their times.
         touched = {*wrong, *(name.rpartition(b"/")[0] for name in (*wrong, *extra))}
         for name in sorted(touched & marks.keys(), reverse=True):
             mode, mtime_ns, _ = _read(db, name)
@@ -100,12 +100,12 @@ def restore_files(root: Path, folders: tuple[str, ...], database: Path) -> int:
 
 
 def _walk(root: Path, folders: tuple[str, ...], *, unlock: bool = False) -> Iterator[Path]:
-    """Return what lies below the folders, folders before what is in them; no link is followed.
+    """Yield everything below the folders, each folder before its content, without following links.
 
     Args:
-        root: of the phone.
-        folders: from the root.
-        unlock: folders that their owner closed are opened on the way.
+        root: root of the phone.
+        folders: paths relative to the root.
+        unlock: whether to make inaccessible folders accessible.
     """
     for folder in folders:
         for parent, folder_names, names in os.walk(root / folder):
@@ -118,7 +118,7 @@ def _walk(root: Path, folders: tuple[str, ...], *, unlock: bool = False) -> Iter
 
 
 def _name(path: Path, root: Path) -> bytes:
-    """Return the path from the root; names of files are bytes."""
+    """Return the path relative to the root as bytes, like file names."""
     return os.fsencode(path.relative_to(root))
 
 

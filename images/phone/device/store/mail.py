@@ -12,10 +12,10 @@ OWN_ADDRESS = "user@phone.example"
 
 
 class MailDraft(NamedTuple):
-    """What is written.
+    """The content of a mail.
 
     Attributes:
-        recipients: addresses, divided by commas.
+        recipients: comma-separated addresses.
         subject: may be empty.
         body: may be empty.
     """
@@ -26,14 +26,14 @@ class MailDraft(NamedTuple):
 
 
 def add_mail(store: Store, folder: str, sender: str, draft: MailDraft, date_ms: int) -> int:
-    """Put a mail into a folder; return the row's id.
+    """Add a mail to a folder and return the row's ID.
 
     Args:
         store: the state.
         folder: `INBOX`, `SENT`, `DRAFTS` or `TRASH`.
-        sender: address.
-        draft: what is written.
-        date_ms: since the epoch.
+        sender: address of the sender.
+        draft: content of the mail.
+        date_ms: date, ms since the epoch.
     """
     return store.insert(
         "INSERT INTO mail (folder, sender, recipients, subject, body, date, read)"
@@ -43,7 +43,7 @@ def add_mail(store: Store, folder: str, sender: str, draft: MailDraft, date_ms: 
 
 
 def list_mails(store: Store, folder: str, text: str = "") -> list[Row]:
-    """Return the mails of a folder that hold a text, newest first."""
+    """Return the mails of a folder that contain a text, newest first."""
     rows = store.rows("SELECT * FROM mail WHERE folder=? ORDER BY date DESC, _id DESC", (folder,))
     wanted = text.casefold()
     names = ("sender", "recipients", "subject", "body")
@@ -51,11 +51,11 @@ def list_mails(store: Store, folder: str, text: str = "") -> list[Row]:
 
 
 def load_mail(store: Store, number: int) -> Row | None:
-    """Return one mail; None when there is none."""
+    """Return one mail; None if it does not exist."""
     rows = store.rows("SELECT * FROM mail WHERE _id=?", (number,))
     return rows[0] if rows else None
 
 
 def move_mail(store: Store, number: int, folder: str) -> None:
-    """Put a mail into another folder."""
+    """Move a mail to another folder."""
     store.change("UPDATE mail SET folder=? WHERE _id=?", (folder, number))

@@ -1,6 +1,6 @@
-"""The files of ``/sdcard``: what lies in a folder, and pictures.
+"""The files of ``/sdcard``: folders and pictures.
 
-Every path is kept below the folder of shared files; nothing follows a link out of it.
+Every path stays below the folder of shared files; links out of it are not followed.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class FileEntry(NamedTuple):
     """One file or folder.
 
     Attributes:
-        path: from the folder of shared files.
-        is_folder: it holds others.
-        size_bytes: of a file.
-        modified_s: since the epoch.
+        path: path relative to the folder of shared files.
+        is_folder: whether it is a folder.
+        size_bytes: size of a file.
+        modified_s: modification time, s since the epoch.
     """
 
     path: str
@@ -43,12 +43,12 @@ class FileEntry(NamedTuple):
 
     @property
     def is_picture(self) -> bool:
-        """Return whether its name is that of a picture."""
+        """Return whether the name is that of a picture."""
         return f".{self.name.rpartition('.')[2].lower()}" in PICTURES
 
 
 def list_folder(shared_dir: Path | None, folder: str) -> list[FileEntry]:
-    """Return what lies in a folder, folders first, by name; hidden files are left out."""
+    """Return the content of a folder by name, folders first, without hidden files."""
     path = resolve(shared_dir, folder)
     if shared_dir is None or path is None or not path.is_dir():
         return []
@@ -79,7 +79,7 @@ def list_pictures(shared_dir: Path | None) -> list[FileEntry]:
 
 
 def resolve(shared_dir: Path | None, path: str) -> Path | None:
-    """Return the real path of a shared file; None when it would lie elsewhere."""
+    """Return the real path of a shared file; None if it would be outside the folder."""
     if shared_dir is None or "\0" in path:
         return None
     real = shared_dir / path
@@ -88,7 +88,7 @@ def resolve(shared_dir: Path | None, path: str) -> Path | None:
 
 
 def stamp_of(shared_dir: Path | None, path: str) -> int:
-    """Return the time of the last change, ns; 0 when there is no such file."""
+    """Return the time of the last change, ns; 0 if there is no such file."""
     real = resolve(shared_dir, path)
     try:
         return real.stat().st_mtime_ns if real is not None else 0
@@ -97,7 +97,7 @@ def stamp_of(shared_dir: Path | None, path: str) -> int:
 
 
 def read_picture(shared_dir: Path | None, path: str) -> Image.Image | None:
-    """Return a picture as RGB; None when it cannot be read."""
+    """Return a picture as RGB; None if it cannot be read."""
     real = resolve(shared_dir, path)
     if real is None:
         return None
@@ -111,7 +111,7 @@ def read_picture(shared_dir: Path | None, path: str) -> Image.Image | None:
 
 
 def read_text(shared_dir: Path | None, path: str) -> str | None:
-    """Return the content of a text file; None when it is no text, or cannot be read."""
+    """Return the content of a text file; None if it is not text or cannot be read."""
     real = resolve(shared_dir, path)
     if real is None:
         return None
@@ -124,7 +124,7 @@ def read_text(shared_dir: Path | None, path: str) -> str | None:
 
 
 def free_name(shared_dir: Path, folder: str, name: str) -> str:
-    """Return a path in a folder that nothing has: the name, or the name with a number."""
+    """Return an unused path in a folder: the name, or the name with a number."""
     stem, dot, end = name.partition(".") if not name.startswith(".") else (name, "", "")
     number, path = 0, f"{folder}/{name}".lstrip("/")
     while (shared_dir / path).exists():
@@ -134,7 +134,7 @@ def free_name(shared_dir: Path, folder: str, name: str) -> str:
 
 
 def delete_path(shared_dir: Path | None, path: str) -> bool:
-    """Delete a file, or a folder with all in it."""
+    """Delete a file, or a folder with its content."""
     real = resolve(shared_dir, path)
     if real is None or not path.strip("/"):
         return False
@@ -149,13 +149,13 @@ def delete_path(shared_dir: Path | None, path: str) -> bool:
 
 
 def transfer(shared_dir: Path | None, path: str, folder: str, *, keep: bool) -> bool:
-    """Copy or move a file or folder into a folder; return False when that is impossible.
+    """Copy or move a file or folder into a folder; return False if that is impossible.
 
     Args:
         shared_dir: the folder of shared files.
-        path: what is moved.
-        folder: where to.
-        keep: copy, do not move.
+        path: file or folder to copy or move.
+        folder: target folder.
+        keep: whether to copy instead of move.
     """
     source, goal = resolve(shared_dir, path), resolve(shared_dir, folder)
     if shared_dir is None or source is None or goal is None or not source.exists():
@@ -176,7 +176,7 @@ def transfer(shared_dir: Path | None, path: str, folder: str, *, keep: bool) -> 
 
 
 def make_folder(shared_dir: Path | None, folder: str, name: str) -> bool:
-    """Make a folder; return False when the name is invalid or taken."""
+    """Create a folder; return False if the name is invalid or taken."""
     if not is_name(name):
         return False
     real = resolve(shared_dir, f"{folder}/{name}".lstrip("/"))
@@ -190,7 +190,7 @@ def make_folder(shared_dir: Path | None, folder: str, name: str) -> bool:
 
 
 def rename_path(shared_dir: Path | None, path: str, name: str) -> bool:
-    """Rename a file or folder; return False when that is impossible."""
+    """Rename a file or folder; return False if that is impossible."""
     if not is_name(name):
         return False
     head = path.rpartition("/")[0]
@@ -205,12 +205,12 @@ def rename_path(shared_dir: Path | None, path: str, name: str) -> bool:
 
 
 def is_name(name: str) -> bool:
-    """Return whether a text can name a file."""
+    """Return whether a text is a valid file name."""
     return bool(name) and name not in {".", ".."} and not set(name) & {"/", "\0"}
 
 
 def size_text(size_bytes: int) -> str:
-    """Return a size as Android writes it, in decimal units."""
+    """Format a size like Android, in decimal units."""
     value, unit = float(size_bytes), "B"
     for larger in ("kB", "MB", "GB"):
         if value < 1000:  # noqa: PLR2004 - decimal units

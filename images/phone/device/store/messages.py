@@ -18,7 +18,7 @@ _OWN_DIGITS = 9
 
 
 def plain_number(text: str) -> str:
-    """Return a number without the signs that only group its digits."""
+    """Return a number without grouping characters."""
     return _NOT_DIALLED.sub("", text)
 
 
@@ -32,7 +32,7 @@ def is_same_number(number: str, other: str) -> bool:
 
 
 def name_of(store: Store, number: str) -> str:
-    """Return the name of the contact with a number; the number itself when there is none."""
+    """Return the name of the contact with a number, or the number itself if there is none."""
     for row in store.rows(
         "SELECT c.display_name, d.data1 FROM contact_data d JOIN contact c ON c._id=d.contact_id"
         " WHERE d.mimetype LIKE '%phone%' ORDER BY d._id"
@@ -43,7 +43,7 @@ def name_of(store: Store, number: str) -> str:
 
 
 def find_thread(store: Store, address: str) -> int | None:
-    """Return the id of the conversation with a number; None when there is none."""
+    """Return the ID of the conversation with a number, or None."""
     for row in store.rows("SELECT DISTINCT thread_id, address FROM sms ORDER BY thread_id"):
         if is_same_number(row["address"], address):
             return int(row["thread_id"])
@@ -51,14 +51,14 @@ def find_thread(store: Store, address: str) -> int | None:
 
 
 def add_message(store: Store, address: str, body: str, kind: int, date_ms: int) -> int:
-    """Add a message to the conversation with a number; return the row's id.
+    """Add a message to the conversation with a number and return the row's ID.
 
     Args:
         store: the state.
-        address: of the other side.
-        body: text.
+        address: number of the other party.
+        body: text of the message.
         kind: `RECEIVED` or `SENT`.
-        date_ms: since the epoch.
+        date_ms: date, ms since the epoch.
     """
     thread = find_thread(store, address)
     if thread is None:
@@ -89,14 +89,14 @@ def mark_read(store: Store, thread: int) -> None:
 
 
 def log_call(store: Store, number: str, kind: int, now_s: float, since_s: int | None) -> int:
-    """Write a call that has ended into the log; return the row's id.
+    """Add an ended call to the log and return the row's ID.
 
     Args:
         store: the state.
-        number: of the other side.
+        number: number of the other party.
         kind: `INCOMING`, `OUTGOING`, `MISSED` or `REJECTED`.
-        now_s: since the epoch.
-        since_s: when it was taken, since the epoch; None when it never was.
+        now_s: current time, s since the epoch.
+        since_s: when the call was accepted, s since the epoch; None if it was not.
     """
     name = name_of(store, number)
     length_s = 0 if since_s is None else max(0, int(now_s) - since_s)

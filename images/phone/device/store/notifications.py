@@ -25,7 +25,7 @@ def post_notification(  # noqa: PLR0913 - the columns of the row
     activity: str,
     arguments: dict[str, Any],
 ) -> int:
-    """Post a notification and return its id; an older one of the same package and tag goes."""
+    """Post a notification, replacing one with the same package and tag; return its ID."""
     if tag:
         cancel_notifications(store, package, tag)
     return store.insert(
@@ -36,7 +36,7 @@ def post_notification(  # noqa: PLR0913 - the columns of the row
 
 
 def cancel_notifications(store: Store, package: str = "", tag: str = "") -> int:
-    """Cancel notifications; return how many. An empty package or tag matches any."""
+    """Cancel notifications and return their number; an empty package or tag matches any."""
     return store.change(
         "DELETE FROM notification WHERE (?1='' OR package=?1) AND (?2='' OR tag=?2)",
         (package, tag),

@@ -1,4 +1,4 @@
-"""Pages of the web, read into headings, paragraphs, links; history and bookmarks as rows."""
+"""Web pages parsed into headings, paragraphs and links; history and bookmarks as rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Block(NamedTuple):
     Attributes:
         kind: ``p``, ``h1`` to ``h6``, ``li``, or ``a``.
         text: one line or more.
-        url: where a link leads; empty for all else.
+        url: target of a link; empty for other kinds.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Block(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page as it is read."""
+    """A parsed page."""
 
     url: str
     title: str
@@ -48,7 +48,7 @@ class Page(NamedTuple):
 
 
 class _Reader(HTMLParser):
-    """Extract the text of HTML."""
+    """Parser that extracts the text of HTML."""
 
     def __init__(self, url: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -118,7 +118,7 @@ def read_html(url: str, text: str) -> Page:
 
 
 def full_url(text: str) -> str | None:
-    """Return the address that was typed; None when it is none."""
+    """Return the full URL of typed text; None if it is not a URL."""
     text = text.strip()
     if not text or any(char.isspace() for char in text):
         return None
@@ -129,7 +129,7 @@ def full_url(text: str) -> str | None:
 
 
 def fetch_page(url: str) -> Page:
-    """Fetch a page over http or https; on failure, return a page that names the reason."""
+    """Fetch a page over http or https; on failure, return a page with the reason."""
     if not url.lower().startswith(("http://", "https://")):
         return _problem(url, "This address cannot be opened")
     request = urllib.request.Request(url, headers={"User-Agent": "MesocosmPhone/1.0"})  # noqa: S310 - checked above
@@ -162,7 +162,7 @@ def _problem(url: str, message: str) -> Page:
 
 
 def keep_page(store: Store, page: Page, now_ms: int) -> None:
-    """Save a page, and drop those visited longest ago."""
+    """Save a page, and delete the least recently visited ones."""
     store.change("DELETE FROM page WHERE url=?", (page.url,))
     blocks = json.dumps([list(block) for block in page.blocks])
     store.insert(
@@ -177,7 +177,7 @@ def keep_page(store: Store, page: Page, now_ms: int) -> None:
 
 
 def load_page(store: Store, url: str) -> Page | None:
-    """Return a saved page; None when there is none."""
+    """Return a saved page, or None."""
     rows = store.rows("SELECT * FROM page WHERE url=?", (url,))
     if not rows:
         return None
@@ -186,7 +186,7 @@ def load_page(store: Store, url: str) -> Page | None:
 
 
 def list_history(store: Store) -> list[Row]:
-    """Return the saved pages, visited last first."""
+    """Return the saved pages, most recently visited first."""
     return store.rows("SELECT _id, url, title FROM page ORDER BY visited DESC, _id DESC")
 
 
@@ -196,12 +196,12 @@ def list_bookmarks(store: Store) -> list[Row]:
 
 
 def has_bookmark(store: Store, url: str) -> bool:
-    """Return whether an address is among the bookmarks."""
+    """Return whether a URL is bookmarked."""
     return bool(store.rows("SELECT 1 FROM bookmark WHERE url=?", (url,)))
 
 
 def flip_bookmark(store: Store, url: str, title: str) -> bool:
-    """Add a bookmark, or remove it; True when it is there now."""
+    """Toggle a bookmark; return whether it now exists."""
     if store.change("DELETE FROM bookmark WHERE url=?", (url,)):
         return False
     store.insert("INSERT INTO bookmark (url, title) VALUES (?, ?)", (url, title))

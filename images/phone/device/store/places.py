@@ -1,4 +1,4 @@
-"""Cities and sights that the phone knows without a network.
+"""Cities and sights that are available offline.
 
 Source: see ``data/README.md``.
 """
@@ -16,7 +16,7 @@ from typing import NamedTuple
 _DATA = Path(__file__).parents[1] / "data"
 _EARTH_KM = 6371.0
 _WAY_RATIO = 1.25
-"""Approximate ratio of road length to the straight line."""
+"""Approximate ratio of road length to straight-line distance."""
 _CORRIDOR_RATIO = 1.06
 _MAX_STOPS = 5
 SPEEDS_KMH = {"Driving": 80.0, "Walking": 5.0, "Transit": 60.0}
@@ -26,11 +26,11 @@ class Place(NamedTuple):
     """A city or a sight.
 
     Attributes:
-        name: its own.
+        name: name of the place.
         region: country, or town and country.
         latitude: degrees north.
         longitude: degrees east.
-        zone: its time zone.
+        zone: time zone.
     """
 
     name: str
@@ -46,18 +46,18 @@ class Place(NamedTuple):
 
 
 class Route(NamedTuple):
-    """A way from one place to another.
+    """A route from one place to another.
 
     Attributes:
-        stops: both ends, and what lies between.
-        length_km: of the way.
+        stops: both ends, and the places between them.
+        length_km: length of the route.
     """
 
     stops: tuple[Place, ...]
     length_km: float
 
     def minutes(self, means: str) -> int:
-        """Return the travel time by one of the means of `SPEEDS_KMH`."""
+        """Return the travel time with one of the means in `SPEEDS_KMH`."""
         return max(1, round(self.length_km / SPEEDS_KMH[means] * 60))
 
 
@@ -70,7 +70,7 @@ def all_places() -> tuple[Place, ...]:
 
 @lru_cache(maxsize=1)
 def land() -> tuple[tuple[float, ...], ...]:
-    """Return the outlines of the continents: longitude and latitude by turns, degrees."""
+    """Return the outlines of the continents: alternating longitude and latitude, degrees."""
     return tuple(tuple(ring) for ring in json.loads((_DATA / "land.json").read_text()))
 
 
@@ -80,14 +80,14 @@ def _index() -> tuple[tuple[str, Place], ...]:
 
 
 def _folded(text: str) -> str:
-    """Return a text without accents and letter case."""
+    """Return a text in lowercase without accents."""
     parts = unicodedata.normalize("NFKD", text.casefold())
     return "".join(char for char in parts if not unicodedata.combining(char))
 
 
 @lru_cache(maxsize=64)
 def find_places(text: str, limit: int = 12) -> tuple[Place, ...]:
-    """Return the places whose name or region holds all words of a text, best first."""
+    """Return the places whose name or region contains all words of a text, best first."""
     terms = _folded(text).replace(",", " ").split()
     if not terms:
         return ()
@@ -104,13 +104,13 @@ def find_places(text: str, limit: int = 12) -> tuple[Place, ...]:
 
 
 def find_place(title: str) -> Place | None:
-    """Return the place of a title or a name; None when there is none."""
+    """Return the place with a title or name, or None."""
     places = find_places(title, 1)
     return places[0] if places else None
 
 
 def distance_km(start: Place, end: Place) -> float:
-    """Return the length of the straight line over the ground."""
+    """Return the straight-line distance over the ground."""
     lat1, lat2 = math.radians(start.latitude), math.radians(end.latitude)
     dlat = lat2 - lat1
     dlon = math.radians(end.longitude - start.longitude)
@@ -120,7 +120,7 @@ def distance_km(start: Place, end: Place) -> float:
 
 @lru_cache(maxsize=64)
 def find_route(start: Place, end: Place) -> Route:
-    """Estimate a route: the straight line through large cities near it, lengthened."""
+    """Estimate a route: a straight line through nearby large cities, scaled to road length."""
     straight = distance_km(start, end)
     near = []
     for place in all_places():
@@ -141,7 +141,7 @@ def find_route(start: Place, end: Place) -> Route:
 
 
 def heading(start: Place, end: Place) -> str:
-    """Return the direction in words, such as ``northeast``."""
+    """Return the direction as text, such as ``northeast``."""
     names = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest")
     across = (end.longitude - start.longitude + 180) % 360 - 180
     across *= math.cos(math.radians((start.latitude + end.latitude) / 2))

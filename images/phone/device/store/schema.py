@@ -1,7 +1,7 @@
-"""The schema of the state's database, and its content on a new phone.
+"""The schema of the state database, and its content on a new phone.
 
-The database's ``user_version`` counts the migrations that it has seen; a database, or a snapshot,
-of an older phone is brought up to date when it is opened.
+The database's ``user_version`` counts the applied migrations; a database or snapshot of an older
+phone is migrated when it is opened.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ CREATE TABLE contact_data (
 CREATE TABLE interface (id INTEGER PRIMARY KEY CHECK (id = 1), document TEXT NOT NULL);
 """
 
-# Source of the names: Telephony.Sms, CallLog.Calls, CalendarContract.Events, AlarmClock. Points in
-# time are ms since the epoch, lengths of time of calls are s.
+# Source of the names: Telephony.Sms, CallLog.Calls, CalendarContract.Events, AlarmClock. Times are
+# ms since the epoch, durations of calls are s.
 _APPLICATIONS = """
 CREATE TABLE sms (
     _id INTEGER PRIMARY KEY AUTOINCREMENT, thread_id INTEGER NOT NULL, address TEXT NOT NULL,
@@ -103,7 +103,7 @@ CREATE TABLE notification (
 );
 """
 
-# When an alarm that was put off rings again, ms.
+# When a snoozed alarm rings again, ms since the epoch.
 _SNOOZE = "ALTER TABLE alarm ADD COLUMN snoozed INTEGER;"
 
 MIGRATIONS = (_FIRST, _APPLICATIONS, _SNOOZE)

@@ -1,7 +1,7 @@
-"""Named snapshots of the whole phone: its state's database and its files.
+"""Named snapshots of the whole phone: its state database and its files.
 
-A snapshot is a folder; its name is a symbolic link to it, set last and at once, so that after a
-crash the old or the new snapshot stands.
+A snapshot is a folder; its name is a symbolic link to it, set last and atomically, so that after a
+crash either the old or the new snapshot is valid.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class SnapshotRefusedError(Exception):
 
 
 class SnapshotStore:
-    """The snapshots of one phone; callers hold `Phone.lock`.
+    """The snapshots of one phone; callers must hold `Phone.lock`.
 
     Args:
-        folder: where they lie.
-        root: of the phone.
-        shared_folders: whose files belong to a snapshot, from the root.
+        folder: folder of the snapshots.
+        root: root of the phone.
+        shared_folders: folders whose files belong to a snapshot, relative to the root.
     """
 
     def __init__(self, folder: Path, root: Path, shared_folders: tuple[str, ...]) -> None:
@@ -53,10 +53,10 @@ class SnapshotStore:
         )
 
     def save(self, name: str, store: Store) -> None:
-        """Save the phone; an older snapshot of that name is replaced.
+        """Save the phone, replacing an older snapshot with that name.
 
         Raises:
-            SnapshotRefusedError: the name is no name, or writing failed.
+            SnapshotRefusedError: the name is invalid, or writing failed.
         """
         link = self._link(name)
         version = self._folder / f"{_VERSION_PREFIX}{secrets.token_hex(6)}"
@@ -73,7 +73,7 @@ class SnapshotStore:
         self._remove_leftovers()
 
     def load(self, name: str, store: Store) -> int:
-        """Restore the phone; return how many files differed.
+        """Restore the phone; return the number of files that differed.
 
         Raises:
             SnapshotRefusedError: there is no such snapshot, or it is damaged.
@@ -105,7 +105,7 @@ class SnapshotStore:
         return self._folder / name
 
     def _remove_leftovers(self) -> None:
-        """Remove versions that no name leads to."""
+        """Remove versions that no name refers to."""
         used = {os.readlink(path) for path in self._folder.iterdir() if path.is_symlink()}  # noqa: PTH115
         for path in self._folder.iterdir():
             if path.name.startswith(_VERSION_PREFIX) and path.name not in used:

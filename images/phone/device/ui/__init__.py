@@ -1,1 +1,1 @@
-"""A small widget toolkit: one tree of views yields both the picture and the UI hierarchy."""
+"""A small widget toolkit: one tree of views produces both the picture and the UI hierarchy."""

@@ -1,4 +1,4 @@
-"""Turn pictures into bytes: as PNG, and raw."""
+"""Encode pictures as PNG and raw bytes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _BAND_ROWS = 16
 
 
 def encode_png(image: Image.Image) -> bytes:
-    """Return the PNG of an RGB image; several times as fast as Pillow's own, which tries filters.
+    """Return the PNG of an RGB image; much faster than Pillow's encoder, which tries filters.
 
-    It goes band by band, so that what is packed was just written and is in the processor's cache.
+    It works in bands, so that the data being compressed is still in the processor's cache.
     """
     width, height = image.size
     stride = width * 3

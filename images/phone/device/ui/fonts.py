@@ -1,4 +1,4 @@
-"""Fonts: Roboto, then others for what it lacks; icons are glyphs of a font as well."""
+"""Fonts: Roboto, with fallbacks for missing characters; icons are also glyphs of a font."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BOLD = ("roboto/unhinted/RobotoTTF/Roboto-Medium.ttf", "dejavu/DejaVuSans-Bold.
 _FALLBACKS = ("dejavu/DejaVuSans.ttf", "droid/DroidSansFallbackFull.ttf")
 _ICONS = "material-design-icons-iconfont/MaterialIcons-Regular.ttf"
 _PLAIN_END = 0x250
-# Drawn as blanks; libraqm refuses a line that holds what separates paragraphs.
+# Drawn as blanks; libraqm refuses a line with paragraph separators.
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NO_GLYPH = "\uffff"
 
@@ -129,29 +129,29 @@ ICONS = {
 
 @lru_cache(maxsize=64)
 def load_font(names: tuple[str, ...], size_px: int) -> Font:
-    """Return the first of some fonts that is installed; Pillow's own when none is."""
+    """Return the first installed font of a list, or Pillow's own if none is installed."""
     for name in names:
         if (_FONTS / name).is_file():
             return ImageFont.truetype(str(_FONTS / name), size_px)
     try:
         return ImageFont.load_default(size_px)
-    except TypeError:  # Pillow before 10.1 knows one size only
+    except TypeError:  # Pillow before 10.1 supports only one size
         return ImageFont.load_default()
 
 
 def icon_font(size_px: int) -> Font:
-    """Return the font of `ICONS`."""
+    """Return the font for `ICONS`."""
     return load_font((_ICONS,), size_px)
 
 
 def text_font(size_px: int, *, bold: bool) -> Font:
-    """Return the font of text."""
+    """Return the font for text."""
     return load_font(_BOLD if bold else _REGULAR, size_px)
 
 
 @lru_cache(maxsize=4096)
 def _font_name(char: str, *, bold: bool) -> tuple[str, ...]:
-    """Find out which font draws a character."""
+    """Return the names of the font that has a glyph for a character."""
     own = _BOLD if bold else _REGULAR
     if ord(char) < _PLAIN_END:
         return own
@@ -169,7 +169,7 @@ def _picture(font: Font, char: str) -> tuple[object, bytes]:
 
 @lru_cache(maxsize=4096)
 def split_runs(text: str, size_px: int, *, bold: bool) -> tuple[tuple[str, Font, float], ...]:
-    """Cut text into runs that one font draws.
+    """Split text into runs with the same font.
 
     Returns:
         Text, font and width in px of each run.
@@ -191,7 +191,7 @@ def measure(text: str, size_px: int, *, bold: bool = False) -> float:
 def wrap(
     text: str, size_px: int, width_px: int, max_lines: int, *, bold: bool = False
 ) -> tuple[str, ...]:
-    """Break text into lines; the last one ends in an ellipsis when not all of it fits."""
+    """Break text into lines; the last one ends in an ellipsis if the text does not fit."""
     lines: list[str] = []
     for paragraph in text.split("\n"):
         lines += _wrap_paragraph(paragraph, size_px, width_px, bold=bold)

@@ -1,4 +1,4 @@
-"""Format views as ``uiautomator dump`` does.
+"""Format views like ``uiautomator dump``.
 
 Source: AOSP ``AccessibilityNodeInfoDumper.java``.
 """
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from images.phone.device.ui.view import View
 
 _HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
-# What XML 1.0 cannot hold, as in AccessibilityNodeInfoDumper.stripInvalidXMLChars.
+# Characters that XML 1.0 does not allow, as in AccessibilityNodeInfoDumper.stripInvalidXMLChars.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def dump(window: View, package: str, display: Display) -> str:
-    """Return the XML of a window; only nodes that can be seen are in it.
+    """Return the XML of a window with its visible nodes.
 
     Args:
-        window: laid out.
-        package: of the application it belongs to.
-        display: that it is shown on.
+        window: laid-out window.
+        package: package of its application.
+        display: display of the window.
     """
     nodes = "".join(_nodes(window, 0, package, display))
     return f'{_HEAD}<hierarchy rotation="{display.rotation}">{nodes}</hierarchy>'
 
 
 def dump_windows(windows: list[tuple[str, str, View]], display: Display) -> str:
-    """Return the XML of all windows, as ``uiautomator dump --windows`` does.
+    """Return the XML of all windows, like ``uiautomator dump --windows``.
 
     Args:
-        windows: title, package and views of each, the one in front first.
-        display: that they are shown on.
+        windows: title, package and views of each window, topmost first.
+        display: display of the windows.
     """
     parts = []
     for index, (title, package, view) in enumerate(windows):
@@ -53,12 +53,12 @@ def dump_windows(windows: list[tuple[str, str, View]], display: Display) -> str:
 
 
 def full_class(kind: str) -> str:
-    """Return the whole name of an Android class."""
+    """Return the full name of an Android class."""
     return kind if "." in kind else f"android.widget.{kind}"
 
 
 def full_id(name: str, package: str) -> str:
-    """Return the whole resource id."""
+    """Return the full resource ID."""
     if not name or ":" in name:
         return name
     return f"{package}:id/{name}"

@@ -1,4 +1,4 @@
-"""The soft keyboard: a window of its own below the application's."""
+"""The soft keyboard: a separate window below the application's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PACKAGE = "com.google.android.inputmethod.latin"
 SHIFT, LETTERS, SYMBOLS, MORE, DIGITS = "shift", "letters", "symbols", "more", "digits"
-"""The key that changes case, and the pages of keys."""
+"""The shift key, and the pages of keys."""
 
 _ROWS = {
     LETTERS: ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
@@ -30,7 +30,7 @@ _INK_PX = dp(20)
 
 
 def keyboard_height_px(display: Display) -> int:
-    """Return how high the keyboard is, without the bar below it."""
+    """Return the height of the keyboard, without the bar below it."""
     return _HEIGHTS_PX[display.is_wide]
 
 
@@ -42,13 +42,13 @@ def make_keyboard(
     is_upper: bool,
     on_key: Callable[[str], None],
 ) -> View:
-    """Make the keyboard and lay it out.
+    """Create and lay out the keyboard.
 
     Args:
-        display: where it is shown.
-        theme: its colours.
-        page: of keys.
-        is_upper: letters are capitals.
+        display: display of the keyboard.
+        theme: colours.
+        page: page of keys.
+        is_upper: whether letters are uppercase.
         on_key: called with the character, ``DEL``, ``ENTER``, ``HIDE``, `SHIFT`, or a page's name.
     """
     maker = _Maker(theme, on_key)
@@ -69,14 +69,14 @@ def make_keyboard(
 
 
 class _Maker:
-    """Make keys in the colours of a theme."""
+    """Factory of keys in the colours of a theme."""
 
     def __init__(self, theme: Theme, on_key: Callable[[str], None]) -> None:
         self._theme = theme
         self._on_key = on_key
 
     def page(self, page: str, *, is_upper: bool) -> list[View]:
-        """Make the rows of letters or signs."""
+        """Return the rows of letters or symbols."""
         first, second, third = (row.upper() if is_upper else row for row in _ROWS[page])
         if page == LETTERS:
             lead = self._special(SHIFT, "Shift", icon="shift", is_on=is_upper)
@@ -101,7 +101,7 @@ class _Maker:
         ]
 
     def digits(self) -> list[View]:
-        """Make the rows for numbers."""
+        """Return the rows for numbers."""
         sides = (("+", "-"), ("*", "/"), ("#", ":"))
         rows = [
             self._row([*map(self._char, row), *map(self._char, side)])

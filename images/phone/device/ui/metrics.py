@@ -1,7 +1,7 @@
-"""Sizes of the screen, in px, origin top left.
+"""Screen sizes in px; the origin is at the top left.
 
-Views are laid out in px of the screen's own density. Where another density is forced, they are
-laid out on a canvas that is larger or smaller, and the picture is scaled.
+Views are laid out in px of the screen's own density. If another density is forced, they are laid
+out on a larger or smaller canvas, and the picture is scaled.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ STATUS_BAR_PX = 84
 NAVIGATION_BAR_PX = 126
 
 MIN_SIDE_PX = 200
-"""The least that Android takes for ``wm size``."""
+"""Minimum that Android accepts for ``wm size``."""
 
 MAX_PIXELS = 5_200_000
-"""Of a forced size and of the canvas: a picture of them takes 21 MB."""
+"""Maximum of a forced size and of the canvas: such a picture takes 21 MB."""
 
 _BASE_DPI = 160
 
 
 def dp(value: float) -> int:
-    """Return the px of a length in density-independent px."""
+    """Convert density-independent px to px."""
     return round(value * DENSITY_DPI / _BASE_DPI)
 
 
 class Box(NamedTuple):
-    """A rectangle; right and bottom are not included."""
+    """A rectangle; right and bottom are exclusive."""
 
     left: int
     top: int
@@ -39,17 +39,17 @@ class Box(NamedTuple):
 
     @property
     def width(self) -> int:
-        """From left to right."""
+        """The width."""
         return self.right - self.left
 
     @property
     def height(self) -> int:
-        """From top to bottom."""
+        """The height."""
         return self.bottom - self.top
 
     @property
     def is_empty(self) -> bool:
-        """Return whether nothing is inside."""
+        """Return whether the box has no area."""
         return self.right <= self.left or self.bottom <= self.top
 
     def holds(self, x: int, y: int) -> bool:
@@ -57,7 +57,7 @@ class Box(NamedTuple):
         return self.left <= x < self.right and self.top <= y < self.bottom
 
     def cut(self, other: Box) -> Box:
-        """Return what both have in common; empty when they have nothing."""
+        """Return the intersection, which may be empty."""
         return Box(
             max(self.left, other.left),
             max(self.top, other.top),
@@ -75,8 +75,8 @@ class Display:
 
     Attributes:
         rotation: quarter turns from upright, 0 to 3, as Android's ``Surface.ROTATION_*``.
-        upright_px: width and height as it stands upright, as tools see them.
-        density_dpi: how large views are, as tools see them.
+        upright_px: width and height in portrait orientation, as tools see them.
+        density_dpi: density, as tools see it.
     """
 
     rotation: int = 0
@@ -85,48 +85,48 @@ class Display:
 
     @property
     def is_wide(self) -> bool:
-        """Return whether it lies on its side."""
+        """Return whether the orientation is landscape."""
         return self.rotation % 2 == 1
 
     @property
     def seen_px(self) -> tuple[int, int]:
-        """Width and height of the picture, and the places that tools touch."""
+        """Width and height of the picture, in the coordinates that tools use."""
         width_px, height_px = self.upright_px
         return (height_px, width_px) if self.is_wide else (width_px, height_px)
 
     @property
     def scale_ratio(self) -> float:
-        """The px that tools see for each px of the canvas."""
+        """Ratio of the px that tools see to px of the canvas."""
         return self.density_dpi / DENSITY_DPI
 
     @property
     def width_px(self) -> int:
-        """Of the canvas, from left to right."""
+        """The width of the canvas."""
         return round(self.seen_px[0] / self.scale_ratio)
 
     @property
     def height_px(self) -> int:
-        """Of the canvas, from top to bottom."""
+        """The height of the canvas."""
         return round(self.seen_px[1] / self.scale_ratio)
 
     def to_canvas(self, x: int, y: int) -> tuple[int, int]:
-        """Return the place on the canvas that tools call so."""
+        """Convert tool coordinates to canvas coordinates."""
         return int(x / self.scale_ratio), int(y / self.scale_ratio)
 
     def to_seen(self, box: Box) -> Box:
-        """Return what tools call a box of the canvas."""
+        """Convert a box of the canvas to tool coordinates."""
         if self.density_dpi == DENSITY_DPI:
             return box
         return Box(*(round(side * self.scale_ratio) for side in box))
 
     @property
     def screen(self) -> Box:
-        """All of the canvas."""
+        """The box of the whole canvas."""
         return Box(0, 0, self.width_px, self.height_px)
 
     @property
     def keys_top(self) -> int:
-        """Where the bar with BACK and HOME begins."""
+        """The top of the bar with BACK and HOME."""
         return self.height_px - NAVIGATION_BAR_PX
 
 

@@ -1,4 +1,4 @@
-"""Turn laid-out views into a picture."""
+"""Paint laid-out views as a picture."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _MARK = (120, 160, 230)
 
 
 class Painter:
-    """Paint on an image.
+    """Painter on an image.
 
     Args:
-        image: RGB.
-        shift: what of the screen lies at the image's top left corner.
+        image: RGB image.
+        shift: screen position of the image's top left corner.
     """
 
     def __init__(self, image: Image.Image, shift: tuple[int, int] = (0, 0)) -> None:
@@ -37,7 +37,7 @@ class Painter:
         self._shift = shift
 
     def paint(self, view: View) -> None:
-        """Paint a view and all below it."""
+        """Paint a view and its descendants."""
         if view.clip.is_empty:
             return
         if view.scroll:
@@ -48,7 +48,7 @@ class Painter:
             self.paint(child)
 
     def _paint_scrolling(self, view: View) -> None:
-        """Paint what scrolls on an image of its own, so that nothing sticks out."""
+        """Paint scrolling content on a separate image, so that it is clipped."""
         clip = self._move(view.clip)
         layer = self._image.crop(clip)
         inside = Painter(layer, (view.clip.left, view.clip.top))
@@ -78,7 +78,7 @@ class Painter:
             self._paint_text(view)
 
     def fill(self, box: Box, color: Color, radius_px: int) -> None:
-        """Fill a rectangle with round corners; coordinates of the image."""
+        """Fill a rectangle with round corners, in image coordinates."""
         radius_px = min(radius_px, box.width // 2, box.height // 2)
         if box.is_empty:
             return
@@ -139,7 +139,7 @@ class Painter:
             self._paint_caret(view, box, lines)
 
     def _lead(self, view: View, box: Box, height: float) -> float:
-        """Return what is left above the text."""
+        """Return the space above the text."""
         return 0.0 if view.look.is_at_top else max(0.0, (box.height - height) / 2)
 
     def _paint_line(self, line: str, x: float, y: float, view: View) -> None:
@@ -160,7 +160,7 @@ class Painter:
 
 @lru_cache(maxsize=64)
 def _corners(radius_px: int) -> tuple[Image.Image, Image.Image, Image.Image, Image.Image]:
-    """Make smooth masks of a circle's quarters: top left, top right, bottom left, bottom right."""
+    """Return smooth masks of a circle's quarters: top left, top right, bottom left, bottom right."""
     side = 2 * radius_px
     big = Image.new("L", (side * _SMOOTH, side * _SMOOTH), 0)
     ImageDraw.Draw(big).ellipse((0, 0, side * _SMOOTH - 1, side * _SMOOTH - 1), fill=255)

@@ -8,7 +8,7 @@ Color = tuple[int, int, int]
 
 
 def rgb(text: str) -> Color:
-    """Return the colour of six hex digits."""
+    """Parse a colour of six hex digits."""
     return int(text[0:2], 16), int(text[2:4], 16), int(text[4:6], 16)
 
 
@@ -17,17 +17,17 @@ class Theme:
     """One set of colours.
 
     Attributes:
-        is_dark: light text on dark ground.
-        background: of the screen.
-        surface: of cards, dialogs and fields.
-        ink: of text.
-        ink_soft: of secondary text and icons.
-        primary: of what draws attention.
-        on_primary: of text on it.
-        tint: a soft form of the primary colour.
-        on_tint: of text on it.
-        line: of dividers and outlines.
-        danger: of what deletes.
+        is_dark: whether text is light on a dark background.
+        background: colour of the screen.
+        surface: colour of cards, dialogs and fields.
+        ink: colour of text.
+        ink_soft: colour of secondary text and icons.
+        primary: accent colour.
+        on_primary: colour of text on `primary`.
+        tint: soft variant of the primary colour.
+        on_tint: colour of text on `tint`.
+        line: colour of dividers and outlines.
+        danger: colour of destructive actions.
     """
 
     is_dark: bool

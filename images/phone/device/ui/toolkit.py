@@ -30,10 +30,10 @@ class Tab(NamedTuple):
 
 
 class Toolkit(Widgets):
-    """Make widgets in the colours of a theme."""
+    """Factory of compound widgets in the colours of a theme."""
 
     def tabs(self, tabs: Sequence[Tab], name: str = "bottom_nav") -> View:
-        """Show the bar at the bottom that leads to an application's views."""
+        """Show the bottom bar that switches between an application's views."""
         return View(
             "FrameLayout",
             name,
@@ -75,7 +75,7 @@ class Toolkit(Widgets):
     def chip(
         self, text: str, on_tap: Act, *, name: str = "", is_on: bool = False, label: str = ""
     ) -> View:
-        """Show a small button that can be on."""
+        """Show a small toggle button."""
         theme = self.theme
         look = Look(
             fill=theme.tint if is_on else theme.background,
@@ -98,7 +98,7 @@ class Toolkit(Widgets):
         )
 
     def card(self, *children: View, name: str = "", on_tap: Act | None = None) -> View:
-        """Show views on a ground of their own."""
+        """Show views on a card."""
         return View(
             "FrameLayout",
             name,
@@ -109,7 +109,7 @@ class Toolkit(Widgets):
         )
 
     def padded(self, *children: View, gap_px: int = 0) -> View:
-        """Put views below each other, away from the edges."""
+        """Stack views vertically with padding."""
         view = self.column(*children, padding_px=(EDGE_PX, dp(6), EDGE_PX, dp(6)))
         view.gap_px = gap_px
         return view
@@ -126,7 +126,7 @@ class Toolkit(Widgets):
         )
 
     def empty(self, icon: str, message: str) -> View:
-        """Show that there is nothing to list."""
+        """Show an empty-list message."""
         picture = self.icon(icon, size_px=dp(64), ink=self.theme.line)
         picture.height_px = dp(120)
         text = self.text(message, "empty_text", centered=True, lines=3, ink=self.theme.ink_soft)
@@ -139,11 +139,11 @@ class Toolkit(Widgets):
         return self.column(field, padding_px=(EDGE_PX, dp(12), EDGE_PX, dp(8)))
 
     def buttons(self, *buttons: View) -> View:
-        """Put a dialog's buttons side by side at its right."""
+        """Place a dialog's buttons in a row at the right."""
         return self.row(View(weight=1, is_silent=True), *buttons, height_px=dp(56))
 
     def question(self, message: str, yes: str, on_yes: Act, on_no: Act) -> View:
-        """Ask before something is done."""
+        """Ask for confirmation."""
         return self.dialog(
             self.text(message, "android:id/message", lines=4),
             self.space(dp(8)),
@@ -163,7 +163,7 @@ class Toolkit(Widgets):
         return self.dialog(*head, *rows, self.space(0), on_outside=on_outside)
 
     def ask_text(self, title: str, field: View, yes: str, on_yes: Act, on_no: Act) -> View:
-        """Ask for a text."""
+        """Ask for text input."""
         return self.dialog(
             self.text(title, "android:id/alertTitle", size_px=dp(20), lines=2),
             self.space(dp(12)),
@@ -184,14 +184,14 @@ class Toolkit(Widgets):
         on_day: Callable[[int], None],
         on_turn: Callable[[int], None],
     ) -> list[View]:
-        """Show a month to choose a day from.
+        """Show a month for choosing a day.
 
         Args:
-            year: shown.
-            month: shown, 1 to 12.
-            chosen: marked if it is in that month.
-            on_day: called with the day of the month that is tapped.
-            on_turn: called with the number of months to go forward.
+            year: year to show.
+            month: month to show, 1 to 12.
+            chosen: date to mark if it is in that month.
+            on_day: called with the tapped day of the month.
+            on_turn: called with the number of months to move forward.
         """
         name = f"{calendar.month_name[month]} {year}"
         title = self.text(name, "date_picker_header", bold=True, centered=True)
@@ -223,12 +223,12 @@ class Toolkit(Widgets):
     def clock(
         self, hour: int, minute: int, *, is_24: bool, on_pick: Callable[[int, int], None]
     ) -> list[View]:
-        """Show hours and minutes to choose from.
+        """Show hours and minutes for choosing a time.
 
         Args:
-            hour: chosen, 0 to 23.
-            minute: chosen.
-            is_24: hours are shown from 0 to 23.
+            hour: chosen hour, 0 to 23.
+            minute: chosen minute.
+            is_24: whether hours are shown from 0 to 23.
             on_pick: called with the hour and the minute.
         """
         half = hour // 12 * 12

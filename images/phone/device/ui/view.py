@@ -1,4 +1,4 @@
-"""Views: what is on the screen, how it is laid out, and what happens when it is touched."""
+"""Views: content, layout, appearance and touch actions of the screen."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Flow(Enum):
 
 
 class Align(Enum):
-    """Where children, or text, lie across the direction in which they flow."""
+    """Alignment of children or text across the flow direction."""
 
     START = "start"
     CENTER = "center"
@@ -37,23 +37,23 @@ class Align(Enum):
 
 @dataclass
 class Look:
-    """How a view is painted.
+    """Appearance of a view.
 
     Attributes:
-        fill: ground; None lets what is behind shine through.
-        radius_px: of its corners.
+        fill: background colour; None for transparent.
+        radius_px: corner radius.
         outline: colour of a line around it.
         ink: colour of text or icon.
-        size_px: of text or icon.
-        is_bold: of text.
-        max_lines: of text; more end in an ellipsis.
-        is_centered: of text.
-        strike: a line through the text.
+        size_px: size of text or icon.
+        is_bold: whether text is bold.
+        max_lines: maximum number of text lines; longer text ends in an ellipsis.
+        is_centered: whether text is centred.
+        strike: whether text is struck through.
         icon: name of an icon of `images.phone.device.ui.fonts.ICONS`.
-        caret: index in the text before which the caret stands.
-        is_marked: the whole text is selected.
-        is_at_top: text begins at the top, not in the middle.
-        picture: makes an RGB image of a width and height, px, that fills the view.
+        caret: index of the character after the caret.
+        is_marked: whether the whole text is selected.
+        is_at_top: whether text starts at the top instead of the middle.
+        picture: returns an RGB image of a width and height in px that fills the view.
     """
 
     fill: Color | None = None
@@ -74,7 +74,7 @@ class Look:
 
 @dataclass
 class Traits:
-    """Attributes of a view in the UI hierarchy, besides class, id, text and bounds."""
+    """Attributes of a view in the UI hierarchy, in addition to class, ID, text and bounds."""
 
     checkable: bool = False
     checked: bool = False
@@ -90,33 +90,33 @@ class View:
     """One node.
 
     Attributes:
-        kind: Android class without its ``android.widget.``, or a whole class name.
-        name: resource id, such as ``task_name`` or ``android:id/title``; none when empty.
-        text: in the hierarchy; shown too, where nothing is in the view.
-        hint: shown when there is no text.
+        kind: Android class without ``android.widget.``, or a full class name.
+        name: resource ID, such as ``task_name`` or ``android:id/title``; empty for none.
+        text: text in the hierarchy; also shown if the view has no children.
+        hint: text shown if `text` is empty.
         label: content description.
-        children: in the order of painting.
-        flow: how they lie.
-        align: where they lie across.
-        width_px: None takes what is needed, or all there is where the parent stretches.
-        height_px: None takes what is needed.
-        least_px: it is at least so high.
-        weight: share of the space that is left in the parent's direction.
-        shrinks: it takes less height than it wants where the parent lacks room.
+        children: children in painting order.
+        flow: layout direction of the children.
+        align: alignment of the children across.
+        width_px: width; None for the needed width, or all of it if the parent stretches.
+        height_px: height; None for the needed height.
+        least_px: minimum height.
+        weight: share of the remaining space in the parent's direction.
+        shrinks: whether it gives up height if the parent lacks room.
         padding_px: left, top, right, bottom.
-        gap_px: between children.
-        look: how it is painted.
-        traits: more of the hierarchy.
-        on_tap: done when it is tapped; makes it clickable.
-        on_hold: done when it is held.
-        on_slide: done when it is tapped or dragged on, with the place across, 0 to 1.
-        scroll: name under which its scroll offset is kept; makes it scrollable.
-        offset_px: how far it is scrolled.
-        is_silent: painted only; neither it nor what is in it is in the hierarchy.
-        keys: page of the soft keyboard that suits a text field.
-        box: where it is, after layout.
-        clip: what of it is visible, after layout.
-        content_px: height of what scrolls, after layout.
+        gap_px: gap between children.
+        look: appearance.
+        traits: additional attributes in the hierarchy.
+        on_tap: called on a tap; makes it clickable.
+        on_hold: called on a long press.
+        on_slide: called on a tap or drag with the horizontal position, 0 to 1.
+        scroll: name under which its scroll offset is stored; makes it scrollable.
+        offset_px: scroll offset.
+        is_silent: whether it is only painted: it and its children are not in the hierarchy.
+        keys: page of the soft keyboard for a text field.
+        box: position, after layout.
+        clip: visible part, after layout.
+        content_px: height of the scrolling content, after layout.
     """
 
     kind: str = "android.view.View"
@@ -149,27 +149,27 @@ class View:
 
     @property
     def is_clickable(self) -> bool:
-        """Return whether a tap does something."""
+        """Return whether a tap has an action."""
         return self.on_tap is not None
 
     def styled(self, **changes: object) -> View:
-        """Return itself after changing how it looks."""
+        """Change the appearance and return the view."""
         self.look = replace(self.look, **changes)  # type: ignore[arg-type]
         return self
 
     def sized(self, width_px: int, height_px: int | None = None) -> View:
-        """Return itself after setting its size."""
+        """Set the size and return the view."""
         self.width_px = width_px
         self.height_px = self.height_px if height_px is None else height_px
         return self
 
     def at_least(self, height_px: int) -> View:
-        """Return itself after setting the least height it takes."""
+        """Set the minimum height and return the view."""
         self.least_px = height_px
         return self
 
     def walk(self) -> Iterator[View]:
-        """Return this view and all below it, in document order."""
+        """Yield this view and its descendants in document order."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -189,7 +189,7 @@ class View:
         return wrap(text, look.size_px, width_px, look.max_lines, bold=look.is_bold)
 
     def caret_place(self, width_px: int) -> tuple[int, float]:
-        """Return the line in which the caret stands, and how far from its start, px."""
+        """Return the line of the caret, and its distance from the start of the line, px."""
         look, before = self.look, self.text[: self.look.caret]
         if look.max_lines == 1:
             left = len(self.text) - len(self._around_caret(width_px))
@@ -198,7 +198,7 @@ class View:
         return len(lines) - 1, measure(lines[-1], look.size_px, bold=look.is_bold)
 
     def _around_caret(self, width_px: int) -> str:
-        """Return the end of a line that does not fit, so that the caret can be seen."""
+        """Return the end of a line that does not fit, so that the caret is visible."""
         look, start = self.look, 0
         caret = look.caret or 0
         while start < caret and measure(self.text[start:caret], look.size_px) > width_px:
@@ -206,10 +206,10 @@ class View:
         return self.text[start:]
 
     def measure(self, width_px: int) -> tuple[int, int]:
-        """Return the width and height that the view wants.
+        """Return the preferred width and height.
 
         Args:
-            width_px: the most it can have.
+            width_px: available width.
         """
         left, top, right, bottom = self.padding_px
         room = max(0, (self.width_px or width_px) - left - right)
@@ -246,7 +246,7 @@ class View:
         return widest, sum(height for _, height in sizes) + self.gap_px * (len(sizes) - 1)
 
     def _measure_across(self, room: int) -> list[tuple[int, int]]:
-        """Measure children that lie side by side; those with a weight share what is left."""
+        """Measure children in a row; those with a weight share the remaining width."""
         room -= self.gap_px * (len(self.children) - 1)
         fixed = {id(child): child.measure(room) for child in self.children if not child.weight}
         left = max(0, room - sum(width for width, _ in fixed.values()))
@@ -261,11 +261,11 @@ class View:
         return sizes
 
     def place(self, box: Box, clip: Box) -> None:
-        """Lay out this view and all below it.
+        """Lay out this view and its descendants.
 
         Args:
-            box: where it is.
-            clip: what of the screen it may show itself in.
+            box: position of the view.
+            clip: part of the screen in which it may be visible.
         """
         self.box = box
         self.clip = box.cut(clip)

@@ -1,4 +1,4 @@
-"""The widgets that applications are made of."""
+"""The basic widgets of applications."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ RECYCLER = "androidx.recyclerview.widget.RecyclerView"
 
 @dataclass(frozen=True)
 class FieldState:
-    """What a text field shows.
+    """State of a text field.
 
     Attributes:
-        text: its content.
-        caret: where the caret stands; None when the field has no focus.
-        is_marked: all of it is selected.
+        text: content.
+        caret: position of the caret; None if the field has no focus.
+        is_marked: whether all of it is selected.
     """
 
     text: str
@@ -43,18 +43,18 @@ class FieldState:
 
 
 class Widgets:
-    """Make widgets in the colours of a theme.
+    """Factory of widgets in the colours of a theme.
 
     Args:
-        theme: the colours.
-        offsets: how far each scrolling part of the screen is scrolled, px.
+        theme: colours.
+        offsets: scroll offset of each scrolling part of the screen, px.
     """
 
     def __init__(self, theme: Theme, offsets: Mapping[str, int] | None = None) -> None:
         self.theme = theme
         self.offsets = offsets or {}
 
-    def text(  # noqa: PLR0913 - each is one thing that text can be
+    def text(  # noqa: PLR0913 - the properties of text
         self,
         text: str,
         name: str = "",
@@ -78,14 +78,14 @@ class Widgets:
         return View("TextView", name, text=text, look=look)
 
     def icon(self, icon: str, *, ink: Color | None = None, size_px: int = ICON_PX) -> View:
-        """Show an icon that is only an ornament."""
+        """Show a decorative icon."""
         look = Look(ink=ink or self.theme.ink_soft, size_px=size_px, icon=icon)
         return View("ImageView", look=look, is_silent=True)
 
     def icon_button(
         self, icon: str, label: str, on_tap: Act, *, name: str = "", ink: Color | None = None
     ) -> View:
-        """Show an icon that can be tapped."""
+        """Show a tappable icon."""
         return View(
             "ImageButton",
             name,
@@ -120,7 +120,7 @@ class Widgets:
     def floating_button(
         self, label: str, on_tap: Act, *, name: str = "", icon: str = "add"
     ) -> View:
-        """Show the button for what is done most; it floats at the bottom right."""
+        """Show the floating button for the main action at the bottom right."""
         theme = self.theme
         button = View(
             "ImageButton",
@@ -139,11 +139,11 @@ class Widgets:
         return View("FrameLayout", children=[filler, row], padding_px=(0, 0, EDGE_PX, EDGE_PX))
 
     def column(self, *children: View, padding_px: tuple[int, int, int, int] = (0, 0, 0, 0)) -> View:
-        """Put views below each other."""
+        """Stack views vertically."""
         return View("LinearLayout", children=list(children), padding_px=padding_px)
 
     def row(self, *children: View, height_px: int | None = None, gap_px: int = 0) -> View:
-        """Put views side by side."""
+        """Place views in a row."""
         return View(
             "LinearLayout",
             children=list(children),
@@ -154,21 +154,21 @@ class Widgets:
         )
 
     def space(self, height_px: int) -> View:
-        """Leave room."""
+        """Add vertical space."""
         return View(height_px=height_px, is_silent=True)
 
     def line(self) -> View:
-        """Draw a thin line across."""
+        """Draw a thin horizontal line."""
         return View(height_px=dp(1), look=Look(fill=self.theme.line), is_silent=True)
 
     def list_of(self, name: str, rows: list[View], offset_px: int, *, bottom_px: int = 0) -> View:
-        """Show rows that scroll.
+        """Show scrolling rows.
 
         Args:
-            name: resource id, also the name of the scroll offset.
-            rows: in order.
-            offset_px: how far it is scrolled.
-            bottom_px: room left below the last row, for what floats there.
+            name: resource ID, also the name of the scroll offset.
+            rows: rows in order.
+            offset_px: scroll offset.
+            bottom_px: space below the last row, for a floating button.
         """
         children = [*rows, self.space(bottom_px)] if bottom_px else rows
         return View(RECYCLER, name, children=children, weight=1, scroll=name, offset_px=offset_px)
@@ -176,7 +176,7 @@ class Widgets:
     def bar(
         self, title: str, *, on_back: Act | None = None, actions: tuple[View, ...] = ()
     ) -> View:
-        """Show the bar at the top of a screen."""
+        """Show the top bar of a screen."""
         lead = [self.space(0).sized(EDGE_PX)]
         if on_back is not None:
             lead = [self.icon_button("back", "Navigate up", on_back, ink=self.theme.ink)]
@@ -194,7 +194,7 @@ class Widgets:
         )
 
     def section(self, text: str) -> View:
-        """Show the heading of some rows."""
+        """Show a section heading."""
         view = self.text(
             text, "android:id/title", size_px=SMALL_PX, ink=self.theme.primary, bold=True
         )
@@ -211,7 +211,7 @@ class Widgets:
         trailing: View | None = None,
         names: tuple[str, str] = ("android:id/title", "android:id/summary"),
     ) -> View:
-        """Show a row with a title, a second line below it, an icon before and a view behind."""
+        """Show a row with a title, a second line, a leading icon and a trailing view."""
         soft = self.theme.ink_soft
         lines = [self.text(title, names[0], lines=2)]
         if summary:
@@ -236,7 +236,7 @@ class Widgets:
         return view.at_least(wanted_px)
 
     def switch(self, *, checked: bool, name: str = "android:id/switch_widget") -> View:
-        """Show a switch; the row it is in is what is tapped."""
+        """Show a switch, whose row handles taps."""
         theme = self.theme
         knob_px = dp(24) if checked else dp(16)
         knob = View(
@@ -262,7 +262,7 @@ class Widgets:
             traits=Traits(checkable=True, checked=checked),
         )
 
-    def field(  # noqa: PLR0913 - what a field can be
+    def field(  # noqa: PLR0913 - the properties of a field
         self,
         name: str,
         state: FieldState,
@@ -302,7 +302,7 @@ class Widgets:
         ).at_least(dp(56))
 
     def monogram(self, text: str, size_px: int) -> View:
-        """Show the first letter of a name in a disc."""
+        """Show the first letter of a name in a circle."""
         look = Look(
             fill=_DISC_COLORS[sum(map(ord, text)) % len(_DISC_COLORS)],
             ink=(255, 255, 255),
@@ -320,9 +320,9 @@ class Widgets:
         )
 
     def dialog(self, *children: View, at_bottom: bool = False, on_outside: Act) -> View:
-        """Show a window above the screen; a tap beside it is told.
+        """Show a window above the screen; taps outside it are reported.
 
-        The last of its views stays in sight where the others need more room than there is.
+        The last of its views stays visible if there is not enough room for the others.
         """
         theme = self.theme
         edge = 0 if at_bottom else dp(28)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SlowLink:
-    """A link to a desktop whose programs show their windows only after some questions."""
+    """A link to a desktop whose programs show their windows only after several queries."""
 
     def __init__(self, link: Link, clock: FakeClock, shows_after_s: float) -> None:
         self._link = link

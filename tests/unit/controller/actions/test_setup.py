@@ -218,7 +218,7 @@ def test_the_picture_of_a_program_that_starts_is_not_its_window() -> None:
     asked: list[str] = []
 
     class Large(FakeDesktop):
-        """Shows its splash picture until it has been asked for the third time."""
+        """Shows its splash screen until the third query."""
 
         def run(self, argv: Sequence[str], **options: Any) -> CommandResult:  # noqa: ANN401
             if argv[0] != "xprop":

@@ -18,7 +18,7 @@ from provisioning.protocols import Button, Json, Kind, Machine
 
 @dataclass
 class Hands:
-    """An `Input` that writes down what is asked of it."""
+    """An `Input` that records its calls."""
 
     done: list[tuple[object, ...]] = field(default_factory=list)
 

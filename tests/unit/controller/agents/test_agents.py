@@ -61,7 +61,7 @@ def test_the_oracle_names_an_element_of_another_role_first(bench: Bench) -> None
     at = {"name": "Terminal", "role": "menu item"}
     act = {"on": "desktop", "do": "click", "at": at, "seconds": 1.0}
     result = bench.play(make_task(oracle=[act]))
-    assert "There is: 'Terminal' (push button)" in result.detail
+    assert "Existing elements: 'Terminal' (push button)" in result.detail
 
 
 def test_waiting_takes_no_step(bench: Bench) -> None:

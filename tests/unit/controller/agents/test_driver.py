@@ -31,7 +31,7 @@ TYPE = Action("type_text", "desktop", {"text": f"{SET_DARK}\n"})
 
 
 class Hanging:
-    """An agent that does not come back before it is released."""
+    """An agent that does not return before it is released."""
 
     def __init__(self, wait_s: float = 30.0) -> None:
         self.wait_s = wait_s
@@ -81,8 +81,8 @@ def test_an_agent_may_stay_away_longer_while_its_model_is_down(
 ) -> None:
     task = make_task(limits={"seconds": 0.1})
     result = run_trial(episode, task, AgentDriver(Hanging(wait_s=0.3), allowance_s=20))
-    # It came back, and its time was over: no outage was reported.
-    assert (result.reason, result.detail) == (Reason.TIME_LIMIT, "The agent took 0.1 s.")
+    # It returned after its time was over: no outage was reported.
+    assert (result.reason, result.detail) == (Reason.TIME_LIMIT, "The agent used its 0.1 s.")
 
 
 def test_cancelling_does_not_wait_for_the_agent(agent: Hanging, episode: Episode) -> None:
@@ -99,7 +99,7 @@ def test_cancelling_does_not_wait_for_the_agent(agent: Hanging, episode: Episode
 
 
 def test_no_agent_can_ask_for_the_oracles_context() -> None:
-    # mypy fails on this file should it ever accept this, since the ignore is then unused.
+    # mypy reports an unused ignore here if it ever accepts this.
     AgentDriver(Oracle)  # type: ignore[arg-type]
 
 

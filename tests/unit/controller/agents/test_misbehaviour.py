@@ -43,7 +43,7 @@ def table() -> dict[str, tuple[str, str]]:
 
 @dataclass
 class Behaviour:
-    """What a server does; once is followed by what a good model does.
+    """A server's behaviour; a single occurrence is followed by that of a good model.
 
     Attributes:
         once: answers, the first of them bad.
@@ -67,7 +67,7 @@ def before(*bad: Answer, **limits: float) -> Behaviour:
 
 
 def spoilt(change: dict[str, Any]) -> Behaviour:
-    """Make one whose replies can be used as they are."""
+    """Create a behaviour whose replies can be used unchanged."""
     bad = [(200, {**copy.deepcopy(reply), **change}) for reply in (OPEN, TYPE)]
     return Behaviour((bad[0], GOOD[1]), tuple(bad), {})
 
@@ -99,10 +99,10 @@ BEHAVIOURS = {
         {"usage": {"prompt_tokens": -7, "completion_tokens": "many"}}
     ),
     "sends arguments as an object instead of text": with_objects(),
-    "sends arguments that are no JSON (NaN, 1e999 too), or cut off": before(
+    "sends arguments that are not JSON (NaN, 1e999 too), or cut off": before(
         (200, completion(("desktop__click", '{"x": 1')))
     ),
-    "calls a tool that there is not": before((200, completion(("desktop__fly", "{}")))),
+    "calls a tool that does not exist": before((200, completion(("desktop__fly", "{}")))),
     "talks and calls no tool": before((200, completion(content="I would rather talk."))),
     "gets one call among three wrong": before(
         (200, completion(MOVE, ("desktop__fly", "{}"), MOVE)), repetitions=99

@@ -232,7 +232,7 @@ def test_screenshots_are_made_smaller_and_coordinates_converted_back(
     image = Image.open(io.BytesIO(base64.b64decode(picture["image_url"]["url"].partition(",")[2])))
     width, height = image.size
     assert label["text"] == f"desktop, {width} x {height} px:"
-    # A button in the middle of which a model clicks is clicked in its middle.
+    # A model's click in the middle of a button hits the middle of the real button.
     assert "push button 'Terminal' at (20, 5)" in elements["text"]
     assert steps_of(bench)[0]["action"]["with"] == {"x": 41, "y": 11}
 
@@ -309,6 +309,6 @@ def test_refused_actions_are_kept_with_step_and_pictures(bench: Bench, dark_task
 
 
 def test_without_a_model_there_is_a_clear_error() -> None:
-    with pytest.raises(RequirementError, match="does not know its model") as caught:
+    with pytest.raises(RequirementError, match="No model is configured") as caught:
         ModelSettings(base_url="", name="").require()
     assert "MESOCOSM_MODEL_BASE_URL" in caught.value.details

@@ -32,7 +32,7 @@ HOSTILE = "<script>alert(1)</script>|x"
 
 
 def compared(tmp_path: Path) -> tuple[RunComparison, Breakdown]:
-    """Return a comparison in which a fails and becomes right, b is right in both, the rest fails."""
+    """Return a comparison in which a fails and then passes, b passes in both, the rest fails."""
     agent = SPEC.agent.model_copy(update={"model": HOSTILE})
     first, second = record(tmp_path, SPEC, "b"), record(tmp_path, other(agent=agent), "ab")
     comparison = compare_runs(first, second)
@@ -76,7 +76,7 @@ def test_csv_has_a_row_a_line_and_markdown_a_table_a_section(tmp_path: Path) -> 
 
 
 class Page(HTMLParser):
-    """Counts elements; notes whatever a page would fetch or run."""
+    """Counts elements, and records everything that a page would fetch or run."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -103,7 +103,7 @@ def test_the_page_is_whole_has_charts_and_fetches_and_runs_nothing(tmp_path: Pat
     assert page.open == []
     assert page.active == []
     assert not {"script", "link", "img", "iframe"} & set(page.tags)
-    # Rates and tasks have two charts each, reasons one, each of five costs one.
+    # Rates and tasks have two charts each, reasons one, and each of five costs one.
     assert page.tags.count("svg") == 10
     assert page.tags.count("circle") == 2 + 4
 
@@ -124,7 +124,7 @@ def test_complexity_is_of_the_suite_that_was_run(lab: Lab) -> None:
 
 @pytest.fixture
 def lines(tmp_path: Path) -> Suite:
-    """Return a suite of a task with five subtasks in a line, and one with one."""
+    """Return a suite with a task of five sequential subtasks and a task of one."""
     folder = tmp_path / "lines"
     folder.mkdir()
     (folder / "suite.yaml").write_text(
@@ -145,7 +145,7 @@ def lines(tmp_path: Path) -> Suite:
 
 
 def judged(folder: Path, suite: Suite, passed: str) -> RunFolder:
-    """Record a run of a suite in which the tasks named passed."""
+    """Record a run of a suite in which the named tasks passed."""
     plan = Plan(suite, CustomSpec(name="x"), AgentDriver(NoopAgent))
     return record(folder, create_run(plan, folder / "begun").spec, passed)
 

@@ -30,7 +30,7 @@ EDITOR = (2, "Editor", (40, 30, 100, 80))
 
 @dataclass
 class Desk:
-    """A machine: windows as its guest tells, bottom to top, the last one active; its picture."""
+    """A machine: the guest's windows, bottom to top, the last one active; and its screenshot."""
 
     windows: list[tuple[int, str, tuple[int, int, int, int]]] = field(
         default_factory=lambda: [DESKTOP]
@@ -84,7 +84,9 @@ def told(before: Desk, **after: object) -> list[tuple[str, str]]:
 
 
 EDITOR_TOLD = "the window 'Editor' is in front, 100x80 px at 40,30"
-NOT_DRAWN = [(EDITOR_TOLD, "QEMU's picture shows there what it showed before the window was")]
+NOT_DRAWN = [
+    (EDITOR_TOLD, "QEMU's screenshot shows no change there since before the window existed")
+]
 
 
 def test_a_window_that_is_drawn_nowhere_is_a_disagreement() -> None:
@@ -97,7 +99,7 @@ def test_a_window_that_is_drawn_nowhere_is_a_disagreement() -> None:
 def test_a_window_before_a_dark_screen_is_a_disagreement() -> None:
     dark = np.zeros((200, 320, 3), np.uint8)
     assert told(Desk([DESKTOP, EDITOR], drawn()), picture=dark) == [
-        (EDITOR_TOLD, "QEMU's picture of the whole screen has a single colour")
+        (EDITOR_TOLD, "QEMU's screenshot of the whole screen has a single colour")
     ]
     speck = dark.copy()
     speck[3, 5] = 9
@@ -219,6 +221,6 @@ def test_visits_are_compared_with_the_proxys_log(
             Disagreement(
                 "desktop",
                 f"{node['check']}: a page of shop.test",
-                "the egress proxy let no request for shop.test through",
+                "the egress proxy forwarded no request for shop.test",
             ),
         )

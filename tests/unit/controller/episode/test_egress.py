@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def test_a_machine_without_egress_makes_the_trial_inconclusive(bench: Bench) -> None:
     result = bench.play(make_task(egress={"desktop": ["shop.test:80"]}))
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR)
-    assert "cannot reach what its task allows" in result.detail
+    assert "does not support network access" in result.detail
 
 
 def test_what_a_machine_asked_for_stands_in_the_logs_last_line(
@@ -52,7 +52,7 @@ def test_what_a_machine_asked_for_stands_in_the_logs_last_line(
 @pytest.mark.parametrize(
     ("egress", "message"),
     [
-        ({"phone": ["shop.test:80"]}, "no role 'phone' to let out. Known: desktop"),
+        ({"phone": ["shop.test:80"]}, "`egress` names the unknown role 'phone'. Known: desktop"),
         ({"desktop": ["shop.test"]}, "'shop.test' is not a destination"),
         ({"desktop": ["*:80"]}, "'*:80' is not a destination"),
     ],

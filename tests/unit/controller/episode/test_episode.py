@@ -135,7 +135,7 @@ def test_step_before_reset_is_refused(episode: Episode) -> None:
 def test_a_second_reset_is_refused(episode: Episode) -> None:
     with episode:
         episode.reset(make_task())
-        with pytest.raises(EpisodeUseError, match="reset before"):
+        with pytest.raises(EpisodeUseError, match="already been reset"):
             episode.reset(make_task())
 
 
@@ -207,12 +207,12 @@ def test_a_wall_limit_on_a_machine_that_the_agent_hinders_is_its_own_doing(
     fleet: FakeFleet, episode: Episode, clock: FakeClock
 ) -> None:
     episode.reset(make_task(limits={"seconds": 600.0, "wall_seconds": 100.0}))
-    fleet.machines[Kind.DESKTOP, 0].state.hindrance = "1000 processes want to run"
+    fleet.machines[Kind.DESKTOP, 0].state.hindrance = "1000 processes are runnable"
     clock.advance(101)
     assert episode.step(Turn((MOVE,), outage_s=101)).done
     result = episode.close()
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT)
-    assert "1000 processes want to run" in result.detail
+    assert "1000 processes are runnable" in result.detail
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def type_line(line: str) -> Action:
 
 
 def desktop_of(bench: Bench) -> FakeDesktop | FakePhone:
-    """Make the desktop before a trial leases it, so that faults can be put in."""
+    """Create the desktop before a trial leases it, so that faults can be injected."""
     with bench.fleet.acquire({"desktop": Kind.DESKTOP}):
         return bench.fakes.machines[Kind.DESKTOP, 0]
 
@@ -174,7 +174,7 @@ def test_an_evaluator_that_raises_although_its_machine_answers(
 
 
 def answer(machine: FakeDesktop | FakePhone, reason: str) -> Callable[[], None]:
-    """Let the probe answer every evaluator with a reason, from now on."""
+    """Make the probe answer every evaluator with a reason from now on."""
 
     def act() -> None:
         usual = machine.answer
@@ -284,7 +284,7 @@ def test_a_broken_invariant_fails_although_all_else_is_met(bench: Bench) -> None
 
 
 class Hurried:
-    """Lends machines for five seconds, whatever is asked for."""
+    """Leases machines for five seconds, regardless of the request."""
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet

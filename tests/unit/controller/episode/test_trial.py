@@ -35,7 +35,7 @@ def type_line(value: str) -> Action:
 
 
 def desktop_of(bench: Bench) -> FakeDesktop | FakePhone:
-    """Make the desktop before a trial leases it, so that faults can be put in."""
+    """Create the desktop before a trial leases it, so that faults can be injected."""
     with bench.fleet.acquire({"desktop": Kind.DESKTOP}):
         return bench.fakes.machines[Kind.DESKTOP, 0]
 

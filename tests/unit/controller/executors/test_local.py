@@ -90,7 +90,7 @@ def test_a_shuffled_order_follows_the_seed_and_is_kept_when_resumed(lab: Lab) ->
         lab.go(run)
     lab.use(Driven(begun.append))
     lab.go(run)
-    # The trial that was interrupted is begun anew.
+    # The interrupted trial is started again.
     assert begun == [task for task, _ in [*orders[2][:3], *orders[2][2:]]]
     assert [(result.task, result.repeat) for result in run.results()] == run.spec.planned
 
@@ -108,7 +108,7 @@ def test_an_unknown_task_is_refused_before_anything_is_made(lab: Lab) -> None:
 
 
 class Driven:
-    """Plays the reference solution, after a call made for each trial."""
+    """Plays the reference solution after a call for each trial."""
 
     def __init__(self, before: Callable[[str], object]) -> None:
         self._before = before
@@ -139,7 +139,7 @@ def test_the_log_of_a_killed_trial_tells_how_far_its_graph_was(lab: Lab) -> None
     (row,) = first.unmet
     assert (row.node, row.state) == ("contacts", NodeState.ACTIVE)
     assert row.why.startswith("Not yet satisfied: an application is in front")
-    assert (second.steps, second.nodes_met) == (0, None)  # it was never begun
+    assert (second.steps, second.nodes_met) == (0, None)  # it never started
     assert read_report(run).unfinished[0].nodes_met is None
     other = replace(lab.suite, digest="0" * 64)
     assert read_report(run, other).unfinished[0].nodes_met is None
@@ -170,7 +170,7 @@ def test_what_happens_is_reported(lab: Lab) -> None:
 
 
 class Failing:
-    """Fails in the first trials, as if a machine was gone."""
+    """Fails in the first trials as if a machine had disappeared."""
 
     def __init__(self, times: int) -> None:
         self.left = times
@@ -194,7 +194,7 @@ def test_a_trial_whose_machine_failed_gets_another_attempt(lab: Lab) -> None:
 
 
 class Costly:
-    """Uses 100 tokens for 2 dollars in 10 s before it plays the reference solution, or fails as told."""
+    """Uses 100 tokens for 2 dollars in 10 s before it plays the reference solution or fails."""
 
     def __init__(self, clock: FakeClock, failures: int = 0) -> None:
         self._clock = clock
@@ -216,11 +216,11 @@ def test_a_run_ends_when_its_budget_is_spent_and_goes_on_with_a_larger_one(
     (spent,) = (event for event in lab.events if isinstance(event, BudgetSpent))
     assert (spent.run, spent.left) == (run.spec.run, 2)
     report = read_report(run)
-    # The attempt whose machine failed counts, and so does the trial that used the budget up.
+    # The attempt whose machine failed counts, and so does the trial that exhausted the budget.
     assert (report.budget.spent.tokens, report.budget.spent.usd) == (300, 6.0)
     assert report.verdicts == {"PASS": 2, "FAIL": 0, "INCONCLUSIVE": 0}
     assert (report.ended, len(report.unfinished)) == ("budget_spent", 2)
-    assert "2 trials are left over" in report.summary()
+    assert "2 trials remain" in report.summary()
     assert [row.state for row in list_runs(Store(lab.folder))] == ["budget_spent"]
     assert lab.go(run) == []
     change_budget(run, BudgetSpec(**dict.fromkeys(limit, 1000)))

@@ -1,4 +1,4 @@
-"""Secrets in streams, wherever a piece of them ends."""
+"""Secrets in streams, split at any position."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "hello"}]
 
 
 class Watched(FakeClock):
-    """A fake clock that remembers how long was waited."""
+    """A fake clock that records the waits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ def test_waiting_for_an_endpoint_that_is_busy_is_no_time_of_the_agents() -> None
     with stand_in((429, BUSY), (503, "down"), (200, DONE)) as server:
         endpoint = ModelEndpoint(settings(server.base_url), clock)
         answer = endpoint.ask(MESSAGES, [])
-    # The stand-in asks for pauses of a millisecond.
+    # The stand-in requests pauses of a millisecond.
     assert clock.pauses == [0.001, 0.001]
     assert answer.outage_s == pytest.approx(0.002)
     assert len(server.requests) == 3
@@ -84,7 +84,7 @@ def test_an_endpoint_that_is_not_there_is_noticed_before_a_run() -> None:
     with stand_in((200, DONE)) as server:
         require_listening(settings(server.base_url))
         assert server.requests == []
-    with pytest.raises(RequirementError, match="Nothing answers at http://127"):
+    with pytest.raises(RequirementError, match="No server answers at http://127"):
         require_listening(settings(server.base_url.replace("://", "://me:word-of-mouth@")))
 
 
@@ -117,7 +117,7 @@ def test_refusals_are_not_asked_twice(status: int, body: dict[str, Any] | str) -
 def test_a_request_has_a_deadline_even_when_bytes_trickle_in(
     monkeypatch: pytest.MonkeyPatch, *, is_client_first: bool
 ) -> None:
-    """The SDK's own timeout begins anew with every byte; on a busy host it may end first all the same."""
+    """The SDK's own timeout restarts with every byte; on a busy host it may still expire first."""
     if is_client_first:
         run = CallThread.run
         monkeypatch.setattr(
@@ -161,7 +161,7 @@ def test_a_server_that_reports_an_error_with_status_200_is_quoted() -> None:
         pytest.raises(ModelUnavailableError) as caught,
     ):
         ModelEndpoint(settings(server.base_url, retries=0), FakeClock()).ask(MESSAGES, [])
-    assert caught.value.details.startswith("The server says: model is loading\nchoices: ")
+    assert caught.value.details.startswith("Server message: model is loading\nchoices: ")
     assert "errors.pydantic.dev" not in caught.value.details
 
 
@@ -189,11 +189,11 @@ def test_a_password_in_the_address_is_sent_and_never_shown() -> None:
 @pytest.mark.parametrize(
     ("answer", "warned"),
     [
-        ((429, BUSY), "HTTP 429 (RateLimitError). slow down. It is asked again in 0.001 s."),
+        ((429, BUSY), "HTTP 429 (RateLimitError). slow down. Retrying in 0.001 s."),
         ((500, f"bad \x1b[31m{'x' * 999}"), "HTTP 500 (InternalServerError). bad [31mxxx"),
-        ((503, "my key is key"), "HTTP 503 (InternalServerError). my key is ***. It is asked"),
-        ((200, "<html>"), "no chat completion. It: Invalid JSON: expected value at line 1"),
-        (DROPPED, "It is asked again in 0.5 s."),
+        ((503, "my key is key"), "HTTP 503 (InternalServerError). my key is ***. Retrying"),
+        ((200, "<html>"), "not a chat completion. reply: Invalid JSON: expected value at line 1"),
+        (DROPPED, "Retrying in 0.5 s."),
     ],
 )
 def test_a_warning_says_what_came_of_a_request_and_when_it_is_asked_again(
@@ -210,10 +210,10 @@ def test_a_warning_says_what_came_of_a_request_and_when_it_is_asked_again(
 @pytest.mark.parametrize(
     ("answer", "advice"),
     [
-        ((429, BUSY), "Run fewer trials at a time"),
-        ((500, "down"), "its own log says why"),
-        ((200, "<html>"), "often ends in /v1"),
-        (HUNG, "MESOCOSM_MODEL_TIMEOUT_S (0.3 s) is too short"),
+        ((429, BUSY), "Run fewer trials in parallel"),
+        ((500, "down"), "check its log"),
+        ((200, "<html>"), "often end in /v1"),
+        (HUNG, "increase MESOCOSM_MODEL_TIMEOUT_S (0.3 s)"),
         ((401, "no"), "the model's name and its key"),
     ],
 )
@@ -236,10 +236,10 @@ def test_a_hung_server_is_called_so_whichever_clock_is_first(
         ModelEndpoint(settings(server.base_url, timeout_s=0.3, outage_s=0.5, retries=0)).ask(
             MESSAGES, []
         )
-    assert "MESOCOSM_MODEL_TIMEOUT_S (0.3 s) is too short" in caught.value.resolution
+    assert "increase MESOCOSM_MODEL_TIMEOUT_S (0.3 s)" in caught.value.resolution
 
 
 def test_a_negative_usage_is_called_negative(caplog: pytest.LogCaptureFixture) -> None:
     with stand_in((200, completion(("session__complete", "{}"), tokens=(-5, 1)))) as server:
         ModelEndpoint(settings(server.base_url)).ask(MESSAGES, [])
-    assert "no prompt_tokens are counted; the value was negative: -5" in caplog.text
+    assert "prompt_tokens are not counted; the value was negative: -5" in caplog.text

@@ -1,4 +1,4 @@
-"""What a program that knows neither address nor key can ask of a model, and what it cannot."""
+"""Requests to a model that a program without its address and key can and cannot make."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ASKED: dict[str, Any] = {"model": "m", "messages": []}
 
 @contextlib.contextmanager
 def agent(path: Path, base_url: str, **changes: float) -> Iterator[httpx2.Client]:
-    """Open a gateway to an endpoint and return a client of it."""
+    """Open a gateway to an endpoint and return its client."""
     settings = ModelSettings(name="m", base_url=base_url, api_key=SecretStr(KEY), timeout_s=10)
     gateway = ModelGateway(settings.model_copy(update=changes), path)
     try:
@@ -44,7 +44,7 @@ def agent(path: Path, base_url: str, **changes: float) -> Iterator[httpx2.Client
 
 @contextlib.contextmanager
 def endpoint(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
-    """Serve what a function writes and return the address."""
+    """Serve the output of a function and return the address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -242,5 +242,5 @@ def test_a_trials_end_ends_its_requests(socket: Path) -> None:
 
 
 def test_a_path_that_is_too_long_for_a_socket_is_named(tmp_path: Path) -> None:
-    with pytest.raises(RequirementError, match="cannot be listened on"):
+    with pytest.raises(RequirementError, match="Cannot listen on the socket"):
         ModelGateway(ModelSettings(name="m"), tmp_path / ("x" * 120))

@@ -97,7 +97,7 @@ def test_frames_of_other_sizes_differ_wholly() -> None:
 
 
 class Busy:
-    """A machine whose processor works until some time."""
+    """A machine whose processor is busy until a given time."""
 
     def __init__(self, clock: FakeClock, until_s: float) -> None:
         self.clock, self.until_s, self.start_s = clock, until_s, clock.monotonic_s()
@@ -126,7 +126,7 @@ def test_a_machine_that_never_rests_is_not_waited_for_without_end() -> None:
 
 @dataclass
 class Teller(Film):
-    """A screen whose machine knows until when something is coming."""
+    """A screen whose machine reports pending changes until a given time."""
 
     busy_until_s: float = 0.0
     kept: Frame | None = None

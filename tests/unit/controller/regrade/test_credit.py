@@ -1,4 +1,4 @@
-"""Which credit of a log counts for a corrected graph."""
+"""Credit from a log that counts for a corrected graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Answers:
-    """Answers by node, and notes who was asked about."""
+    """Answers by node, and records the evaluated nodes."""
 
     def __init__(self, **met: bool) -> None:
         self._met = met

@@ -48,7 +48,7 @@ def around(database: Database, tmp_path: Path) -> Surroundings:
 
 @pytest.fixture
 def browser(around: Surroundings) -> TestClient:
-    """Ask for pages as a browser does that is already on one of them."""
+    """Return a client that requests pages like a browser that is already on one of them."""
     app = make_app_with_pages(around, {HOST})
     own = {"Origin": f"http://{HOST}"}
     return TestClient(app, base_url=f"http://{HOST}", headers=own, follow_redirects=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Web:
-    """Receives POSTs and answers with statuses in turn, the last one for ever."""
+    """Receives POSTs and replies with the given statuses in turn, repeating the last one."""
 
     def __init__(self, statuses: list[int]) -> None:
         self.statuses = statuses
@@ -53,7 +53,7 @@ def web(*statuses: int) -> Iterator[Web]:
 
 
 class Mailbox:
-    """Keeps every mail that it gets."""
+    """Keeps every mail that it receives."""
 
     def __init__(self) -> None:
         self.mails: list[tuple[list[str], str]] = []
@@ -65,7 +65,7 @@ class Mailbox:
 
 
 class _OnAnyPort(Controller):
-    """Listens on a port of the kernel's choice."""
+    """Listens on a port that the kernel chooses."""
 
     def _trigger_server(self) -> None:
         assert isinstance(self.server, asyncio.Server)

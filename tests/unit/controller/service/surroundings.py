@@ -1,4 +1,4 @@
-"""What API and pages are about, in tests."""
+"""Surroundings of API and pages in tests."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def suites() -> dict[str, Suite]:
 
 
 class FakeFactory:
-    """Makes episodes of the suites `smoke` and `tiny` on machines in memory."""
+    """Creates episodes of the suites `smoke` and `tiny` on in-memory machines."""
 
     def __init__(self, fleet: FakeFleet, clock: Clock = SYSTEM_CLOCK) -> None:
         self.fleet = fleet
@@ -88,7 +88,7 @@ def make_surroundings(
     factory = FakeFactory(FakeFleet(episodes_clock), episodes_clock)
     return Surroundings(
         database=database,
-        # Where nobody listens: the appliance of this host is none of a test's business.
+        # A port without a listener, so that tests do not reach the appliance of this host.
         settings=Settings(state_dir=folder, service_rate=rate, controller_port=1),
         clock=clock,
         stop=threading.Event(),
@@ -107,14 +107,14 @@ def make_surroundings(
 
 
 def carry_out(around: Surroundings, request: RunRequest) -> str:
-    """Queue a run, do what a worker does, and return the run's id."""
+    """Queue a run, execute it as a worker does, and return its id."""
     run = around.queue.add(request, Asker("cli", priority=9)).run
     assert carry_out_next(around) == run
     return run
 
 
 def carry_out_next(around: Surroundings) -> str:
-    """Do what a worker does with the next run of the queue, and return its id."""
+    """Execute the next run of the queue as a worker does, and return its id."""
     claims = Claims(around.database, SYSTEM_CLOCK)
     queued = claims.claim()
     assert queued

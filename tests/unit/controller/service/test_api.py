@@ -44,7 +44,7 @@ MODES = list(schemathesis.GenerationMode) if IS_NIGHTLY else [schemathesis.Gener
 
 
 def is_no_server_error(context: Any, reply: Any, case: Any) -> bool | None:  # noqa: ANN401
-    """Check as Schemathesis does, but for 504: that a deadline of the caller's own has passed."""
+    """Check as Schemathesis does, except for 504: the caller's own deadline has passed."""
     if reply.status_code == 504:
         return None
     checked: bool | None = schemathesis.checks.not_a_server_error(context, reply, case)
@@ -84,7 +84,7 @@ def client(app: FastAPI) -> TestClient:
 
 
 def paths(app: FastAPI) -> list[tuple[str, str]]:
-    """Return method and path of every route, names filled in."""
+    """Return method and path of every route, with parameters filled in."""
     document = app.openapi()["paths"]
     values = {"repeat": "0", "digest": "0" * 64, "sha256": "0" * 64}
     return [
@@ -110,8 +110,8 @@ def test_without_a_token_nothing_answers_but_health_and_metrics(
     assert {answer.headers["www-authenticate"] for answer in refused} == {"Bearer"}
     wrong = client.get("/api/v1/queue", headers={"Authorization": "Bearer x"})
     assert wrong.status_code == 401
-    assert "none of this service's" in wrong.text
-    assert "A token of the service is needed" in client.get("/api/v1/queue").text
+    assert "invalid or was removed" in wrong.text
+    assert "A token is required" in client.get("/api/v1/queue").text
     for answer in [*answers.values(), wrong]:
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert answer.headers["cache-control"] == "no-store"
@@ -284,13 +284,13 @@ def test_who_asks_too_often_is_told_when_to_ask_again(
     assert [ask(first).status_code for _ in range(6)] == [200] * 5 + [429]
     refused = ask(first)
     assert refused.headers["Retry-After"] == "1"
-    assert refused.json()["error"]["brief"] == "This token asks too often."
+    assert refused.json()["error"]["brief"] == "Too many requests with this token."
     assert ask(other).status_code == 200
     clock.advance(1)
     assert [ask(first).status_code for _ in range(2)] == [200, 429]
     statuses = [ask("guess").status_code for _ in range(20)]
-    assert set(statuses) == {401, 429}  # whoever guesses tokens is bounded by address
-    assert ask(other).json()["error"]["brief"] == "This address asks too often."
+    assert set(statuses) == {401, 429}  # guesses of tokens are limited by address
+    assert ask(other).json()["error"]["brief"] == "Too many requests from this address."
     assert int(ask(other).headers["Retry-After"]) == 1
     clock.advance(10)
     assert ask(other).status_code == 200
@@ -298,7 +298,7 @@ def test_who_asks_too_often_is_told_when_to_ask_again(
 
 @pytest.fixture
 def port(app: FastAPI, around: Surroundings) -> Iterator[int]:
-    """Serve for real; return the port."""
+    """Start a real server; return its port."""
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
     app = make_app(around, {f"127.0.0.1:{port}"})
@@ -315,7 +315,7 @@ def test_a_real_server_streams_events_and_bounds_what_it_reads(
     tokens: dict[str, dict[str, str]],
     request_of_tiny: RunRequest,
 ) -> None:
-    with pytest.raises(RequirementError, match="cannot be listened on"):
+    with pytest.raises(RequirementError, match="Cannot listen on"):
         listen("127.0.0.1", port)
     runs = [around.queue.add(request_of_tiny, Asker("cli")).run for _ in range(2)]
     stream = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -355,7 +355,7 @@ def test_a_body_of_100_mib_is_refused_and_the_refusal_arrives(
         upload.send(b"0\r\n\r\n")
     reply = upload.getresponse()
     assert reply.status == 413
-    assert "1048576 bytes at most" in json.loads(reply.read())["error"]["brief"]
+    assert "larger than 1048576 bytes" in json.loads(reply.read())["error"]["brief"]
     assert memory_mib() - before_mib < 50
     upload.close()
     other = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -413,7 +413,7 @@ def ask_at_random(
     headers: dict[str, str],
     known: dict[str, str],
 ) -> None:
-    """Ask one operation many things: the reply is what the document says, and no server error."""
+    """Send random requests to one operation: replies conform to the document, without server errors."""
 
     @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), database=None)
     @given(case=cases, is_unknown=strategies.booleans())
@@ -423,6 +423,6 @@ def ask_at_random(
             case.path_parameters = {**names, **{key: known[key] for key in names if key in known}}
         case.call_and_validate(headers=headers, checks=CHECKS)
 
-    # An operation that takes nothing cannot be asked wrongly; some wrong values cannot be made up.
+    # An operation without parameters has no invalid requests; some invalid values cannot be generated.
     with contextlib.suppress(Unsatisfiable, InvalidSchema):
         ask()

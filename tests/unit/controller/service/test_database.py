@@ -61,7 +61,7 @@ def test_a_failed_change_leaves_nothing_behind(
     with pytest.raises(StateError, match="cannot be read"):
         fail_in_between()
     assert queue.get(run).state is State.QUEUED
-    with pytest.raises(StateError, match="contradicts"), database.write() as session:
+    with pytest.raises(StateError, match="inconsistent"), database.write() as session:
         session.execute(text("UPDATE queue SET number = NULL, run = NULL"))
     assert queue.get(run).state is State.QUEUED
 
@@ -86,7 +86,7 @@ def test_a_new_state_waits_for_whoever_else_opens_it(tmp_path: Path) -> None:
     path = tmp_path / "state.sqlite"
     holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     holder.execute("CREATE TABLE other (name)")
-    # The mode of a file that somebody writes to cannot be changed.
+    # The journal mode cannot be changed while another connection writes.
     holder.execute("BEGIN IMMEDIATE")
     release = threading.Timer(0.5, holder.execute, ("ROLLBACK",))
     release.start()

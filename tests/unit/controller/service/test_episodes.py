@@ -101,7 +101,7 @@ def test_an_episode_is_opened_stepped_and_closed(client: TestClient, fleet: Fake
     assert (last["terminated"], last["truncated"], last["reward"]) == (True, False, 0.0)
     assert last["outcome"]["reason"] == "false_completion"
     assert last["outcome"]["fault"] == "none"
-    assert fleet.leased == 0  # nobody needs them any more
+    assert fleet.leased == 0  # no longer needed
     assert step(client, episode, "c", {"do": "complete"}) == last
     standing = post(client, f"/{episode}/evaluate")
     assert (standing["verdict"], standing["is_final"], standing["nodes"]) == ("FAIL", True, 3)
@@ -160,7 +160,7 @@ def test_without_capacity_callers_wait_in_a_line(
     assert post(client, "", 429, **EDITOR, key="late")["queue_length"] == 2  # one is ahead
     assert open_one(client, key="early")["phase"] == "open"
     post(client, f"/{second['id']}/cancel")
-    clock.advance(91)  # who does not ask again loses its place
+    clock.advance(91)  # a caller that does not retry loses its place
     assert open_one(client)["phase"] == "open"
 
 
@@ -220,7 +220,7 @@ def test_who_has_no_time_asks_again(
 ) -> None:
     free, acquire = threading.Event(), fleet.acquire
 
-    def wait(*args: Any, **named: Any) -> object:  # noqa: ANN401 - handed on
+    def wait(*args: Any, **named: Any) -> object:  # noqa: ANN401 - passed on
         free.wait(60)
         return acquire(*args, **named)
 
@@ -325,7 +325,7 @@ def test_wrong_episodes_are_refused(
 def test_abandoned_episodes_leak_nothing(
     client: TestClient, sessions: EpisodeSessions, fleet: FakeFleet, clock: FakeClock
 ) -> None:
-    """100 in a landing, 1,000 in the nightly: machines, threads, file descriptors and memory stay bounded."""
+    """Bound machines, threads, file descriptors and memory: 100 episodes in a landing, 1,000 in the nightly."""
 
     def abandon(count: int) -> None:
         for number in range(count):

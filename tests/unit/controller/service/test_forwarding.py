@@ -1,4 +1,4 @@
-"""The controller passes requests for machines on to the worker, over a real Unix socket."""
+"""The controller forwards requests for machines to the worker, over a real Unix socket."""
 
 from __future__ import annotations
 
@@ -172,5 +172,5 @@ def test_the_socket_of_a_killed_worker_is_replaced(path: Path, tmp_path: Path) -
     listen_privately(path).close()
     with listen_privately(path), socket.socket(socket.AF_UNIX) as client:
         client.connect(str(path))
-    with pytest.raises(RequirementError, match="cannot be listened on"):
+    with pytest.raises(RequirementError, match="Cannot listen on"):
         listen_privately(tmp_path / "none" / "worker.sock")

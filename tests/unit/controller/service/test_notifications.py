@@ -67,7 +67,7 @@ def test_a_message_is_tried_again_until_a_real_listener_takes_it(
         assert states(database) == [(SENT, 3)]
         clock.advance(1e6)
         assert outbox.deliver_due() == 0
-    # A redirect is not followed: it would be another POST, or a GET that the server refuses.
+    # A redirect is not followed: that would be another POST, or a GET that the server rejects.
     assert len(server.bodies) == 3
     assert {(body["run"], body["id"], body["event"]) for body in server.bodies} == {(run, 1, "end")}
 
@@ -122,7 +122,7 @@ def test_mail_reaches_a_real_server(
         monkeypatch.setenv("MESOCOSM_MAIL_PORT", str(box.port))
         deliver(target, body)
         monkeypatch.setenv("MESOCOSM_MAIL_USER", "nobody")
-        with pytest.raises(ToolFailedError, match="not taken"):
+        with pytest.raises(ToolFailedError, match="did not accept"):
             deliver(target, body)
     ((receivers, text),) = box.mails
     assert receivers == ["night@example.org"]

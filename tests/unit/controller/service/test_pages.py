@@ -24,11 +24,11 @@ def test_pages_ask_for_a_token_first(browser: TestClient, around: Surroundings) 
     for path in ("/", "/runs", "/schedules", "/runs/x", "/runs/x/trials/y/0"):
         answer = browser.get(path)
         assert answer.url.path == "/login", path
-    assert "no token of this service" in browser.post("/login", data={"token": "guess"}).text
+    assert "The token is invalid" in browser.post("/login", data={"token": "guess"}).text
     sign_in(browser, around)
     cookie = next(iter(browser.cookies.jar))
     assert cookie.has_nonstandard_attr("HttpOnly")
-    assert "Nothing runs" in browser.get("/").text
+    assert "No runs are running" in browser.get("/").text
     browser.post("/logout")
     assert browser.get("/runs").url.path == "/login"
 
@@ -86,7 +86,7 @@ def test_what_agents_write_is_text(
     text = browser.get(f"/runs/{run}/trials/dark-style/0").text
     assert evil not in text
     assert text.count("&lt;script&gt;") == 4
-    assert "no end yet" in text
+    assert "not ended" in text
     first = browser.get(f"/runs/{run}/trials/dark-style/0?attempt=1").text
     assert "(success)" in first
     assert browser.get(f"/runs/{run}/trials/dark-style/0?attempt=9").status_code == 404
@@ -102,7 +102,7 @@ def test_a_reader_sees_no_buttons_and_may_press_none(
         assert forms == ["/logout"]
     refused = browser.post(f"/runs/{run}/resume")
     assert refused.status_code == 403
-    assert "may look, not change" in refused.text
+    assert "token is read-only" in refused.text
 
 
 def test_runs_are_queued_and_changed_by_forms_and_errors_are_pages(

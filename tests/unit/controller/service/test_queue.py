@@ -45,7 +45,7 @@ def test_runs_of_one_moment_have_ids_of_their_own(
 def test_a_repeated_request_is_the_first_one(queue: RunQueue, request_of_tiny: RunRequest) -> None:
     first = queue.add(request_of_tiny, Asker("api", key="k"))
     assert queue.add(request_of_tiny, Asker("api", key="k")) == first
-    with pytest.raises(UsageError, match="another request"):
+    with pytest.raises(UsageError, match="different request"):
         queue.add(RunRequest(suite="smoke", agent="noop"), Asker("api", key="k"))
     assert queue.count()[State.QUEUED] == 1
 
@@ -72,7 +72,7 @@ def test_runs_that_are_over_refuse_wishes_and_may_be_tried_again(
     run = queue.add(request_of_tiny, Asker("api")).run
     assert queue.cancel(run).ended_s is not None
     for refused in (queue.cancel, queue.pause):
-        with pytest.raises(UsageError, match="cancelled already"):
+        with pytest.raises(UsageError, match="already cancelled"):
             refused(run)
     resumed = queue.resume(run)
     assert (resumed.state, resumed.ended_s) == (State.QUEUED, None)
@@ -123,10 +123,10 @@ def test_readers_see_what_changed_since_they_looked(
         ({"solution": "orcale"}, UnknownNameError, "oracle"),
         ({"tags": ["nothing"]}, UsageError, "No task of smoke has tags"),
         ({"agent": ""}, UsageError, "No agent"),
-        ({"agent": "", "command": "true"}, UsageError, "absolute folder"),
+        ({"agent": "", "command": "true"}, UsageError, "absolute working folder"),
         ({"agent": "", "command": "no-such-program", "folder": "/"}, UsageError, "no program"),
         ({"agent": "mine:Agent"}, UsageError, "absolute"),
-        ({"record_hz": 99.0}, UsageError, "99 times a second"),
+        ({"record_hz": 99.0}, UsageError, "at 99 Hz"),
         ({"agent": "script"}, UsageError, "script"),
         ({"agent": "script", "script": "/none/of/it"}, SpecError, "cannot be read"),
         ({"suite": "relative/folder"}, UsageError, "absolute"),

@@ -168,7 +168,7 @@ def test_another_schedule_of_the_same_name_is_refused(
     register: Register, schedule: Schedule
 ) -> None:
     register.add(schedule)
-    with pytest.raises(UsageError, match="another schedule"):
+    with pytest.raises(UsageError, match="different schedule"):
         register.add(schedule.model_copy(update={"priority": 1}))
 
 

@@ -50,7 +50,7 @@ def not_asked(_kinds: set[Kind]) -> None:
 
 @contextlib.contextmanager
 def working(database: Database, settings: Settings, *, grace_s: float = 0.0) -> Iterator[None]:
-    """Let a worker work for the length of a block."""
+    """Run a worker during a block."""
     stop = threading.Event()
     worker = Worker(database, settings, SYSTEM_CLOCK, preflight=not_asked)
     thread = threading.Thread(target=worker.run, args=(stop,), kwargs={"grace_s": grace_s})
@@ -69,7 +69,7 @@ def wait_for(queue: RunQueue, run: str, *states: State) -> None:
 
 
 def slow(tiny: Path, tmp_path: Path) -> RunRequest:
-    """Return a run whose trials take long: each types many lines, a second between two."""
+    """Return a run with long trials: each types many lines, one second apart."""
     script = tmp_path / "wait.jsonl"
     line = {"on": "desktop", "do": "type_text", "with": {"text": "wwwwwwwwwwwwwwww\n"}}
     pause = {"do": "wait", "with": {"seconds": 1.0}}
@@ -142,7 +142,7 @@ def test_cancel_ends_a_running_trial_and_resume_tries_it_anew(
             timeout_s=LONG_S,
             every_s=0.02,
         )
-    # The worker was stopped without grace: what it was at is left to the next one.
+    # The worker was stopped without a grace period: the next one continues its run.
     left = queue.get(run)
     assert (left.state, left.starts) == (State.QUEUED, 0)
 
@@ -171,7 +171,7 @@ def test_a_run_whose_budget_is_spent_ends_and_goes_on_with_a_larger_one(
         wait_for(queue, run, State.BUDGET_SPENT)
         ended = queue.get(run)
         assert (ended.counts.ended, ended.brief) == (1, "The run's budget is spent.")
-        assert "2 trials were not begun" in ended.details
+        assert "2 trials were not started" in ended.details
         with pytest.raises(UsageError, match="is spent"):
             queue.resume(run)
         resumed = queue.resume(run, BudgetSpec(seconds=3600))
@@ -243,7 +243,7 @@ def test_a_worker_in_a_container_refuses_runs_that_need_files_of_the_host(
     kept = request_of_tiny.model_copy(update={"suite": str(settings.registered_dir / "suites/a")})
     require_present(kept, inside)
     command = {"command": "python agent.py", "agent": "", "folder": "/opt/agents"}
-    with pytest.raises(UsageError, match="files of the host") as caught:
+    with pytest.raises(UsageError, match="host files") as caught:
         require_present(RunRequest(suite="smoke", **command), inside)
     assert "$ python agent.py, /opt/agents" in caught.value.details
     run = queue.add(request_of_tiny, Asker("cli")).run

@@ -6,7 +6,7 @@ from controller.store.agent_spec import AgentSpec, AskingSpec, ModelSpec, agent_
 
 
 class PlannerSpec(AskingSpec):
-    """An agent that asks a model in a way of its own."""
+    """An agent that queries a model in its own way."""
 
     kind: Literal["planner"] = "planner"
 

@@ -27,7 +27,7 @@ NOTE = 'It says "hello",\nand more.'
 
 
 class Wordy:
-    """Opens an application that there is not, then completes, and writes all of it down."""
+    """Opens an application that does not exist, then completes, and writes diary entries."""
 
     def __init__(self, context: AgentContext) -> None:
         context.diary.write("plan", text=context.instruction)

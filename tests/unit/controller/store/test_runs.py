@@ -86,7 +86,7 @@ def test_the_latest_run_can_be_narrowed(tmp_path: Path) -> None:
         for criteria in ("tiny", "big", "oracle", "tiny,oracle", "model", "tiny, model:org/*")
     }
     assert list(opened.values()) == [other, last, last, old, other, other]
-    with pytest.raises(UsageError, match="No run is of big and model"):
+    with pytest.raises(UsageError, match="No run matches big and model"):
         store.open("latest:big,model")
 
 
@@ -157,13 +157,17 @@ def test_what_a_newer_mesocosm_wrote_is_refused_by_name(tmp_path: Path) -> None:
     attempt.path.write_text(
         attempt.path.read_text().replace('"schema_version":2', '"schema_version":9')
     )
-    with pytest.raises(StoreError, match=r"events\.jsonl was written by a newer Mesocosm"):
+    with pytest.raises(
+        StoreError, match=r"events\.jsonl was written by a newer version of Mesocosm"
+    ):
         folder.events("a", 0)
     spec = json.loads((folder.path / "run.json").read_bytes())
     (folder.path / "run.json").write_text(json.dumps({**spec, "schema_version": 3}))
-    with pytest.raises(StoreError, match=r"run\.json was written by a newer Mesocosm") as caught:
+    with pytest.raises(
+        StoreError, match=r"run\.json was written by a newer version of Mesocosm"
+    ) as caught:
         Store(tmp_path).open("latest")
-    assert "schema 3" in caught.value.details
+    assert "schema version is 3" in caught.value.details
 
 
 def test_a_cancelled_trial_leaves_its_run_unfinished(tmp_path: Path) -> None:
@@ -269,7 +273,7 @@ def test_a_locked_index_is_read_around_and_stays(
         assert [row.run for row in list_runs(store)] == ["1", "2"]
         other.execute("ROLLBACK")
     assert path.stat().st_ino == inode
-    assert "cannot be used" in caplog.text
+    assert "cannot use the index" in caplog.text
     assert not list(tmp_path.glob("*.damaged*"))
     assert list_runs(store)[0] == before[0]
 

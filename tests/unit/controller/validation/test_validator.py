@@ -1,4 +1,4 @@
-"""Suites are validated: solutions pass, and nothing less does."""
+"""Validation of suites: only solutions pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formulas are calculated from what was entered, in bounded work."""
+"""Formulas are calculated from entered values, with bounded work."""
 
 from __future__ import annotations
 

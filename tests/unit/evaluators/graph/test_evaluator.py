@@ -37,7 +37,7 @@ many_stories = settings(max_examples=int(os.environ.get("MESOCOSM_EXAMPLES", "20
 
 @dataclass
 class World:
-    """The runner of all roles: answers by `truth` and records what it was asked."""
+    """The runner of all roles: returns results from `truth` and records its calls."""
 
     truth: Truth = field(default_factory=dict)
     waves: list[list[str]] = field(default_factory=list)
@@ -164,7 +164,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Story:
-    """A graph, what is true at each step, and machines that the agent ends or hinders at the end."""
+    """A graph, the true conditions at each step, and machines that the agent stops or hinders at the end."""
 
     nodes: list[Node]
     truths: list[Truth]
@@ -174,7 +174,7 @@ class Story:
 
 @st.composite
 def stories(draw: st.DrawFn) -> Story:
-    """Draw any DAG of up to eight nodes in any order, and what is true at each step."""
+    """Draw any DAG of up to eight nodes in any order, and the true conditions at each step."""
     names = [f"n{number}" for number in range(draw(st.integers(1, 8)))]
     keeps = {name for name in names[1:] if draw(st.integers(0, 3)) == 0}
     nodes = [
@@ -257,7 +257,7 @@ def test_asks_each_role_at_most_once_a_wave(story: Story) -> None:
     for world.truth in story.truths:
         before = dict(graph.round_trips)
         newly = set(graph.step())
-        # A wave is the nodes that stand equally deep below what was met before.
+        # A wave consists of the nodes at the same depth below those met before.
         waves = len(list(nx.topological_generations(build_graph(story.nodes).subgraph(newly))))
         for role, count in graph.round_trips.items():
             assert count - before.get(role, 0) <= waves + 1
@@ -650,7 +650,7 @@ def test_the_state_of_another_graph_is_refused() -> None:
     graph, world = evaluator(node("a"))
     with pytest.raises(GraphError, match="another graph"):
         GraphEvaluator.from_dict([node("b")], runners(world), graph.to_dict())
-    with pytest.raises(GraphError, match="no state"):
+    with pytest.raises(GraphError, match="not a state"):
         GraphEvaluator.from_dict([node("a")], runners(world), {"steps": 1})
 
 
@@ -718,7 +718,7 @@ def test_a_machine_lost_in_the_middle_leaves_the_other_ones_nodes_alone() -> Non
     line["phone"] = Lost()
     world.truth = {"a": True, "b": True, "c": True}
     assert graph.step() == ("a",)
-    assert graph.inconclusive == {"c": "phone could not be asked: The link is closed."}
+    assert graph.inconclusive == {"c": "phone could not be queried: The link is closed."}
     graph.finish()
     assert graph.met == ("a",)
     assert set(graph.inconclusive) == {"b", "c"}
@@ -787,7 +787,7 @@ def test_a_saved_state_that_no_story_leads_to_is_refused() -> None:
     graph, world = evaluator(*nodes)
     state = json.loads(json.dumps(graph.to_dict()))
     state["nodes"]["b"].update(state="met", met_at_step=1)
-    with pytest.raises(GraphError, match="impossible for this graph"):
+    with pytest.raises(GraphError, match="not possible for this graph"):
         GraphEvaluator.from_dict(nodes, runners(world), state)
 
 

@@ -51,11 +51,10 @@ def test_each_state_has_its_text() -> None:
     task = Task.model_validate(TASK)
     graph, runner = graph_of(task)
     feedback = {row.node: row for row in explain(graph, task, builtin_evaluators())}
-    assert (
-        feedback["a"].why
-        == "Not yet satisfied: there is a regular file at this path; it may be empty (pc)."
+    assert feedback["a"].why == "Not yet satisfied: a regular file exists at the given path (pc)."
+    assert feedback["b"].why.startswith(
+        "Counts only after a. Then: a file contains exactly the given text"
     )
-    assert feedback["b"].why.startswith("Counts only after a. Then: a file holds exactly this text")
     assert ", or the submitted answer is the expected one" in feedback["b"].why
     assert feedback["c"].why == "Not yet satisfied: Look into the attic."
     runner.truth = {"a": True, "b": None, "c": True}
@@ -81,7 +80,7 @@ def test_a_broken_keep_node_is_explained_and_a_kept_one_is_not() -> None:
     (row,) = explain(graph, task, builtin_evaluators())
     assert (row.node, row.state) == ("k", NodeState.BROKEN)
     assert row.why.startswith(
-        "Had to stay satisfied and is not at the end: there is a regular file"
+        "Had to stay satisfied, but was not at the end: a regular file exists"
     )
 
 
@@ -97,9 +96,9 @@ def test_what_keeps_a_trial_from_starting_is_not_called_unsatisfied() -> None:
     assert not graph.check_start().is_clean
     rows = explain(graph, task, builtin_evaluators())
     assert {row.node: row.why.partition(":")[0] for row in rows} == {
-        "a": "Satisfied before the start, so that nothing is left to do",
+        "a": "Already satisfied before the agent started",
         "b": "Not yet satisfied",
-        "k": "Has to stay satisfied and is not before the start",
+        "k": "Must stay satisfied, but was not satisfied before the start",
         "m": "Could not be checked before the start",
     }
 

@@ -146,9 +146,9 @@ def test_subtasks_completed_against_their_order_keep_the_figures_in_range() -> N
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ([{"id": "a", "nodes": ["x"]}, {"id": "b", "nodes": ["x"]}], "share the node 'x'"),
-        ([{"id": "a", "nodes": ["x"]}, {"id": "a", "nodes": ["y"]}], "called 'a'"),
-        ([{"id": "y", "nodes": ["x"]}], "called 'y', or a free node is"),
+        ([{"id": "a", "nodes": ["x"]}, {"id": "b", "nodes": ["x"]}], "have the node 'x'"),
+        ([{"id": "a", "nodes": ["x"]}, {"id": "a", "nodes": ["y"]}], "have the id 'a'"),
+        ([{"id": "y", "nodes": ["x"]}], "outside parts, have the id 'y'"),
         ([{"id": "a", "nodes": ["z"]}], "has the node 'z'"),
     ],
 )

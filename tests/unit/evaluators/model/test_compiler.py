@@ -1,4 +1,4 @@
-"""Tasks made of subtasks: what they compile to, and where their mistakes are reported."""
+"""Tasks made of subtasks: the compiled tasks, and the positions of reported errors."""
 
 from __future__ import annotations
 
@@ -220,9 +220,9 @@ def test_a_role_may_be_named_in_an_argument(tmp_path: Path) -> None:
         ("roles: {pc: right}", "roles: {pc: rigth}", 14, "role in this task called 'rigth'", "'right'"),
         ("roles: {pc: right}", "roles: {cp: right}", 14, "role of copy called 'cp'", "'pc'"),
         ("after: [first]", "after: [frist]", 20, "subtask in this task called 'frist'", "'first'"),
-        ("id: other", "id: first", 16, "another subtask is called 'first'.", ""),
+        ("id: other", "id: first", 16, "another subtask has the id 'first'.", ""),
         ("to_path: ~/b, retries: 1}", "to_path: ~/b, retries: 1}\n    after: [reply]", 4,
-         "the subtasks come after each other: ", ""),
+         "the subtasks form a cycle: ", ""),
         ("other-seen]", "othr-seen]", 22, "node called 'othr-seen'", "'other-seen'"),
         ("package: a.b", "pakage: a.b", 22, "'pakage'", "app_in_front takes: package."),
     ],
@@ -355,7 +355,7 @@ oracle: [{do: submit, with: {answer: x}}]
 def test_a_list_inside_a_text_is_refused(tmp_path: Path) -> None:
     changed = COPY.replace("retries: {type: integer}", "retries: {type: names}")
     task = TASK.replace("retries: 1", "retries: [a, b]")
-    with pytest.raises(SpecError, match="cannot stand inside a text") as caught:
+    with pytest.raises(SpecError, match="cannot be used inside a text") as caught:
         load(write(tmp_path, task, copy=changed))
     assert "copy.yaml:13" in caught.value.brief
     assert caught.value.details == "Used as 'first'."
@@ -363,13 +363,13 @@ def test_a_list_inside_a_text_is_refused(tmp_path: Path) -> None:
 
 def test_a_task_needs_an_instruction_from_somewhere(tmp_path: Path) -> None:
     changed = ANSWER.replace("instruction: Submit ${text}.\n", "")
-    with pytest.raises(SpecError, match="the subtask answer has none either"):
+    with pytest.raises(SpecError, match="the subtask answer has no instruction"):
         load(write(tmp_path, answer=changed))
 
 
 def test_suites_name_files_of_subtasks_once_and_below_their_folder(tmp_path: Path) -> None:
     write(tmp_path, twin=COPY)
-    with pytest.raises(SpecError, match="another subtask of this suite is called 'copy'"):
+    with pytest.raises(SpecError, match="another subtask of this suite has the id 'copy'"):
         load(tmp_path)
     (tmp_path / "suite.yaml").write_text(
         'schema_version: 2\nname: mine\nversion: "1"\ndescription: d\ntasks: [task.yaml]\n'

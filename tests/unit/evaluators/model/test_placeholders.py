@@ -45,7 +45,7 @@ def test_placeholders_take_values(content: JsonValue, expected: JsonValue) -> No
 
 @pytest.mark.parametrize("content", ["the ${tags}", "${flag}?"])
 def test_only_texts_and_numbers_stand_inside_texts(content: str) -> None:
-    with pytest.raises(TypeError, match="cannot stand inside a text"):
+    with pytest.raises(TypeError, match="cannot be used inside a text"):
         substitute(content, VALUES)
 
 
@@ -82,7 +82,7 @@ def test_entries_have_numbers_in_their_arguments_alone() -> None:
     entry: JsonValue = {"hint": "${count}", "with": {"n": "${count}", "list": ["${count}"]}}
     expected = {"hint": "3", "with": {"n": 3, "list": [3]}}
     assert substitute_entry(entry, VALUES) == expected
-    with pytest.raises(TypeError, match="cannot stand inside a text"):
+    with pytest.raises(TypeError, match="cannot be used inside a text"):
         substitute_entry({"hint": "${tags}"}, VALUES)
 
 

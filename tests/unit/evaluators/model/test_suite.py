@@ -1,4 +1,4 @@
-"""Suites and tasks from files; each mistake is named with file, line and what was expected."""
+"""Suites and tasks from files; each error has file, line and what was expected."""
 
 from __future__ import annotations
 
@@ -144,18 +144,18 @@ def test_a_task_has_the_content_of_its_file(tmp_path: Path) -> None:
         ("steps: 5", "steps: five", 20, "limits.steps: Input should be a valid integer", ""),
         ("steps: 5", "stepps: 5", 20, "'stepps' here. Did you mean 'steps'", ""),
         ("instruction: Do it.\n", "", 1, "the key 'instruction' is missing", ""),
-        ("id: one", "id: One Task", 1, "id: 'One Task' is no name. Write lower-case", ""),
+        ("id: one", "id: One Task", 1, "id: 'One Task' is not a valid name. Write lower-case", ""),
         ("desktop: desktop,", "desktop: desktpo,", 3, "not 'desktpo'", ""),
-        ("desktop: desktop,", "session: desktop,", 3, "'session' is no machine", ""),
+        ("desktop: desktop,", "session: desktop,", 3, "'session' is not a machine", ""),
         ("at: {name: OK, role: push button}", "at: {}", 22, "Name at least one of", ""),
         ("at: {name: OK, role: push button}", "with: {x: 1}", 22, "y is missing", ""),
         ("    seconds: 5", "    secnds: 5", 27, "'secnds' here. Did you mean 'seconds'?", ""),
         ("      check: file_exists\n      with", "      check: file_exsts\n      with", 25, "'file_exsts'", "'file_exists'"),
-        ("  - id: opened", "  - id: made", 14, "another node is called 'made'", ""),
+        ("  - id: opened", "  - id: made", 14, "another node has the id 'made'", ""),
         ("graph:\n", "old: 1\ngraph:\n", 8, "'old' here", ""),
         ("limits: {steps: 5,", "limits: {steps: 1,", 21, "oracle takes 2 actions; limits.steps allows 1", ""),
-        ("graph:\n", "infeasible: No.\ngraph:\n", 9, "of infeasible tasks", "`mode: keep`, at: opened, made."),
-        ("id: one", "id: [one", 2, "not YAML", "brackets"),
+        ("graph:\n", "infeasible: No.\ngraph:\n", 9, "of an infeasible task", "`mode: keep`, at: opened, made."),
+        ("id: one", "id: [one", 2, "not valid YAML", "brackets"),
     ],
 )  # fmt: skip
 def test_a_broken_task_names_file_line_and_what_was_expected(  # noqa: PLR0917
@@ -179,7 +179,7 @@ def test_all_mistakes_of_shape_are_listed_with_their_lines(tmp_path: Path) -> No
     with pytest.raises(SpecError) as caught:
         load(tmp_path, TASK.replace("steps: 5", "steps: x").replace("mode: once", "mode: on"))
     path = tmp_path / "t0.yaml"
-    assert caught.value.brief == f"2 mistakes in {path}."
+    assert caught.value.brief == f"2 errors in {path}."
     first, second = caught.value.details.splitlines()
     assert first.startswith(f"{path}:13: graph.0.mode")
     assert second.startswith(f"{path}:20: limits.steps")
@@ -321,7 +321,7 @@ def test_all_mistakes_of_all_files_are_named_at_once_and_none_twice(tmp_path: Pa
     )
     with pytest.raises(SpecError) as caught:
         load(tmp_path, wrong, other)
-    assert caught.value.brief == "6 mistakes in 2 files."
+    assert caught.value.brief == "6 errors in 2 files."
     assert not caught.value.resolution, "each line has its own"
     rows = caught.value.details.splitlines()
     lines = [row.partition(": ")[0].removeprefix(f"{tmp_path}/") for row in rows]
@@ -345,7 +345,7 @@ def test_a_mistake_in_another_task_leaves_that_one_out(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_an_index_is_called_that(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"is no suite: it has no suite\.yaml"):
+    with pytest.raises(SpecError, match=r"is not a suite: it does not contain suite\.yaml"):
         load_suite(str(tmp_path), VOCABULARY)
 
 
@@ -383,9 +383,9 @@ PARAMETERS = "parameters: {what: {type: text}}\n"
                 "  - id: opened": "  - id: made",
             },
             {
-                14: "another node is called 'made'",
+                14: "another node has the id 'made'",
                 20: "not 'eazy'",
-                21: "no role 'dektop'",
+                21: "unknown role 'dektop'",
                 23: "allows 1",
             },
         ),

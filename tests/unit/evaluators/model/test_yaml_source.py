@@ -53,13 +53,13 @@ def test_follows_yaml_1_2_where_1_1_surprises(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("a: 1\nb: [1, 2\nc: 3\n", 3, "not YAML"),
-        ("a: 1\n  b: 2\n", 2, "not YAML"),
-        ("a: 1\nb: 2\n\na: 3\n", 4, "'a' stands here twice"),
+        ("a: 1\nb: [1, 2\nc: 3\n", 3, "not valid YAML"),
+        ("a: 1\n  b: 2\n", 2, "not valid YAML"),
+        ("a: 1\nb: 2\n\na: 3\n", 4, "'a' is duplicated"),
         ("a: 1\n? [x]\n: 2\n", 2, "key must be text"),
         ("a: 1\n2: 3\n", 2, "key must be text"),
         ("b: 1\na: &x\n  - *x\n", 2, "inside its own anchor"),
-        ("a: !!python/object:os.system {}\n", 1, "not YAML"),
+        ("a: !!python/object:os.system {}\n", 1, "not valid YAML"),
         (b"a: 1\nb: \xff\n", 2, "not UTF-8"),
     ],
 )
@@ -74,7 +74,7 @@ def test_names_file_and_line_of_what_is_wrong(
 
 def test_control_characters_and_second_documents_are_refused(tmp_path: Path) -> None:
     for text in ("a: \x01\n", "a: 1\n---\nb: 2\n"):
-        with pytest.raises(SpecError, match="not YAML"):
+        with pytest.raises(SpecError, match="not valid YAML"):
             read(tmp_path, text)
 
 

@@ -120,7 +120,7 @@ def test_a_number_of_a_task_is_text_where_a_subtask_wants_text(tmp_path: Path) -
 
 def test_the_escape_is_named_where_it_is_missing_or_wrong(tmp_path: Path) -> None:
     for old, new, advice in (
-        ("$${HOME}.", "${HOME}.", "For the text itself write $${HOME}."),
+        ("$${HOME}.", "${HOME}.", "To write this text literally, use $${HOME}."),
         ("extra", "", "$${count} is the text ${count}; $$${count} is a dollar sign and the value."),
     ):
         text = TASK.replace(old, new) if new else TASK.replace("${count}", "$${count}")
@@ -135,7 +135,7 @@ def test_the_escape_is_named_where_it_is_missing_or_wrong(tmp_path: Path) -> Non
         ("Write ${word} and", "Write ${wrd} and", 2, "placeholder called 'wrd'"),
         ("${word} ${count} $${HOME}", "${count.long}", 11, "placeholder called 'count.long'"),
         ("parameters:\n", "parameters:\n  extra: {type: text}\n", 4, "no placeholder uses"),
-        ("words.txt", "wrds.txt", 4, "There is no file data/wrds.txt"),
+        ("words.txt", "wrds.txt", 4, "The suite's folder does not contain data/wrds.txt"),
         ("data/words.txt", "../words.txt", 4, "is outside the suite's folder"),
         ("max: 9}", "max: 9, differs_from: [wird]}", 5, "declared before called 'wird'"),
         ('text: "${word} ${count} $${HOME}"', 'text: ["${count}"]', 11, "valid string, not"),

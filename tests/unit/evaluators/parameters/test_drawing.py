@@ -93,7 +93,10 @@ def test_values_differ_where_the_task_says_so() -> None:
         ({"type": "choice", "from": ["a", 1]}, "of one type"),
         ({"type": "choice", "from": [{"a": 1}, {"b": 1}]}, "the same keys"),
         ({"type": "integer", "min": 2, "max": 1}, "must not be larger"),
-        ({"type": "date", "min": "2026-13-01", "max": "2026-12-31"}, "written as 2026-03-31"),
+        (
+            {"type": "date", "min": "2026-13-01", "max": "2026-12-31"},
+            "YYYY-MM-DD, for example 2026-03-31",
+        ),
         ({"type": "persn"}, "persn"),
         ({"type": "text", "wrds": 3}, "Did you mean 'words'"),
     ],

@@ -1,4 +1,4 @@
-"""Python files that a suite brings: what is found, and how mistakes are reported."""
+"""Python files of a suite: the functions in them, and how errors are reported."""
 
 from __future__ import annotations
 
@@ -189,8 +189,12 @@ def test_fake_desktops_run_them_as_well(tmp_path: Path) -> None:
         (EVALUATOR.replace("        name: of it.\n", ""), LINE, "no line in `Args:`"),
         (EVALUATOR.replace("name: str", "name: Unknown"), LINE, "'Unknown' is not defined"),
         (EVALUATOR.replace(" -> bool", ""), LINE, "must be annotated to return bool"),
-        (EVALUATOR.replace("guest, name: str", ""), LINE, "has no parameter"),
-        (EVALUATOR.replace("is_done", "file_exists"), LINE, "'file_exists', in Mesocosm itself"),
+        (EVALUATOR.replace("guest, name: str", ""), LINE, "needs a first parameter"),
+        (
+            EVALUATOR.replace("is_done", "file_exists"),
+            LINE,
+            "'file_exists' is defined in Mesocosm itself",
+        ),
         (EVALUATOR.replace("is_done", "image_has_text"), LINE, "'image_has_text'"),
         (EVALUATOR.replace("@evaluator", "@action"), LINE, "Move it to actions/."),
         (EVALUATOR + "import numpy\n", LINE + 9, "guests do not have numpy"),
@@ -221,8 +225,8 @@ def test_a_mistake_is_named_with_file_and_line(
 def test_two_files_with_one_name_are_both_named(tmp_path: Path) -> None:
     error = error_of(tmp_path, {"evaluators/a.py": EVALUATOR, "evaluators/b.py": EVALUATOR})
     assert error.brief == (
-        f"{tmp_path}/evaluators/b.py:{LINE}: there is another evaluator called 'is_done', "
-        f"in {tmp_path}/evaluators/a.py:{LINE}."
+        f"{tmp_path}/evaluators/b.py:{LINE}: another evaluator called 'is_done' is "
+        f"defined in {tmp_path}/evaluators/a.py:{LINE}."
     )
 
 
@@ -258,7 +262,7 @@ def test_a_wrong_file_hides_no_mistake_of_a_task(tmp_path: Path) -> None:
     wrong = EVALUATOR.replace("        name: of it.\n", "")
     task = TASK.replace("instruction: Do it.", "instruction: Do it.\nlimits: {steps: 0}")
     error = error_of(tmp_path, {"evaluators/mine.py": wrong, "one.yaml": task})
-    assert error.brief.startswith("2 mistakes in 2 files")
+    assert error.brief.startswith("2 errors in 2 files")
     assert "'name' of is_done has no type or no line in `Args:`" in error.details
     assert "steps" in error.details
 

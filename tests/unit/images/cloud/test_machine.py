@@ -14,7 +14,7 @@ from images.cloud.recipe import take_root
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden"
 MIB = 1 << 20
-# Stands in for QEMU: what a guest answered lies beside it.
+# Fake QEMU: the guest's answer is in a file next to it.
 QEMU = """#!/bin/sh
 dd if="${0%/*}/answer.tar" of="${0%/*}/../out.raw" conv=notrunc status=none
 echo booted > "${0%/*}/../serial.log"
@@ -43,7 +43,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BuildMachine:
 
 
 def answer(machine: BuildMachine, **files: str) -> None:
-    """Let the guest answer."""
+    """Set the guest's answer."""
     with tarfile.open(machine.folder / "bin/answer.tar", "w") as tar:
         for name, text in files.items():
             info = tarfile.TarInfo(f"./{name}")
@@ -81,7 +81,7 @@ def test_a_guest_that_never_ends_is_given_up(machine: BuildMachine) -> None:
 
 
 def text_at(disk: Path, folder: Path) -> str:
-    """Read a file in the ext4 file system that a disk is, from its first byte on."""
+    """Read a file from an unpartitioned ext4 disk."""
     raw = folder / "read.raw"
     run(["qemu-img", "convert", "-O", "raw", str(disk), str(raw)]).require()
     return run(["debugfs", "-R", "cat /hello", str(raw)]).require().text
@@ -121,7 +121,7 @@ needs_sfdisk = pytest.mark.skipif(not find_tool("sfdisk"), reason="needs the pac
 
 @needs_sfdisk
 def test_the_largest_linux_partition_becomes_the_disk(system: Path, tmp_path: Path) -> None:
-    # As Ubuntu's: the root first in the table and last on the disk, a boot partition beside it.
+    # Like Ubuntu's: the root is first in the table and last on the disk, with a boot partition.
     table = "label: gpt\n17MiB,16MiB,L\n1MiB,4MiB,U\n6MiB,8MiB,L\n"
     disk = partitioned(tmp_path, table, system, at_mib=17)
     scratch = tmp_path / "scratch"

@@ -16,7 +16,7 @@ from images.phone.device.adb.stream import WINDOW_BYTES, Budget, Stream, StreamC
 
 
 class Bytes:
-    """What a socket gives, in pieces as small as can be."""
+    """A socket that returns data in the smallest possible pieces."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -106,7 +106,7 @@ class TestDelayedAcknowledgements:
         stream, sent = self.make(6)
         writer = threading.Thread(target=stream.write, args=(b"abcdefghijkl",))
         writer.start()
-        # The host gives back less than was sent: four bytes of twelve wait on.
+        # The host acknowledges less than was sent: four of twelve bytes keep waiting.
         assert wait_until(lambda: len(sent) == 2, timeout_s=20)
         stream.take_okay(struct.pack("<i", 1))
         assert not wait_until(lambda: len(sent) > 2, timeout_s=0.05)

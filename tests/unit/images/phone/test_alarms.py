@@ -1,4 +1,4 @@
-"""Alarms and timers ring, and are answered."""
+"""Alarms and timers ring and are dismissed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALARM = "AlarmActivity"
 
 
 class Clocked(User):
-    """Somebody who can wait."""
+    """A user with a controllable clock."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         # A Friday, 06:58.
@@ -33,12 +33,12 @@ class Clocked(User):
         self.ringer = Ringer(self.phone)
 
     def wait(self, seconds: float) -> None:
-        """Let time pass; the phone looks at its alarms at the end of it."""
+        """Advance the time; the phone checks its alarms afterwards."""
         self.now_s += seconds
         self.ringer.look()
 
     def shows(self) -> str:
-        """Return the activity in front, without its package."""
+        """Return the foreground activity, without its package."""
         return self.phone.stack.top.activity.rpartition(".")[2]
 
     def set_alarm(self, *args: str) -> None:
@@ -48,7 +48,7 @@ class Clocked(User):
         self.run("am", "start", "-a", "android.intent.action.SET_ALARM", *ready, *args)
 
     def alarms(self) -> list[tuple[int, int]]:
-        """Return hour and whether it is on of each alarm."""
+        """Return the hour and the on state of each alarm."""
         rows = self.phone.store.rows("SELECT * FROM alarm")
         return [(row["hour"], row["enabled"]) for row in rows]
 

@@ -31,7 +31,7 @@ CONTACTS_PERMISSION = "android.permission.READ_CONTACTS"
 
 
 class Shell:
-    """The phone's commands and console without ADB between."""
+    """The phone's commands and console, without ADB."""
 
     def __init__(self, folder: Path) -> None:
         self.config = DeviceConfig(folder, folder / "state", folder / "bin")
@@ -465,7 +465,7 @@ class TestConsole:
 
 
 def boxes(data: bytes) -> dict[bytes, bytes]:
-    """Read the boxes of an MP4 file, or of one that holds others."""
+    """Parse the boxes of an MP4 file, or of a container box."""
     contents, place = {}, 0
     while place < len(data):
         length, kind = struct.unpack_from(">I4s", data, place)

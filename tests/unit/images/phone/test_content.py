@@ -25,7 +25,7 @@ DATA = "content://com.android.contacts/data"
 
 
 class Shell:
-    """The phone's commands as evaluators reach them, without ADB between."""
+    """The phone's commands as used by evaluators, without ADB."""
 
     def __init__(self, folder: Path) -> None:
         self.config = DeviceConfig(folder, folder / "state", folder / "bin")

@@ -1,4 +1,4 @@
-"""What evaluators say of states that links, typing and other applications bring about."""
+"""Verdicts of evaluators on states caused by links, typing and other applications."""
 
 from __future__ import annotations
 

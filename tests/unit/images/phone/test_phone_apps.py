@@ -1,4 +1,4 @@
-"""The applications, used through taps and keys alone."""
+"""The applications, used only through taps and keys."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ FILL = (
     ("com.android.contacts/data", "name:s:Ines Carvalho", "phone:s:1", "email:s:a@b.c"),
     (f"{TASKS}/tasks", "title:s:Milk"),
 )
-# What is tapped after an application was opened; "<" is BACK, which hides the keyboard.
+# Taps after an application is opened; "<" is BACK, which hides the keyboard.
 STEPS = {
     LAUNCHER: ((),),
     DIALER: ((), ("Key pad",), ("Key pad", "five", "Dial")),
@@ -251,7 +251,7 @@ event = st.one_of(
     st.tuples(st.just("text"), st.text(max_size=20)),
     st.tuples(st.just("swipe"), st.integers(0, 2399), st.integers(0, 2399)),
     st.tuples(st.just("open"), st.sampled_from(sorted(APPS))),
-    # Taps where views are: what lies on the screen is chosen by its place in the hierarchy.
+    # Taps at positions of views, which are selected from the hierarchy.
     st.tuples(st.just("view"), st.integers(0, 60)),
     st.tuples(st.just("view"), st.integers(0, 60)),
 )

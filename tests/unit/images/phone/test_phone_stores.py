@@ -1,4 +1,4 @@
-"""What the applications keep, and what the phone knows without a network."""
+"""Data stored by the applications, and the phone's offline data."""
 
 from __future__ import annotations
 

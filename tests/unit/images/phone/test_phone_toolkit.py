@@ -1,4 +1,4 @@
-"""What all applications share: keyboard, selection, notifications, calls, rotation, intents."""
+"""Features of all applications: keyboard, selection, notifications, calls, rotation, intents."""
 
 from __future__ import annotations
 

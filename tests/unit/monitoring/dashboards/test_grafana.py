@@ -1,4 +1,4 @@
-"""The committed dashboards are those that the code writes, and whole."""
+"""The committed dashboards are complete and match the generated ones."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_the_cause_quotes_qemu_and_not_its_warnings() -> None:
 
 @pytest.fixture
 def tries(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Counts trials of KVM, which all work."""
+    """Counts tests of KVM, which all succeed."""
     count: list[int] = []
 
     def fake(_settings: Settings) -> Accelerator:

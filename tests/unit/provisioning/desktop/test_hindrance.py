@@ -1,4 +1,4 @@
-"""The look into a guest is taken on this host: its shell and its /proc are Linux', too."""
+"""The checks of a guest run on this host, which is also Linux with a shell and /proc."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_on_a_slow_desktop_a_session_that_does_not_answer_is_no_proof(
     link = HostLink(LinkTimeoutError("no reply"), is_slow=True)
     assert find_hindrance(link, "nobody") == ""
     monkeypatch.setattr(hindrance, "_MAX_RUNNABLE", 0)
-    assert "processes want to run" in find_hindrance(link, "nobody")
+    assert "processes are runnable" in find_hindrance(link, "nobody")
 
 
 def test_an_unknown_user_hinders_nothing() -> None:
@@ -95,7 +95,7 @@ def test_an_unknown_user_hinders_nothing() -> None:
     [
         ("_MIN_FREE_KIB", 1 << 50, "the disk is full at /"),
         ("_MAX_PROCESSES", 0, "processes of the user run"),
-        ("_MAX_RUNNABLE", 0, "processes want to run"),
+        ("_MAX_RUNNABLE", 0, "processes are runnable"),
         ("_MIN_FREE_MEMORY_SHARE", 101, "the memory is full"),
     ],
 )
@@ -112,5 +112,5 @@ def test_load_and_memory_of_a_shared_kernel_are_no_evidence(
     monkeypatch.setattr(hindrance, "_MIN_FREE_MEMORY_SHARE", 101)
     assert "memory" not in ask_guest(run, "root", shares_kernel=True)
     monkeypatch.setattr(hindrance, "_MAX_RUNNABLE", -1)
-    assert "processes want to run" in ask_guest(run, "root", shares_kernel=True)
+    assert "processes are runnable" in ask_guest(run, "root", shares_kernel=True)
     assert ask_guest(run, "no-such-user", shares_kernel=True) == ""

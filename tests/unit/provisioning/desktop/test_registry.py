@@ -1,4 +1,4 @@
-"""Desktop backends are what the settings name, and can be made."""
+"""Desktop backends match the settings' names, and can be constructed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tasks write the destinations that they allow."""
+"""The syntax of the destinations that tasks allow."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def test_destinations_are_read_in_one_spelling() -> None:
     ],
 )
 def test_a_destination_that_makes_no_sense_is_refused(entry: str) -> None:
-    with pytest.raises(SpecError, match=r"is not a destination|must name an address") as caught:
+    with pytest.raises(SpecError, match=r"is not a destination|must have an IP address") as caught:
         read_destinations([entry])
     assert repr(entry) in str(caught.value)

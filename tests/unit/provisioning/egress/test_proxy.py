@@ -46,7 +46,7 @@ def guest(proxy: EgressProxy, tmp_path: Path) -> Iterator[int]:
 
 
 def ask(port: int, request: str | bytes) -> str:
-    """Send bytes from inside the guest; gives all that comes back.
+    """Send bytes from inside the guest; return the whole response.
 
     What is no whole head is ended, so that the proxy does not wait for more of it.
     """
@@ -165,14 +165,14 @@ def test_a_guest_that_forwards_nothing_is_said_so(tmp_path: Path) -> None:
     try:
         with open_ssh(server.target) as session:
             taken = session.guest_port(lambda _stream: None, port=server.target.port)
-            with pytest.raises(LinkError, match="forwarded"), taken:
+            with pytest.raises(LinkError, match="refused to forward a port"), taken:
                 pass
     finally:
         server.close()
 
 
 class Origin:
-    """A server that hears one connection to its end and answers when it is told to."""
+    """A server that reads one connection to its end and answers on request."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -199,7 +199,7 @@ def origin() -> Iterator[Origin]:
 
 
 class WatchedClock(FakeClock):
-    """A clock that counts how often it was looked at."""
+    """A clock that counts how often it was read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -210,7 +210,7 @@ class WatchedClock(FakeClock):
         return super().monotonic_s()
 
     def is_looked_at_again(self) -> bool:
-        """Wait until streams that were silent have timed out, one after the other."""
+        """Wait until idle streams have timed out, one after the other."""
         before = self.looks
         return bool(wait_until(lambda: self.looks > before + 4, timeout_s=20, every_s=0.005))
 
@@ -305,7 +305,7 @@ def test_a_slow_download_outlasts_the_silence_of_the_guest(
         until(client, b"\r\n\r\n")
         client.sendall(b"hello\r\n\r\n")
     until(server, b"\r\n\r\n")
-    # Each pause is shorter than the timeout, both together are longer.
+    # Each pause is shorter than the timeout, but their sum is longer.
     for _ in range(4):
         server.sendall(b"0123456789")
         assert until(client, b"9") == b"0123456789"

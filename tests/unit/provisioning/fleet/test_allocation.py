@@ -1,4 +1,4 @@
-"""Memory is promised once, in the order in which it was asked for."""
+"""Memory is never overcommitted, and is reserved in the order of requests."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ def ledger(tmp_path: Path) -> Ledger:
     return Ledger(tmp_path / FILE)
 
 
-def host(total_mib: int, available_mib: int | None = None) -> tuple[int, int]:
-    free_mib = total_mib if available_mib is None else available_mib
-    return HOST_MIB + total_mib, HOST_MIB + free_mib
+def host(promised_mib: int) -> tuple[int, int]:
+    return HOST_MIB + promised_mib, HOST_MIB + promised_mib
 
 
 def test_memory_is_what_the_kernel_says(tmp_path: Path) -> None:
@@ -43,14 +42,15 @@ def test_memory_is_what_the_kernel_says(tmp_path: Path) -> None:
 def test_nothing_is_promised_twice_though_it_is_not_used_yet(ledger: Ledger) -> None:
     memory = Allocation(ledger, memory=lambda: host(2000))
     assert memory.try_reserve("a", [(DESKTOP, 768), (DESKTOP, 768)]) is not None
-    # The kernel still calls all of it available: the two have not written to it.
+    # The kernel still reports all of it as available, as the two have not written to it.
     assert memory.try_reserve("b", [(DESKTOP, 768)]) is None
     assert memory.try_reserve("b", [(Kind.PHONE, 384)]) is not None
 
 
 def test_what_other_programs_use_is_not_promised(ledger: Ledger) -> None:
-    memory = Allocation(ledger, memory=lambda: host(8000, available_mib=500))
+    memory = Allocation(ledger, memory=lambda: (8192, 1791))
     assert memory.try_reserve("a", [(DESKTOP, 768)]) is None
+    assert memory.try_reserve("a", [(DESKTOP, 767)]) is not None
 
 
 def test_all_needs_are_reserved_or_none(ledger: Ledger) -> None:
@@ -61,10 +61,10 @@ def test_all_needs_are_reserved_or_none(ledger: Ledger) -> None:
 
 def test_what_can_never_fit_is_refused_at_once(ledger: Ledger) -> None:
     memory = Allocation(ledger, memory=lambda: host(700))
-    with pytest.raises(MachineError, match="no memory for another desktop") as caught:
+    with pytest.raises(MachineError, match="not enough memory for another desktop") as caught:
         memory.require_possible([(DESKTOP, 768)])
     assert "768 MiB for a desktop" in caught.value.details
-    assert "even with nothing else" in caught.value.details
+    assert "even if nothing else" in caught.value.details
 
 
 def test_turns_go_by_who_asked_first(ledger: Ledger) -> None:
@@ -76,7 +76,7 @@ def test_turns_go_by_who_asked_first(ledger: Ledger) -> None:
     assert memory.has_turn("a")
     assert memory.has_turn("b")
     assert not memory.has_turn("c")
-    assert memory.has_turn("c", DESKTOP)  # who waits for a phone is no hindrance
+    assert memory.has_turn("c", DESKTOP)  # a lease that waits for a phone does not matter
     assert memory.waiting() == ["phone"]
     ledger.remove_lease("b")
     assert memory.has_turn("c")
@@ -84,7 +84,7 @@ def test_turns_go_by_who_asked_first(ledger: Ledger) -> None:
 
 @pytest.fixture
 def small_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the host have room for one machine of 1 MiB."""
+    """Limit the host's memory to one machine of 1 MiB."""
     monkeypatch.setattr(
         allocation.Allocation.__init__, "__kwdefaults__", {"memory": lambda: host(1)}
     )
@@ -133,7 +133,7 @@ def test_waiting_is_told_once_and_has_an_end(
     backend = ForkingFake(settings)
     with (
         LocalFleet(settings, {DESKTOP: backend}).acquire(ROLES),
-        pytest.raises(MachineError, match="no memory for another desktop") as caught,
+        pytest.raises(MachineError, match="not enough memory for another desktop") as caught,
     ):
         LocalFleet(settings, {DESKTOP: backend}, clock=FakeClock(0.0), say=told.append).acquire(
             ROLES

@@ -1,4 +1,4 @@
-"""A process that ends does not wait for ever for the fork that it is starting."""
+"""A process that ends does not wait indefinitely for the fork that it is starting."""
 
 from __future__ import annotations
 

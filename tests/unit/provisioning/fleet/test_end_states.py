@@ -24,7 +24,7 @@ HUGE_MIB = 1 << 40
 
 
 class KeepingFake(FakeBackend):
-    """Starts kept machines, numbered, but for those of an image that is gone."""
+    """Starts numbered kept machines, except those of an image that is gone."""
 
     kept_mib = 1
 
@@ -38,7 +38,7 @@ class KeepingFake(FakeBackend):
         if record.image == "gone":
             raise MachineError("The image is gone.")
         self.made += 1
-        claim = create_folder(self.settings, f"desktop-kept-{self.made}")
+        claim = create_folder(self.settings.machines_dir, f"desktop-kept-{self.made}")
         self.write(claim.folder, MachineState.LEASED, is_fork=True)
         return self.handle(claim)
 
@@ -85,7 +85,7 @@ def test_none_is_left_where_one_cannot_be_started(
     with pytest.raises(SnapshotError, match="no kept machine"):
         fleet.start_kept({"left": tmp_path / "nowhere"})
     backend.kept_mib = HUGE_MIB
-    with pytest.raises(MachineError, match="no memory"):
+    with pytest.raises(MachineError, match="not enough memory"):
         fleet.start_kept({"left": tmp_path / "a"})
     ledger = Ledger(backend.settings.state_dir / FILE)
     assert (ledger.machines(), ledger.leases()) == ([], [])

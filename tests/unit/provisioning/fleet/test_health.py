@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Link:
-    """Answers as told."""
+    """Returns given replies."""
 
     def __init__(self, clock_s: float, free_mib: int) -> None:
         self.clock_s = clock_s
@@ -33,7 +33,7 @@ class Link:
 
 
 class Sick:
-    """A desktop in memory, with the link and the screen that a test gives it."""
+    """An in-memory desktop with a given link and screen."""
 
     def __init__(self, link: Link) -> None:
         self.info = FakeDesktop().info

@@ -69,7 +69,7 @@ def test_a_machine_is_attached_by_its_own_backend(backends: dict[str, FakeBacken
     record = folder.read()
     assert record is not None
     without = BackendSwitch("container", {"container": backends["container"]})
-    with pytest.raises(RequirementError, match="'vm' cannot be reached now"):
+    with pytest.raises(RequirementError, match="'vm' is not available now"):
         without.attach(folder, record)
     assert not without.fits(record)
     assert BackendSwitch("container", backends).fits(record)
@@ -101,7 +101,7 @@ def test_a_machine_of_another_distribution_is_not_lent(tmp_path: Path, name: str
 
 
 class Picky(FakeBackend):
-    """Lends no machine that it did not make itself."""
+    """Leases only machines that it made itself."""
 
     def lends(self, record: MachineRecord) -> bool:
         return record.machine_id != "desktop-old"
@@ -122,5 +122,5 @@ def test_forks_come_from_the_chosen_backend_alone(tmp_path: Path) -> None:
         desktops = host_backends(Settings(state_dir=tmp_path, desktop=name))[Kind.DESKTOP]
         assert isinstance(desktops, ForkingBackend) is forks
     without = ForkingSwitch("vm", {})
-    with pytest.raises(RequirementError, match="'vm' cannot be reached now"):
+    with pytest.raises(RequirementError, match="'vm' is not available now"):
         without.stand_by()

@@ -24,7 +24,7 @@ SILENT = RequirementError("The hypervisor does not answer.")
 
 
 class FailingBackend(FakeBackend):
-    """Its machines fail in turn with the errors of a list; then they are well."""
+    """A backend whose machines first fail with the errors of a list, then succeed."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -129,7 +129,7 @@ def test_a_lent_machine_of_a_silent_host_is_let_go_of_at_a_reset(
 def test_stopping_keeps_saved_machines_that_nobody_can_ask(
     fleet: LocalFleet, backend: FailingBackend
 ) -> None:
-    backend.attach_error = RequirementError("Desktops of the backend 'vm' cannot be reached now.")
+    backend.attach_error = RequirementError("The desktop backend 'vm' is not available now.")
     fleet.stop_all()
     assert states(backend) == {MachineState.STOPPED}
     backend.attach_error = ResetMismatchError("It is broken.")

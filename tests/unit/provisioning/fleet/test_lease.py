@@ -1,4 +1,4 @@
-"""Leases: renewed, reset, released, expired, and what is left of those whose holder died."""
+"""Leases that are renewed, reset, released or expired, and leases whose holder died."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Lab:
-    """A fleet of machines in memory, with a clock that stands still."""
+    """A fleet of in-memory machines, with a stopped clock."""
 
     def __init__(self, path: Path, **settings: str) -> None:
         self.settings = Settings.model_validate(
@@ -39,7 +39,7 @@ class Lab:
         self.fleet = self.another()
 
     def another(self) -> LocalFleet:
-        """Return a fleet of the same machines, as another process has it."""
+        """Return a fleet over the same machines, as in another process."""
         return LocalFleet(self.settings, {Kind.DESKTOP: self.backend}, clock=self.clock)
 
     def ids(self) -> list[str]:
@@ -56,7 +56,7 @@ def lab(tmp_path: Path) -> Lab:
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Lab:
-    """A lab that lends one saved machine again and again."""
+    """A lab that leases one saved machine repeatedly."""
     lab = Lab(tmp_path)
     lab.backend.is_template_made = False
     return lab
@@ -74,7 +74,7 @@ def test_the_fleet_and_its_leases_keep_to_the_protocols(lab: Lab) -> None:
 
 def test_a_lease_stands_in_the_ledger_until_it_is_released(lab: Lab) -> None:
     lease = lab.fleet.acquire(ROLES, ttl_s=60.0)
-    lab.fleet.settle()  # forks that stand by are made for a row of their own
+    lab.fleet.settle()  # standby forks are made under a separate row
     (row,) = lab.ledger.leases()
     assert (row.lease_id, row.kinds) == (lease.lease_id, ("desktop",))
     assert row.holder.startswith(f"{os.getpid()}@")
@@ -156,7 +156,7 @@ def test_a_lease_ends_on_time_though_nobody_else_looks(tmp_path: Path) -> None:
     assert ended.wait(timeout=10.0)
     with pytest.raises(LeaseExpiredError):
         lease.renew()
-    assert messages == [f"the lease {lease.lease_id} ended: its machines are destroyed"]
+    assert messages == [f"the lease {lease.lease_id} expired: its machines are destroyed"]
     lease.release()
 
 
@@ -193,7 +193,7 @@ def test_a_reset_brings_another_fork(lab: Lab) -> None:
         environment = lease.reset()
         assert environment is not None
         assert folder_of(lease) == "desktop-fork-2"
-        lab.fleet.settle()  # the fork before ends behind the caller's back
+        lab.fleet.settle()  # the previous fork ends in the background
         assert [row.machine_id for row in lab.ledger.machines(lease.lease_id)] == ["desktop-fork-2"]
         assert lab.ids() == ["desktop-fork-2"]
 
@@ -235,7 +235,7 @@ def test_a_fork_ends_behind_the_caller_s_back(lab: Lab) -> None:
     lease = lab.fleet.acquire(ROLES)
     lease.release()  # returns although the fork cannot end yet
     assert lab.ids() == ["desktop-fork-1"]
-    assert lab.reserved() == {"desktop-fork-1": 1}  # its memory is not given away before
+    assert lab.reserved() == {"desktop-fork-1": 1}  # its memory is not freed before
     may_end.set()
     lab.fleet.settle()
     assert lab.ids() == []
@@ -245,7 +245,7 @@ def test_a_fork_ends_behind_the_caller_s_back(lab: Lab) -> None:
 def test_all_machines_of_a_lease_are_had_or_none(lab: Lab) -> None:
     lab.backend.broken = {"desktop-fork-2", "desktop-fork-3"}
     lab.backend.damaged = {"desktop-1", "desktop-2"}
-    with pytest.raises(MachineError, match="No desktop can be had"):
+    with pytest.raises(MachineError, match="No desktop is available"):
         lab.fleet.acquire({"one": Kind.DESKTOP, "two": Kind.DESKTOP})
     assert lab.ids() == []
     assert lab.reserved() == {}

@@ -1,4 +1,4 @@
-"""What the ledger says when it cannot be used."""
+"""The ledger's errors if it cannot be used."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_file_in_the_place_of_the_state_folder_is_no_matter_of_rights(
     tmp_path: Path, below: str
 ) -> None:
     (tmp_path / "state").write_text("a file")
-    with pytest.raises(RequirementError, match="is no folder") as caught:
+    with pytest.raises(RequirementError, match="is not a folder") as caught:
         Ledger(tmp_path / below / FILE).leases()
     assert "MESOCOSM_STATE_DIR" in caught.value.resolution
 
@@ -36,7 +36,7 @@ def test_a_full_disk_asks_for_space_and_a_damaged_file_to_be_removed(tmp_path: P
 
 
 def _outgrow(ledger: Ledger) -> None:
-    """Write more than SQLite may, which says what a full disk makes it say."""
+    """Exceed SQLite's page limit, which causes the same error as a full disk."""
     with ledger._transaction() as db:
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {pages}")

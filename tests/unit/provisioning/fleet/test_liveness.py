@@ -40,7 +40,7 @@ def held(folder: MachineFolder) -> Iterator[None]:
 
 
 class StandIn:
-    """Two hosts whose answers the test sets, and the folders of machines on them."""
+    """Two hosts with configurable replies, and the folders of their machines."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

@@ -34,7 +34,7 @@ ROLES = {"desktop": Kind.DESKTOP}
 
 
 class HostFake(FakeDesktop):
-    """A desktop in memory that has a folder on disk."""
+    """An in-memory desktop that has a folder on disk."""
 
     def __init__(self, folder: MachineFolder, backend: FakeBackend) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class HostFake(FakeDesktop):
 
 
 class FakeBackend:
-    """Makes machines in memory, numbered; `damaged` ones do not come back from a rewind."""
+    """Makes numbered in-memory machines; rewinds of `damaged` ones fail."""
 
     machine_mib = 1
     machine: type[HostFake] = HostFake
@@ -83,7 +83,7 @@ class FakeBackend:
     ) -> MachineHandle[HostMachine]:
         say("making")
         self.made += 1
-        claim = create_folder(self.settings, f"desktop-{self.made}")
+        claim = create_folder(self.settings.machines_dir, f"desktop-{self.made}")
         self.write(claim.folder)
         return self.handle(claim)
 
@@ -125,7 +125,7 @@ class FakeBackend:
 
 
 class ForkingFake(FakeBackend):
-    """Makes forks too, once there is a template."""
+    """Also makes forks, once there is a template."""
 
     fork_mib = 1
 
@@ -150,7 +150,7 @@ class ForkingFake(FakeBackend):
         if not self.is_template_made:
             return None
         self.forks += 1
-        claim = create_folder(self.settings, f"desktop-fork-{self.forks}")
+        claim = create_folder(self.settings.machines_dir, f"desktop-fork-{self.forks}")
         self.write(claim.folder, MachineState.WAITING, is_fork=True)
         if is_rehearsed:
             self.rehearsed.append(claim.folder.machine_id)
@@ -242,7 +242,7 @@ def test_when_none_comes_back_the_reasons_are_told_and_nothing_is_left(
     with pytest.raises(MachineError, match="It differs") as caught, fleet.acquire(ROLES):
         pass
 
-    assert "No desktop can be had." in caught.value.brief
+    assert "No desktop is available." in caught.value.brief
     assert ids(backend) == []
 
 
@@ -332,7 +332,7 @@ def forks(backend: ForkingFake, state: MachineState) -> list[str]:
 
 
 def filled(fleet: LocalFleet) -> None:
-    """Wait until the forks that were started in the background stand by."""
+    """Wait until the forks started in the background are on standby."""
     fleet.fill(Kind.DESKTOP).join(timeout=10.0)
 
 

@@ -1,4 +1,4 @@
-"""A host that runs out of memory loses the fork that outgrew its share, and no other."""
+"""On a host that runs out of memory, only the fork that exceeds its reservation is ended."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from appliance.base.errors import MachineError, MemoryOutgrownError
 from appliance.base.settings import Settings
+from provisioning.fleet.allocation import hypervisor_limit_mib
 from provisioning.fleet.inventory import Inventory
 from provisioning.fleet.ledger import FILE, Ledger
 from provisioning.fleet.local import LocalFleet
@@ -87,6 +88,20 @@ def test_nothing_is_ended_while_there_is_memory(lab: Lab) -> None:
     with lab.fleet.acquire(ROLES):
         assert lab.guard.check() == ""
         assert lab.ids() == ["desktop-fork-1"]
+
+
+def test_the_hypervisor_s_container_must_not_fill_though_the_host_has_memory_left(lab: Lab) -> None:
+    """At its limit the kernel would end any of its guests."""
+    lab.available_mib = 8192 - hypervisor_limit_mib(8192) + LOW_MIB - 1
+    lab.used = {"desktop-fork-1": 1, "desktop-fork-2": hypervisor_limit_mib(8192) - LOW_MIB - 1}
+    leases = [lab.fleet.acquire(ROLES), lab.fleet.acquire(ROLES)]
+    assert lab.guard.check() == ""
+    lab.used["desktop-fork-2"] += 1
+    assert lab.guard.check() == "desktop-fork-2"
+    assert lab.ids() == ["desktop-fork-1"]
+    for lease in leases:
+        lease.release()
+    lab.fleet.settle()
 
 
 def test_a_fork_within_its_share_is_not_to_blame(lab: Lab) -> None:

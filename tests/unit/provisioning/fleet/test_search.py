@@ -1,4 +1,4 @@
-"""Where machines come from while others are being made, and how the wait for them is ended."""
+"""The sources of machines while others are being made, and how waits for them end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WAIT_S = 10.0
 
 
 class SlowBackend(ForkingFake):
-    """Its boots last until a test lets them end, or ends the machine."""
+    """A backend whose boots last until a test ends them, or ends the machine."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -55,7 +55,7 @@ class SlowBackend(ForkingFake):
 
 
 class OtherBackend(ForkingFake):
-    """Makes and lends desktops of another distribution, which have other names here."""
+    """Makes and leases desktops of another distribution, which have other names here."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -67,7 +67,7 @@ class OtherBackend(ForkingFake):
 
 
 class SlowLab(Lab):
-    """A fleet whose first machine boots until a test lets it be."""
+    """A fleet whose first machine boots until a test ends the boot."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -204,7 +204,7 @@ def test_what_was_cancelled_before_gets_nothing(slow: SlowLab) -> None:
 
 
 class Rested(HostFake):
-    """A desktop that is paused while nobody uses it, and goes back without being asked anything."""
+    """A desktop that is paused while unused, and rewinds without a request to its guest."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)  # type: ignore[arg-type]

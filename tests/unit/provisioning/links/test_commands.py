@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Recorded:
-    """A link that notes what it is asked and answers with one reply."""
+    """A link that records its requests and returns one reply."""
 
     def __init__(self, reply: Json) -> None:
         self.reply = reply
@@ -65,7 +65,7 @@ def test_another_user_starts_at_the_root_and_all_options_are_passed_on() -> None
     assert (first["user"], first["cwd"], first["env"]) == ("root", "/", {"A": "b"})
     assert base64.b64decode(str(first["stdin_b64"])) == b"in"
     assert first["timeout_s"] == 3.0
-    assert float(str(first["deadline_s"])) > 3.0  # the probe ends it, and says so
+    assert float(str(first["deadline_s"])) > 3.0  # the probe ends it, and reports that
     assert second["cwd"] == "/srv"
 
 

@@ -1,4 +1,4 @@
-"""The probe's small parts: keys, applications, characters, digests, importing from memory."""
+"""Small parts of the probe: keys, applications, characters, digests, in-memory imports."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_only_what_is_asked_for_and_imported_is_compiled(
     assert bundle.modules_of(["one"]) == ["bundle_a.one"]
     bundle.prepare(["bundle_a.one"])
     assert sorted(compiled) == ["bundle_a", "bundle_a.one", "bundle_a.three", "bundle_a.two"]
-    assert "wave" in sys.modules  # what they import from elsewhere, wherever in them
+    assert "wave" in sys.modules  # external imports, at any position
 
 
 def test_for_a_function_that_nobody_seems_to_define_all_modules_are_imported() -> None:

@@ -1,4 +1,4 @@
-"""Paths with links on the way, and names that windows give themselves."""
+"""Paths that contain links, and names that windows set themselves."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def content(path: Path | str) -> bytes:
 
 
 def hand_over(path: Path) -> None:
-    """Make a link somebody else's than root's; where we are not root, it is so already."""
+    """Change the owner of a link from root to another user; a no-op if we are not root."""
     if os.getuid() == 0:
         os.lchown(path, 65534, 65534)
 
@@ -104,7 +104,7 @@ def test_a_program_that_others_can_write_bears_no_name(tmp_path: Path) -> None:
 
 @contextlib.contextmanager
 def running(*argv: str) -> Iterator[int]:
-    """Return the process of a program that runs for the length of a block."""
+    """Provide the process of a program that runs for the duration of a block."""
     started = process.start(list(argv), env=dict(os.environ))
     try:
         yield started.pid
@@ -116,7 +116,7 @@ def running(*argv: str) -> Iterator[int]:
 
 
 def executes(pid: int, path: Path) -> bool:
-    """Return whether a process runs a program that is loaded, and waits now."""
+    """Return whether a process has loaded its program and is now waiting."""
     state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     return state == "S" and Path(f"/proc/{pid}/exe").readlink() == path
 

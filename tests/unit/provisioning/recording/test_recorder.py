@@ -30,7 +30,7 @@ def rows_of(index: Path) -> list[dict[str, Any]]:
 
 
 class Shown:
-    """A screen that shows what it is told to, step by step, and moves a fake clock on."""
+    """A screen that shows given frames, one per capture, and advances a fake clock."""
 
     def __init__(self, clock: FakeClock, *steps: Frame | Exception, step_s: float = 0.1) -> None:
         self._clock = clock
@@ -75,7 +75,7 @@ def test_a_killed_recorder_leaves_a_video_that_plays_with_true_stamps(tmp_path: 
     played = list(read_video(path))
     rows = rows_of(index)
 
-    # The frame that was last noted may be on its way to the disk; none before it is lost.
+    # The last noted frame may still be in transit to the disk; no earlier frame is lost.
     assert len(played) >= len(rows) - 1 >= 24
     assert [pattern.read(stamped.frame) for stamped in played] == list(range(len(played)))
     for picture, row in zip(played, rows, strict=False):
@@ -134,7 +134,7 @@ def test_a_screen_that_hangs_holds_up_the_end_for_a_moment_only(
 
     screen = Hanging(FakeClock())
     recorder = record(screen, tmp_path / "screen.mp4", FakeClock(), 1)
-    assert recorder.tally.error == "The last picture did not come within 0.05 s."
+    assert recorder.tally.error == "The last capture did not return within 0.05 s."
     answers.set()
     assert wait_until(lambda: recorder.tally.gaps == 1, timeout_s=20, every_s=0.01)
 
@@ -160,7 +160,7 @@ def test_a_folder_that_cannot_be_written_ends_the_recording_and_nothing_else(
 
 @pytest.mark.parametrize("rate_hz", [0.0, -1.0, 31.0])
 def test_an_impossible_rate_is_refused(tmp_path: Path, rate_hz: float) -> None:
-    with pytest.raises(UsageError, match="times a second"):
+    with pytest.raises(UsageError, match="cannot be recorded at"):
         Recorder(pattern.Counter(), tmp_path / "screen.mp4", rate_hz=rate_hz)
 
 

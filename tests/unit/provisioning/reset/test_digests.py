@@ -102,7 +102,7 @@ def test_a_display_that_was_not_seen_is_never_as_it_was() -> None:
     blind = a_digest(unseen="timeout: saved did not end within 3 s")
     for first, other in ((blind, blind), (blind, a_digest()), (a_digest(), blind)):
         (line,) = first.differences(other)
-        assert line.startswith("windows and clipboards could not be looked at: timeout")
+        assert line.startswith("windows and clipboards could not be read: timeout")
 
 
 def test_the_probe_and_the_host_mean_the_same_format() -> None:
@@ -114,14 +114,14 @@ def test_the_probe_and_the_host_mean_the_same_format() -> None:
 def test_what_an_older_probe_tells_is_refused(lost: str) -> None:
     whole = a_digest().model_dump(mode="json")
     del whole[lost]
-    with pytest.raises(LinkProtocolError, match="no state digest"):
+    with pytest.raises(LinkProtocolError, match="invalid state digest"):
         read_digest(whole)
 
 
 @pytest.mark.parametrize("format_", [1, 2, 4, "3"])
 def test_another_format_is_refused(format_: object) -> None:
     whole = {**a_digest().model_dump(mode="json"), "format": format_}
-    with pytest.raises(LinkProtocolError, match="no state digest"):
+    with pytest.raises(LinkProtocolError, match="invalid state digest"):
         read_digest(whole)
 
 

@@ -26,7 +26,7 @@ PANEL = a_window("Panel", kind="dock", geometry=[0, 0, 1280, 24])
 
 
 class Show:
-    """A screen that shows a picture made anew at each look."""
+    """A screen that draws a new frame for each capture."""
 
     def __init__(self, draw: Callable[[int], Frame]) -> None:
         self._draw = draw
@@ -111,7 +111,7 @@ def test_arrays_that_are_no_picture_are_refused(tmp_path: Path) -> None:
     with path.open("wb") as file:
         np.save(file, np.zeros((4, 5, 3)))
         np.save(file, np.zeros((4, 5), dtype=np.bool_))
-    with pytest.raises(ValueError, match="no picture: float64"):
+    with pytest.raises(ValueError, match="not a valid picture: float64"):
         Picture.read(path)
 
 

@@ -1,4 +1,4 @@
-"""The review of a desktop: on what a real Ubuntu 24.04 told, fresh and with an error dialog."""
+"""The review of a desktop, on data from a real Ubuntu 24.04, fresh and with an error dialog."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Desktop = tuple[list[WindowState], list[Element]]
 
 
 def told(name: str) -> Desktop:
-    """Read what a real desktop told."""
+    """Read the recorded data of a real desktop."""
     saved: dict[str, Any] = json.loads((GOLDEN / f"{name}.json").read_text())
     elements = [
         Element(
@@ -68,7 +68,7 @@ def test_an_error_dialog_is_seen_as_a_window_and_in_the_tree() -> None:
     lines = find_interruptions(windows, elements)
     assert [line.partition(":")[0] for line in lines] == [
         "a dialog is open",
-        "the tree holds the alert 'Error'",
+        "the accessibility tree has the alert 'Error'",
     ]
     assert find_interruptions([], elements) == lines[1:]
     assert find_interruptions(windows, []) == lines[:1]
@@ -92,13 +92,13 @@ def test_a_panel_without_a_clock_is_a_fault(fresh: Desktop) -> None:
 
 
 def test_a_desktop_without_its_trash_warns(fresh: Desktop) -> None:
-    """The recorded desktop was booted on a host so busy that the trash was not up in time."""
+    """The recorded desktop booted on a host so busy that the trash service did not start in time."""
     _windows, elements = fresh
-    assert find_missing_icons(elements) == ("the desktop has no icon called Trash",)
+    assert find_missing_icons(elements) == ("the desktop has no Trash icon",)
 
 
 class Rising:
-    """`provisioning.protocols.Link` of a desktop whose tree is whole at the third look.
+    """`provisioning.protocols.Link` of a desktop whose tree is complete at the third request.
 
     Args:
         desktop: what it shows in the end.
@@ -151,7 +151,7 @@ def test_a_slow_desktop_is_looked_at_until_its_tree_is_whole(fresh: Desktop) -> 
 def test_what_stays_away_is_waited_for_a_minute_and_a_half_and_named(fresh: Desktop) -> None:
     clock = FakeClock(0.0)
     windows, elements = look_until_whole(Rising(fresh), clock)
-    assert find_missing_icons(elements) == ("the desktop has no icon called Trash",)
+    assert find_missing_icons(elements) == ("the desktop has no Trash icon",)
     assert find_missing_windows(windows, elements) == ()
     assert clock.monotonic_s() == pytest.approx(90.0)
 
@@ -162,7 +162,7 @@ def blank() -> Frame:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Reviewed pictures: a black one of Ubuntu 22.04."""
+    """Reviewed pictures with a black one of Ubuntu 22.04."""
     monkeypatch.setattr(reviewed, "FOLDER", tmp_path)
     Image.fromarray(blank()).save(tmp_path / "desktop-ubuntu-22.04.png")
     return tmp_path
@@ -196,7 +196,7 @@ def test_another_size_is_another_picture() -> None:
 
 def test_an_image_that_nobody_reviewed_warns(folder: Path, fresh: Desktop) -> None:
     lines = compare_picture(blank(), *fresh, image="desktop:mine")
-    assert lines == ("nobody has reviewed a picture of desktop:mine",)
+    assert lines == ("there is no reviewed picture of desktop:mine",)
     assert read_reviewed("desktop:mine") is None
     assert reviewed_path("desktop:ubuntu-22.04-cloud") == folder / "desktop-ubuntu-22.04.png"
 
@@ -218,7 +218,7 @@ def test_a_warning_alone_refuses_nothing(tmp_path: Path) -> None:
 
 
 class OneReply:
-    """`provisioning.protocols.Commands` of a guest whose Python says one thing."""
+    """`provisioning.protocols.Commands` of a guest whose Python has a fixed output."""
 
     def __init__(self, output: str, exit_code: int = 0, errors: str = "") -> None:
         self._result = CommandResult((), exit_code, output.encode(), errors.encode())
@@ -249,7 +249,7 @@ def test_the_guests_toolkit_is_asked_as_the_sessions_user() -> None:
 
 
 def test_a_guest_that_cannot_be_asked_is_an_error() -> None:
-    with pytest.raises(LinkProtocolError, match="could not be examined") as caught:
+    with pytest.raises(LinkProtocolError, match="could not be checked") as caught:
         read_appearance(OneReply("", 1, "no display"))
     assert "no display" in caught.value.details
     with pytest.raises(LinkProtocolError):

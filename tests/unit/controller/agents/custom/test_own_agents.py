@@ -100,7 +100,7 @@ def test_a_class_acts_and_a_changed_one_is_refused(bench: Bench, tmp_path: Path)
     os.chdir("/")
     assert bench.drive(make_task(), make_driver(spec)).verdict is Verdict.PASS
     write(tmp_path, WORDS + "# other\n", "mine_words.py")
-    with pytest.raises(UsageError, match=r"mine.py:Mine is not as it was"):
+    with pytest.raises(UsageError, match=r"mine.py:Mine has changed"):
         make_driver(spec)
 
 
@@ -120,7 +120,7 @@ def test_a_wrong_return_value_is_the_agents_error(bench: Bench, tmp_path: Path) 
     write(tmp_path, "class Mine:\n    def act(self, observation):\n        return 7\n")
     result = tried(bench, "mine.py:Mine")
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
-    assert "no turn: 7" in result.detail
+    assert "invalid turn: 7" in result.detail
     assert "mine.py:2, in act\nit is an int" in result.detail
 
 
@@ -155,7 +155,7 @@ def test_a_command_acts_and_is_gone_when_its_trial_is_over(bench: Bench, tmp_pat
     assert entries(bench, "stderr") == [{"text": "awake\n"}]
     assert [row["note"] for row in bench.events if row["type"] == "step"] == ["True", "True"]
     write(tmp_path, COMMAND + "# other\n")
-    with pytest.raises(UsageError, match="not as they were"):
+    with pytest.raises(UsageError, match="have changed"):
         make_driver(spec)
 
 
@@ -163,12 +163,12 @@ def test_a_command_acts_and_is_gone_when_its_trial_is_over(bench: Bench, tmp_pat
     ("source", "message"),
     [
         ("import sys\nsys.stdin.readline()\nraise RuntimeError('boom')", 'mine.py", line 3'),
-        ("import os\nos.kill(os.getpid(), 15)\ninput()\ninput()", "was ended by SIGTERM"),
-        ("import os\nos.kill(os.getpid(), 9)\ninput()\ninput()", "was ended by SIGKILL"),
-        ("import os\nos.abort()", "was ended by SIGABRT"),
+        ("import os\nos.kill(os.getpid(), 15)\ninput()\ninput()", "was killed by SIGTERM"),
+        ("import os\nos.kill(os.getpid(), 9)\ninput()\ninput()", "was killed by SIGKILL"),
+        ("import os\nos.abort()", "was killed by SIGABRT"),
         ("raise SystemExit(7)", "ended with exit code 7"),
         ("print('Loading ...', flush=True)\ninput()\ninput()", "not JSON: 'Loading ...'"),
-        ("print('[1]', flush=True)\ninput()\ninput()", "no turn: [1]"),
+        ("print('[1]', flush=True)\ninput()\ninput()", "invalid turn: [1]"),
     ],
 )
 def test_a_command_that_fails_is_the_agents_error(
@@ -202,7 +202,7 @@ def _runs_in(process: Path, folder: Path) -> bool:
 
 @pytest.mark.parametrize(
     ("command", "message"),
-    [("", "empty"), ("'x", "quoted"), ("no-such-program --x", "no program 'no-such-program'")],
+    [("", "empty"), ("'x", "quoting"), ("no-such-program --x", "no program 'no-such-program'")],
 )
 def test_a_command_that_cannot_be_started_is_refused_before_the_run(
     command: str, message: str
@@ -212,9 +212,9 @@ def test_a_command_that_cannot_be_started_is_refused_before_the_run(
 
 
 def test_an_agent_is_a_name_or_a_command() -> None:
-    with pytest.raises(UsageError, match="not both"):
+    with pytest.raises(UsageError, match="Both the agent"):
         specify_agent("oracle", AgentOptions(command="true"))
-    with pytest.raises(UsageError, match="No agent was named"):
+    with pytest.raises(UsageError, match="No agent was specified"):
         specify_agent("")
     assert json.loads(specify_agent("", AgentOptions(command="true")).model_dump_json())
 

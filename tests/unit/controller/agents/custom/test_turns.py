@@ -48,8 +48,11 @@ def test_a_turn_keeps_what_else_it_says() -> None:
         (7, "it is an int"),
         ([CLICK, "click"], "actions.1"),
         ({"on": "desktop", "action": "click", "x": 1}, "neither the key 'do'"),
-        ({"on": "desktop", "action": "click", "x": 1}, "no key 'action' here. Did you mean 'do'?"),
-        ({"on": "desktop", "action": "click", "x": 1}, "no key 'x' here. Arguments of an action"),
+        (
+            {"on": "desktop", "action": "click", "x": 1},
+            "key 'action' is unknown. Did you mean 'do'?",
+        ),
+        ({"on": "desktop", "action": "click", "x": 1}, "key 'x' is unknown. Put the arguments"),
         ({"action": [CLICK]}, "Did you mean 'do'"),
         ({"acts": [CLICK]}, "Did you mean 'actions'?"),
         ({"on": "desktop"}, "neither the key 'do'"),
@@ -57,19 +60,22 @@ def test_a_turn_keeps_what_else_it_says() -> None:
         ({"do": 3}, "actions.0.do"),
         ({"actions": [], "usage": {"prompt_tokens": -1}}, "usage.prompt_tokens"),
         ({"actions": [], "usage": {"prompt_tokens": "many"}}, "usage.prompt_tokens"),
-        (Turn((CLICK,), outage_s=float("nan")), "outage_s: nan is no number that JSON has"),
-        ({"actions": [], "usage": {"usd": float("inf")}}, "usage.usd: inf is no number"),
+        (Turn((CLICK,), outage_s=float("nan")), "outage_s: nan is not a valid JSON number"),
+        (
+            {"actions": [], "usage": {"usd": float("inf")}},
+            "usage.usd: inf is not a valid JSON number",
+        ),
         ([CLICK, {"do": "click", "with": {"x": np.float64("nan")}}], "actions.1.with.x: nan"),
         (CYCLE, "Circular reference"),
         (Turn("click"), "its actions are a str, not a list"),  # type: ignore[arg-type]
         (Action("type_text", "desktop", {"text": "\ud83d"}), "surrogates"),
         (
             STRANGE,
-            "actions.0.with.text: an object is nothing that JSON has",
+            "actions.0.with.text: an object is not a JSON value",
         ),
     ],
 )
 def test_anything_else_is_the_agents_error(value: object, why: str) -> None:
-    with pytest.raises(AgentError, match="no turn") as caught:
+    with pytest.raises(AgentError, match="invalid turn") as caught:
         as_turn(value)
     assert why in caught.value.details

@@ -30,7 +30,7 @@ LONG_S = 120.0
 
 @pytest.fixture
 def session(browser: TestClient, around: Surroundings) -> Iterator[HumanSession]:
-    """Begin a task on machines in memory."""
+    """Start a task on in-memory machines."""
     sign_in(browser, around)
     form = {"task": first_task(), "fleet": "fake", "trees": "true"}
     shown = browser.post("/human", data=form)
@@ -69,7 +69,7 @@ def test_a_person_does_a_task_and_is_judged_and_kept(
     end = browser.post(f"{path}/act", json={"do": "complete"}).json()
     assert end["done"] is True
     session.wait()
-    assert browser.get(f"{path}/screen/desktop").status_code == 204  # asked for meanwhile
+    assert browser.get(f"{path}/screen/desktop").status_code == 204  # requested meanwhile
     text = browser.get(path).text
     assert "FAIL" in text
     assert "false_completion" in text
@@ -111,7 +111,7 @@ def test_an_action_that_was_late_does_not_answer_for_the_next(
 def record_person(
     around: Surroundings, clock: FakeClock, task: str, steps: int, verdict: Verdict
 ) -> str:
-    """Record a trial that a person is said to have done, a second after the last one."""
+    """Record a trial of a person, one second after the last one."""
     clock.advance(1.0)
     plan = Plan(open_suite("smoke"), CustomSpec(name="human"), PersonDriver(), (task,))
     folder = create_run(plan, around.settings.runs_dir, clock=clock)
@@ -154,7 +154,7 @@ def test_the_end_of_the_service_ends_trials(around: Surroundings, session: Human
 
 def test_readers_and_wrong_names_are_refused(browser: TestClient, around: Surroundings) -> None:
     sign_in(browser, around, Role.READ)
-    assert "may look, not act" in browser.get("/human").text
+    assert "token is read-only" in browser.get("/human").text
     assert browser.get("/human/x").status_code == 403
     sign_in(browser, around, Role.OPERATE)
     for task in ("smoke/nothing", "nothing/x", "x"):

@@ -77,7 +77,7 @@ ALERTS = [
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Answers as Prometheus does: one series for each question, none for quantiles."""
+    """Replies as Prometheus does: one series for each query, none for quantiles."""
 
     asked: list[str]
 
@@ -103,7 +103,7 @@ class Answers(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_panels_are_drawn_from_what_prometheus_answers(
     text = browser.get("/dashboards?name=fleet").text
     assert "&lt;b&gt;desktop&lt;/b&gt;" in text
     assert "too many samples" in text
-    assert "Nothing was counted" in text
+    assert "No data in this period" in text
     assert '<path class="line c0" d="M' in text
     assert browser.get("/dashboards?name=nothing").status_code == 404
 
@@ -149,8 +149,8 @@ def test_a_prometheus_that_is_down_is_said(around: Surroundings) -> None:
     sign_in(browser, around)
     answer = browser.get("/dashboards")
     assert answer.status_code == 200
-    assert "Prometheus does not answer" in answer.text
-    assert "nobody knows what fires" in browser.get("/").text
+    assert "Prometheus does not respond" in answer.text
+    assert "alerts are unknown" in browser.get("/").text
 
 
 def test_the_overview_shows_alerts_that_fire_pages_first(
@@ -168,7 +168,7 @@ def test_the_overview_shows_alerts_that_fire_pages_first(
     assert "2026-11-23 02:10:00" in text
     assert "NotYet" not in text
     monkeypatch.setitem(globals(), "ALERTS", [])
-    assert "No alert fires" in browser.get("/").text
+    assert "No alerts are firing" in browser.get("/").text
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_another_program_at_the_port_is_not_taken_for_prometheus(reply: bytes) -
     with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        with pytest.raises(RequirementError, match="does not answer"):
+        with pytest.raises(RequirementError, match="does not respond"):
             Prometheus(f"127.0.0.1:{server.server_port}").firing()
         server.shutdown()
         thread.join()

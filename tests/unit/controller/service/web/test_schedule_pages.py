@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from controller.service.api.surroundings import Surroundings
 
-# Code of the caller's, and what the operator of the service sets for all runs.
+# Code of the caller, and settings that the operator of the service makes for all runs.
 NOT_ON_PAGES = {"command", "folder", "script", "base_url", "extra_fields"}
 SHORT = {"name": "nightly", "suite": "smoke", "agent": "noop", "line": "0 2 * * *"}
 FULL = {
@@ -147,7 +147,7 @@ def test_what_is_left_empty_has_the_commands_defaults(
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"every": "soon"}, "no time"),
+        ({"every": "soon"}, "not an interval"),
         ({"every": "0s"}, "greater than or equal to 1"),
         ({"webhook": "ftp://example.org/"}, "http or https"),
         ({"mail": "nobody"}, "notify"),
@@ -155,7 +155,7 @@ def test_what_is_left_empty_has_the_commands_defaults(
         ({"budget_tokens": "many"}, "budget.tokens"),
         ({"limit_steps": "0"}, "limits.steps"),
         ({"retries": "21"}, "retries"),
-        ({"record_hz": "1000"}, "1000 times a second"),
+        ({"record_hz": "1000"}, "at 1000 Hz"),
         ({"suite": "tagged", "tags": "file"}, "files"),
         ({"suite": "tagged", "solution": "others"}, "other"),
         ({"baseline": "no-such-run"}, "no-such-run"),
@@ -188,7 +188,7 @@ def test_a_schedule_has_a_page_with_its_whole_history(
     assert (some.count("<td>by_hand</td>"), 'href="?limit=30"' in some) == (3, True)
     browser.post("/schedules/nightly/remove")
     removed = browser.get("/schedules/nightly").text
-    assert "It was removed" in removed
+    assert "This schedule was removed" in removed
     assert removed.count("<td>by_hand</td>") == 12
     assert browser.get("/schedules/nothing").status_code == 404
 
@@ -199,4 +199,4 @@ def test_who_only_reads_has_no_buttons(browser: TestClient, around: Surroundings
     sign_in(browser, around, Role.READ)
     text = browser.get("/schedules/nightly").text
     assert re.findall(r'method="post" action="([^"]+)"', text) == ["/logout"]
-    assert "No slot has come yet" in text
+    assert "No slots yet" in text

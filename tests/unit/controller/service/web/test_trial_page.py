@@ -108,7 +108,7 @@ def test_the_file_holds_all_it_needs_and_admits_nothing_else(
         assert f"{tag}-src &#39;sha256-{digest}&#39;" in text
     assert not re.search(r'(?:src|href)="', text)
     monkeypatch.setattr(export, "MAX_PICTURES_BYTES", 1)
-    assert f"{len(shown)} pictures are not in this file" in browser.get(f"{path}/export").text
+    assert f"{len(shown)} pictures are omitted from this file" in browser.get(f"{path}/export").text
 
 
 def test_nothing_in_data_ends_its_element() -> None:

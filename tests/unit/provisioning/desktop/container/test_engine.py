@@ -1,4 +1,4 @@
-"""Which limits a container has reached, as the engine counts them."""
+"""The limits that a container has reached, according to the engine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ORDINARY: dict[str, Any] = {
         ({"pids_stats": {}, "memory_stats": {}}, ""),
         (
             {"pids_stats": {"current": 1024, "limit": 1024}},
-            "1024 processes and threads run of 1024 allowed",
+            "1024 of 1024 allowed processes and threads are running",
         ),
         (
             {"memory_stats": {"usage": 1530 << 20, "limit": 1536 << 20, "stats": {}}},

@@ -16,7 +16,7 @@ OUT, ERR = 1, 2
 
 
 class Attached:
-    """What the SDK gives: a file over a socket."""
+    """What the SDK returns: a file over a socket."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock

@@ -1,4 +1,4 @@
-"""When a guest that boots is asked for what, by a clock that moves only when slept on."""
+"""The order and times of requests to a booting guest, with a clock that moves only in sleeps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class BootingClock(FakeClock):
-    """A clock beside which a guest boots: its console asks for a login once `prompt_s` have passed."""
+    """A clock that drives a guest's boot: its console shows a login prompt after `prompt_s`."""
 
     def __init__(self, console: Path, prompt_s: float) -> None:
         super().__init__(0.0)
@@ -40,7 +40,7 @@ class BootingClock(FakeClock):
 
 @dataclass
 class Vm:
-    """A VM of which nothing but its console is there."""
+    """A VM that only has a console."""
 
     spec: DomainSpec
     running: bool = True
@@ -66,7 +66,7 @@ def vm_in(folder: Path) -> Vm:
 def first_login_s(
     monkeypatch: pytest.MonkeyPatch, vm: BootingVm, clock: BootingClock
 ) -> list[float]:
-    """Return when logins are tried, up to the first that succeeds: the third."""
+    """Return the times of logins, up to the first that succeeds: the third."""
     tried: list[float] = []
 
     def open_ssh(target: SshTarget, *, timeout_s: float) -> object:

@@ -1,4 +1,4 @@
-"""What libvirt's own test driver can show of the connection; QEMU's replies are given."""
+"""The connection to libvirt's own test driver, with fixed replies of QEMU."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def hypervisor() -> Iterator[Hypervisor]:
 
 
 def reply(monkeypatch: pytest.MonkeyPatch, text: str) -> list[str]:
-    """Let QEMU answer with a text; returns the requests that it gets."""
+    """Let QEMU answer with a text; return the list of its requests."""
     requests: list[str] = []
 
     def answer(_domain: object, request: str, _flags: int) -> str:

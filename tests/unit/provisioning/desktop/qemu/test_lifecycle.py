@@ -57,7 +57,7 @@ def test_after_closing_nothing_is_reported(hypervisor: Hypervisor) -> None:
 
 @dataclass
 class Domain:
-    """Stands for libvirt's domain in an event."""
+    """A stand-in for libvirt's domain in an event."""
 
     label: str
 

@@ -1,4 +1,4 @@
-"""The memory of a process gets the content of the file back that it maps privately, and no other."""
+"""The private pages of a file that a process maps are restored, and no other memory is changed."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_more_pieces_than_one_call_takes_are_given_back_again_and_again(file: Pa
         for _ in range(3):
             process.ask("write " + " ".join(map(str, every_other)))
             assert len(process.ask("compare").split()) == len(every_other)
-            # Pages that were given back once are the process's own still, and are written again.
+            # Pages that were restored once are still private, and are written again.
             assert restore_memory(process.folder, file) == len(every_other) * PAGE
             assert process.ask("compare") == ""
 
@@ -127,14 +127,14 @@ def test_a_process_that_maps_another_file_is_not_written_to(file: Path, tmp_path
 def test_a_process_that_is_gone_is_told(file: Path) -> None:
     with mapping(file) as process:
         pass
-    with pytest.raises(MachineError, match="cannot be given back"):
+    with pytest.raises(MachineError, match="cannot be restored"):
         restore_memory(process.folder, file)
 
 
 def test_a_file_that_is_gone_is_told(file: Path) -> None:
     with mapping(file) as process:
         file.unlink()
-        with pytest.raises(MachineError, match="cannot be given back"):
+        with pytest.raises(MachineError, match="cannot be restored"):
             restore_memory(process.folder, file)
 
 

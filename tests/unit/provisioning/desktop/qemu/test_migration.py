@@ -22,7 +22,7 @@ DATA = bytes(range(256)) * 4096
 
 
 class Sender:
-    """A hypervisor whose QEMU sends `data` and says that it is done.
+    """A hypervisor whose QEMU sends `data` and reports completion.
 
     Args:
         data: what is sent.

@@ -1,4 +1,4 @@
-"""A desktop's RAM file is used as long as it is what was made of its snapshot ``ready``."""
+"""A desktop's RAM file is used as long as it matches its snapshot ``ready``."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Painter:
-    """Writes pictures of one colour, as QEMU does."""
+    """Writes screenshots of one color, as QEMU does."""
 
     def __init__(self) -> None:
         self.sizes = [(3, 2), (5, 4)]

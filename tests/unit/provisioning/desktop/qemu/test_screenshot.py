@@ -1,4 +1,4 @@
-"""libvirt's own test hypervisor has one domain, and a picture of it."""
+"""Screenshots of the one domain of libvirt's own test hypervisor."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ SPEC = DomainSpec(
 
 
 class Refusing:
-    """A libvirtd whose QEMU says `message` when it is to use io_uring."""
+    """A libvirtd whose QEMU fails with `message` if it uses io_uring."""
 
     def __init__(self, message: str) -> None:
         self.words = message
@@ -45,7 +45,7 @@ class Refusing:
 
 
 class Crowded(Refusing):
-    """A libvirtd whose QEMU finds the first ports that it is to listen on `taken`."""
+    """A libvirtd whose QEMU finds the first `taken` ports in use."""
 
     def __init__(self, taken: int) -> None:
         super().__init__("")

@@ -21,7 +21,7 @@ STREAM = StreamMark(0, "0" * 64)
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """State with a whole template of each of two images, and one that is damaged."""
+    """A state folder with an intact template of each of two images, and a damaged one."""
     made = Settings(state_dir=tmp_path)
     for name, image in (("a", "desktop:ubuntu-22.04"), ("b", "desktop:ubuntu-24.04")):
         record = TemplateRecord(

@@ -1,4 +1,4 @@
-"""What a viewer sends reaches the VNC server as far as it may, in whatever pieces it comes."""
+"""Only permitted messages of a viewer reach the VNC server, in chunks of any size."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def encodings(*numbers: int) -> bytes:
 
 
 def passed(*messages: bytes, may_act: bool, size: int = 1 << 20) -> bytes:
-    """Return what the server gets after the greeting, of messages that come in pieces."""
+    """Return what the server gets after the handshake if messages arrive in chunks."""
     sent, out = GREETING + b"".join(messages), b""
     viewer = ViewerFilter(lambda: may_act)
     for at in range(0, len(sent), size):
@@ -88,11 +88,11 @@ def test_another_viewer_is_never_thrown_out() -> None:
 @pytest.mark.parametrize(
     ("sent", "reason"),
     [
-        (b"RFB 003.003\n", "greets with"),
-        (b"GET / HTTP/1.1\r\n", "greets with"),
-        (VERSION + b"\x02", "greets with"),
+        (b"RFB 003.003\n", "handshake sent"),
+        (b"GET / HTTP/1.1\r\n", "handshake sent"),
+        (VERSION + b"\x02", "handshake sent"),
         (GREETING + b"\x07", "unknown type 7"),
-        (GREETING + b"\xff\x07\x00\x00", "unknown kind 7"),
+        (GREETING + b"\xff\x07\x00\x00", "QEMU message of unknown type 7"),
         (GREETING + struct.pack(">Bxxxi", 6, 1 << 30), "1073741832 bytes"),
         (GREETING + struct.pack(">Bxxxi", 6, -(1 << 31)), "bytes"),
     ],

@@ -19,7 +19,7 @@ HELLO = b"RFB 003.008\n"
 
 @pytest.fixture
 def screen(tmp_path: Path) -> Iterator[Path]:
-    """Serve a protocol version to everybody and echo what they say."""
+    """Serve a protocol version to each client and echo its data."""
     path = tmp_path / "vnc.sock"
     server = socket.socket(socket.AF_UNIX)
     server.bind(str(path))
@@ -57,10 +57,10 @@ def test_viewers_come_and_go_while_it_runs(screen: Path) -> None:
 
 
 def test_a_machine_without_a_screen_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(MachineError, match="shows nothing to VNC"):
+    with pytest.raises(MachineError, match="has no VNC server"):
         VncRelay(tmp_path / "vnc.sock")
 
 
 def test_a_taken_port_is_said_so(screen: Path) -> None:
-    with VncRelay(screen) as relay, pytest.raises(RequirementError, match="cannot be listened on"):
+    with VncRelay(screen) as relay, pytest.raises(RequirementError, match="Cannot listen on port"):
         VncRelay(screen, port=relay.port)

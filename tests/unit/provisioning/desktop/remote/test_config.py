@@ -36,7 +36,7 @@ def tell(settings: Settings, *entries: dict[str, Any]) -> None:
 
 def test_no_file_names_no_machines(settings: Settings) -> None:
     assert read_remotes(settings) == ()
-    with pytest.raises(RequirementError, match="names none"):
+    with pytest.raises(RequirementError, match="lists none"):
         RemoteBackend(settings).make(lambda _words: None)
 
 
@@ -89,7 +89,7 @@ def test_a_file_that_is_none_is_told(settings: Settings, text: str) -> None:
 
 def test_two_machines_of_one_name_are_told(settings: Settings) -> None:
     tell(settings, ENTRY, {**ENTRY, "host": "192.0.2.8"})
-    with pytest.raises(SpecError, match="several machines are called lab-1"):
+    with pytest.raises(SpecError, match="several machines are named lab-1"):
         read_remotes(settings)
 
 
@@ -105,5 +105,5 @@ def test_a_machine_fits_until_its_entry_changes_or_goes(settings: Settings) -> N
     assert not backend.fits(record)
     tell(settings)
     assert not backend.fits(record)
-    with pytest.raises(MachineError, match="no longer named"):
+    with pytest.raises(MachineError, match="no longer listed"):
         backend.attach(MachineFolder(settings.machines_dir / record.machine_id), record)

@@ -26,7 +26,7 @@ END = "UI hierchary dumped to: /dev/tty\n"
 
 
 class Typist:
-    """Takes commands as a phone would, and keeps what they type."""
+    """Accepts commands like a phone, and records what they type."""
 
     def __init__(self, exit_code: int = 0) -> None:
         self.typed = ""
@@ -66,7 +66,7 @@ def test_a_key_that_is_no_name_never_reaches_the_phone(name: str) -> None:
 
 
 def test_a_key_that_the_phone_refuses_is_invalid() -> None:
-    with pytest.raises(InvalidActionError, match="no key"):
+    with pytest.raises(InvalidActionError, match="does not have all of these keys"):
         typist(255)[1].key("NOTHING")
 
 

@@ -113,7 +113,7 @@ def test_a_cut_or_foreign_picture_is_refused(way: str) -> None:
 def test_another_layout_of_colours_is_refused() -> None:
     layout = (16, 8, 0, 8, 8, 8, 24, 8)
     data = struct.pack("<13I", 1, 32, 24, 3, 2, *layout) + b"\0" * 24
-    with pytest.raises(LinkProtocolError, match="another framebuffer"):
+    with pytest.raises(LinkProtocolError, match="framebuffer of an unsupported format"):
         read_framebuffer(data)
 
 

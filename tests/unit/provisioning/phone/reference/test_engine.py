@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class RefusingEngine(BaseHTTPRequestHandler):
-    """A Docker engine that tells its version and refuses all else."""
+    """A Docker engine that reports its version and refuses all other requests."""
 
     def do_GET(self) -> None:
         """Answer."""

@@ -1,4 +1,4 @@
-"""A rewind is verified; what is still ending was not left."""
+"""A rewind is verified; processes that are still exiting are not differences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Device:
-    """A phone whose commands print nothing, and which runs some processes, look after look."""
+    """A phone whose commands print nothing, with the given processes at each check."""
 
     running: list[str] = field(default_factory=list)
     serial: str = "phone"
@@ -32,7 +32,7 @@ class Device:
         return CommandResult((command,), 0, shown.encode(), b"")
 
     def wait(self, _timeout_s: float) -> None:
-        """Be there."""
+        """Do nothing."""
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""A real message bus, and those who answer in its place."""
+"""A real message bus, and impostors that answer in its place."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATH, PROPERTIES = "/org/freedesktop/DBus", "org.freedesktop.DBus.Properties"
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[tuple[str, int]]:
-    """Run a bus; return the path of its socket and its process id."""
+    """Run a bus; return the path of its socket and its process ID."""
     if process.find_tool("dbus-daemon") is None:
         pytest.skip("needs dbus-daemon")
     path = tmp_path / "bus"
@@ -42,7 +42,7 @@ def daemon(tmp_path: Path) -> Iterator[tuple[str, int]]:
 
 
 def listens(path: Path) -> bool:
-    """Return whether a server listens at a socket, which is there a moment before."""
+    """Return whether a server is listening at a socket, whose file exists slightly earlier."""
     with socket.socket(socket.AF_UNIX) as client:
         return client.connect_ex(str(path)) == 0
 
@@ -91,7 +91,7 @@ def test_more_calls_than_go_out_at_once_are_answered_in_order(daemon: tuple[str,
 
 
 def test_another_process_than_the_named_one_is_not_heard(daemon: tuple[str, int]) -> None:
-    with connected(daemon[0]) as bus, pytest.raises(BusError, match="in the bus' place"):
+    with connected(daemon[0]) as bus, pytest.raises(BusError, match="instead of the bus"):
         bus.log_in(only_from=os.getpid())
 
 
@@ -133,12 +133,12 @@ def test_a_bus_that_makes_no_sense_is_left(tmp_path: Path, reply: bytes) -> None
 
 
 def message(kind: int, fields: bytes, body: bytes = b"") -> bytes:
-    """Write a message by hand, as a peer may that keeps to no rule."""
+    """Return a hand-written message, as a misbehaving peer may send."""
     head = struct.pack("<cBBBIII", b"l", kind, 0, 1, len(body), 1, len(fields))
     return head + fields + bytes(-len(fields) % 8) + body
 
 
-# A header field whose variant is an array of structs that have no fields.
+# A header field whose variant is an array of structs without fields.
 EMPTY_STRUCTS = b"\1\3a()\0" + bytes(2) + struct.pack("<I", 4) + bytes(8)
 UNKNOWN_FIELD = b"\x2a\1y\0\7"
 RETURN, UNKNOWN_KIND = 2, 9
@@ -190,7 +190,7 @@ def peer(tmp_path: Path, sent: bytes) -> Iterator[str]:
                 data += link.recv(1 << 12)
             link.sendall(sent)
             link.shutdown(socket.SHUT_WR)
-            # To the end: a socket closed with unread bytes resets the connection.
+            # Read to the end: a socket closed with unread bytes resets the connection.
             while link.recv(1 << 12):
                 pass
 
@@ -204,5 +204,5 @@ def peer(tmp_path: Path, sent: bytes) -> Iterator[str]:
 
 
 def test_nobody_at_the_path_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BusError, match="nobody"):
+    with pytest.raises(BusError, match="cannot connect to the bus"):
         Bus(str(tmp_path / "none"), os.getuid(), TIMEOUT_S)

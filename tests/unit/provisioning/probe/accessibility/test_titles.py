@@ -1,4 +1,4 @@
-"""Which title counts, of what windows show and what their program tells."""
+"""Titles of windows, given what the windows show and what their program reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The walk over the accessibility tree finds what shows, and ends in time whatever does not answer."""
+"""The accessibility tree walk finds visible elements, and ends in time if applications hang."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def node(role: str, *box: int, below: Sequence[Node] = (), shows: bool = True) -
 
 @dataclass
 class Session:
-    """Answers for applications; where it `tells`, with all their objects at once."""
+    """Fake applications; if it `tells`, they report all their objects in one reply."""
 
     apps: tuple[Node, ...]
     tells: bool = False
@@ -145,7 +145,7 @@ def test_entries_of_closed_menus_are_not_asked_one_by_one() -> None:
 
 @pytest.mark.parametrize("tells", [False, True])
 def test_what_libreoffice_draws_is_found_below_its_menu_bar(tells: bool) -> None:
-    # As Calc of LibreOffice 7.3 claims in the GTK 3 plug-in; a picture showed Save at y 105.
+    # As reported by LibreOffice 7.3 Calc with the GTK 3 plug-in; a screenshot showed Save at y 105.
     save = node("push button", 92, 63, 44, 35)
     gtk = node("panel", 4, 166, 173, 34, below=[node("text", 4, 166, 137, 34)])
     name_box = node("panel", 4, 141, 173, 34, below=[gtk])
@@ -248,7 +248,7 @@ def test_who_waits_longer_gives_applications_more_time(timeout_s: float, shown: 
 
 
 def bounded(session: Session) -> Any:  # noqa: ANN401
-    """Return a way of asking that waits for all answers at once, as the bus does."""
+    """Return an `ask` that waits for all answers together, like the bus."""
     ask = session.ask
 
     def together(

@@ -1,4 +1,4 @@
-"""Windows as the X server has them, on a real one, with a real window manager or none."""
+"""Windows according to a real X server, with and without a real window manager."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def name() -> Iterator[str]:
 
 @pytest.fixture(params=["openbox", "no window manager"])
 def display(name: str, request: pytest.FixtureRequest) -> Iterator[Display]:
-    """Return the judge's connection."""
+    """Return the evaluator's connection."""
     with contextlib.ExitStack() as stack:
         shown = xserver.open_display(name)
         stack.callback(shown.close)
@@ -64,7 +64,7 @@ def display(name: str, request: pytest.FixtureRequest) -> Iterator[Display]:
 
 
 def is_managing(display: Display) -> bool:
-    """Return whether a new window is shown: openbox misses those made while it starts."""
+    """Return whether a new window is shown; openbox misses windows created while it starts."""
     from Xlib import X
 
     window = display.screen().root.create_window(0, 0, 9, 9, 0, X.CopyFromParent)
@@ -77,7 +77,7 @@ def is_managing(display: Display) -> bool:
 
 
 class Program:
-    """A program with windows; has a connection of its own."""
+    """A program with windows and its own connection."""
 
     def __init__(self, name: str) -> None:
         self._display = xserver.open_display(name)
@@ -90,7 +90,7 @@ class Program:
         window = self._root.create_window(*geometry, 0, X.CopyFromParent)
         window.set_wm_class("gedit", "Gedit")
         left, top, width, height = geometry
-        # Placed by the user: window managers leave it there.
+        # User-specified position, which window managers keep.
         window.set_wm_normal_hints(flags=1, x=left, y=top, width=width, height=height)
         if mapped:
             window.map()
@@ -107,7 +107,7 @@ class Program:
         self.sync()
 
     def write(self, name: str, *ids: int, on: Any = None) -> None:  # noqa: ANN401
-        """Write a property with window identifiers, of the root by default."""
+        """Write a property with window identifiers, on the root window by default."""
         from Xlib import Xatom
 
         target = on or self._root
@@ -214,7 +214,7 @@ def test_the_keyboard_alone_does_not_bring_a_window_to_the_front(
     assert wait_until(lambda: in_front(display) == [above.id], timeout_s=10)
     calculator.focus(below)
     assert in_front(display) in ([], [below.id])
-    # Whatever the window manager does on a change of the focus, what lies below is not in front.
+    # Whatever the window manager does on a focus change, a window below is not in front.
     assert (ids(display)[-1] == below.id) is (in_front(display) == [below.id])
 
 

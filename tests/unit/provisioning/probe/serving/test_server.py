@@ -137,7 +137,7 @@ def test_a_request_takes_a_thread_that_another_left(channel: MemoryChannel) -> N
     for number in range(20):
         channel.ask(id=number, op="whose", params={}, timeout_s=5)
         threads.add(channel.reply()["result"])
-    # The first may not be back yet when the second comes.
+    # The first may not be idle again when the second arrives.
     assert len(threads) <= KEPT_THREADS
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def files(home: Path) -> dict[str, str]:
-    """Return what a digest holds of the files below a folder."""
+    """Return the digest's entries for the files below a folder."""
     identity = Identity("me", os.getuid(), os.getgid(), str(home), "/bin/sh")
     return digest.take(identity, set())["files"]  # type: ignore[no-any-return]
 

@@ -1,4 +1,4 @@
-"""What a fork becomes, on files of this host; with a kernel and a card, see the desktops' tests."""
+"""The identity of a fork, on files of this host; the desktop tests use a real kernel and card."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IDENTITY = {
 
 @pytest.fixture
 def etc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a machine of files; a card, which this host may not change, takes its address as is."""
+    """Create a machine from files; setting the MAC address of the card is replaced."""
     folder = tmp_path / "etc"
     folder.mkdir()
     (folder / "machine-id").write_text("0" * 32 + "\n")

@@ -1,4 +1,4 @@
-"""Programs that the probe runs, and what of them goes on in the background."""
+"""Programs that the probe runs, and their background children."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_pipes_of_programs_in_the_background_are_bounded_and_given_back(tmp_path
     before = threading.active_count()
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    # Each holds two pipes until the gate is opened: some more than there is room for.
+    # Each holds two pipes until the gate opens: more than the limit.
     for _ in range(MAX_BACKGROUND // 2 + 2):
         _start_in_background(f"read line < {gate}; echo word")
     assert threading.active_count() == before + MAX_BACKGROUND

@@ -1,4 +1,4 @@
-"""Which session the probe takes for the user's, when processes only look like one."""
+"""Selection of the user's session when processes imitate one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DISPLAY = f":{70000 + os.getpid() % 10000}"
 
 @pytest.fixture
 def leader(tmp_path: Path) -> Iterator[Leader]:
-    """Start processes with the name of a session's leader, on a display that nobody has."""
+    """Start processes with the name of a session leader, on an unused display."""
     program = tmp_path / LEADERS[0]
     shutil.copy(shutil.which("sleep") or "/bin/sleep", program)
     started: list[Started] = []

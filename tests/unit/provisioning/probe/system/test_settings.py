@@ -1,4 +1,4 @@
-"""The database is one that dconf 0.40 wrote; a live dconf is asked where this host has one."""
+"""A database written by dconf 0.40, and a live dconf if this host has one."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_too_many_settings_are_one_row(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_an_item_that_is_its_own_parent_has_no_name(tmp_path: Path) -> None:
-    # The item of the key color-scheme stands at 0x6c; its parent's number follows its hash.
+    # The item of the key color-scheme is at 0x6c; its parent's number follows its hash.
     broken = bytearray(REAL)
     broken[0x70:0x74] = (2).to_bytes(4, "little")
     assert list(read(tmp_path, bytes(broken))) == [UNREADABLE]
