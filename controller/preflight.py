@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from appliance.base.errors import MesocosmError, RequirementError
 from controller.agents.custom.command import require_starting
 from controller.models.preflight import require_answering, require_usable
-from controller.models.specification import read_settings, settings_of, settings_of_registered
-from controller.store.agent_spec import AskingSpec, CommandSpec, RegisteredSpec
+from controller.models.specification import read_settings, registered_settings, specified_settings
+from controller.store.agent_spec import CommandSpec, ModelClientSpec, RegisteredSpec
 from provisioning.fleet.allocation import memory_mib
 from provisioning.fleet.memory_guard import LOW_MIB
 
@@ -70,7 +70,7 @@ def examine(
     if machines is not None:
         checks |= {"machines": partial(_check_machines, machines), "memory": _check_memory}
     match plan.agent:
-        case AskingSpec() as spec:
+        case ModelClientSpec() as spec:
             checks["model"] = partial(_check_model, spec, options)
         case CommandSpec() as command:
             checks["agent"] = partial(require_starting, command)
@@ -157,11 +157,11 @@ def _check_memory() -> str:
     return text
 
 
-def _check_model(spec: AskingSpec, options: AgentOptions) -> str:
+def _check_model(spec: ModelClientSpec, options: AgentOptions) -> str:
     chosen = read_settings(**options.model_settings)
-    return require_usable(settings_of(spec, chosen))
+    return require_usable(specified_settings(spec, chosen))
 
 
 def _check_model_of_registered(spec: RegisteredSpec, options: AgentOptions) -> str:
     chosen = read_settings(**options.model_settings)
-    return require_answering(settings_of_registered(spec, chosen))
+    return require_answering(registered_settings(spec, chosen))

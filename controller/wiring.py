@@ -189,5 +189,5 @@ def make_keeper(
 
 def _why_unkept(fleet: Fleet, kind: Kind) -> str:
     if isinstance(fleet, EndStateFleet):
-        return fleet.why_unkept(kind)
+        return fleet.unkeepable_reason(kind)
     return "this fleet cannot keep end states"

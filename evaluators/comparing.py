@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Grey = npt.NDArray[np.float32]
 
-Way = Literal["exact", "normal", "number", "digits"]
+ComparisonMethod = Literal["exact", "normal", "number", "digits"]
 """Ways to compare texts.
 
 ``exact``: equal, apart from white space at the ends. ``normal``: equal after Unicode NFKC, case
@@ -42,13 +42,13 @@ _SAMPLES = 64
 _SAME_DIFFERENCE = 1.0
 
 
-def is_same(left: str, right: str, way: Way) -> bool:
+def is_same(left: str, right: str, way: ComparisonMethod) -> bool:
     """Return whether two texts are equal by a way of comparison; empty texts never are."""
     left_key, right_key = _key(left, way), _key(right, way)
     return left_key is not None and left_key == right_key
 
 
-def _key(text: str, way: Way) -> str | Fraction | None:
+def _key(text: str, way: ComparisonMethod) -> str | Fraction | None:
     plain = text.strip()
     match way:
         case "exact":

@@ -24,7 +24,7 @@ shared_reader = once(ChildReader)
 """Return the reader of this process, which caches its results."""
 
 
-class Watched(Protocol):
+class ViewableMachine(Protocol):
     """The part of `provisioning.protocols.Machine` that views need."""
 
     @property
@@ -44,10 +44,10 @@ class Watched(Protocol):
 
 
 @runtime_checkable
-class StraightFiles(Protocol):
+class SymlinkSafeFiles(Protocol):
     """Files of a machine on which the agent can create symbolic links."""
 
-    def get_straight(self, path: str, max_bytes: int) -> bytes | None:
+    def get_no_follow(self, path: str, max_bytes: int) -> bytes | None:
         """Read a regular file; None if it is missing, too large, or reached over a symbolic link."""
         ...
 
@@ -64,7 +64,7 @@ class MachineView:
 
     def __init__(
         self,
-        machine: Watched,
+        machine: ViewableMachine,
         *,
         timeout_s: float,
         reader: Reader | None = None,
@@ -162,8 +162,8 @@ class MachineView:
 
 
 def _fetch(files: Files, path: str) -> bytes | None:
-    if isinstance(files, StraightFiles):
-        return files.get_straight(path, MAX_FILE_BYTES)
+    if isinstance(files, SymlinkSafeFiles):
+        return files.get_no_follow(path, MAX_FILE_BYTES)
     status = files.stat(path)
     is_regular = status is not None and stat.S_ISREG(status.mode)
     if status is None or not is_regular or status.size_bytes > MAX_FILE_BYTES:

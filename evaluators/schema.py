@@ -134,7 +134,7 @@ class Tool:
             faults = _faults(self, exc)
         return faults + self._relative_paths(args)
 
-    def wanting_text(self, args: Mapping[str, Json]) -> list[tuple[str | int, ...]]:
+    def text_positions(self, args: Mapping[str, Json]) -> list[tuple[str | int, ...]]:
         """Return the positions where an argument is not text and text is accepted; parts after the value name types."""
         try:
             self._read(args)

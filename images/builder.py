@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib.metadata
+import logging
 import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from appliance.base.errors import (
     ToolMissingError,
 )
 from appliance.base.files import FileLock, digest_json
-from appliance.base.process import ending_with_us
+from appliance.base.process import bound_to_thread
 from images.catalog import make_recipe
 from images.engine import connect, find_image
 from images.log import BuildLog, ignore_progress
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from images.recipe import Image, Product, Recipe, Report
 
     MakeRecipe = Callable[[str, Settings], Recipe]
+
+_log = logging.getLogger(__name__)
 
 _NO_SPACE = "no space left on device"
 
@@ -174,6 +177,7 @@ class Builder:
     def _build(
         self, recipe: Recipe, needed: Mapping[str, Image], digest: str, report: Report
     ) -> Image:
+        _log.info("building the image %s", recipe.name)
         started = datetime.fromtimestamp(self.clock.now_s(), tz=UTC)
         start_s = self.clock.monotonic_s()
         label = f"{recipe.name}-{recipe.variant}-{digest[:12]}-{started:%Y%m%dT%H%M%SZ}"
@@ -181,7 +185,7 @@ class Builder:
         workdir = make_workdir(self.settings.images_dir, recipe.name)
         try:
             with log, _clear_errors(recipe, workdir, log.path):
-                with ending_with_us():
+                with bound_to_thread():
                     product = recipe.build(workdir, log, needed)
                 log("digest", None, "computing digests")
                 seconds = round(self.clock.monotonic_s() - start_s, 3)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from images.builder import Builder
     from images.recipe import Recipe
 
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 
 class Currency(StrEnum):
@@ -135,6 +135,6 @@ def _difference(recipe: Recipe, builder: Builder, newest: Manifest) -> str:
         for key in sorted(present.keys() | newest.inputs.keys())
         if present.get(key) != newest.inputs.get(key)
     ]
-    named = ", ".join(changed[:_MOST_NAMED])
-    more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
+    named = ", ".join(changed[:_MAX_NAMED])
+    more = f" and {len(changed) - _MAX_NAMED} more" if len(changed) > _MAX_NAMED else ""
     return f"Changed {since}: {named}{more}." if changed else f"Its recipe changed {since}."

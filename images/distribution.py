@@ -190,7 +190,7 @@ def source_lines(
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Reachability:
     """Whether an archive answers.
 
     Attributes:
@@ -202,37 +202,41 @@ class Reach:
     reason: str
 
 
-def fetch(url: str, *, timeout_s: float) -> Reach:
+def fetch(url: str, *, timeout_s: float) -> Reachability:
     """Request the first bytes of a URL within a hard deadline that includes the name lookup."""
-    result: list[Reach] = []
+    result: list[Reachability] = []
 
     def ask() -> None:
         request = urllib.request.Request(url, headers={"Range": "bytes=0-63"})  # noqa: S310
         try:
             with urllib.request.urlopen(request, timeout=timeout_s) as reply:  # noqa: S310
                 reply.read(64)
-            result.append(Reach(ok=True, reason=f"{url} answers"))
+            result.append(Reachability(ok=True, reason=f"{url} answers"))
         except (OSError, ValueError) as exc:
             cause = exc.reason if isinstance(exc, urllib.error.URLError) else exc
-            result.append(Reach(ok=False, reason=f"{url}: {cause}"))
+            result.append(Reachability(ok=False, reason=f"{url}: {cause}"))
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     thread.join(timeout_s)
-    return result[0] if result else Reach(ok=False, reason=f"{url}: no answer in {timeout_s:g} s")
+    return (
+        result[0]
+        if result
+        else Reachability(ok=False, reason=f"{url}: no answer in {timeout_s:g} s")
+    )
 
 
 def check_archive(
     distribution: Distribution, settings: Settings, *, timeout_s: float = DEADLINE_S
-) -> Reach:
+) -> Reachability:
     """Return whether a distribution's archive answers within the deadline."""
     mirror = find_mirror(distribution, settings)
     if mirror is None:
-        return Reach(ok=False, reason=f"the archive of {distribution.name} is not known")
+        return Reachability(ok=False, reason=f"the archive of {distribution.name} is not known")
     return fetch(f"{mirror}/dists/{distribution.suite}/InRelease", timeout_s=timeout_s)
 
 
-class Choice(BaseModel):
+class DistributionChoice(BaseModel):
     """The distribution of the desktop image, and why.
 
     Attributes:
@@ -246,7 +250,7 @@ class Choice(BaseModel):
     reason: str
 
 
-def choose_distribution(settings: Settings, *, anew: bool = False) -> Choice:
+def choose_distribution(settings: Settings, *, ignore_previous: bool = False) -> DistributionChoice:
     """Choose the desktop's distribution: the configured one, else Ubuntu if reachable, else Debian.
 
     An automatic choice is stored in the images folder, so that an unstable network does not change
@@ -254,30 +258,32 @@ def choose_distribution(settings: Settings, *, anew: bool = False) -> Choice:
 
     Args:
         settings: names a distribution, or ``auto``.
-        anew: ignore an earlier automatic choice.
+        ignore_previous: ignore an earlier automatic choice.
 
     Raises:
         UnknownNameError: the configured distribution is not in the table.
     """
     if settings.distribution != "auto":
         name = get_distribution(settings.distribution).name
-        return Choice(name=name, reason="It was requested.")
+        return DistributionChoice(name=name, reason="It was requested.")
     path = settings.images_dir / _CHOICE
-    if path.is_file() and not anew:
+    if path.is_file() and not ignore_previous:
         try:
-            return Choice.model_validate_json(path.read_bytes())
+            return DistributionChoice.model_validate_json(path.read_bytes())
         except ValidationError:
             pass
     reach = check_archive(DISTRIBUTIONS[PREFERRED_UBUNTU], settings)
     choice = (
-        Choice(name=PREFERRED_UBUNTU, reason="Ubuntu's archive is reachable.")
+        DistributionChoice(name=PREFERRED_UBUNTU, reason="Ubuntu's archive is reachable.")
         if reach.ok
-        else Choice(name=FALLBACK, reason=f"Ubuntu's archive is not reachable ({reach.reason}).")
+        else DistributionChoice(
+            name=FALLBACK, reason=f"Ubuntu's archive is not reachable ({reach.reason})."
+        )
     )
-    keep_choice(settings, choice)
+    save_choice(settings, choice)
     return choice
 
 
-def keep_choice(settings: Settings, choice: Choice) -> None:
+def save_choice(settings: Settings, choice: DistributionChoice) -> None:
     """Store this distribution for later commands that do not name one."""
     write_atomic(settings.images_dir / _CHOICE, choice.model_dump_json())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 import socket
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from appliance.base.errors import MesocosmError
     from images.recipe import Report
+
+_log = logging.getLogger(__name__)
 
 _STEP = re.compile(r"^Step (\d+)/(\d+) : (.*)")
 _AUTHORITIES = ".host/ca-certificates.crt"
@@ -154,6 +157,7 @@ def pull(client: DockerClient, reference: str, *, deadline_s: int, report: Repor
         deadline_s: how long the registry may take to answer.
         report: receives the progress of the pull.
     """
+    _log.info("pulling %s", reference)
     import docker  # noqa: PLC0415
     from docker.errors import DockerException  # noqa: PLC0415
     from requests.exceptions import RequestException  # noqa: PLC0415
@@ -181,6 +185,7 @@ def import_rootfs(client: DockerClient, tar: Path, changes: Sequence[str]) -> st
         tar: the archive, uncompressed or in a compression that the engine supports.
         changes: Dockerfile instructions to apply.
     """
+    _log.info("importing %s", tar)
     reply = str(client.api.import_image(src=str(tar), changes=list(changes)))
     match = re.search(r"sha256:[0-9a-f]{64}", reply)
     if not match:

@@ -92,7 +92,7 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class PageContext:
     """Data on the page that does not come from measures.
 
     Attributes:
@@ -112,7 +112,7 @@ def render(
     totals: Aggregate,
     machines: Mapping[tuple[str, str], int],
     runs: Sequence[RunRow],
-    around: Surroundings,
+    context: PageContext,
     *,
     now_s: float,
 ) -> str:
@@ -122,7 +122,7 @@ def render(
         totals: all measures.
         machines: number of machines by kind and state.
         runs: newest first.
-        around: version, accelerator, URLs.
+        context: version, accelerator, URLs.
         now_s: seconds since the epoch, shown as the page's time.
     """
     verdicts = totals.sums("verdicts_total", "verdict")
@@ -130,7 +130,7 @@ def render(
         _environment()
         .get_template("page.html.j2")
         .render(
-            around=around,
+            context=context,
             now=datetime.fromtimestamp(now_s, tz=UTC).strftime("%Y-%m-%d %H:%M:%S"),
             verdicts={name: int(verdicts.get(name, 0)) for name in VERDICTS},
             trials=int(sum(verdicts.values())),
@@ -141,9 +141,9 @@ def render(
             reasons=_counts(totals, "trials_ended_total", "reason"),
             link_errors=_counts(totals, "link_errors_total", "code"),
             machines=sorted(machines.items()),
-            silent=around.silent(),
+            silent=context.silent(),
             runs=runs,
-            queries={title: _graph_url(around, expr) for title, expr in QUERIES.items()},
+            queries={title: _graph_url(context, expr) for title, expr in QUERIES.items()},
         )
     )
 
@@ -190,9 +190,9 @@ def _timing(title: str, name: Name, series: Series) -> Timing:
     )
 
 
-def _graph_url(around: Surroundings, expression: str) -> str:
+def _graph_url(context: PageContext, expression: str) -> str:
     query = f"g0.expr={quote(expression)}&g0.tab=0&g0.range_input=1h"
-    return f"{around.prometheus_url}/graph?{query}"
+    return f"{context.prometheus_url}/graph?{query}"
 
 
 @cache

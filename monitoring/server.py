@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from monitoring.collector import CountMachines
     from monitoring.measures import MeasureReader
-    from monitoring.page import RunRow, Surroundings
+    from monitoring.page import PageContext, RunRow
 
 _SAFETY = [
     ("Content-Security-Policy", "default-src 'none'; style-src 'self'; frame-ancestors 'none'"),
@@ -42,7 +42,7 @@ class Pages:
         reader: source of the page's figures.
         count_machines: machines by kind and state, called at every request.
         last_runs: last runs, newest first, called at every request.
-        around: version, accelerator, URLs.
+        context: version, accelerator, URLs.
         clock: source of the page's time.
         prometheus: application for the paths of Prometheus; None if there is no Prometheus.
     """
@@ -54,7 +54,7 @@ class Pages:
         reader: MeasureReader,
         count_machines: CountMachines,
         last_runs: Callable[[], Sequence[RunRow]],
-        around: Surroundings,
+        context: PageContext,
         clock: Clock,
         prometheus: WSGIApplication | None = None,
     ) -> None:
@@ -62,7 +62,7 @@ class Pages:
         self._reader = reader
         self._count_machines = count_machines
         self._last_runs = last_runs
-        self._around = around
+        self._context = context
         self._clock = clock
         self._prometheus = prometheus
 
@@ -90,7 +90,7 @@ class Pages:
             self._reader.update(),
             self._count_machines(),
             self._last_runs(),
-            self._around,
+            self._context,
             now_s=self._clock.now_s(),
         )
 

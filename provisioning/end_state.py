@@ -45,9 +45,9 @@ class EndStateCapable(Protocol):
 
 @runtime_checkable
 class EndStateBackend(Protocol):
-    """A backend that can start kept machines, unless `why_unkept` returns a reason."""
+    """A backend that can start kept machines, unless `unkeepable_reason` returns a reason."""
 
-    def why_unkept(self) -> str:
+    def unkeepable_reason(self) -> str:
         """Return why its machines cannot be kept, in one sentence; empty if they can."""
         ...
 
@@ -68,7 +68,7 @@ class EndStateBackend(Protocol):
 class EndStateFleet(Protocol):
     """A fleet that can start kept machines."""
 
-    def why_unkept(self, kind: Kind) -> str:
+    def unkeepable_reason(self, kind: Kind) -> str:
         """Return why machines of a kind cannot be kept, in one sentence; empty if they can."""
         ...
 

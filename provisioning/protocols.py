@@ -209,10 +209,10 @@ class StateReporting(Protocol):
 
 
 @runtime_checkable
-class HindranceReporting(Protocol):
+class ObstructionReporting(Protocol):
     """A machine that can detect what its programs do to block evaluators."""
 
-    def hindered_by(self) -> str:
+    def find_obstruction(self) -> str:
         """Return what blocks evaluators, in one line; empty if nothing does.
 
         Examples: a full disk, an ended graphical session, a mount made by the user, overload.
@@ -340,7 +340,7 @@ class OutsideScreen(Protocol):
     """A screen captured outside the guest, so that programs in the guest cannot forge it."""
 
     @property
-    def seen_by(self) -> str:
+    def captured_by(self) -> str:
         """Return the name of what captures the screen."""
         ...
 

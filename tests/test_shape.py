@@ -131,3 +131,23 @@ def test_make_help_names_every_target(name: str) -> None:
 def test_ci_runs_what_a_developer_runs() -> None:
     lines = (REPOSITORY / ".ci/run").read_text().splitlines()
     assert lines[-1] == "exec make test YES=1"
+
+
+OWN_ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)}
+INSIDE = ("provisioning/probe/", "images/phone/device/")
+"""Code that runs in guests, without the project's logging."""
+
+
+def test_no_error_of_the_project_is_suppressed_without_a_log_record() -> None:
+    """`appliance.base.logging.suppress_logged` does both."""
+    silent = []
+    for path in modules():
+        name = str(path.relative_to(REPOSITORY))
+        if name.startswith(INSIDE):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
+                suppressed = {ast.unparse(argument) for argument in node.args}
+                if suppressed & (OWN_ERRORS | {"Exception", "BaseException"}):
+                    silent.append(f"{name}:{node.lineno}")
+    assert silent == []

@@ -17,6 +17,7 @@ from appliance.base.masking import mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from types import TracebackType
 
 _PACKAGES = ("appliance", "images", "provisioning", "evaluators", "monitoring", "controller")
 _FORMAT = "%(asctime)s.%(msecs)03d %(levelname)s %(name)s%(context)s: %(message)s"
@@ -38,6 +39,35 @@ def log_context(**names: str) -> Iterator[None]:
         yield
     finally:
         _context.reset(token)
+
+
+class suppress_logged:  # noqa: N801 - used like contextlib.suppress
+    """Suppress errors of a block, and log each of them.
+
+    Args:
+        log: logger of the module.
+        doing: what the block does, such as ``stop desktop-9c41be``.
+        errors: classes of errors that do no harm here.
+    """
+
+    def __init__(self, log: logging.Logger, doing: str, *errors: type[BaseException]) -> None:
+        self._log = log
+        self._doing = doing
+        self._errors = errors
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if not isinstance(error, self._errors):
+            return False
+        self._log.info("suppressed: could not %s: %s", self._doing, error)
+        return True
 
 
 class ContextFilter(logging.Filter):

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _TAIL_CHARS = 4000
-_ENDS_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
+_KILLED_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
 _AND_ALL_ITS_CHILDREN = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--")
 _INIT = ("sh", "-c", '"$@"; exit "$?"', "init")
 """Process 1 of the namespace, which ignores signals that it has no handler for: it waits for its
 child, the program, which does receive them, and reaps the program's orphans."""
-_ending_with_us: ContextVar[bool] = ContextVar("ending_with_us", default=False)
+_bound_to_thread: ContextVar[bool] = ContextVar("bound_to_thread", default=False)
 _bound: set[subprocess.Popen[bytes]] = set()
 """Programs that end together with this process."""
 _bound_lock = threading.Lock()
@@ -169,7 +169,7 @@ def stream(
 
 
 @contextlib.contextmanager
-def ending_with_us() -> Iterator[None]:
+def bound_to_thread() -> Iterator[None]:
     """Make programs that this thread starts in a block end when the thread ends, even by SIGKILL.
 
     The kernel kills them. As root, each program runs in its own process namespace, so that all its
@@ -179,11 +179,11 @@ def ending_with_us() -> Iterator[None]:
 
     Source: setpriv(1), unshare(1), pid_namespaces(7), PR_SET_PDEATHSIG(2const).
     """
-    token = _ending_with_us.set(True)
+    token = _bound_to_thread.set(True)
     try:
         yield
     finally:
-        _ending_with_us.reset(token)
+        _bound_to_thread.reset(token)
 
 
 def start(
@@ -201,7 +201,7 @@ def start(
     """
     _log.debug("$ %s", shlex.join(argv))
     path = find_tool(argv[0]) if "/" not in argv[0] else argv[0]
-    is_bound = _ending_with_us.get()
+    is_bound = _bound_to_thread.get()
     before = _prefix() if path and is_bound and os.path.exists(path) else ()  # noqa: PTH110
     try:
         proc = subprocess.Popen(
@@ -226,7 +226,7 @@ def start(
     return proc
 
 
-def kill_bound() -> None:
+def kill_bound_programs() -> None:
     """Kill all running programs, of all threads, that end with us; their starters reap them."""
     with _bound_lock:
         running = [proc for proc in _bound if proc.returncode is None]
@@ -278,10 +278,10 @@ def kill_group(proc: subprocess.Popen[bytes]) -> None:
 @cache
 def _prefix() -> tuple[str, ...]:
     """Return the command prefix of a program that ends with us, if this host supports it."""
-    tools = [find_tool(argv[0]) for argv in (_ENDS_WITH_US, _AND_ALL_ITS_CHILDREN)]
+    tools = [find_tool(argv[0]) for argv in (_KILLED_WITH_PARENT, _AND_ALL_ITS_CHILDREN)]
     if tools[0] is None:
         return ()
-    dies = (tools[0], *_ENDS_WITH_US[1:])
+    dies = (tools[0], *_KILLED_WITH_PARENT[1:])
     if tools[1] is None:
         return dies
     all_die = (*dies, tools[1], *_AND_ALL_ITS_CHILDREN[1:], *_INIT)

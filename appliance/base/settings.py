@@ -164,8 +164,8 @@ class Settings(EnvironmentSettings):
         return self.state_dir / "service"
 
     @property
-    def handed_environment(self) -> Path:
-        """Settings and keys for containers; see `appliance.base.handed_environment`."""
+    def container_environment(self) -> Path:
+        """Settings and keys for containers; see `appliance.base.container_environment`."""
         return self.service_dir / "environment.json"
 
     @property

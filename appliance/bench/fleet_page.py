@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.settings import Settings
 from appliance.bench.rows import Row
-from controller.service.machine_desk import HostMachineDesk
+from controller.service.machine_service import HostMachineService
 from controller.service.state.tokens import Role
 from controller.service.web.templating import render
 from provisioning.fake.record import FakeRecord
@@ -43,10 +43,10 @@ def bench_fleet_page(machines: int, folder: Path) -> Generator[Row]:
     claims = [_record(settings, number) for number in range(machines)]
     for claim in claims[::2]:
         claim.release()
-    desk, begin_s = HostMachineDesk(settings), SYSTEM_CLOCK.monotonic_s()
+    machine_service, begin_s = HostMachineService(settings), SYSTEM_CLOCK.monotonic_s()
     for _ in range(_PAGES):
         start_s = time.process_time()
-        _draw(desk)
+        _draw(machine_service)
         row.samples_s.append(time.process_time() - start_s)
     row.extra = {"wall_mean_s": (SYSTEM_CLOCK.monotonic_s() - begin_s) / _PAGES}
     for claim in claims[1::2]:
@@ -70,13 +70,13 @@ def _record(settings: Settings, number: int) -> MachineClaim:
     return claim
 
 
-def _draw(desk: HostMachineDesk) -> str:
-    rows = desk.rows()
+def _draw(machine_service: HostMachineService) -> str:
+    rows = machine_service.rows()
     return render(
         "fleet/fleet",
         role=Role.OPERATE,
         rows=rows,
-        lost=[row for row in rows if not row.is_well],
+        lost=[row for row in rows if not row.is_healthy],
         used=sum(row.in_use for row in rows),
         done="",
     )

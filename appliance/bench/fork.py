@@ -56,7 +56,7 @@ def bench_fork(
             row.measure(
                 lambda: stack.enter_context(_acquire(cold, Kind.DESKTOP)), clock
             )  # called at once
-        cold.settle()
+        cold.wait_for_jobs()
         tick(row.name)
     row = Row("cold boot", "overlay, QEMU, boot, probe; until saved as `ready`")
     yield row
@@ -82,14 +82,14 @@ def _leases(
     try:
         for _ in range(count):
             fleet.fill(kind)
-            fleet.settle()
+            fleet.wait_for_jobs()
             taken: list[Lease] = []
             if lease.measure(lambda: taken.append(_acquire(fleet, kind)), clock):  # noqa: B023  # called at once
                 reports.append(taken[0].environment.resets[ROLE])
                 release.measure(taken[0].release, clock)
             tick(lease.name)
     finally:
-        fleet.settle()
+        fleet.wait_for_jobs()
         lease.extra |= phase_means(reports)
 
 
@@ -120,7 +120,7 @@ def bench_density(
         for machine in machines:
             row.measure(lambda: machine.link.call("ping"), clock)  # noqa: B023  # called at once
         used = [proportional_mib(machine.info.machine_id) for machine in machines]
-    fleet.settle()
+    fleet.wait_for_jobs()
     row.extra["pings_over_50_ms"] = sum(seconds > MAX_PING_S for seconds in row.samples_s)
     row.extra["pss_mean_mib"] = statistics.fmean(used)
     row.extra["pss_max_mib"] = max(used)
@@ -154,7 +154,7 @@ def bench_leases(
         row.measure(use, clock)
         tick(row.name)
         row.extra["per_hour"] = len(row.samples_s) * 3600 / (clock.monotonic_s() - start_s)
-    fleet.settle()
+    fleet.wait_for_jobs()
 
 
 def proportional_mib(machine_id: str, proc: Path = PROC) -> float:
@@ -183,6 +183,6 @@ def _acquire(fleet: LocalFleet, kind: Kind) -> Lease:
 
 def _sweep_pool(fleet: LocalFleet) -> None:
     """Use up the standby forks."""
-    while fleet.count_standing_by(Kind.DESKTOP):
+    while fleet.count_standby(Kind.DESKTOP):
         fleet.acquire({ROLE: Kind.DESKTOP}).release()
-        fleet.settle()
+        fleet.wait_for_jobs()

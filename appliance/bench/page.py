@@ -56,7 +56,7 @@ def section(
         count = str(len(row.samples_s) + row.failures)
         cells = [row.name, count, str(row.failures), *shown, row.what, more]
         lines.append(f"| {' | '.join(cells)} |")
-    return told(
+    return section_with_body(
         command,
         "\n".join(lines),
         versions=versions,
@@ -66,7 +66,7 @@ def section(
     )
 
 
-def told(
+def section_with_body(
     command: str,
     body: str,
     *,

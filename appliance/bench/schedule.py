@@ -18,7 +18,7 @@ from controller.executors.local import LocalExecutor
 from controller.service.requests import RunRequest
 from controller.service.state.database import Database, state_path
 from controller.service.state.queue import RunQueue
-from controller.service.state.queued_run import Asker, State
+from controller.service.state.queued_run import Requester, State
 from controller.service.worker.worker import Worker
 from provisioning.fake import FakeFleet
 from provisioning.protocols import Kind
@@ -96,7 +96,7 @@ class Meter:
             elif not self._changed.wait_for(lambda: self._has_met, _PATIENCE_S):
                 self._has_met = True
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Record that machines are released."""
         with self._changed:
             self._held -= 1
@@ -115,7 +115,7 @@ class _Holding:
         try:
             episode.step((Action("complete"),))
         finally:
-            self._meter.let_go()
+            self._meter.release()
 
 
 def _peak_mib() -> float:
@@ -166,7 +166,7 @@ def _work_through(settings: Settings, shares: Sequence[tuple[int, int]], meter: 
     database = Database(state_path(settings))
     queue, stop = RunQueue(database, SYSTEM_CLOCK), threading.Event()
     runs = [
-        queue.add(_request(machines, trials), Asker("bench")).run for machines, trials in shares
+        queue.add(_request(machines, trials), Requester("bench")).run for machines, trials in shares
     ]
     worker = Worker(
         database,

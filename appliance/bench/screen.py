@@ -51,7 +51,7 @@ def bench_screen(
     try:
         guest = LinkScreen(machine.link)
         few = max(1, count // _ALTERNATIVE_SHARE)
-        frames = _SeenFrames(machine, tick, clock)
+        frames = _FrameSampler(machine, tick, clock)
         yield from frames.row(
             "capture", "screendump over QMP, as an array", machine.screen.capture, count
         )
@@ -65,7 +65,7 @@ def bench_screen(
         machine_handle.delete()
 
 
-class _SeenFrames:
+class _FrameSampler:
     """Takes samples of one machine's screen."""
 
     def __init__(self, machine: DesktopVm, tick: Tick, clock: Clock) -> None:

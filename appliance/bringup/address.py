@@ -74,14 +74,14 @@ def running_code(settings: Settings) -> str:
     """Return the Mesocosm version of the running service; empty if it does not answer."""
     scheme = "https" if settings.service_tls_cert else "http"
     address = f"{scheme}://{_host(settings, wildcard='')}:{settings.service_port}"
-    reply = fetch(f"{address}/healthz", trust=trust_in(settings.service_tls_cert))
+    reply = fetch(f"{address}/healthz", trust=make_trust_context(settings.service_tls_cert))
     if reply is None:
         return ""
     health: dict[str, Any] = json.loads(reply)
     return str(health.get("version", ""))
 
 
-def trust_in(certificate: Path | None) -> ssl.SSLContext | None:
+def make_trust_context(certificate: Path | None) -> ssl.SSLContext | None:
     """Return a context that only trusts the service's certificate, with any host name."""
     if certificate is None:
         return None

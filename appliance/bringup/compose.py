@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from appliance.base.container_environment import write_environment
 from appliance.base.errors import RequirementError, ToolFailedError, ToolMissingError
 from appliance.base.files import digest_bytes, digest_tree, write_atomic
-from appliance.base.handed_environment import hand_over
 from appliance.base.process import find_tool, run, stream
 from appliance.base.settings import REPOSITORY
 from appliance.bringup.address import service_certificate
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from appliance.base.settings import Settings
+
+_log = logging.getLogger(__name__)
 
 SERVICES = ("hypervisor", "controller", "worker", "prometheus", "alertmanager")
 """The services of docker-compose.yml that always run."""
@@ -95,7 +98,7 @@ def _code() -> str:
     return code.commit + ("-modified" if code.commit and code.is_modified else "")
 
 
-def _hand_over(settings: Settings) -> str:
+def _write_container_environment(settings: Settings) -> str:
     """Pass settings, keys and the service's certificate to containers; return a version of them."""
     certificate = service_certificate(settings)
     environ, written = dict(os.environ), ""
@@ -106,8 +109,8 @@ def _hand_over(settings: Settings) -> str:
             write_atomic(copy, path.read_bytes(), mode=0o600)
             environ[f"MESOCOSM_SERVICE_TLS_{name}"] = str(copy)
         written = digest_bytes(certificate.path.read_bytes())[:12]
-    hand_over(settings.handed_environment, environ)
-    return f"{settings.handed_environment.stat().st_mtime_ns}{written}"
+    write_environment(settings.container_environment, environ)
+    return f"{settings.container_environment.stat().st_mtime_ns}{written}"
 
 
 def _published_address(address: str) -> str:
@@ -159,7 +162,7 @@ class Compose:
         """Write the variables of docker-compose.yml, and create the folders that it mounts.
 
         Docker would create them too, but owned by root. Settings and keys of this environment are
-        written to a separate file; see `appliance.base.handed_environment`.
+        written to a separate file; see `appliance.base.container_environment`.
 
         Args:
             images: tags of images by name.
@@ -169,7 +172,7 @@ class Compose:
             UsageError: the service's address settings cannot work: TLS is missing or invalid.
         """
         settings = self.settings
-        written = _hand_over(settings)
+        written = _write_container_environment(settings)
         for folder in hypervisor_folders(settings):
             folder.mkdir(parents=True, exist_ok=True)
         rows = {
@@ -226,6 +229,7 @@ class Compose:
         Raises:
             ToolFailedError: compose failed; includes its output.
         """
+        _log.info("bringing up %s", ", ".join(services) or "all services")
         argv = self.argv("up", "-d", *(services or ("--remove-orphans",)))
         result = stream(argv, on_line=lambda _line: None, timeout_s=_UP_TIMEOUT_S, env=self._env())
         if result.exit_code:
@@ -266,6 +270,7 @@ class Compose:
 
     def stop(self, services: Collection[str]) -> list[str]:
         """Stop running services, letting running trials end, until `start` or `up`; return which."""
+        _log.info("stopping %s", ", ".join(services))
         stopped = []
         with docker_client(timeout_s=_WORKER_STOP_S + 30) as client:
             for state in self.services():
@@ -276,6 +281,7 @@ class Compose:
 
     def start(self, services: Collection[str]) -> list[str]:
         """Start services whose container exists but does not run; return which."""
+        _log.info("starting %s", ", ".join(services))
         started = []
         with docker_client(timeout_s=60) as client:
             for state in self.services():
@@ -301,6 +307,7 @@ class Compose:
         Args:
             volumes: also remove Prometheus's data.
         """
+        _log.info("removing the services")
         label: dict[str, str | list[str] | bool] = {"label": f"{_PROJECT_LABEL}={self.project}"}
         removed = []
         with docker_client(timeout_s=120) as client:

@@ -136,7 +136,7 @@ def _stop_machines(settings: Settings) -> str:
 
 
 def _remove_services(settings: Settings) -> str:
-    settings.handed_environment.unlink(missing_ok=True)
+    settings.container_environment.unlink(missing_ok=True)
     return ", ".join(Compose(settings).remove(volumes=False)) or "none"
 
 
@@ -174,7 +174,7 @@ def _remove_images(settings: Settings) -> str:
             with suppress(ImageNotFound, APIError):
                 client.images.remove(stage)
     kept = [tag for tag in present if tag not in going]
-    note = f"; kept, as others own or use them: {', '.join(kept)}" if kept else ""
+    note = f"; kept: {', '.join(kept)} (others own or use them)" if kept else ""
     return (", ".join(going) or "none") + note
 
 

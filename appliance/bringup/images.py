@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from appliance.base.clock import wait_until
 from appliance.base.errors import MesocosmError
-from appliance.base.process import kill_bound
+from appliance.base.process import kill_bound_programs
 from appliance.bringup.currency import needed_names, read_currency
 from images.builder import Builder
-from images.distribution import choose_distribution, keep_choice
+from images.distribution import choose_distribution, save_choice
 from images.progress import show_builds
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def images_being_built(settings: Settings, steps: Steps) -> Iterator[Builds]:
         def ensure(name: str) -> Image:
             image = ensure_image(name, builder, steps, report_of(name))
             if name == "desktop":  # machines are created from it before all images are built
-                keep_choice(settings, choice)
+                save_choice(settings, choice)
             return image
 
         builds = Builds(needs, ensure)
@@ -65,7 +65,7 @@ def images_being_built(settings: Settings, steps: Steps) -> Iterator[Builds]:
             steps.console.print("Stopping the builds and removing partial images.")
             builds.abandon()
             raise
-    keep_choice(settings, choice)
+    save_choice(settings, choice)
 
 
 def finish_images(settings: Settings, builds: Builds) -> dict[str, str]:
@@ -186,7 +186,7 @@ class Builds:
             self._at_once = 0
 
         def is_over() -> bool:
-            kill_bound()  # again: a build may have been between two programs
+            kill_bound_programs()  # again: a build may have been between two programs
             with self._changed:
                 return self._changed.wait_for(lambda: not self._running, timeout=0.3)
 

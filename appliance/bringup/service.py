@@ -69,7 +69,7 @@ def find_service(settings: Settings) -> int | None:
     return int(text) if text.strip().isdecimal() else None
 
 
-def is_carried_out(settings: Settings) -> bool:
+def has_run_executor(settings: Settings) -> bool:
     """Return whether a service on this host or a worker executes runs and schedules."""
     return find_service(settings) is not None or QUESTIONS["worker"](settings)
 

@@ -117,13 +117,13 @@ def read_status(settings: Settings) -> Status:
     services = {name: (states.get(name, "absent"), answers.get(name, False)) for name in SERVICES}
     liveness = open_liveness(settings)
     try:
-        sight = liveness.look()
+        liveness_report = liveness.check()
     finally:
         liveness.close()
     return Status(
         engine,
         services,
-        sight.counts(),
+        liveness_report.counts(),
         find_accelerator(settings).name,
         {
             "controller": controller_url(settings),
@@ -132,7 +132,7 @@ def read_status(settings: Settings) -> Status:
         },
         find_service(settings) is not None or services["worker"][1] is True,
         Allocation(Ledger(settings.state_dir / FILE)).waiting(),
-        [machine.machine_id for machine in sight.lost],
+        [machine.machine_id for machine in liveness_report.lost],
         [image for image in read_currency(settings) if image.currency is not Currency.CURRENT]
         if engine
         else [],

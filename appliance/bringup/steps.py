@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from appliance.base.clock import Clock
+
+_log = logging.getLogger(__name__)
 
 _NAME_CHARS = 18
 
@@ -79,6 +82,7 @@ class Steps:
             raise
         finally:
             step.seconds = self.clock.monotonic_s() - began_s
+            _log.info("%s %s in %.1f s", name, "done" if step.ok else "failed", step.seconds)
             self._print(step)
 
     def to_json(self) -> list[dict[str, object]]:

@@ -317,12 +317,14 @@ def _keep(page: Path | None, command: str, body: str, *, is_whole: bool) -> None
     import os
 
     from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.bench.page import put_section, told
+    from appliance.bench.page import put_section, section_with_body
 
     if page is not None:
         cores = os.cpu_count() or 1
         now_s = SYSTEM_CLOCK.now_s()
-        text = told(command, body, versions={}, now_s=now_s, cores=cores, is_whole=is_whole)
+        text = section_with_body(
+            command, body, versions={}, now_s=now_s, cores=cores, is_whole=is_whole
+        )
         put_section(page, text)
         console_err().print(f"{page}: {command}")
 

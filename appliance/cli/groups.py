@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 _WHOLE_SENTENCE_CHARS = 500
 
 
-class WholeSentences(TyperGroup):
+class FullSentenceGroup(TyperGroup):
     """A group that lists each command with the full first sentence of its help."""
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401 - Typer's own click is private
@@ -26,7 +26,7 @@ class WholeSentences(TyperGroup):
                 formatter.write_dl(rows)
 
 
-def make_group(cls: type[WholeSentences] = WholeSentences, **settings: Any) -> typer.Typer:  # noqa: ANN401 - as Typer takes them
+def make_group(cls: type[FullSentenceGroup] = FullSentenceGroup, **settings: Any) -> typer.Typer:  # noqa: ANN401 - as Typer takes them
     """Create a command group.
 
     Args:

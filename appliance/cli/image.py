@@ -96,7 +96,7 @@ def build(
     for name in wanted:
         make_recipe(name, settings)
     if {"desktop", "desktop-container"} & set(wanted):
-        choice = choose_distribution(settings, anew=distribution == "auto")
+        choice = choose_distribution(settings, ignore_previous=distribution == "auto")
         console_err().print(f"Desktop: {choice.name}. {choice.reason}", markup=False)
     builder = Builder(settings)
     rows = []

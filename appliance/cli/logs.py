@@ -98,7 +98,8 @@ def _wanted(
     levels = _LEVELS[_LEVELS.index(level) :]
     for line in reader.read():
         is_named = all(line.names.get(name) == text for name, text in names.items() if text)
-        is_about = not machine or machine in {line.names.get("machine"), *line.message.split()}
+        machines = line.names.get("machine", "").split(",")
+        is_about = not machine or machine in {*machines, *line.message.split()}
         if is_named and is_about and line.level in levels:
             yield line
 

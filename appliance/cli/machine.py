@@ -52,7 +52,7 @@ def list_machines(json: JsonOption = False) -> None:
 
     rows = []
     liveness = open_liveness(get_settings())
-    states = {machine.machine_id: machine.state for machine in liveness.look().machines}
+    states = {machine.machine_id: machine.state for machine in liveness.check().machines}
     liveness.close()
     for folder in iter_folders(get_settings()):
         record = folder.read()
@@ -132,7 +132,7 @@ def fork(json: JsonOption = False) -> None:
     from provisioning.machine_state import MachineState
 
     backend = QemuBackend(get_settings())
-    handle = backend.stand_by()
+    handle = backend.start_standby()
     if handle is None:
         raise RequirementError(
             "There is no template to fork from.", resolution="Run `mesocosm up` to create it."
@@ -313,7 +313,6 @@ def _verify_machine(machine: str, *, json: bool) -> None:
 def _verify_phone(
     phone: str, adb_port: int | None, console: str, token_file: Path | None, *, json: bool
 ) -> None:
-    from dataclasses import asdict
 
     from rich.table import Table
 
@@ -329,12 +328,22 @@ def _verify_phone(
     )
     is_ok = all(finding.state != "fail" for finding in findings)
     if json:
-        print_json({"ok": is_ok, "checks": [asdict(finding) for finding in findings]})
+        checks = [
+            {
+                "name": finding.name,
+                "what": finding.what,
+                "state": finding.state,
+                "seconds": finding.seconds,
+                "said": finding.message,
+            }
+            for finding in findings
+        ]
+        print_json({"ok": is_ok, "checks": checks})
     else:
         table = Table("check", "state", "seconds", "requirement", "message")
         for finding in findings:
             table.add_row(
-                finding.name, finding.state, f"{finding.seconds:.2f}", finding.what, finding.said
+                finding.name, finding.state, f"{finding.seconds:.2f}", finding.what, finding.message
             )
         print_table(table)
     if not is_ok:

@@ -204,10 +204,10 @@ def _take_environment() -> None:
     """Load the settings and keys that the host passed, if this is a container."""
     state_dir = os.environ.get("MESOCOSM_STATE_DIR", "")
     if os.environ.get("MESOCOSM_PLACE") == "container" and state_dir:
-        from appliance.base.handed_environment import take_over
+        from appliance.base.container_environment import load_environment
         from appliance.base.settings import Settings
 
-        take_over(Settings.model_construct(state_dir=Path(state_dir)).handed_environment)
+        load_environment(Settings.model_construct(state_dir=Path(state_dir)).container_environment)
 
 
 def _check_environment(arguments: Sequence[str]) -> None:

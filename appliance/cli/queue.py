@@ -61,7 +61,7 @@ def to_dict(queued: QueuedRun) -> dict[str, Json]:
     return {
         "run": queued.run,
         "state": queued.state.value,
-        "asked": queued.wish.value,
+        "asked": queued.pending_request.value,
         "priority": queued.priority,
         "origin": queued.origin,
         "schedule": queued.schedule,
@@ -90,12 +90,12 @@ def add(
     from appliance.base.settings import get_settings
     from appliance.cli.remote.client import chosen_server
     from controller.registered.use import pin
-    from controller.service.state.queued_run import Asker
+    from controller.service.state.queued_run import Requester
 
     if chosen_server() is None:
         check_queued(request)
         request = pin(request, get_settings())
-    _print(queue.add(request, Asker("cli", priority=priority, key=key)), json=json)
+    _print(queue.add(request, Requester("cli", priority=priority, key=key)), json=json)
 
 
 def list_runs(
@@ -120,7 +120,11 @@ def list_runs(
         table.add_column(name, no_wrap=name == "run")
     for row in rows:
         trials = f"{row.counts.ended} of {row.counts.planned}" if row.counts.planned else "-"
-        state_text = f"{row.state}, {row.wish} requested" if row.wish else row.state.value
+        state_text = (
+            f"{row.state}, {row.pending_request} requested"
+            if row.pending_request
+            else row.state.value
+        )
         names = (row.request.suite, row.request.agent_label, row.schedule or row.origin, trials)
         table.add_row(row.run, state_text, str(row.priority), moment(row.requested_s), *names)
     print_table(table)
@@ -183,9 +187,9 @@ def _print(queued: QueuedRun, *, json: bool) -> None:
         print_json(to_dict(queued))
         return
     counts = queued.counts
-    wish = f", {queued.wish} requested" if queued.wish else ""
+    pending_request = f", {queued.pending_request} requested" if queued.pending_request else ""
     ended = f", {counts.ended} of {counts.planned} trials ended" if counts.planned else ""
-    say(f"run {queued.run}: {queued.state}{wish}{ended}")
+    say(f"run {queued.run}: {queued.state}{pending_request}{ended}")
     for line in (queued.brief, queued.details, queued.resolution):
         if line:
             say(line)
@@ -195,10 +199,14 @@ def _print(queued: QueuedRun, *, json: bool) -> None:
 def _say_if_idle(rows: list[QueuedRun]) -> None:
     """Warn about unfinished runs if no service is running to execute them."""
     from appliance.base.settings import get_settings
-    from appliance.bringup.service import is_carried_out
+    from appliance.bringup.service import has_run_executor
     from appliance.cli.remote.client import chosen_server
 
-    if chosen_server() or all(row.state.is_over for row in rows) or is_carried_out(get_settings()):
+    if (
+        chosen_server()
+        or all(row.state.is_over for row in rows)
+        or has_run_executor(get_settings())
+    ):
         return
     say(
         "No service is running, so queued and running runs make no progress. Start it with "

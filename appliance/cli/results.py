@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
-from appliance.cli.groups import WholeSentences, make_group
+from appliance.cli.groups import FullSentenceGroup, make_group
 from appliance.cli.output import JsonOption, console_out, print_json, print_report, print_table
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ SuiteOption = Annotated[
 ]
 
 
-class _Results(WholeSentences):
+class _Results(FullSentenceGroup):
     """The group of results commands; ``show`` is the default."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]

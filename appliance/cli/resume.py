@@ -8,7 +8,7 @@ import typer
 
 from appliance.cli.output import JsonOption, say
 from appliance.cli.results import SuiteOption, runs
-from appliance.cli.run import BuildOption, carry_out, check_ready
+from appliance.cli.run import BuildOption, check_ready, execute_job
 from appliance.cli.run_options import (
     BaseUrl,
     BudgetSeconds,
@@ -121,4 +121,4 @@ def resume(
     more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
     change_budget(folder, read_budget(folder).replaced_by(more))
     job = make_job(plan, fleet_name, settings, say, retry=reasons)
-    carry_out(job, folder, parallel=parallel, json=json)
+    execute_job(job, folder, parallel=parallel, json=json)

@@ -70,7 +70,7 @@ def run(
         plan, agent_options(request), is_real=is_real, is_whole=request.preflight, build=build
     )
     job = make_job(plan, request.fleet, settings, say)
-    carry_out(job, create_run(plan, settings.runs_dir), parallel=request.parallel, json=json)
+    execute_job(job, create_run(plan, settings.runs_dir), parallel=request.parallel, json=json)
 
 
 def show_estimate(plan: Plan, request: RunRequest, settings: Settings, *, json: bool) -> None:
@@ -129,7 +129,7 @@ def _machines_of(plan: Plan, settings: Settings, *, build: bool) -> Callable[[],
     return lambda: check_machines(settings, plan.kinds, build=build)
 
 
-def carry_out(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None:
+def execute_job(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None:
     """Execute the remaining trials of a run, and always print its report.
 
     Raises:

@@ -53,7 +53,7 @@ def serve(
     from appliance.base.files import locked
     from appliance.base.settings import get_settings
     from appliance.bringup.address import service_certificate
-    from appliance.cli.service_api import make_server, make_sessions, make_surroundings
+    from appliance.cli.service_api import make_api_context, make_server, make_sessions
     from appliance.cli.service_database import open_database
     from appliance.exporter.gauges import ApplianceGauges
     from appliance.exporter.sight import WorkerWatch
@@ -75,7 +75,7 @@ def serve(
             hosts=_hosts(settings),
         ) as server,
     ):
-        around = make_surroundings(
+        context = make_api_context(
             database,
             settings,
             stop,
@@ -84,7 +84,7 @@ def serve(
             prometheus=urlsplit(prometheus).netloc,
         )
         api, address = make_server(
-            around, host=host, port=service_port, certificate=service_certificate(settings)
+            context, host=host, port=service_port, certificate=service_certificate(settings)
         )
         console_err().print(f"Serving metrics on port {server.port} of {host}, API at {address}.")
         run_parts({"api": api, "scheduler": Scheduler(database, settings, SYSTEM_CLOCK)}, stop)
@@ -105,7 +105,7 @@ def _pages(settings: Settings, prometheus: str, gauges: ApplianceGauges) -> Page
     from appliance.base.clock import SYSTEM_CLOCK
     from monitoring.collector import ApplianceCollector, make_registry
     from monitoring.measures import MeasureReader
-    from monitoring.page import Surroundings
+    from monitoring.page import PageContext
     from monitoring.prometheus_proxy import PREFIX, PrometheusProxy
     from monitoring.server import Pages
     from provisioning.accelerator.detection import find_accelerator
@@ -120,7 +120,7 @@ def _pages(settings: Settings, prometheus: str, gauges: ApplianceGauges) -> Page
         reader=reader,
         count_machines=gauges.count_machines,
         last_runs=lambda: _last_runs(settings),
-        around=Surroundings(
+        context=PageContext(
             importlib.metadata.version("mesocosm"),
             accelerator,
             PREFIX if prometheus else "",

@@ -116,11 +116,11 @@ def run(
     if worker:
         parts["worker"] = make_worker(database, settings, runs=runs, grace_s=grace)
     if api:
-        from appliance.cli.service_api import make_server, make_sessions, make_surroundings
+        from appliance.cli.service_api import make_api_context, make_server, make_sessions
 
         parts["episodes"] = sessions = make_sessions(settings)
-        around = make_surroundings(database, settings, stop, sessions)
-        parts["api"], address = make_server(around, host=host, port=port, certificate=certificate)
+        context = make_api_context(database, settings, stop, sessions)
+        parts["api"], address = make_server(context, host=host, port=port, certificate=certificate)
         say(
             f"The API listens at {address}; the token of this host is in {own_token_path(settings)}."
         )

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from appliance.base.settings import Settings
     from appliance.exporter.sight import Watch
+    from controller.service.api.context import ApiContext
     from controller.service.api.server import Certificate
-    from controller.service.api.surroundings import Surroundings
     from controller.service.episodes.sessions import EpisodeSessions
-    from controller.service.machine_desk import HostMachineDesk
+    from controller.service.machine_service import HostMachineService
     from controller.service.process import Part
     from controller.service.state.database import Database
-    from provisioning.fleet.liveness import Sight
+    from provisioning.fleet.liveness import LivenessReport
     from provisioning.protocols import Json
 
 _UNBOUNDED_RATE = 1e9
@@ -38,7 +38,7 @@ def make_sessions(settings: Settings) -> EpisodeSessions:
 
 
 def make_server(
-    around: Surroundings,
+    context: ApiContext,
     *,
     host: str,
     port: int | None,
@@ -47,7 +47,7 @@ def make_server(
     """Return the part that serves API and pages, and its address.
 
     Args:
-        around: their dependencies.
+        context: their dependencies.
         host: address to listen on.
         port: 0 lets the kernel choose; that of the settings by default.
         certificate: for TLS; None serves plain HTTP.
@@ -60,8 +60,8 @@ def make_server(
     from controller.service.web.app import make_app_with_pages
     from monitoring.hosts import allowed_hosts
 
-    settings = around.settings
-    around.tokens.ensure_own(own_token_path(settings))
+    settings = context.settings
+    context.tokens.ensure_own(own_token_path(settings))
     listener = listen(host, settings.service_port if port is None else port)
     chosen = int(listener.getsockname()[1])
     by_user = {part.strip().lower() for part in settings.service_hosts.split(",")} - {""}
@@ -74,15 +74,15 @@ def make_server(
     )
     shown = f"[{host}]" if ":" in host else host
     scheme = "http" if certificate is None else "https"
-    part = Server(make_app_with_pages(around, hosts), listener, certificate)
+    part = Server(make_app_with_pages(context, hosts), listener, certificate)
     return part, f"{scheme}://{shown}:{chosen}"
 
 
-def make_worker_server(around: Surroundings, look: Callable[[], Sight]) -> Part:
+def make_worker_server(context: ApiContext, look: Callable[[], LivenessReport]) -> Part:
     """Return the part that serves the controller's requests for machines on a Unix socket.
 
     Args:
-        around: its dependencies.
+        context: its dependencies.
         look: returns the observed states of machines.
 
     Raises:
@@ -93,13 +93,13 @@ def make_worker_server(around: Surroundings, look: Callable[[], Sight]) -> Part:
     from controller.service.web.app import make_app_with_pages
     from controller.service.worker.report import report_router
 
-    report = report_router(around.settings, around.version, look)
-    unbounded = around.settings.model_copy(update={"service_rate": _UNBOUNDED_RATE})
-    app = make_app_with_pages(replace(around, settings=unbounded), {NAME}, [report])
-    return Server(app, listen_privately(around.settings.worker_socket))
+    report = report_router(context.settings, context.version, look)
+    unbounded = context.settings.model_copy(update={"service_rate": _UNBOUNDED_RATE})
+    app = make_app_with_pages(replace(context, settings=unbounded), {NAME}, [report])
+    return Server(app, listen_privately(context.settings.worker_socket))
 
 
-def make_surroundings(
+def make_api_context(
     database: Database,
     settings: Settings,
     stop: threading.Event,
@@ -107,7 +107,7 @@ def make_surroundings(
     *,
     worker: Path | None = None,
     prometheus: str = "",
-) -> Surroundings:
+) -> ApiContext:
     """Return the dependencies of this appliance's API and pages.
 
     Args:
@@ -122,25 +122,25 @@ def make_surroundings(
     from appliance.bringup.status import read_status
     from appliance.exporter.sight import WorkerWatch
     from controller.planning import code_version
-    from controller.service.api.surroundings import Surroundings
-    from controller.service.machine_desk import HostMachineDesk
+    from controller.service.api.context import ApiContext
+    from controller.service.machine_service import HostMachineService
     from controller.service.metrics import make_registry, render
 
-    desk = HostMachineDesk(settings)
-    return Surroundings(
+    machine_service = HostMachineService(settings)
+    return ApiContext(
         database=database,
         settings=settings,
         clock=SYSTEM_CLOCK,
         stop=stop,
         version=str(code_version()),
-        machines=partial(_machines, desk)
+        machines=partial(_machines, machine_service)
         if worker is None
         else partial(_machines_seen, settings, WorkerWatch(settings)),
         doctor=partial(_findings, settings),
         status=lambda: read_status(settings).to_dict(),
         metrics=partial(render, make_registry(database, SYSTEM_CLOCK)),
         episodes=sessions,
-        desk=desk,
+        machine_service=machine_service,
         find_viewer=partial(_find_viewer, settings),
         worker=worker,
         own_prometheus=prometheus,
@@ -158,16 +158,16 @@ def _find_viewer(settings: Settings) -> Path | None:
         return None
 
 
-def _machines(desk: HostMachineDesk) -> list[dict[str, Json]]:
+def _machines(machine_service: HostMachineService) -> list[dict[str, Json]]:
     """List machines with their current states."""
-    return [asdict(row) for row in desk.rows()]
+    return [asdict(row) for row in machine_service.rows()]
 
 
 def _machines_seen(settings: Settings, watch: Watch) -> list[dict[str, Json]]:
     """List machines in a process that cannot access them: the worker observes their states."""
     from provisioning.machine_folder import iter_folders
 
-    states = {machine.machine_id: machine.state for machine in watch.sight().machines}
+    states = {machine.machine_id: machine.state for machine in watch.latest().machines}
     shown = {"kind", "backend", "image", "accelerator", "state"}
     rows: list[dict[str, Json]] = []
     for folder in iter_folders(settings):

@@ -182,7 +182,7 @@ def validate(
             validator = replace(planner, on_event=display, on_attempt=note, parallel=parallel)
             rows = validator.run(rounds)
         except KeyboardInterrupt:
-            _print_interrupted(planner.so_far(attempts))
+            _print_interrupted(planner.partial_validations(attempts))
             raise
     is_sound = not any(row.faults for row in rows)
     if json:

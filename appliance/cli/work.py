@@ -43,9 +43,9 @@ def work(runs: RunsOption = 1, grace: GraceOption = 60.0) -> None:
     from appliance.base.settings import get_settings
     from appliance.bringup.machines import try_sweep
     from appliance.bringup.upkeep import Upkeep
-    from appliance.cli.service_api import make_sessions, make_surroundings, make_worker_server
+    from appliance.cli.service_api import make_api_context, make_sessions, make_worker_server
     from appliance.cli.service_database import open_database
-    from controller.service.process import deliver_messages, lasting, run_parts
+    from controller.service.process import deliver_messages, run_parts, stop_after
     from provisioning.fleet.liveness import LivenessWatch, open_liveness
 
     limit_arenas()
@@ -56,9 +56,9 @@ def work(runs: RunsOption = 1, grace: GraceOption = 60.0) -> None:
         say(try_sweep(settings))
         with Upkeep(settings), LivenessWatch(open_liveness(settings)) as watch:
             sessions = make_sessions(settings)
-            around = make_surroundings(database, settings, stop, sessions)
-            server, queue = lasting(
-                make_worker_server(around, watch.sight),
+            context = make_api_context(database, settings, stop, sessions)
+            server, queue = stop_after(
+                make_worker_server(context, watch.latest),
                 make_worker(database, settings, runs=runs, grace_s=grace),
             )
             parts: dict[str, Part] = {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from appliance.base.settings import Settings
-    from provisioning.fleet.liveness import Sight
+    from provisioning.fleet.liveness import LivenessReport
 
 _NOT_UP = "The appliance is not up."
 
@@ -91,22 +91,26 @@ def check_machines(settings: Settings) -> Finding:
         return Finding(State.OK, _NOT_UP)
     liveness = open_liveness(settings)
     try:
-        return judge_machines(liveness.look())
+        return judge_machines(liveness.check())
     finally:
         liveness.close()
 
 
-def judge_machines(sight: Sight) -> Finding:
+def judge_machines(liveness_report: LivenessReport) -> Finding:
     """Return the finding about machines."""
-    silent = [f"{name}: {why}" for name, why in sight.hosts.items() if why]
+    silent = [f"{name}: {why}" for name, why in liveness_report.hosts.items() if why]
     if silent:
-        lost = f" The state of {len(sight.lost)} machines is unknown." if sight.lost else ""
+        lost = (
+            f" The state of {len(liveness_report.lost)} machines is unknown."
+            if liveness_report.lost
+            else ""
+        )
         return Finding(
             State.FAILED,
             f"A backend of machines does not answer. {'; '.join(silent)}.{lost}",
             "Run `mesocosm up` to start it. Machines that were saved restart automatically.",
         )
-    ended = [machine.machine_id for machine in sight.lost if machine.state == ENDED]
+    ended = [machine.machine_id for machine in liveness_report.lost if machine.state == ENDED]
     if ended:
         return Finding(
             State.WARN,
@@ -114,7 +118,7 @@ def judge_machines(sight: Sight) -> Finding:
             "The next lease restarts a saved machine. A running worker removes forks within a "
             "minute; to remove them now, run `mesocosm machine sweep`.",
         )
-    return Finding(State.OK, f"{len(sight.machines)} machines match their records.")
+    return Finding(State.OK, f"{len(liveness_report.machines)} machines match their records.")
 
 
 def _service_states(settings: Settings) -> dict[str, str]:

@@ -22,7 +22,7 @@ _TCG = (
     "This is optional: without KVM, machines run in software emulation (TCG), several times slower."
 )
 
-KVM_CURES = {
+KVM_RESOLUTIONS = {
     KvmState.MISSING: "Enable VT-x or AMD-V in the firmware, or nested virtualisation if this host "
     f"is a VM itself; load the module kvm_intel or kvm_amd. {_TCG}",
     KvmState.DENIED: f"Run as root, or join the group that owns {KVM_DEVICE}. {_TCG}",
@@ -45,7 +45,7 @@ def check_cpu(settings: Settings, *, cpuinfo: Path = Path("/proc/cpuinfo")) -> F
         return Finding(
             State.WARN,
             f"{cores} cores; the CPU has neither VT-x (vmx) nor AMD-V (svm).",
-            KVM_CURES[KvmState.MISSING],
+            KVM_RESOLUTIONS[KvmState.MISSING],
         )
     return Finding(State.OK, f"{cores} cores with {'/'.join(sorted(flags))}.")
 
@@ -55,7 +55,9 @@ def check_kvm(settings: Settings, *, device: Path = KVM_DEVICE) -> Finding:
     forced = settings.accelerator != "auto"
     at_default = device == KVM_DEVICE and not forced
     accelerator = (
-        find_accelerator(settings, anew=True) if at_default else try_kvm(settings, device=device)
+        find_accelerator(settings, ignore_cache=True)
+        if at_default
+        else try_kvm(settings, device=device)
     )
     return judge_kvm(accelerator, settings)
 
@@ -73,7 +75,7 @@ def judge_kvm(accelerator: Accelerator, settings: Settings) -> Finding:
         return Finding(State.OK, accelerator.reason + note)
     if settings.accelerator == "kvm":
         return Finding(State.FAILED, accelerator.reason, "Set MESOCOSM_ACCELERATOR=auto.")
-    return Finding(State.WARN, accelerator.reason, KVM_CURES[accelerator.state])
+    return Finding(State.WARN, accelerator.reason, KVM_RESOLUTIONS[accelerator.state])
 
 
 def check_memory(

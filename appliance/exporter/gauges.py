@@ -69,14 +69,14 @@ class ApplianceGauges:
 
     def count_machines(self) -> Mapping[tuple[str, str], int]:
         """Count machines by kind and observed state."""
-        return self._watch.sight().counts()
+        return self._watch.latest().counts()
 
     def silent(self) -> Sequence[str]:
         """Return what does not answer: ``The hypervisor``, ``The docker``, ``The worker``."""
-        return [f"The {name}" for name, why in self._watch.sight().hosts.items() if why]
+        return [f"The {name}" for name, why in self._watch.latest().hosts.items() if why]
 
     def _hosts(self) -> Gauge:
-        hosts = self._watch.sight().hosts
+        hosts = self._watch.latest().hosts
         values: dict[tuple[str, ...], float] = {
             (name,): float(not why) for name, why in hosts.items()
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from controller.service.worker.report import ask_worker
-from provisioning.fleet.liveness import UNREACHABLE, SeenMachine, Sight
+from provisioning.fleet.liveness import UNREACHABLE, LivenessReport, ObservedMachine
 
 if TYPE_CHECKING:
     from appliance.base.settings import Settings
@@ -17,7 +17,7 @@ _SILENT = "The worker does not answer."
 class Watch(Protocol):
     """Source of the states of machines."""
 
-    def sight(self) -> Sight:
+    def latest(self) -> LivenessReport:
         """Return the last known states."""
         ...
 
@@ -31,21 +31,22 @@ class WorkerWatch:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._last = Sight()
+        self._last = LivenessReport()
 
-    def sight(self) -> Sight:
+    def latest(self) -> LivenessReport:
         """Return the worker's report; if it does not answer, all machines are unreachable.
 
         Before the first report nothing is known, so that an appliance that starts shows no problem.
         """
         report = ask_worker(self._settings)
         if report is not None:
-            self._last = Sight(report.machines, {**report.hosts, WORKER: ""})
+            self._last = LivenessReport(report.machines, {**report.hosts, WORKER: ""})
             return self._last
         last = self._last
         if not last.hosts:
             return last
         lost = (
-            SeenMachine(machine.machine_id, machine.kind, UNREACHABLE) for machine in last.machines
+            ObservedMachine(machine.machine_id, machine.kind, UNREACHABLE)
+            for machine in last.machines
         )
-        return Sight(tuple(lost), dict.fromkeys(last.hosts, _SILENT))
+        return LivenessReport(tuple(lost), dict.fromkeys(last.hosts, _SILENT))

@@ -84,14 +84,14 @@ class Finding:
         what: the requirement.
         state: ``pass``, ``fail`` or ``skip``.
         seconds: how long it took.
-        said: why it failed or was skipped.
+        message: why it failed or was skipped.
     """
 
     name: str
     what: str
     state: State
     seconds: float
-    said: str = ""
+    message: str = ""
 
 
 def find_phone(

@@ -40,7 +40,7 @@ _PATIENCE_IN_MEMORY_S = 1.0
 """Maximum wait on fake machines: nothing starts slowly there."""
 
 
-def own_steps(task: Task, seed: int) -> Sequence[OracleStep]:
+def reference_steps(task: Task, seed: int) -> Sequence[OracleStep]:
     """Return a task's own reference solution, in which parameters are already bound."""
     del seed
     return next(iter(task.solutions.values()))
@@ -49,10 +49,10 @@ def own_steps(task: Task, seed: int) -> Sequence[OracleStep]:
 def named_steps(name: str) -> StepsOf:
     """Return a function that returns a task's named reference solution, or else its first one."""
     if not name:
-        return own_steps
+        return reference_steps
 
     def steps_of(task: Task, seed: int) -> Sequence[OracleStep]:
-        return task.solutions.get(name) or own_steps(task, seed)
+        return task.solutions.get(name) or reference_steps(task, seed)
 
     return steps_of
 
@@ -66,7 +66,7 @@ class OracleDriver:
             solution, or another task's to check that it does not pass.
     """
 
-    steps_of: StepsOf = own_steps
+    steps_of: StepsOf = reference_steps
 
     def drive(self, episode: Episode, observation: Observation) -> None:
         """Play the steps and complete.

@@ -218,7 +218,7 @@ def _specify_model(options: AgentOptions) -> ModelSpec:
 
 def _model_driver(spec: ModelSpec, options: AgentOptions) -> Driver:
     from controller.agents.model.agent import ModelAgent, prompt_digest  # noqa: PLC0415
-    from controller.models.specification import read_settings, settings_of  # noqa: PLC0415
+    from controller.models.specification import read_settings, specified_settings  # noqa: PLC0415
 
     if spec.prompt_digest and spec.prompt_digest != prompt_digest():
         raise UsageError(
@@ -226,7 +226,7 @@ def _model_driver(spec: ModelSpec, options: AgentOptions) -> Driver:
             resolution="Start a new run, or resume it with the version of Mesocosm that started it.",
         )
     chosen = read_settings(**options.model_settings)
-    settings = settings_of(spec, chosen).require()
+    settings = specified_settings(spec, chosen).require()
     importlib.import_module("openai")  # takes seconds, which must not be charged to an agent
     return AgentDriver(
         lambda context: ModelAgent(context, settings),

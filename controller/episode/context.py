@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from controller.actions.session import SessionState
     from controller.episode.baselines import Baselines
     from controller.episode.end_state import EndStateKeeper
-    from controller.observation.observer import Shot
+    from controller.observation.observer import Screenshot
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import WaveRunner
     from provisioning.fleet.protocol import Environment, Fleet
@@ -50,7 +50,7 @@ class EventSink(Protocol):
         """
         ...
 
-    def keep(self, shots: dict[str, Shot]) -> dict[str, str]:
+    def keep(self, shots: dict[str, Screenshot]) -> dict[str, str]:
         """Store screenshots and return their digests by role."""
         ...
 
@@ -67,7 +67,7 @@ class NoLog:
     def append(self, type_: str, **fields: Any) -> None:  # noqa: ANN401 - see `EventSink`
         """Discard the event."""
 
-    def keep(self, shots: dict[str, Shot]) -> dict[str, str]:
+    def keep(self, shots: dict[str, Screenshot]) -> dict[str, str]:
         """Return the digests without storing anything."""
         return {role: shot.digest for role, shot in shots.items()}
 
@@ -76,7 +76,7 @@ class NoLog:
         return dict.fromkeys(trees, "")
 
 
-def no_metrics(name: Name, value: float = 1.0, **labels: str) -> None:
+def discard_metric(name: Name, value: float = 1.0, **labels: str) -> None:
     """Discard a metric."""
 
 
@@ -110,7 +110,7 @@ class RunContext:
     code: str = ""
     make_runners: MakeRunners = make_runners
     vocabulary: Vocabulary = field(default_factory=vocabulary)
-    record: Record = no_metrics
+    record: Record = discard_metric
     clock: Clock = SYSTEM_CLOCK
     rule: SettleRule = field(default_factory=SettleRule)
     with_trees: bool = False

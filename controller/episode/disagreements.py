@@ -58,7 +58,7 @@ class _Window(BaseModel):
 _WINDOWS = TypeAdapter(list[_Window])
 
 
-class Seen(Protocol):
+class ObservableMachine(Protocol):
     """The observed part of a `provisioning.protocols.Machine`."""
 
     @property
@@ -88,7 +88,7 @@ class Disagreement:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _ScreenState:
     """A machine at one moment: the guest's windows, bottom to top; the appliance's screenshot."""
 
     windows: tuple[_Window, ...]
@@ -103,15 +103,15 @@ class ScreenWatch:
         clock: waits before further comparisons.
     """
 
-    def __init__(self, machines: Mapping[str, Seen], clock: Clock) -> None:
+    def __init__(self, machines: Mapping[str, ObservableMachine], clock: Clock) -> None:
         self._clock = clock
         self._machines = dict(machines)
         self._seen_by = {
-            role: screen.seen_by
+            role: screen.captured_by
             for role, machine in machines.items()
             if isinstance(screen := machine.screen, OutsideScreen)
         }
-        self._before: dict[str, _Look] = {}
+        self._before: dict[str, _ScreenState] = {}
 
     def begin(self) -> None:
         """Record the machines' initial windows and screenshots."""
@@ -139,12 +139,12 @@ class ScreenWatch:
             if appearance
         }
 
-    def _look(self, role: str) -> _Look | None:
+    def _look(self, role: str) -> _ScreenState | None:
         machine = self._machines[role]
         try:
             rows = machine.link.call("windows", {}, timeout_s=_LINK_TIMEOUT_S)
             windows = _WINDOWS.validate_python(rows)
-            return _Look(tuple(windows), machine.screen.capture())
+            return _ScreenState(tuple(windows), machine.screen.capture())
         except (MesocosmError, ValidationError) as exc:
             _LOG.info("cannot compare the windows of %s with its screenshot: %s", role, exc)
             return None
@@ -184,7 +184,7 @@ def _host_of(url: object) -> str:
     return "" if is_local else host
 
 
-def _difference(before: _Look, now: _Look) -> tuple[str, str]:
+def _difference(before: _ScreenState, now: _ScreenState) -> tuple[str, str]:
     """Return the guest's report of the front window, and how the screenshot contradicts it, if so."""
     front = next((window for window in now.windows if window.active), None)
     if front is None or before.frame.shape != now.frame.shape:
@@ -219,7 +219,7 @@ def _is_blank(frame: Frame) -> bool:
     return bool((frame[::16, ::16] == frame[0, 0]).all() and (frame == frame[0, 0]).all())
 
 
-def _is_new(window: _Window, before: _Look) -> bool:
+def _is_new(window: _Window, before: _ScreenState) -> bool:
     """Return whether neither this window nor another one was there, ignoring the desktop's own."""
     height, width = before.frame.shape[:2]
     mask = np.zeros((height, width), bool)

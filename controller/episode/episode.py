@@ -102,7 +102,7 @@ class Episode:
         if isinstance(error, KeyboardInterrupt):
             self.cancel.cancel("Interrupted.")
         if error is not None and not isinstance(error, (Exception, KeyboardInterrupt)):
-            self._machines.give_back()  # the process exits: the trial stays unfinished for resume
+            self._machines.release()  # the process exits: the trial stays unfinished for resume
         elif self._conclusion is not None:
             self.close()
 
@@ -110,6 +110,12 @@ class Episode:
     def is_over(self) -> bool:
         """Whether the trial has ended; `close` returns its result."""
         return self._phase is _Phase.OVER
+
+    @property
+    def machine_ids(self) -> tuple[str, ...]:
+        """Ids of the machines that the trial leased; empty before it has any."""
+        machines = self._conclusion.machines if self._conclusion else ()
+        return tuple(machine.machine_id for machine in machines)
 
     def reset(self, task: Task, seed: int = 0) -> Observation:
         """Lease and prepare the machines and return the first observation.
@@ -252,7 +258,7 @@ class Episode:
             self._keep_end_state(self._result)
             return self._result
         finally:
-            self._machines.give_back()
+            self._machines.release()
 
     def agent_context(self) -> AgentContext:
         """Return everything that an agent is allowed to know.

@@ -19,7 +19,7 @@ from appliance.base.errors import (
 )
 from controller.episode.result import Ending, Reason
 from evaluators.graph.outcome import Cause
-from provisioning.protocols import EndCause, EndReporting, HindranceReporting
+from provisioning.protocols import EndCause, EndReporting, ObstructionReporting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,11 +75,13 @@ def diagnose(machine: Machine) -> MachineFault | None:
         if end is not None and end.cause is not EndCause.UNKNOWN:
             return MachineFault(end.cause is EndCause.GUEST, f"{name}: {end.detail}")
         machine.link.call("ping", timeout_s=_PING_TIMEOUT_S)
-        hindrance = machine.hindered_by() if isinstance(machine, HindranceReporting) else ""
+        obstruction = (
+            machine.find_obstruction() if isinstance(machine, ObstructionReporting) else ""
+        )
     except MesocosmError as exc:
         _LOG.info("%s does not answer: %s", name, exc)
         return MachineFault(is_by_agent=False, detail=f"{name}: {exc}")
-    return MachineFault(True, f"{name}: {hindrance}", has_ended=False) if hindrance else None
+    return MachineFault(True, f"{name}: {obstruction}", has_ended=False) if obstruction else None
 
 
 def is_prompt(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> bool:

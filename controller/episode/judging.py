@@ -9,7 +9,7 @@ from controller.episode.faults import MachineFault, diagnose, is_prompt
 from controller.episode.result import FAILED, INCONCLUSIVE, Ending, Reason
 from evaluators.graph.outcome import Cause, Verdict
 from evaluators.model.base import SESSION
-from provisioning.protocols import HindranceReporting
+from provisioning.protocols import ObstructionReporting
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -110,7 +110,7 @@ def _obstructions(
         role: MachineFault(True, f"{machine.info.machine_id}: {detail}", has_ended=False)
         for role, machine in live.machines.items()
         if role in roles - set(excused)
-        and isinstance(machine, HindranceReporting)
+        and isinstance(machine, ObstructionReporting)
         and is_prompt(machine)
     }
 

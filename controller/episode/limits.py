@@ -119,7 +119,7 @@ class Budget:
         self._repeated = self._repeated + 1 if is_same and not has_changed else 1
         self._last = action
 
-    def used_up(self) -> Ending | None:
+    def exhausted_limit(self) -> Ending | None:
         """Return the ending after the last evaluated action; None if another one is allowed."""
         if self._repeated >= self._limits.repetitions:
             return Ending(

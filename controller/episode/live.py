@@ -110,7 +110,9 @@ class LiveTrial:
             LinkError: a machine failed.
             StoreError: the log cannot be written.
         """
-        shots = self._observer.look({role: self._settled(role) for role in self.machines})
+        shots = self._observer.take_screenshots(
+            {role: self._settled(role) for role in self.machines}
+        )
         self._log.append("observation", step=0, screens=self._log.keep(shots))
         self.watch.begin()
         self.screens.begin()
@@ -209,7 +211,7 @@ class LiveTrial:
         before = {role: shot.frame for role, shot in self._observer.shots.items()}
         settled = {} if action.on is None else {action.on: self._settled(action.on)}
         seconds["settle"] = watch.lap()
-        shots = self._observer.look(settled)
+        shots = self._observer.take_screenshots(settled)
         screens = self._log.keep(shots)
         seconds["observe"] = watch.lap()
         ratio = self._context.rule.still_ratio
@@ -239,7 +241,7 @@ class LiveTrial:
             return Ending(Reason.FALSE_COMPLETION)
         if self.session.infeasible is not None:
             return Ending(Reason.DECLARED_INFEASIBLE, self.session.infeasible)
-        return self.budget.used_up()
+        return self.budget.exhausted_limit()
 
     def _check_ends(self) -> None:
         """Verify that no machine was reported as ended; a restarted one may answer again.

@@ -94,7 +94,7 @@ class TrialMachines:
                 return Ending(ending.reason, f"{message_of(exc)}\n{ending.detail}".strip())
         return ending
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """Release the machines; can be called repeatedly.
 
         Raises:

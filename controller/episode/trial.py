@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from appliance.base.errors import EpisodeStartError, StoreError
+from appliance.base.logging import log_context
 
 if TYPE_CHECKING:
     from controller.episode.episode import Episode
@@ -47,7 +48,9 @@ def run_trial(episode: Episode, task: Task, driver: Driver, *, seed: int = 0) ->
     """
     try:
         with episode:
-            _drive(episode, driver, episode.reset(task, seed))
+            observation = episode.reset(task, seed)
+            with log_context(machine=",".join(episode.machine_ids)):
+                _drive(episode, driver, observation)
     except (EpisodeStartError, KeyboardInterrupt):
         pass
     return episode.close()

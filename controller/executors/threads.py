@@ -31,24 +31,24 @@ def run_in_threads(act: Callable[[], None], count: int, cancel: CancelToken) -> 
     if count == 1:
         act()
         return
-    team = _Team(act, count, cancel)
+    threads = _ThreadGroup(act, count, cancel)
     is_interrupted = False
-    while not team.are_done.is_set():
+    while not threads.are_done.is_set():
         try:
-            team.start()
+            threads.start()
             # Not Thread.join: if interrupted in Python 3.11, it treats a running thread as ended.
-            team.are_done.wait()
+            threads.are_done.wait()
         except KeyboardInterrupt:
             # Further interrupts have no effect: machines must be released before the run ends.
             is_interrupted = True
             cancel.cancel("Interrupted.")
     if is_interrupted:
         raise KeyboardInterrupt
-    if team.failure is not None:
-        raise team.failure
+    if threads.failure is not None:
+        raise threads.failure
 
 
-class _Team:
+class _ThreadGroup:
     """Threads that call the same function."""
 
     def __init__(self, act: Callable[[], None], count: int, cancel: CancelToken) -> None:

@@ -43,7 +43,7 @@ MAX_TOKENS = 10**9
 """Limit per request and direction; larger counts are ignored as invalid."""
 
 
-class _Open(BaseModel):
+class _ExtensibleModel(BaseModel):
     """Keeps unknown fields, to send them back."""
 
     model_config = ConfigDict(extra="allow")
@@ -61,14 +61,14 @@ class Function(BaseModel):
     arguments: Annotated[str, BeforeValidator(_as_arguments)] = "{}"
 
 
-class ToolCall(_Open):
+class ToolCall(_ExtensibleModel):
     """One tool that the model calls."""
 
     id: Annotated[str, BeforeValidator(_as_id)] = ""
     function: Function
 
 
-class Message(_Open):
+class Message(_ExtensibleModel):
     """The model's text, tool calls or refusal."""
 
     content: Annotated[str | None, BeforeValidator(_as_text)] = None

@@ -102,7 +102,7 @@ class ModelProxy:
         """Return the reply to a request; failures become HTTP errors."""
         try:
             async with asyncio.timeout_at(deadline_s):
-                reply = await self._pass_on(request)
+                reply = await self._forward(request)
         except _RefusedError as exc:
             return _error(exc.status, exc.brief)
         except (TimeoutError, httpx2.TimeoutException):
@@ -116,7 +116,7 @@ class ModelProxy:
         headers = {name: reply.headers[name] for name in _KEPT_HEADERS if name in reply.headers}
         return StreamingResponse(self._content(reply, deadline_s), reply.status_code, headers)
 
-    async def _pass_on(self, request: Request) -> httpx2.Response:
+    async def _forward(self, request: Request) -> httpx2.Response:
         """Forward a request to the endpoint and return the reply once its headers have arrived.
 
         Raises:

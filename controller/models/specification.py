@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import UsageError
 from controller.models.settings import ModelSettings
-from controller.store.agent_spec import AskingSpec, ModelSpec, Sampling
+from controller.store.agent_spec import ModelClientSpec, ModelSpec, Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +54,7 @@ def specify_model(settings: ModelSettings, prompt_digest: str) -> ModelSpec:
     )
 
 
-def settings_of(spec: AskingSpec, chosen: ModelSettings) -> ModelSettings:
+def specified_settings(spec: ModelClientSpec, chosen: ModelSettings) -> ModelSettings:
     """Return the settings of a specified model.
 
     Args:
@@ -83,7 +83,7 @@ def settings_of(spec: AskingSpec, chosen: ModelSettings) -> ModelSettings:
     return chosen.model_copy(update=update)
 
 
-def settings_of_registered(spec: RegisteredSpec, chosen: ModelSettings) -> ModelSettings:
+def registered_settings(spec: RegisteredSpec, chosen: ModelSettings) -> ModelSettings:
     """Return the settings of a registered agent's model.
 
     Args:
@@ -110,7 +110,7 @@ def settings_of_registered(spec: RegisteredSpec, chosen: ModelSettings) -> Model
     return chosen.model_copy(update=update)
 
 
-def _values(spec: AskingSpec) -> Mapping[str, Any]:
+def _values(spec: ModelClientSpec) -> Mapping[str, Any]:
     """Return the values of a specification by the field names of `ModelSettings`."""
     return {
         "name": spec.model,

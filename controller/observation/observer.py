@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
+class Screenshot:
     """One screenshot.
 
     Attributes:
@@ -49,7 +49,7 @@ class Observation:
     """
 
     step: int
-    shots: Mapping[str, Shot]
+    shots: Mapping[str, Screenshot]
     feedback: str = ""
     trees: Mapping[str, Sequence[Element]] = field(default_factory=dict)
     progress: tuple[str, ...] = ()
@@ -82,9 +82,9 @@ class Observer:
     """
 
     machines: Mapping[str, Machine]
-    shots: dict[str, Shot] = field(default_factory=dict)
+    shots: dict[str, Screenshot] = field(default_factory=dict)
 
-    def look(self, known: Mapping[str, Frame] | None = None) -> dict[str, Shot]:
+    def take_screenshots(self, known: Mapping[str, Frame] | None = None) -> dict[str, Screenshot]:
         """Take a screenshot of every machine.
 
         Args:
@@ -99,7 +99,7 @@ class Observer:
         last = self.shots.get(role)
         if last is None or not np.array_equal(last.frame, frame):
             png = encode_png(frame)
-            self.shots[role] = Shot(frame, png, digest_bytes(png))
+            self.shots[role] = Screenshot(frame, png, digest_bytes(png))
 
 
 def encode_png(frame: Frame) -> bytes:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from appliance.base.clock import Clock
-    from controller.service.machine_desk import Hold
+    from controller.service.machine_service import Hold
 
 MAX_SCREENS = 32
 HOLD_S = 30.0
@@ -96,7 +96,7 @@ class LiveScreen:
                 if not await is_welcome():
                     return
             if self._hold and self._clock.monotonic_s() - self._acted_s > HOLD_S:
-                self._let_go()
+                self._release()
             try:
                 data = await asyncio.wait_for(self._reader.read(_CHUNK_BYTES), _POLL_S)
             except TimeoutError:
@@ -109,7 +109,7 @@ class LiveScreen:
 
     def close(self) -> None:
         """Release the machine and disconnect; idempotent."""
-        self._let_go()
+        self._release()
         self._writer.close()
 
     def _may_act(self) -> bool:
@@ -122,7 +122,7 @@ class LiveScreen:
             self._acted_s = self._clock.monotonic_s()
         return self._hold is not None
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         if self._hold is not None:
             self._hold.release()
             self._hold = None

@@ -68,7 +68,7 @@ def run_parts(parts: Mapping[str, Part], stop: threading.Event) -> None:
         raise failures[0]
 
 
-def lasting(part: Part, other: Part) -> tuple[Part, Part]:
+def stop_after(part: Part, other: Part) -> tuple[Part, Part]:
     """Return two parts of which the first ends only after the second has ended.
 
     Args:

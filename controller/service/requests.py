@@ -11,7 +11,7 @@ from appliance.base.errors import UnknownNameError, UsageError
 from controller.agents.registry import AgentOptions, make_driver, specify_agent
 from controller.planning import Plan, recipes_of
 from controller.selection import choose_tasks, with_limits
-from controller.store.agent_spec import AskingSpec, without_credentials
+from controller.store.agent_spec import ModelClientSpec, without_credentials
 from controller.store.spec import BudgetSpec, KeepPolicy, LimitsSpec, Order
 from controller.wiring import open_suite
 from evaluators.model.suite import list_suites
@@ -275,7 +275,7 @@ def _specify(request: RunRequest) -> AgentSpec:
     """
     agent = specify_agent(request.agent, agent_options(request))
     limits_money = request.budget.usd is not None or request.limits.usd is not None
-    if limits_money and isinstance(agent, AskingSpec) and not agent.has_prices:
+    if limits_money and isinstance(agent, ModelClientSpec) and not agent.has_prices:
         raise UsageError(
             "The run limits money, but the model has no prices.",
             resolution="Set MESOCOSM_MODEL_USD_PER_MTOK_PROMPT and "

@@ -75,7 +75,7 @@ class Sampling(Record):
     max_tokens: int | None = None
 
 
-class AskingSpec(Record):
+class ModelClientSpec(Record):
     """Common fields of built-in agents that query a model at an endpoint; each has its own kind.
 
     Attributes:
@@ -122,7 +122,7 @@ class AskingSpec(Record):
         return without_credentials(value)
 
 
-class ModelSpec(AskingSpec):
+class ModelSpec(ModelClientSpec):
     """The agent that lets a model choose actions by tool calls."""
 
     kind: Literal["model"] = "model"
@@ -205,7 +205,7 @@ def agent_name(agent: AgentSpec) -> str:
     match agent:
         case CustomSpec() | RegisteredSpec():
             return agent.name
-        case AskingSpec():
+        case ModelClientSpec():
             return f"{agent.kind}:{agent.model}"
         case PythonSpec():
             return agent.reference
@@ -217,7 +217,7 @@ def agent_name(agent: AgentSpec) -> str:
 
 def model_name(agent: AgentSpec) -> str:
     """Return the name of the model that an agent queries; empty if there is none or unknown."""
-    return agent.model if isinstance(agent, AskingSpec | RegisteredSpec) else ""
+    return agent.model if isinstance(agent, ModelClientSpec | RegisteredSpec) else ""
 
 
 def without_credentials(address: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from appliance.base.clock import Clock
-    from controller.observation.observer import Shot
+    from controller.observation.observer import Screenshot
     from provisioning.protocols import Element
 
 EVENTS = "events.jsonl"
@@ -77,7 +77,7 @@ class TrialLog:
         self._write_through((json.dumps(row, separators=(",", ":")) + "\n").encode())
         self._header = {}
 
-    def keep(self, shots: dict[str, Shot]) -> dict[str, str]:
+    def keep(self, shots: dict[str, Screenshot]) -> dict[str, str]:
         """Write new screenshots and return the digests of all by role.
 
         Raises:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import StoreError
+from appliance.base.logging import suppress_logged
 from controller.store.run_fleet import fleet_of
 from controller.store.spending import BUDGET_SPENT, open_budget
 from evaluators.graph.outcome import Verdict
@@ -79,7 +80,7 @@ def list_runs(store: Store) -> list[RunRow]:
     If the index cannot be used because another process holds its lock or the folder is not
     writable, all rows are read from the logs. A damaged index is moved aside and rebuilt.
     """
-    with contextlib.suppress(_DamagedIndexError):
+    with suppress_logged(_log, "read the index of runs", _DamagedIndexError):
         return _list(store)
     _move_aside(store)
     try:

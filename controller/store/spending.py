@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from appliance.base.errors import StoreError
 from appliance.base.files import write_atomic
-from controller.store.agent_spec import AskingSpec
+from controller.store.agent_spec import ModelClientSpec
 from controller.store.spec import BudgetSpec
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _lost(attempt: Attempt, agent: AgentSpec) -> Spending:
     prompt = sum(usage.get("prompt", 0) for usage in usages)
     completion = sum(usage.get("completion", 0) for usage in usages)
     usd = 0.0
-    if isinstance(agent, AskingSpec):
+    if isinstance(agent, ModelClientSpec):
         usd += prompt * (agent.usd_per_mtok_prompt or 0.0) * _PER_MTOK
         usd += completion * (agent.usd_per_mtok_completion or 0.0) * _PER_MTOK
     seconds = events[-1]["t"] - events[0]["t"] if events else 0.0

@@ -129,18 +129,20 @@ class Validator:
         """
         tried: list[list[Attempt]] = [[] for _ in rounds]
         LocalExecutor(self.parallel).run_each(self._parts(rounds, tried))
-        return self.so_far([attempt for ended in tried for attempt in ended])
+        return self.partial_validations([attempt for ended in tried for attempt in ended])
 
     def _parts(self, rounds: Sequence[Round], tried: list[list[Attempt]]) -> Iterator[Part]:
         """Yield the parts to run, without further attempts at tasks that proved to be wrong."""
         for planned, ended in zip(rounds, tried, strict=True):
-            so_far = self.so_far([attempt for attempts in tried for attempt in attempts])
+            so_far = self.partial_validations(
+                [attempt for attempts in tried for attempt in attempts]
+            )
             wrong = {row.task for row in so_far if row.is_wrong}
             names = {task: name for task, name in planned.names.items() if task not in wrong}
             if names:
                 yield self._part(replace(planned, names=names), ended)
 
-    def so_far(self, attempts: Sequence[Attempt]) -> list[Validation]:
+    def partial_validations(self, attempts: Sequence[Attempt]) -> list[Validation]:
         """Return the validations that attempts show, even if the validation was interrupted."""
         by_task: dict[str, list[Attempt]] = {}
         for attempt in attempts:
@@ -155,7 +157,7 @@ class Validator:
         for offset in range(1, min(FOREIGN, len(self.suite.tasks) - 1) + 1):
             others = {task.id: self._neighbour(task, offset) for task in tasks}
             names = {task: other.id for task, other in others.items()}
-            yield Round(Kind.FOREIGN, OracleDriver(_impatient_steps(others)), names)
+            yield Round(Kind.FOREIGN, OracleDriver(_steps_with_short_waits(others)), names)
 
     def _neighbour(self, task: Task, offset: int) -> Task:
         tasks = self.suite.tasks
@@ -240,7 +242,7 @@ def _has_desktop(task: Task) -> bool:
     return MachineKind.DESKTOP in task.roles.values()
 
 
-def _impatient_steps(others: dict[str, Task]) -> Callable[[Task, int], Sequence[OracleStep]]:
+def _steps_with_short_waits(others: dict[str, Task]) -> Callable[[Task, int], Sequence[OracleStep]]:
     """Return a function that returns another task's solution, with shortened waits.
 
     What a foreign solution waits for rarely occurs.

@@ -165,7 +165,7 @@ def _runs_script(pid: int, argv: Sequence[str], wanted: os.stat_result) -> bool:
             and os.path.samestat(wanted, (process / "cwd" / script).stat())
             and not _is_stopped(process)
             and (not keeps_script_open(name) or _has_open(process, wanted))
-            and not (keeps_script_open(name) and _is_led_astray(process, argv))
+            and not (keeps_script_open(name) and _may_run_other_code(process, argv))
         )
     except OSError:
         return False
@@ -217,7 +217,7 @@ def _is_frozen(process: Path) -> bool:
     return False
 
 
-def _is_led_astray(process: Path, argv: Sequence[str]) -> bool:
+def _may_run_other_code(process: Path, argv: Sequence[str]) -> bool:
     """Return whether a shell may run other code before or instead of its script."""
     variables = (process / "environ").read_bytes().split(b"\0")
     if argv[0].startswith("-") or any(variable.startswith(_ASTRAY) for variable in variables):

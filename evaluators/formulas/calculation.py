@@ -16,7 +16,7 @@ from evaluators.formulas.functions import (
     limited,
     number,
     text,
-    truth,
+    to_boolean,
 )
 from evaluators.formulas.parser import (
     Call,
@@ -260,7 +260,7 @@ class Calculator:
 
     def _call(self, node: Call, sheet: str, change: _Change | None) -> Argument:
         if node.name == "IF" and len(node.arguments) in {2, 3}:
-            is_met = truth(self._argument(node.arguments[0], sheet, change))
+            is_met = to_boolean(self._argument(node.arguments[0], sheet, change))
             branches = (*node.arguments[1:], Constant(value=False))
             return self._argument(branches[0 if is_met else 1], sheet, change)
         if node.name == "IFERROR" and len(node.arguments) == 2:  # noqa: PLR2004

@@ -81,7 +81,7 @@ def text(value: Argument) -> str:
     return value or ""
 
 
-def truth(value: Argument) -> bool:
+def to_boolean(value: Argument) -> bool:
     """Convert a scalar to a boolean, as ``IF`` does."""
     if isinstance(value, str) and value.upper() in {"TRUE", "FALSE"}:
         return value.upper() == "TRUE"
@@ -302,9 +302,9 @@ FUNCTIONS: dict[str, Callable[[Sequence[Argument]], Scalar]] = {
     "SQRT": lambda given: math.sqrt(number(given[0])),
     "POWER": lambda given: math.pow(number(given[0]), number(given[1])),
     "MOD": _divide_rest,
-    "AND": lambda given: all(truth(value) for value in _flat(given) if value is not None),
-    "OR": lambda given: any(truth(value) for value in _flat(given) if value is not None),
-    "NOT": lambda given: not truth(given[0]),
+    "AND": lambda given: all(to_boolean(value) for value in _flat(given) if value is not None),
+    "OR": lambda given: any(to_boolean(value) for value in _flat(given) if value is not None),
+    "NOT": lambda given: not to_boolean(given[0]),
     "UPPER": lambda given: text(given[0]).upper(),
     "LOWER": lambda given: text(given[0]).lower(),
     "TRIM": _squeezed,

@@ -67,7 +67,7 @@ class BoundUse:
             self.definition, self.use.id, self.values, where, content, escapes=self.keeps_escapes
         )
 
-    def misfits(self) -> list[SpecError]:
+    def value_errors(self) -> list[SpecError]:
         """Return an error for each value that cannot be used where the definition has it."""
         subtask = self.definition.subtask
         texts: list[tuple[Where, Any]] = [(("instruction",), subtask.instruction)]
@@ -181,7 +181,7 @@ class Binder:
         bound = BoundUse(
             use, definition, before, roles, values, outputs, keeps_escapes=self._is_bound_later
         )
-        self._errors += bound.misfits()
+        self._errors += bound.value_errors()
         return bound if len(self._errors) == mistakes else None
 
     def _inputs(self, number: int, subtask: Subtask) -> dict[str, JsonValue]:

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from evaluators.model.node import Node
 from evaluators.model.oracle import OracleStep
-from evaluators.model.spelling import Speller, placeholders_of_subtask
+from evaluators.model.spelling import NameChecker, placeholders_of_subtask
 from evaluators.model.task import Limits, SetupStep
 from provisioning.protocols import Kind
 
@@ -46,36 +46,36 @@ def check_entries(
         return []
     is_definition = "checks" in data
     has_placeholders = is_definition or bool(data.get("parameters"))
-    speller = Speller(source, roles, vocabulary, has_placeholders=has_placeholders)
-    _spell(speller, data, applications)
+    checker = NameChecker(source, roles, vocabulary, has_placeholders=has_placeholders)
+    _spell(checker, data, applications)
     if not is_definition:
-        return speller.errors
+        return checker.errors
     inputs = data.get("inputs", {})
     if isinstance(data.get("app"), str):
-        speller.known(("app",), "application", data["app"], applications)
+        checker.known(("app",), "application", data["app"], applications)
     known = inputs if isinstance(inputs, dict) else {}
-    return [*speller.errors, *placeholders_of_subtask(source, known, roles)[0]]
+    return [*checker.errors, *placeholders_of_subtask(source, known, roles)[0]]
 
 
-def _spell(speller: Speller, data: Mapping[str, object], applications: Collection[str]) -> None:
+def _spell(checker: NameChecker, data: Mapping[str, object], applications: Collection[str]) -> None:
     """Check the entries that are valid, or become valid without their invalid values."""
     for number, row in enumerate(_rows(data.get("setup"))):
         if step := _repaired(SetupStep, row):
-            speller.setup_step(number, step)
+            checker.setup_step(number, step)
     for key in _GRAPHS:
         rows = _rows(data.get(key))
         nodes = [_repaired(Node, row) for row in rows]
         for number, node in enumerate(nodes):
             if node:
-                speller.node((key, number), node, _ids(data, node.after), applications)
-        speller.require_unique(key, [_id(row) for row in rows])
+                checker.node((key, number), node, _ids(data, node.after), applications)
+        checker.require_unique(key, [_id(row) for row in rows])
     limits = _valid(Limits, data.get("limits", {}))
     for where, rows in _solutions(data):
         for number, row in enumerate(rows):
             if step := _repaired(OracleStep, row):
-                speller.step((*where, number), step)
+                checker.step((*where, number), step)
         if limits and "checks" not in data:
-            speller.length(
+            checker.length(
                 where, sum("do" in row for row in rows if isinstance(row, dict)), limits.steps
             )
 

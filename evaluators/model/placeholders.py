@@ -42,7 +42,7 @@ def substitute(
         KeyError: a placeholder has no value.
         TypeError: a value that is neither text nor a number is used inside a longer text.
     """
-    return _Filling(values, keeps_escapes).typed(value)
+    return _Substitution(values, keeps_escapes).typed(value)
 
 
 def substitute_entry(
@@ -53,7 +53,7 @@ def substitute_entry(
     Like `substitute` in arguments (``with``); everywhere else the result is always text. Arguments
     and errors are those of `substitute`.
     """
-    return _Filling(values, keeps_escapes).entry(value)
+    return _Substitution(values, keeps_escapes).entry(value)
 
 
 def placeholders(value: JsonValue, where: Where = ()) -> Iterator[tuple[str, Where]]:
@@ -70,7 +70,7 @@ def escaped(value: JsonValue) -> Iterator[str]:
             yield match[2]
 
 
-def lone_placeholder(text: object) -> str | None:
+def sole_placeholder(text: object) -> str | None:
     """Return the name of the placeholder if a text consists of one; None for anything else."""
     match = _PLACEHOLDER.fullmatch(text) if isinstance(text, str) else None
     return match[2] if match and match[1] == "$" else None
@@ -89,7 +89,7 @@ def _matches(value: JsonValue, where: Where) -> Iterator[tuple[re.Match[str], Wh
 
 
 @dataclass(frozen=True, slots=True)
-class _Filling:
+class _Substitution:
     """One substitution; see `substitute`."""
 
     values: Mapping[str, JsonValue]
@@ -100,7 +100,7 @@ class _Filling:
             return [self.typed(item) for item in value]
         if isinstance(value, dict):
             return {key: self.typed(item) for key, item in value.items()}
-        name = lone_placeholder(value)
+        name = sole_placeholder(value)
         if name is not None and not name.endswith(AS_TEXT):
             return self.values[name]
         return self.text(value)
@@ -136,7 +136,7 @@ class _Filling:
         value = self.values[name.removesuffix(AS_TEXT)]
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise TypeError(f"${{{name}}} is {value!r}, which cannot be used inside a text")
-        later = lone_placeholder(value) if self.keeps_escapes and name.endswith(AS_TEXT) else None
+        later = sole_placeholder(value) if self.keeps_escapes and name.endswith(AS_TEXT) else None
         if later is not None and not later.endswith(AS_TEXT):
             return f"${{{later}{AS_TEXT}}}"
         return str(value)

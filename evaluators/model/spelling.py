@@ -44,20 +44,20 @@ def check_task(
         SpecError: there are errors; the brief has file, line, what was expected and the nearest
             matches of the first, the details have all.
     """
-    speller = Speller(source, task.roles, vocabulary)
-    speller.setup(task.setup)
-    speller.nodes("graph", task.graph, applications)
-    speller.oracle(("oracle",), task.oracle, task.limits.steps)
+    checker = NameChecker(source, task.roles, vocabulary)
+    checker.setup(task.setup)
+    checker.nodes("graph", task.graph, applications)
+    checker.oracle(("oracle",), task.oracle, task.limits.steps)
     for key, solutions in (("oracles", task.oracles), ("must_fail", task.must_fail)):
         for name, steps in solutions.items():
-            speller.oracle((key, name), steps, task.limits.steps)
-    speller.add(_check_feasibility(source, task))
-    if not speller.errors:
+            checker.oracle((key, name), steps, task.limits.steps)
+    checker.add(_check_feasibility(source, task))
+    if not checker.errors:
         try:
             build_part_graph(task)
         except GraphError as exc:
-            speller.errors.append(source.error(("parts",), exc.brief, exc.details, exc.resolution))
-    speller.raise_errors()
+            checker.errors.append(source.error(("parts",), exc.brief, exc.details, exc.resolution))
+    checker.raise_errors()
 
 
 def _check_feasibility(source: Source, task: Task) -> SpecError | None:
@@ -87,17 +87,17 @@ def check_subtask(
     Arguments with placeholders are checked where a task uses the subtask. The parameters are those
     of `check_task`.
     """
-    speller = Speller(source, subtask.roles, vocabulary, has_placeholders=True)
-    speller.known(("app",), "application", subtask.app, applications)
+    checker = NameChecker(source, subtask.roles, vocabulary, has_placeholders=True)
+    checker.known(("app",), "application", subtask.app, applications)
     errors, used = placeholders_of_subtask(source, subtask.inputs, subtask.roles)
     if not errors:  # a misspelled placeholder may be the one that uses an input
         for name in [name for name in subtask.inputs if name not in used]:
             message = f"no placeholder uses the input {name!r}."
             errors.append(source.error(("inputs", name), message))
-    speller.setup(subtask.setup)
-    speller.nodes("checks", subtask.checks, applications)
-    speller.oracle(("oracle",), subtask.oracle, None)
-    return errors + speller.errors
+    checker.setup(subtask.setup)
+    checker.nodes("checks", subtask.checks, applications)
+    checker.oracle(("oracle",), subtask.oracle, None)
+    return errors + checker.errors
 
 
 def placeholders_of_subtask(
@@ -152,7 +152,7 @@ def _without_phantoms(faults: Sequence[Fault]) -> list[Fault]:
     ]
 
 
-class Speller:
+class NameChecker:
     """Checker of names; collects an error for each unknown one.
 
     Args:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from evaluators.model.placeholders import (
     ARGUMENTS,
     AS_TEXT,
-    lone_placeholder,
     placeholders,
+    sole_placeholder,
     substitute,
 )
 from evaluators.model.resources import INTEGER, NUMBER
@@ -86,12 +86,12 @@ def _arguments(tool: Tool, args: Entry, values: Mapping[str, JsonValue]) -> Entr
     if not numbers or any(name not in values for name, _ in placeholders(args)):
         return args
     filled: Any = substitute(args, values)
-    refused = tool.wanting_text(filled)
+    refused = tool.text_positions(filled)
     as_text: Entry = _copied(args)
     for where, name in numbers.items():
         if any(place[: len(where)] == where for place in refused):
             _put(filled, where, str(values[name]))
-            if not any(place[: len(where)] == where for place in tool.wanting_text(filled)):
+            if not any(place[: len(where)] == where for place in tool.text_positions(filled)):
                 _put(as_text, where, f"${{{name}{AS_TEXT}}}")
     return as_text
 
@@ -104,7 +104,7 @@ def _lone(value: JsonValue, where: Where = ()) -> Iterator[tuple[Where, str]]:
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _lone(item, (*where, key))
-    elif (name := lone_placeholder(value)) is not None:
+    elif (name := sole_placeholder(value)) is not None:
         yield where, name
 
 

@@ -64,7 +64,7 @@ def _draw_new(
     people: Sequence[JsonValue],
 ) -> Values:
     for attempt in range(_TRIES):
-        fields = _draw(parameter, _Dice(f"{seed}/{name}/{attempt}"))
+        fields = _draw(parameter, _SeededRandom(f"{seed}/{name}/{attempt}"))
         is_new = fields[""] not in taken
         if isinstance(parameter, Person):
             is_new = is_new and not {fields[".first"], fields[".last"]} & set(people)
@@ -74,7 +74,7 @@ def _draw_new(
     raise SpecError(f"The parameter {name!r} has no value left that differs from {others}.")
 
 
-class _Dice:
+class _SeededRandom:
     """Random source based on SHA-256, independent of the versions of Python and libraries."""
 
     def __init__(self, key: str) -> None:
@@ -90,19 +90,19 @@ class _Dice:
         return options[self.below(len(options))]
 
 
-def _draw(parameter: Parameter, dice: _Dice) -> Values:
+def _draw(parameter: Parameter, rng: _SeededRandom) -> Values:
     """Return the value under the empty name, and its fields under their names with a leading dot."""
     match parameter:
         case Choice():
-            return _option(dice.pick(parameter.options))
+            return _option(rng.pick(parameter.options))
         case Integer(min=low, max=high, step=step):
-            return {"": low + step * dice.below((high - low) // step + 1)}
+            return {"": low + step * rng.below((high - low) // step + 1)}
         case DateRange():
-            return _day(parameter, dice)
+            return _day(parameter, rng)
         case Person():
-            return _person(dice)
+            return _person(rng)
         case Text(words=count):
-            return {"": " ".join(dice.pick(WORDS) for _ in range(count))}
+            return {"": " ".join(rng.pick(WORDS) for _ in range(count))}
 
 
 def _option(option: JsonValue) -> Values:
@@ -111,13 +111,13 @@ def _option(option: JsonValue) -> Values:
     return {"": option, **{f".{key}": value for key, value in option.items()}}
 
 
-def _day(parameter: DateRange, dice: _Dice) -> Values:
+def _day(parameter: DateRange, rng: _SeededRandom) -> Values:
     first = dt.date.fromisoformat(parameter.min)
     last = dt.date.fromisoformat(parameter.max)
     days = [first + dt.timedelta(number) for number in range((last - first).days + 1)]
     if parameter.weekdays:
         days = [day for day in days if day.weekday() < _SATURDAY] or days
-    day = dice.pick(days)
+    day = rng.pick(days)
     long = f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
     return {
         "": day.isoformat(),
@@ -129,15 +129,15 @@ def _day(parameter: DateRange, dice: _Dice) -> Values:
     }
 
 
-def _person(dice: _Dice) -> Values:
-    first, last = dice.pick(FIRST_NAMES), dice.pick(LAST_NAMES)
+def _person(rng: _SeededRandom) -> Values:
+    first, last = rng.pick(FIRST_NAMES), rng.pick(LAST_NAMES)
     return {
         "": f"{first} {last}",
         ".name": f"{first} {last}",
         ".first": first,
         ".last": last,
         ".email": f"{first}.{last}@example.org".lower(),
-        ".phone": f"{_PREFIX} {dice.below(100):02d} {dice.below(100):02d}",
+        ".phone": f"{_PREFIX} {rng.below(100):02d} {rng.below(100):02d}",
     }
 
 

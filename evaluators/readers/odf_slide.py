@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evaluators.readers.odf_look import LENGTH, attribute, length_mm, share_of
-from evaluators.readers.pdf_graphics import IDENTITY, around, matrix_of, times
+from evaluators.readers.pdf_graphics import IDENTITY, bounding_box, matrix_of, times
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -71,7 +71,7 @@ def box_of(node: Any) -> tuple[float, float, float, float]:  # noqa: ANN401
     """Return the left and top edge, width and height, in mm, of a shape's axis-aligned bounding box."""
     x, y, width, height = (length_mm(attribute(node, key)) for key in ("x", "y", "width", "height"))
     corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
-    left, top, right, bottom = around(corners, _transform(attribute(node, "transform")))
+    left, top, right, bottom = bounding_box(corners, _transform(attribute(node, "transform")))
     return left, top, right - left, bottom - top
 
 

@@ -209,7 +209,7 @@ class _PageText:
         stream = ContentStream(None, self._page.pdf)
         stream.set_data(note.content.encode("latin-1", "replace"))
         resources = DictionaryObject({NameObject("/XObject"): forms})
-        self._follow(id(stream), stream, resources, GraphicsState(around=note.opacity))
+        self._follow(id(stream), stream, resources, GraphicsState(outer_opacity=note.opacity))
         if note.form is None:
             return self._count - len(stream.operations[_TEXT:]), lambda: note.text
         return self._count, lambda: self._page.extract_xform_text(forms[FORM])

@@ -67,7 +67,7 @@ class GraphicsState:
         is_plain: whether paint replaces what is below, in blend mode *Normal*.
         blends_well: whether paint is visible in the blend mode wherever it would be in *Normal*.
         is_masked: whether a soft mask applies within the group.
-        around: opacity of the group in all enclosing groups; 0 if one is invisible.
+        outer_opacity: opacity of the group in all enclosing groups; 0 if one is invisible.
         is_plain_around: whether all of these groups are painted in blend mode *Normal*.
         stretch: relative width of letters.
         clip: clipping box; nothing is painted outside.
@@ -79,7 +79,7 @@ class GraphicsState:
     fill: Paint = Paint()
     stroke: Paint = Paint()
     line_width: float = 1.0
-    around: float = 1.0
+    outer_opacity: float = 1.0
     is_plain_around: bool = True
     is_plain: bool = True
     blends_well: bool = True
@@ -94,7 +94,7 @@ class GraphicsState:
     def covers(self, paint: Paint) -> bool:
         """Return whether paint hides what is below."""
         is_plain = self.is_plain and self.is_plain_around and paint.has_ink
-        return is_plain and not self.is_masked and paint.alpha * self.around >= 1
+        return is_plain and not self.is_masked and paint.alpha * self.outer_opacity >= 1
 
     def is_seen(self, paint: Paint) -> bool:
         """Return whether paint is visible at all."""
@@ -108,7 +108,7 @@ class GraphicsState:
         alpha = self.fill.alpha
         return replace(
             self,
-            around=alpha * self.around if self._is_clear(alpha) else 0.0,
+            outer_opacity=alpha * self.outer_opacity if self._is_clear(alpha) else 0.0,
             is_plain_around=self.is_plain and self.is_plain_around,
             fill=replace(self.fill, alpha=1.0),
             stroke=replace(self.stroke, alpha=1.0),
@@ -118,7 +118,7 @@ class GraphicsState:
         )
 
     def _is_clear(self, alpha: float) -> bool:
-        return self.blends_well and not self.is_masked and not is_faint(alpha * self.around)
+        return self.blends_well and not self.is_masked and not is_faint(alpha * self.outer_opacity)
 
 
 def matrix_of(numbers: Sequence[float]) -> Matrix:
@@ -141,7 +141,7 @@ def times(first: Matrix, second: Matrix) -> Matrix:
     )  # fmt: skip
 
 
-def around(corners: Sequence[tuple[float, float]], matrix: Matrix) -> Box:
+def bounding_box(corners: Sequence[tuple[float, float]], matrix: Matrix) -> Box:
     """Return the bounding box of points transformed by a matrix."""
     a, b, c, d, e, f = matrix
     xs = [a * x + c * y + e for x, y in corners]

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evaluators.readers.pdf_graphics import IDENTITY, around, matrix_of
+from evaluators.readers.pdf_graphics import IDENTITY, bounding_box, matrix_of
 from evaluators.readers.visibility import SMALLEST_PT
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _shown(form: Any, box: Box) -> Note:  # noqa: ANN401
     left, bottom, right, top = _box(form["/BBox"])
     matrix = matrix_of([float(number) for number in form.get("/Matrix", IDENTITY)])
     corners = [(left, bottom), (right, bottom), (right, top), (left, top)]
-    inner = around(corners, matrix)
+    inner = bounding_box(corners, matrix)
     across = (box[2] - box[0]) / ((inner[2] - inner[0]) or 1.0)
     up = (box[3] - box[1]) / ((inner[3] - inner[1]) or 1.0)
     x, y = box[0] - inner[0] * across, box[1] - inner[1] * up

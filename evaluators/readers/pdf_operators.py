@@ -16,7 +16,7 @@ from evaluators.readers.pdf_graphics import (
     UNKNOWN,
     GraphicsState,
     Paint,
-    around,
+    bounding_box,
     colour_of,
     cut,
     holds,
@@ -148,7 +148,7 @@ class Run:
             corners = list(zip(numbers[::2], numbers[1::2], strict=False))
             self._is_plain_path = False
         if corners:
-            self._path.append(around(corners, self._state.matrix))
+            self._path.append(bounding_box(corners, self._state.matrix))
         turned = self._state.matrix[1] != 0 or self._state.matrix[2] != 0
         self._is_plain_path = self._is_plain_path and not turned
 
@@ -156,7 +156,12 @@ class Run:
         state = self._state
         path = tuple(self._path)
         ring = (path,) if self._is_plain_path else ()
-        if name in _FILLS and path and state.fill.alpha * state.around > 0 and state.fill.has_ink:
+        if (
+            name in _FILLS
+            and path
+            and state.fill.alpha * state.outer_opacity > 0
+            and state.fill.has_ink
+        ):
             is_plain = self._is_plain_path and state.covers(state.fill)
             boxes = path if is_plain else (union(path),)
             colour = state.fill.colour if is_plain else UNKNOWN
@@ -268,16 +273,16 @@ class Run:
             inner = replace(self._state, matrix=times(matrix, self._state.matrix))
             left, bottom, right, top = (float(edge) for edge in shown.get("/BBox", EVERYWHERE))
             corners = [(left, bottom), (right, bottom), (right, top), (left, top)]
-            inner = replace(inner, clip=cut(around(corners, inner.matrix), inner.clip))
+            inner = replace(inner, clip=cut(bounding_box(corners, inner.matrix), inner.clip))
             if "/Group" in shown:
                 inner = inner.in_group()
-            self._show(name, replace(inner, around=0.0) if is_off else inner)
+            self._show(name, replace(inner, outer_opacity=0.0) if is_off else inner)
         elif not is_off:
             self._picture(shown)
 
     def _picture(self, entries: Mapping[str, Any]) -> None:
         state = self._state
-        box = around([(0, 0), (1, 0), (1, 1), (0, 1)], state.matrix)
+        box = bounding_box([(0, 0), (1, 0), (1, 1), (0, 1)], state.matrix)
         is_upright = state.matrix[1] == 0 and state.matrix[2] == 0
         is_opaque = all(entries.get(key) in (None, False) for key in _SEE_THROUGH)
         covers = is_opaque and is_upright and state.covers(replace(state.fill, has_ink=True))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evaluators.comparing import Way, is_same, is_same_picture
+from evaluators.comparing import ComparisonMethod, is_same, is_same_picture
 from evaluators.decorators import evaluator
 from evaluators.session.answers import read_answer
 
@@ -171,7 +171,9 @@ Place = Annotated[
 
 
 @evaluator(on="session")
-def values_equal(view: CrossView, left: Place, right: Place, way: Way = "exact") -> bool:
+def values_equal(
+    view: CrossView, left: Place, right: Place, way: ComparisonMethod = "exact"
+) -> bool:
     """Return whether the value at one place equals the value at another, on any machines.
 
     If a place has several values (a contact's numbers), one of them must be equal. Empty values are
@@ -193,7 +195,9 @@ def values_equal(view: CrossView, left: Place, right: Place, way: Way = "exact")
 
 
 @evaluator(on="session")
-def value_among_lines(view: CrossView, value: Place, file: FileText, way: Way = "exact") -> bool:
+def value_among_lines(
+    view: CrossView, value: Place, file: FileText, way: ComparisonMethod = "exact"
+) -> bool:
     """Return whether a line of a text file equals the value at another place.
 
     Proves the state, not who made it.
@@ -256,5 +260,5 @@ def pictures_equal(view: CrossView, left_on: str, left: str, right_on: str, righ
     return first is not None and second is not None and is_same_picture(first, second)
 
 
-def _meet(left: Sequence[str], right: Sequence[str], way: Way) -> bool:
+def _meet(left: Sequence[str], right: Sequence[str], way: ComparisonMethod) -> bool:
     return any(is_same(text, other, way) for text in left for other in right)

@@ -50,7 +50,7 @@ _WEEKDAYS = (
 )
 
 
-def undress(text: str) -> str:
+def strip_markup(text: str) -> str:
     """Return an answer without the markup of one pair of ``**`` or backticks around the whole."""
     plain = text.strip().removesuffix(".")
     for mark in _MARKUP:
@@ -62,7 +62,7 @@ def undress(text: str) -> str:
 
 def is_one_of(answer: str, accepted: Iterable[str]) -> bool:
     """Return whether an answer equals an accepted one, apart from differences that do not count."""
-    readings = {normalize(text) for text in {answer, undress(answer)}}
+    readings = {normalize(text) for text in {answer, strip_markup(answer)}}
     return any(normalize(text) in readings for text in accepted)
 
 
@@ -98,7 +98,7 @@ def read_number(text: str, *, thousands: bool = False) -> Fraction | None:
         text: the number.
         thousands: whether commas may separate groups of three digits, as in ``1,234.5``.
     """
-    plain = fold(undress(text)).strip().replace(_MINUS, "-")
+    plain = fold(strip_markup(text)).strip().replace(_MINUS, "-")
     if "." in plain[:-1]:
         plain = plain.removesuffix(".")
     if thousands and (grouped := _GROUPED.fullmatch(plain)):
@@ -115,7 +115,7 @@ def read_date(text: str, *, day_first: bool | None = None) -> dt.date | None:
         text: the date.
         day_first: whether ``05/06/2026`` is the 5th of June; None if unknown.
     """
-    weekday, plain = _split_weekday(normalize(undress(text)))
+    weekday, plain = _split_weekday(normalize(strip_markup(text)))
     date = _read_day(plain.removeprefix("the "), day_first=day_first)
     return date if date is None or weekday in {None, date.weekday()} else None
 
@@ -191,13 +191,13 @@ def lists_items(text: str, expected: Sequence[str], *, in_order: bool) -> bool:
 
 
 def _unbracketed(text: str) -> str:
-    plain = undress(text.strip())
+    plain = strip_markup(text.strip())
     return plain[1:-1] if plain.startswith("[") and plain.endswith("]") else plain
 
 
 def _without_dress(part: str) -> str:
     bullet = _BULLET.match(part)
-    return undress(part[bullet.end() :] if bullet else part)
+    return strip_markup(part[bullet.end() :] if bullet else part)
 
 
 def _is_counted_up(parts: Sequence[str]) -> bool:
@@ -219,7 +219,7 @@ def _without_lead(last: str, *, has_head: bool) -> set[str]:
     """Return the last of several items without the conjunction before it; empty if there is none."""
     folded = _fold(last) if has_head else ""
     lead = _LEADING_AND.match(folded)
-    return {normalize(undress(folded[lead.end() :]))} if lead else set()
+    return {normalize(strip_markup(folded[lead.end() :]))} if lead else set()
 
 
 def _is_pair(text: str, items: Sequence[str]) -> bool:
@@ -231,4 +231,4 @@ def _is_pair(text: str, items: Sequence[str]) -> bool:
         return False
     joint = joints[inner[0]]
     sides = (folded[: joint.start()], folded[joint.end() :])
-    return [normalize(undress(side)) for side in sides] == list(items)
+    return [normalize(strip_markup(side)) for side in sides] == list(items)

@@ -22,7 +22,7 @@ _GSETTINGS = "/usr/bin/gsettings"
 
 
 @runtime_checkable
-class Declaring(Protocol):
+class InfeasibilityReporter(Protocol):
     """A session in which an agent can declare that the task cannot be done."""
 
     @property
@@ -67,7 +67,7 @@ class CrossView:
     def has_declared_infeasible(self) -> bool:
         """Return whether the agent declared that the task cannot be done."""
         session = self._session
-        return isinstance(session, Declaring) and session.infeasible is not None
+        return isinstance(session, InfeasibilityReporter) and session.infeasible is not None
 
     def machine(self, role: str) -> MachineView:
         """Return the view of a machine's files and screen.

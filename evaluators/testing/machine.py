@@ -6,6 +6,7 @@ import base64
 import contextlib
 import hashlib
 import json
+import logging
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from appliance.base.clock import FakeClock
+from appliance.base.logging import suppress_logged
 from evaluators.machine_view import MachineView
 from evaluators.readers.formats import KINDS, read_document
 from evaluators.testing.desktop import USER, DesktopFixture
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from evaluators.pictures import Pixels
     from evaluators.testing.case import StateMutation
+
+_log = logging.getLogger(__name__)
 
 TIMEOUT_S = 60.0
 """Time limit of an evaluator in a fixture."""
@@ -45,7 +49,8 @@ class InProcessReader:
         key = (kind, hashlib.sha256(data).hexdigest())
         if key not in self._documents:
             document = None
-            with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+            unreadable = suppress_logged(_log, "read a document", Exception)
+            with unreadable, contextlib.redirect_stdout(None):
                 document = read_document(kind, data)
                 json.dumps(asdict(document))
             self._documents[key] = document
@@ -71,7 +76,7 @@ class ScratchFiles:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def get_straight(self, path: str, max_bytes: int) -> bytes | None:
+    def get_no_follow(self, path: str, max_bytes: int) -> bytes | None:
         """Read a regular file; reject links like the probe."""
         data = b""
         while True:

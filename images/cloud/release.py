@@ -27,7 +27,7 @@ KEYS = (
 )
 _TIMEOUT_S = 60.0
 _CHUNK_BYTES = 1 << 20
-_CURE = "Try again. If the error persists, do not use this address (MESOCOSM_MIRROR_CLOUD)."
+_RESOLUTION = "Try again. If the error persists, do not use this address (MESOCOSM_MIRROR_CLOUD)."
 
 
 def fetch_cloud_image(
@@ -97,7 +97,7 @@ def check_signature(
         raise ImageBuildError(
             "The cloud image checksums are not signed by the vendor.",
             details=checked.stderr.decode(errors="replace").strip(),
-            resolution=_CURE,
+            resolution=_RESOLUTION,
         )
 
 
@@ -109,7 +109,7 @@ def find_sum(sums: str, name: str) -> str:
     """
     match = re.search(rf"^([0-9a-f]{{64}}) [ *]{re.escape(name)}$", sums, flags=re.MULTILINE)
     if not match:
-        raise ImageBuildError(f"The signed checksums do not list {name}.", resolution=_CURE)
+        raise ImageBuildError(f"The signed checksums do not list {name}.", resolution=_RESOLUTION)
     return match[1]
 
 
@@ -128,6 +128,6 @@ def _download(url: str, path: Path, wanted: str, report: Report) -> Path:
         raise ImageBuildError(
             f"{path.name} does not match the checksum that its vendor signed.",
             details=f"Its SHA-256 is {digest.hexdigest()}, expected {wanted}.",
-            resolution=_CURE,
+            resolution=_RESOLUTION,
         )
     return path

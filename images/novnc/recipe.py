@@ -28,7 +28,12 @@ MODULE = Path("core/rfb.js")
 
 _FOLDERS = ("core", "vendor")
 _TIMEOUT_S = 60.0
-_HURRY = ("--fetch-retries=0", "--fetch-timeout=10000", "--ignore-scripts", "--loglevel=error")
+_FAIL_FAST_OPTIONS = (
+    "--fetch-retries=0",
+    "--fetch-timeout=10000",
+    "--ignore-scripts",
+    "--loglevel=error",
+)
 
 
 class NovncRecipe:
@@ -82,7 +87,14 @@ def _from_npm(scratch: Path) -> tuple[Path, str]:
     """Fetch the pinned package from npm; return its folder and origin."""
     if find_tool("npm") is None:
         raise ImageBuildError("npm is not installed.")
-    argv = ["npm", "pack", f"{NAME}@{VERSION}", "--pack-destination", str(scratch), *_HURRY]
+    argv = [
+        "npm",
+        "pack",
+        f"{NAME}@{VERSION}",
+        "--pack-destination",
+        str(scratch),
+        *_FAIL_FAST_OPTIONS,
+    ]
     run(argv, timeout_s=_TIMEOUT_S, cwd=scratch).require()
     archive = next(scratch.glob("*.tgz"))
     require_integrity(archive, INTEGRITY)

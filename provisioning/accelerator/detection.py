@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 KVM_DEVICE = Path("/dev/kvm")
 QEMU = "qemu-system-x86_64"
 DEADLINE_S = 3.0
-SLOWER = 1.5
+MAX_SLOWDOWN_RATIO = 1.5
 """KVM is not used if it takes this many times longer than TCG; normally it takes less than half."""
 _TCG_DEADLINE_S = 20.0
 _TRIAL_MEMORY = "512m"
@@ -68,7 +68,7 @@ class Accelerator(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class GuestRun:
     """How a run of QEMU ended.
 
     Attributes:
@@ -82,7 +82,7 @@ class Ran:
     seconds: float = 0.0
 
 
-def find_accelerator(settings: Settings, *, anew: bool = False) -> Accelerator:
+def find_accelerator(settings: Settings, *, ignore_cache: bool = False) -> Accelerator:
     """Return the accelerator of this host.
 
     The result is cached in the state folder until the host reboots, or until ``/dev/kvm`` appears,
@@ -90,7 +90,7 @@ def find_accelerator(settings: Settings, *, anew: bool = False) -> Accelerator:
 
     Args:
         settings: may set the accelerator.
-        anew: whether to ignore the cached result and test again.
+        ignore_cache: whether to ignore the cached result and test again.
     """
     if settings.accelerator != "auto":
         return Accelerator(
@@ -100,7 +100,7 @@ def find_accelerator(settings: Settings, *, anew: bool = False) -> Accelerator:
         )
     path = settings.state_dir / "accelerator.json"
     key = _host_key()
-    if not anew and (cached := _read_cache(path, key)):
+    if not ignore_cache and (cached := _read_cache(path, key)):
         return cached
     accelerator = try_kvm(settings)
     if accelerator.state is not KvmState.UNTRIED:
@@ -126,7 +126,7 @@ def try_kvm(
         )
     try:
         ran = _run(settings, device, deadline_s, "kvm")
-        accelerator = judge(ran, deadline_s)
+        accelerator = accelerator_of(ran, deadline_s)
         if accelerator.state is not KvmState.WORKS:
             return accelerator
         # One slow run may be caused by the host's load, so the faster of two runs counts.
@@ -138,14 +138,14 @@ def try_kvm(
         return _fall_back(KvmState.UNTRIED, f"KVM could not be tested: {exc.brief}")
 
 
-def compare(kvm_s: float, tcg: Ran) -> Accelerator:
+def compare(kvm_s: float, tcg: GuestRun) -> Accelerator:
     """Return KVM if it is fast enough compared with software emulation, otherwise TCG.
 
     Args:
         kvm_s: duration of the boot sector under KVM.
         tcg: run of the same guest under software emulation.
     """
-    if tcg.exit_code == EXIT_CODE and kvm_s > SLOWER * tcg.seconds:
+    if tcg.exit_code == EXIT_CODE and kvm_s > MAX_SLOWDOWN_RATIO * tcg.seconds:
         return _fall_back(
             KvmState.SLOW,
             f"KVM runs guests, but takes {kvm_s:.1f} s for what software emulation does in "
@@ -154,13 +154,13 @@ def compare(kvm_s: float, tcg: Ran) -> Accelerator:
     return Accelerator(name="kvm", reason="A guest was booted under KVM.", state=KvmState.WORKS)
 
 
-def _run(settings: Settings, device: Path, deadline_s: float, accelerator: str) -> Ran:
+def _run(settings: Settings, device: Path, deadline_s: float, accelerator: str) -> GuestRun:
     if find_tool(QEMU):
         return run_on_host(deadline_s, accelerator)
     return run_in_container(settings, device, deadline_s, accelerator)
 
 
-def judge(ran: Ran, deadline_s: float) -> Accelerator:
+def accelerator_of(ran: GuestRun, deadline_s: float) -> Accelerator:
     """Return the accelerator that a run of the boot sector under KVM implies."""
     if ran.exit_code == EXIT_CODE:
         return Accelerator(name="kvm", reason="A guest was booted under KVM.", state=KvmState.WORKS)
@@ -189,7 +189,7 @@ def qemu_argv(disk: str, accelerator: str = "kvm") -> list[str]:
     ]
 
 
-def run_on_host(deadline_s: float, accelerator: str = "kvm") -> Ran:
+def run_on_host(deadline_s: float, accelerator: str = "kvm") -> GuestRun:
     """Run the boot sector with the host's QEMU.
 
     Raises:
@@ -202,14 +202,14 @@ def run_on_host(deadline_s: float, accelerator: str = "kvm") -> Ran:
         try:
             result = run(qemu_argv(disk.name, accelerator), timeout_s=deadline_s)
         except ToolTimeoutError:
-            return Ran(None, "", deadline_s)
+            return GuestRun(None, "", deadline_s)
         seconds = SYSTEM_CLOCK.monotonic_s() - start_s
-    return Ran(result.exit_code, result.stderr.decode(errors="replace"), seconds)
+    return GuestRun(result.exit_code, result.stderr.decode(errors="replace"), seconds)
 
 
 def run_in_container(
     settings: Settings, device: Path, deadline_s: float, accelerator: str = "kvm"
-) -> Ran:
+) -> GuestRun:
     """Run the boot sector with the QEMU of the hypervisor image, which must be built.
 
     Raises:
@@ -249,10 +249,10 @@ def run_in_container(
             try:
                 code = int(container.wait(timeout=deadline_s)["StatusCode"])
             except RequestException:
-                return Ran(None, "", deadline_s)
+                return GuestRun(None, "", deadline_s)
             seconds = SYSTEM_CLOCK.monotonic_s() - start_s
             output = container.logs(stdout=False, stderr=True).decode(errors="replace")
-            return Ran(code, output, seconds)
+            return GuestRun(code, output, seconds)
         finally:
             container.remove(force=True)
 

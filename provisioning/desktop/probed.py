@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from provisioning.desktop.hindrance import find_hindrance
+from provisioning.desktop.obstruction import find_obstruction
 from provisioning.links.commands import LinkCommands
 from provisioning.links.files_over_link import LinkFiles
 from provisioning.links.guest_io import LinkInput, LinkScreen, LinkTree
@@ -112,13 +112,13 @@ class ProbedDesktop(ABC):
         """
         return take_digest(self.link).summary()
 
-    def hindered_by(self) -> str:
-        """Return what its programs do to block evaluators; see `find_hindrance`.
+    def find_obstruction(self) -> str:
+        """Return what its programs do to block evaluators; see `find_obstruction`.
 
         Raises:
             LinkError: the probe does not answer.
         """
-        return find_hindrance(self.link, self.info.user)
+        return find_obstruction(self.link, self.info.user)
 
     def release(self) -> None:
         """Close the link, so that another process can use the machine, which keeps running."""

@@ -51,7 +51,7 @@ def read_destinations(entries: Iterable[str]) -> tuple[Destination, ...]:
     return tuple(_read(entry) for entry in entries)
 
 
-def split_place(place: str) -> tuple[str, int]:
+def split_host_port(place: str) -> tuple[str, int]:
     """Split ``host:port`` and return the host in canonical form.
 
     Raises:
@@ -103,7 +103,7 @@ def _read(entry: str) -> Destination:
 
 def _split(place: str, entry: str) -> tuple[str, int]:
     try:
-        return split_place(place)
+        return split_host_port(place)
     except ValueError as exc:
         raise SpecError(
             f"{entry!r} is not a destination.",

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import h11
 
 from appliance.base.clock import SYSTEM_CLOCK, Clock
-from provisioning.egress.policy import Destination, address_of, canonical_host, split_place
+from provisioning.egress.policy import Destination, address_of, canonical_host, split_host_port
 from provisioning.egress.relay import IdleTimer, end, relay, tunnel
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _target_of(request: h11.Request) -> _Target:
     """
     text = request.target.decode("ascii")
     if request.method == b"CONNECT":
-        return _Target(*split_place(text))
+        return _Target(*split_host_port(text))
     url = urlsplit(text)
     if url.scheme != "http" or not url.hostname or url.username is not None:
         raise ValueError(text)

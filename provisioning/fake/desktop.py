@@ -13,7 +13,7 @@ from provisioning.fake.canvas import draw
 from provisioning.fake.end_state import keep_fake
 from provisioning.fake.judge import Judge
 from provisioning.fake.machine import FakeFile, FakeMachine, FakeState
-from provisioning.fake.shell import HOME, obey, obey_line
+from provisioning.fake.shell import HOME, run_command, run_line
 from provisioning.protocols import (
     Bounds,
     Button,
@@ -335,7 +335,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
         return {}
 
     def _exec(self, argv: list[str]) -> Json:
-        out = self.obey(argv)
+        out = self.run_command(argv)
         code = 127 if out is None else 0
         text = base64.b64encode((out or "").encode()).decode()
         return {"exit_code": code, "stdout_b64": text, "stderr_b64": "", "truncated": False}
@@ -345,18 +345,18 @@ class FakeDesktop(FakeMachine[DesktopState]):
         self.state.lines.append(line)
         if self.state.apps and self.state.apps[-1] == "Terminal":
             try:
-                out = obey_line(self, line)
+                out = run_line(self, line)
             except ValueError:
                 out = None
             self.state.lines.append("command not found" if out is None else out)
 
-    def obey(self, argv: list[str]) -> str | None:
+    def run_command(self, argv: list[str]) -> str | None:
         """Run a command line; see `provisioning.fake.shell`.
 
         Returns:
             Its output, or None for an unknown command.
         """
-        return obey(self, argv)
+        return run_command(self, argv)
 
     def names(self) -> list[str]:
         """Return the paths of all files, and of the applications' desktop files."""

@@ -173,7 +173,7 @@ class FakeFleet:
             on_release()
             raise
 
-    def why_unkept(self, kind: Kind) -> str:
+    def unkeepable_reason(self, kind: Kind) -> str:
         """Return why machines of a kind cannot be kept, as set by a test; empty if they can."""
         return self.unkept.get(kind, "")
 

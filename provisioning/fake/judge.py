@@ -21,22 +21,22 @@ _MARK = "__mesocosm_mark__"
 _WITHOUT_EVALUATORS = {"evaluators", "evaluators.decorators", "evaluators.desktop"}
 
 
-class JudgedState(Protocol):
+class EvaluatedState(Protocol):
     """Files and folders of an in-memory desktop."""
 
     files: dict[str, FakeFile]
     folders: set[str]
 
 
-class JudgedDesktop(Protocol):
+class EvaluatedDesktop(Protocol):
     """The interface of an in-memory desktop that evaluators use."""
 
     @property
-    def state(self) -> JudgedState:
+    def state(self) -> EvaluatedState:
         """Return its files and folders."""
         ...
 
-    def obey(self, argv: list[str]) -> str | None:
+    def run_command(self, argv: list[str]) -> str | None:
         """Run a command line and return its output; None for an unknown command."""
         ...
 
@@ -56,10 +56,10 @@ class FakeGuest(Guest):
 
     Args:
         desktop: the machine.
-        root: folder to which `lay_out` wrote its files.
+        root: folder to which `write_tree` wrote its files.
     """
 
-    def __init__(self, desktop: JudgedDesktop, root: Path) -> None:
+    def __init__(self, desktop: EvaluatedDesktop, root: Path) -> None:
         self._desktop = desktop
         self._root = root
 
@@ -81,7 +81,7 @@ class FakeGuest(Guest):
 
     def run_as_user(self, argv: Sequence[str], timeout_s: float = 10.0) -> tuple[int, bytes, bytes]:
         """Run one of the commands that the desktop's terminal supports."""
-        out = self._desktop.obey([argv[0].rsplit("/", 1)[-1], *argv[1:]])
+        out = self._desktop.run_command([argv[0].rsplit("/", 1)[-1], *argv[1:]])
         return (127, b"", b"not found") if out is None else (0, out.encode(), b"")
 
     def processes(self) -> list[Process]:
@@ -98,7 +98,7 @@ class FakeGuest(Guest):
         return str(window["title"])
 
 
-def lay_out(desktop: JudgedDesktop, root: Path) -> None:
+def write_tree(desktop: EvaluatedDesktop, root: Path) -> None:
     """Write a desktop's files and folders into a folder."""
     for folder in ["/home/user", *desktop.state.folders]:
         (root / folder.lstrip("/")).mkdir(parents=True, exist_ok=True)
@@ -135,7 +135,7 @@ class Judge:
         self._bundles[digest] = evaluators
         return {"loaded": True}
 
-    def evaluate(self, desktop: JudgedDesktop, params: Mapping[str, Json]) -> Json:
+    def evaluate(self, desktop: EvaluatedDesktop, params: Mapping[str, Json]) -> Json:
         """Run one wave.
 
         Raises:
@@ -146,7 +146,7 @@ class Judge:
             raise GuestCallError(f"Unknown bundle {digest[:12]}.")
         calls = cast("list[dict[str, Any]]", params["calls"])
         with tempfile.TemporaryDirectory(prefix="mesocosm-fake-") as name:
-            lay_out(desktop, Path(name))
+            write_tree(desktop, Path(name))
             guest = FakeGuest(desktop, Path(name))
             return [_run(self._bundles[digest], guest, call) for call in calls]
 

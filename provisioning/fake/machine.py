@@ -75,11 +75,11 @@ class FakeMachine(ABC, Generic[S]):
         reset_s: reported duration of a rewind.
 
     Attributes:
-        tells_stillness: whether it reports that its screen is still; otherwise its screen is watched
+        reports_stillness: whether it reports that its screen is still; otherwise its screen is watched
             for a while after each action, like a real machine's.
     """
 
-    tells_stillness: ClassVar[bool] = False
+    reports_stillness: ClassVar[bool] = False
 
     def __init__(self, info: MachineInfo, state: S, clock: Clock, *, reset_s: float = 0.0) -> None:
         self._info = info
@@ -162,7 +162,7 @@ class FakeMachine(ABC, Generic[S]):
         """Return how it ended since its last start or rewind."""
         return self._end
 
-    def hindered_by(self) -> str:
+    def find_obstruction(self) -> str:
         """Return what blocks evaluators.
 
         Raises:
@@ -280,14 +280,14 @@ class FakeMachine(ABC, Generic[S]):
             case ["echo", *rest]:
                 output = f"{' '.join(rest)}\n"
             case _:
-                output = self.obey(command)
+                output = self.run_command(command)
         if output is None:
             message = f"{command[0]}: not found\n".encode()
             return CommandResult(tuple(command), 127, b"", message)
         return CommandResult(tuple(command), 0, output.encode(), b"")
 
     @abstractmethod
-    def obey(self, argv: list[str]) -> str | None:
+    def run_command(self, argv: list[str]) -> str | None:
         """Run a command line and return its output, or None for an unknown command."""
 
     @abstractmethod
@@ -330,7 +330,7 @@ class FakeMachine(ABC, Generic[S]):
 
     def is_still(self) -> bool | None:
         """Return True if it reports stillness, as actions complete before they return; else None."""
-        return True if self.tells_stillness else None
+        return True if self.reports_stillness else None
 
     @abstractmethod
     def size(self) -> tuple[int, int]:

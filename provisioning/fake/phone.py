@@ -242,7 +242,7 @@ class FakePhone(FakeMachine[PhoneState]):
             case _:
                 raise GuestCallError(f"Unknown operation {op!r}.")
 
-    def obey(self, argv: list[str]) -> str | None:  # noqa: PLR0911 - one case per command
+    def run_command(self, argv: list[str]) -> str | None:  # noqa: PLR0911 - one case per command
         """Run a command as Android's shell would."""
         match argv:
             case ["dumpsys", "activity", "activities"]:

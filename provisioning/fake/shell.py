@@ -44,7 +44,7 @@ class ShellDesktop(Protocol):
         ...
 
 
-def obey(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, PLR0911, PLR0912 - one case per command
+def run_command(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, PLR0911, PLR0912 - one case per command
     """Run a command line, in which ``>`` and ``&&`` are separate arguments.
 
     Returns:
@@ -55,7 +55,7 @@ def obey(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, P
         case []:
             return ""
         case ["/bin/sh", "-c", line]:
-            return obey_line(desktop, line)
+            return run_line(desktop, line)
         case ["echo" | "printf", *arguments, ">", path]:
             end = "\n" if argv[0] == "echo" else ""
             if _is_folder(state, absolute(path)):
@@ -111,7 +111,7 @@ def absolute(word: str) -> str:
     return word if word.startswith("/") else f"{HOME}/{word}"
 
 
-def obey_line(desktop: ShellDesktop, line: str) -> str | None:
+def run_line(desktop: ShellDesktop, line: str) -> str | None:
     """Run commands joined by ``&&``; return None if one of them is unknown or fails.
 
     Raises:
@@ -122,7 +122,7 @@ def obey_line(desktop: ShellDesktop, line: str) -> str | None:
         if word != "&&":
             command.append(word)
             continue
-        output = obey(desktop, command)
+        output = run_command(desktop, command)
         if output is None:
             return None
         printed, command = printed + output, []

@@ -16,11 +16,11 @@ from provisioning.fleet.sources import (
     FORK_FIRST,
     NO_FORK,
     REWIND_FIRST,
+    AcquiredMachine,
+    AcquisitionMethod,
     Failures,
-    Parts,
-    Source,
-    Taken,
-    Way,
+    FleetParts,
+    MachineSource,
     rewind_ready,
 )
 from provisioning.machine_state import MachineState
@@ -46,7 +46,7 @@ class Acquisition:
 
     def __init__(
         self,
-        parts: Parts,
+        parts: FleetParts,
         lease_id: str,
         *,
         may_fork: bool = True,
@@ -57,11 +57,11 @@ class Acquisition:
         self._cancel = cancel or CancelToken()
         self._host = HostWatch(parts.backends, parts.clock, parts.say)
         forks_first = parts.settings.desktop_reset == "fork"
-        ways = (FORK_FIRST if forks_first else REWIND_FIRST) if may_fork else NO_FORK
+        methods = (FORK_FIRST if forks_first else REWIND_FIRST) if may_fork else NO_FORK
         self._failures: dict[Kind, Failures] = {}
-        self._search = Search(parts, lease_id, ways, self._failures, self._cancel)
+        self._search = Search(parts, lease_id, methods, self._failures, self._cancel)
 
-    def take(self, kinds: Sequence[Kind]) -> list[Taken]:
+    def take(self, kinds: Sequence[Kind]) -> list[AcquiredMachine]:
         """Acquire machines, each claimed, at its snapshot and verified.
 
         A machine whose reset is not exact is discarded, counted, and replaced; one whose host
@@ -73,7 +73,7 @@ class Acquisition:
             CancelledError: the call was cancelled; no machine is held.
         """
         sources = self._search.find_all(kinds)
-        taken: list[Taken] = []
+        taken: list[AcquiredMachine] = []
         try:
             while sources:
                 self._cancel.check()
@@ -95,21 +95,21 @@ class Acquisition:
             raise
         return taken
 
-    def rewind(self, taken: Taken) -> Taken | None:
+    def rewind(self, taken: AcquiredMachine) -> AcquiredMachine | None:
         """Reset a leased machine to its snapshot; on failure, let go of it and return None."""
-        source = Source(taken.kind, Way.REWIND)
+        source = MachineSource(taken.kind, AcquisitionMethod.REWIND)
         return self._verify(taken.handle, source, rewind_ready, is_fork=False)
 
-    def undo(self, taken: Taken) -> None:
+    def undo(self, taken: AcquiredMachine) -> None:
         """Take back a machine at once: destroy a fork, make a saved machine available again."""
         if taken.is_fork:
             self._parts.inventory.discard(taken.handle.claim)
             return
-        self._parts.ledger.lend(taken.handle.folder.machine_id, "")
+        self._parts.ledger.set_holder(taken.handle.folder.machine_id, "")
         taken.handle.folder.mark(MachineState.READY)
         taken.handle.release()
 
-    def _use(self, source: Source) -> Taken | None:
+    def _use(self, source: MachineSource) -> AcquiredMachine | None:
         """Acquire the machine of a source; return None if it failed."""
         parts = self._parts
         try:
@@ -118,7 +118,7 @@ class Acquisition:
             self._search.give_up(source)
             raise
         except MesocosmError as exc:
-            if self._is_hosts_fault(source, exc):
+            if self._is_host_failure(source, exc):
                 self._search.give_up(source)
                 return None
             self._failures[source.kind].note(source, str(exc))
@@ -134,7 +134,9 @@ class Acquisition:
             self._failures[source.kind].note(source, "There is no template to fork from.")
             return None
         backend = parts.backends[source.kind]
-        if source.way in {Way.WAKE, Way.FORK} and isinstance(backend, ForkingBackend):
+        if source.method in {AcquisitionMethod.WAKE, AcquisitionMethod.FORK} and isinstance(
+            backend, ForkingBackend
+        ):
 
             def wake(machine: HostMachine) -> ResetReport:
                 machine.power.start()
@@ -143,8 +145,11 @@ class Acquisition:
             return self._verify(handle, source, wake, is_fork=True)
         return self._verify(handle, source, rewind_ready, is_fork=False)
 
-    def _is_hosts_fault(
-        self, source: Source, error: MesocosmError, handle: MachineHandle[HostMachine] | None = None
+    def _is_host_failure(
+        self,
+        source: MachineSource,
+        error: MesocosmError,
+        handle: MachineHandle[HostMachine] | None = None,
     ) -> bool:
         """Return whether the host caused a failure; if it stays silent, release what is held.
 
@@ -157,22 +162,22 @@ class Acquisition:
             if handle is None:
                 self._search.give_up(source)
             else:
-                self._leave(handle)
+                self._abandon(handle)
             raise
 
-    def _leave(self, handle: MachineHandle[HostMachine]) -> None:
+    def _abandon(self, handle: MachineHandle[HostMachine]) -> None:
         """Release a machine whose state is unknown; a half-woken fork is removed later."""
         record = handle.folder.read()
         if record is not None and record.state is MachineState.LEASED and not record.is_fork:
             handle.folder.mark(MachineState.READY)
-        self._parts.ledger.lend(handle.folder.machine_id, "")
+        self._parts.ledger.set_holder(handle.folder.machine_id, "")
         handle.release()
 
-    def _open(self, source: Source) -> MachineHandle[HostMachine] | None:
+    def _open(self, source: MachineSource) -> MachineHandle[HostMachine] | None:
         parts = self._parts
-        if source.way is Way.FORK and source.reservation is not None:
+        if source.method is AcquisitionMethod.FORK and source.reservation is not None:
             return parts.pool.start(source.kind, source.reservation, cancel=self._cancel)
-        if source.way is Way.MAKE:
+        if source.method is AcquisitionMethod.MAKE:
             parts.say(f"making a {source.kind.value}: one-time boot")
             handle = parts.backends[source.kind].make(parts.say, cancel=self._cancel)
         elif source.claimed is not None:
@@ -186,26 +191,26 @@ class Acquisition:
     def _verify(
         self,
         handle: MachineHandle[HostMachine],
-        source: Source,
+        source: MachineSource,
         reset: Callable[[HostMachine], ResetReport],
         *,
         is_fork: bool,
-    ) -> Taken | None:
+    ) -> AcquiredMachine | None:
         """Start and reset a machine; if that fails, remove it, count it and return None.
 
         If its host failed, the machine is released and stays.
         """
         parts, machine_id, kind = self._parts, handle.folder.machine_id, source.kind.value
-        parts.ledger.lend(machine_id, self._lease_id)
+        parts.ledger.set_holder(machine_id, self._lease_id)
         try:
             with log_context(machine=machine_id):
-                _log.debug("%s", source.way.value)
+                _log.debug("%s", source.method.value)
                 report = reset(handle.machine)
                 lease, seconds, path = self._lease_id, report.seconds, report.path
                 _log.info("leased to %s: verified in %.3f s by %s", lease, seconds, path)
         except MesocosmError as exc:
-            if self._is_hosts_fault(source, exc, handle):
-                self._leave(handle)
+            if self._is_host_failure(source, exc, handle):
+                self._abandon(handle)
                 return None
             path = "fork" if is_fork else "rewind"
             record("resets_total", kind=kind, path=path, result=exc.code)
@@ -220,4 +225,4 @@ class Acquisition:
         record("resets_total", kind=kind, path=report.path, result="ok")
         record("rewind_seconds", report.seconds, kind=kind, path=report.path)
         handle.folder.mark(MachineState.LEASED)
-        return Taken(source.kind, handle, report, is_fork)
+        return AcquiredMachine(source.kind, handle, report, is_fork)

@@ -84,7 +84,7 @@ class ForkingBackend(Protocol):
         """Return whether there is a template to start forks from."""
         ...
 
-    def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+    def ensure_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
         """Create the template if it is missing; if that fails, there are just no forks.
 
         Args:
@@ -93,7 +93,7 @@ class ForkingBackend(Protocol):
         """
         ...
 
-    def stand_by(
+    def start_standby(
         self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
     ) -> MachineHandle[HostMachine] | None:
         """Prepare a standby fork, ready to be woken; return None if there is no template.
@@ -129,11 +129,11 @@ class ForkingBackend(Protocol):
 class Pausable(Protocol):
     """A machine that can be paused, so that it uses no CPU while idle."""
 
-    def rest(self) -> None:
+    def pause(self) -> None:
         """Pause the machine; the next start resumes it."""
         ...
 
-    def return_to(self, snapshot: str) -> ResetReport:
+    def reset_to(self, snapshot: str) -> ResetReport:
         """Reset a running, paused or stopped machine to a snapshot, and verify it.
 
         Raises:
@@ -146,6 +146,6 @@ class Pausable(Protocol):
 class SelectiveBackend(Protocol):
     """A backend that combines several backends, one of which is chosen."""
 
-    def lends(self, record: MachineRecord) -> bool:
+    def is_leasable(self, record: MachineRecord) -> bool:
         """Return whether a machine is of the chosen backend; others stay but are not leased."""
         ...

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from appliance.base.errors import SnapshotError, UnsupportedError
 from provisioning.end_state import EndStateBackend, read_kept
-from provisioning.fleet.sources import Taken
+from provisioning.fleet.sources import AcquiredMachine
 from provisioning.protocols import ResetReport
 
 if TYPE_CHECKING:
@@ -14,18 +14,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from provisioning.fleet.backend import Backend
-    from provisioning.fleet.sources import Parts
+    from provisioning.fleet.sources import FleetParts
     from provisioning.protocols import Kind
 
 
-def why_unkept(backend: Backend | None, kind: Kind) -> str:
+def unkeepable_reason(backend: Backend | None, kind: Kind) -> str:
     """Return why machines of a kind cannot be kept, in one sentence; empty if they can."""
     if backend is None or not isinstance(backend, EndStateBackend):
         return f"machines of the kind {kind.value} cannot be saved here"
-    return backend.why_unkept()
+    return backend.unkeepable_reason()
 
 
-def start_kept(parts: Parts, lease_id: str, folders: Mapping[str, Path]) -> dict[str, Taken]:
+def start_kept(
+    parts: FleetParts, lease_id: str, folders: Mapping[str, Path]
+) -> dict[str, AcquiredMachine]:
     """Start a copy of each kept machine in its kept state.
 
     Args:
@@ -36,7 +38,7 @@ def start_kept(parts: Parts, lease_id: str, folders: Mapping[str, Path]) -> dict
     Raises:
         MachineError: a copy cannot be started or has no memory; no copy is left running.
     """
-    taken: dict[str, Taken] = {}
+    taken: dict[str, AcquiredMachine] = {}
     try:
         for role, folder in folders.items():
             taken[role] = _start(parts, lease_id, folder)
@@ -47,7 +49,7 @@ def start_kept(parts: Parts, lease_id: str, folders: Mapping[str, Path]) -> dict
     return taken
 
 
-def _start(parts: Parts, lease_id: str, folder: Path) -> Taken:
+def _start(parts: FleetParts, lease_id: str, folder: Path) -> AcquiredMachine:
     record = read_kept(folder)
     if record is None:
         raise SnapshotError(
@@ -68,6 +70,6 @@ def _start(parts: Parts, lease_id: str, folder: Path) -> Taken:
         parts.ledger.cancel(numbers)
         raise
     parts.ledger.bind(numbers[0], handle.folder.machine_id)
-    parts.ledger.lend(handle.folder.machine_id, lease_id)
+    parts.ledger.set_holder(handle.folder.machine_id, lease_id)
     seconds = parts.clock.monotonic_s() - start_s
-    return Taken(record.kind, handle, ResetReport("kept", seconds), is_fork=True)
+    return AcquiredMachine(record.kind, handle, ResetReport("kept", seconds), is_fork=True)

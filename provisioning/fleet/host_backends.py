@@ -75,12 +75,12 @@ class BackendSwitch:
         """Make a desktop with the chosen backend; raises what the backend raises."""
         return self._backend(self._chosen).make(say, cancel=cancel)
 
-    def lends(self, record: MachineRecord) -> bool:
+    def is_leasable(self, record: MachineRecord) -> bool:
         """Return whether a machine is of the chosen backend and the chosen distribution."""
         if _RECORDED.get(record.backend) != self._chosen:
             return False
         backend: object = self._backends.get(self._chosen)
-        return not isinstance(backend, SelectiveBackend) or backend.lends(record)
+        return not isinstance(backend, SelectiveBackend) or backend.is_leasable(record)
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
         """Return the object for a desktop of any backend.
@@ -109,11 +109,11 @@ class BackendSwitch:
         """Check that the chosen backend's host answers; raises what the backend raises."""
         self._backend(self._chosen).require_host()
 
-    def why_unkept(self) -> str:
+    def unkeepable_reason(self) -> str:
         """Return why desktops of the chosen backend cannot be kept; empty if they can."""
         backend = self._backend(self._chosen)
         if isinstance(backend, EndStateBackend):
-            return backend.why_unkept()
+            return backend.unkeepable_reason()
         return f"desktops of the backend {self._chosen!r} cannot be saved"
 
     def start_kept(self, folder: Path, record: MachineRecord) -> MachineHandle[HostMachine]:
@@ -142,19 +142,19 @@ class ForkingSwitch(BackendSwitch):
         """Return the memory that is reserved for a fork, MiB."""
         return self._forker().fork_mib
 
-    def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+    def ensure_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
         """Create the chosen backend's template if it is missing."""
-        self._forker().have_template(machine, say)
+        self._forker().ensure_template(machine, say)
 
     def has_template(self) -> bool:
         """Return whether the chosen backend has a template to start forks from."""
         return self._forker().has_template()
 
-    def stand_by(
+    def start_standby(
         self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
     ) -> MachineHandle[HostMachine] | None:
         """Prepare a standby fork with the chosen backend."""
-        return self._forker().stand_by(is_rehearsed=is_rehearsed, cancel=cancel)
+        return self._forker().start_standby(is_rehearsed=is_rehearsed, cancel=cancel)
 
     def is_up(self, machine_id: str) -> bool:
         """Return whether a fork of the chosen backend is up."""

@@ -19,7 +19,7 @@ HOST_TIMEOUT_S = 30.0
 """How long to wait for a silent hypervisor or Docker engine; both restart within seconds."""
 
 _EVERY_S = 0.5
-_MOST_FAULTS = 3
+_MAX_FAULTS = 3
 
 _log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class HostWatch:
         _log.warning("failure of the host, not of a %s: %s", kind.value, silent or error)
         if silent is not None:
             self._wait(kind, silent)
-        elif self._faults >= _MOST_FAULTS:
+        elif self._faults >= _MAX_FAULTS:
             raise error
         return True
 
@@ -78,5 +78,5 @@ class HostWatch:
             every_s=_EVERY_S,
             clock=self._clock,
         )
-        if not is_back or self._faults >= _MOST_FAULTS:
+        if not is_back or self._faults >= _MAX_FAULTS:
             raise silent

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError
+from appliance.base.logging import suppress_logged
 from provisioning.fleet.backend import ForkingBackend, SelectiveBackend
 from provisioning.fleet.handle import MachineHandle
 from provisioning.machine_folder import find_folder, iter_folders
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from provisioning.fleet.ledger import Ledger
     from provisioning.machine_folder import MachineClaim, MachineFolder, MachineRecord
     from provisioning.protocols import Kind
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class Inventory:
             for record in self.records()
         )
 
-    def is_lent(self, kind: Kind) -> bool:
+    def are_all_leased(self, kind: Kind) -> bool:
         """Return whether there are saved machines of a kind and all of them are in use."""
         mine = [
             folder
@@ -88,7 +91,7 @@ class Inventory:
         ]
         return bool(mine) and all(folder.is_claimed() for folder in mine)
 
-    def reusable(self, kind: Kind) -> Iterator[Claimed]:
+    def claim_reusable(self, kind: Kind) -> Iterator[Claimed]:
         """Claim the unused saved machines of a kind, one after the other.
 
         Unusable machines are removed on the way. The caller must release each claim.
@@ -102,7 +105,7 @@ class Inventory:
             else:
                 yield claimed
 
-    def standing_by(self, kind: Kind) -> Iterator[Claimed]:
+    def claim_standby(self, kind: Kind) -> Iterator[Claimed]:
         """Claim the standby forks of a kind, one after the other.
 
         Forks whose process has ended are removed on the way. The caller must release each claim.
@@ -134,9 +137,11 @@ class Inventory:
     def destroy(self, folder: MachineFolder) -> None:
         """Remove a machine in any state, even if it is in use."""
         record = folder.read()
+        state = record.state.value if record else "without a record"
+        _log.info("removing %s, which is %s", folder.machine_id, state)
         backend = self._backends.get(record.kind) if record else None
         if backend is not None and record is not None:
-            with contextlib.suppress(MesocosmError):
+            with suppress_logged(_log, f"delete {folder.machine_id}", MesocosmError):
                 backend.attach(folder, record).delete()
         for other in self._backends.values():
             other.remove_by_id(folder.machine_id)
@@ -161,13 +166,14 @@ class Inventory:
         backend = self._backends.get(record.kind)
         if backend is None:
             return False
-        return not isinstance(backend, SelectiveBackend) or backend.lends(record)
+        return not isinstance(backend, SelectiveBackend) or backend.is_leasable(record)
 
     def is_up(self, record: MachineRecord) -> bool:
         """Return whether a fork's process exists; True if its host does not answer."""
         backend = self._backends.get(record.kind)
         if backend is not None and isinstance(backend, ForkingBackend):
-            with contextlib.suppress(MesocosmError):
+            doing = f"ask whether {record.machine_id} runs"
+            with suppress_logged(_log, doing, MesocosmError):
                 return backend.is_up(record.machine_id)
         return True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,22 +17,26 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.files import FileLock
     from provisioning.fleet.ledger import Ledger
-    from provisioning.fleet.sources import Taken
+    from provisioning.fleet.sources import AcquiredMachine
     from provisioning.protocols import Kind
 
+_log = logging.getLogger(__name__)
 
-class Keeper(Protocol):
+
+class LeaseOperations(Protocol):
     """The operations of a fleet that a lease uses."""
 
-    def give_back(self, taken: Mapping[str, Taken]) -> None:
+    def return_machines(self, taken: Mapping[str, AcquiredMachine]) -> None:
         """Take back used machines; returns before forks have ended."""
         ...
 
-    def take_anew(self, lease_id: str, taken: Mapping[str, Taken]) -> dict[str, Taken]:
+    def reset_machines(
+        self, lease_id: str, taken: Mapping[str, AcquiredMachine]
+    ) -> dict[str, AcquiredMachine]:
         """Reset a lease's machines to their snapshot, or replace them."""
         ...
 
-    def expire(self, lease_id: str, taken: Mapping[str, Taken]) -> None:
+    def expire(self, lease_id: str, taken: Mapping[str, AcquiredMachine]) -> None:
         """Destroy the machines of an expired lease."""
         ...
 
@@ -52,7 +57,7 @@ class LocalLease:
         ttl_s: its duration if it is not renewed.
         taken: its machines, by role.
         lock: held as long as the holder lives.
-        keeper: takes machines back.
+        operations: takes machines back.
         ledger: ledger that contains the lease.
         clock: measures its time.
     """
@@ -60,11 +65,11 @@ class LocalLease:
     def __init__(
         self,
         lease_id: str,
-        taken: dict[str, Taken],
+        taken: dict[str, AcquiredMachine],
         lock: FileLock,
         *,
         ttl_s: float,
-        keeper: Keeper,
+        operations: LeaseOperations,
         ledger: Ledger,
         clock: Clock,
     ) -> None:
@@ -72,7 +77,7 @@ class LocalLease:
         self._taken = taken
         self._lock = lock
         self._ttl_s = ttl_s
-        self._keeper = keeper
+        self._operations = operations
         self._ledger = ledger
         self._clock = clock
         self._changing = threading.RLock()
@@ -128,11 +133,12 @@ class LocalLease:
             LeaseExpiredError: the lease has ended.
             MachineError: no machine of a kind is available; the lease has ended.
         """
+        _log.debug("resetting the machines of the lease %s", self.lease_id)
         with self._changing:
             self._require_alive()
             taken, self._taken = self._taken, {}
             try:
-                self._taken = self._keeper.take_anew(self.lease_id, taken)
+                self._taken = self._operations.reset_machines(self.lease_id, taken)
             except BaseException:
                 self.release()
                 raise
@@ -140,6 +146,7 @@ class LocalLease:
 
     def release(self) -> None:
         """Release the machines; may be called more than once. Forks end in the background."""
+        _log.debug("releasing the lease %s", self.lease_id)
         with self._changing:
             if self._timer is not None:
                 self._timer.cancel()
@@ -149,12 +156,12 @@ class LocalLease:
             is_ours = self._ledger.remove_lease(self.lease_id)
             taken, self._taken = self._taken, {}
             if is_ours:
-                self._keeper.give_back(taken)
+                self._operations.return_machines(taken)
             elif taken:
                 self._is_expired = True
-                self._keeper.expire(self.lease_id, taken)
-            self._outgrown = self._keeper.end_reason(self.lease_id)
-            self._keeper.forget(self.lease_id)
+                self._operations.expire(self.lease_id, taken)
+            self._outgrown = self._operations.end_reason(self.lease_id)
+            self._operations.forget(self.lease_id)
             self._lock.path.unlink(missing_ok=True)
             self._lock.release()
 
@@ -190,6 +197,7 @@ class LocalLease:
         self._timer.start()
 
     def _expire(self) -> None:
+        _log.info("the lease %s expired", self.lease_id)
         with self._changing:
             if self._is_released:
                 return
@@ -199,14 +207,14 @@ class LocalLease:
                 return
             self._is_expired = True
             taken, self._taken = self._taken, {}
-            self._keeper.expire(self.lease_id, taken)
+            self._operations.expire(self.lease_id, taken)
 
     def _require_alive(self) -> None:
         if self._is_expired:
             raise self._expired()
         if self._is_released:
             raise LeaseExpiredError(f"The lease {self.lease_id} was released.")
-        if reason := self._keeper.end_reason(self.lease_id):
+        if reason := self._operations.end_reason(self.lease_id):
             raise _outgrown(reason)
 
     def _expired(self) -> LeaseExpiredError:

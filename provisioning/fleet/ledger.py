@@ -194,7 +194,7 @@ class Ledger:
             db.execute("DELETE FROM machines WHERE machine_id = ?", (machine_id,))
             db.execute("UPDATE machines SET machine_id = ? WHERE number = ?", (machine_id, number))
 
-    def note(self, machine_id: str, kind: str, reserved_mib: int) -> None:
+    def reserve_existing(self, machine_id: str, kind: str, reserved_mib: int) -> None:
         """Reserve memory for an existing machine, whether it fits or not."""
         with self._transaction() as db:
             db.execute(
@@ -202,7 +202,7 @@ class Ledger:
                 (machine_id, kind, reserved_mib),
             )
 
-    def lend(self, machine_id: str, lease_id: str) -> None:
+    def set_holder(self, machine_id: str, lease_id: str) -> None:
         """Record the lease that holds a machine; an empty lease id makes the machine idle."""
         with self._transaction() as db:
             db.execute(

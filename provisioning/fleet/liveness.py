@@ -33,7 +33,7 @@ UNREACHABLE = "unreachable"
 """State of a machine whose host does not answer."""
 
 ASK_TIMEOUT_S = 3.0
-AGAIN_S = 1.0
+RECHECK_DELAY_S = 1.0
 """A reset recreates a container, so missing machines are looked up again after this time."""
 EVERY_S = 1.5
 STALE_S = 5.0
@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class SeenMachine:
+class ObservedMachine:
     """The observed state of a machine.
 
     Attributes:
@@ -62,7 +62,7 @@ class SeenMachine:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class LivenessReport:
     """The result of one check of all machines.
 
     Attributes:
@@ -70,7 +70,7 @@ class Sight:
         hosts: why each hypervisor or engine does not answer, by name; empty if it does.
     """
 
-    machines: tuple[SeenMachine, ...] = ()
+    machines: tuple[ObservedMachine, ...] = ()
     hosts: Mapping[str, str] = field(default_factory=dict)
 
     def counts(self) -> dict[tuple[str, str], int]:
@@ -78,12 +78,12 @@ class Sight:
         return dict(Counter((machine.kind, machine.state) for machine in self.machines))
 
     @property
-    def lost(self) -> tuple[SeenMachine, ...]:
+    def lost(self) -> tuple[ObservedMachine, ...]:
         """Return the machines that should run but do not, or whose host does not answer."""
         return tuple(machine for machine in self.machines if machine.state in {ENDED, UNREACHABLE})
 
     @property
-    def is_well(self) -> bool:
+    def is_healthy(self) -> bool:
         """Return whether all machines that should run do, and all hosts answer."""
         return not self.lost and not any(self.hosts.values())
 
@@ -119,21 +119,21 @@ class Liveness:
         self._threads: dict[str, CallThread] = {}
         self._idle: dict[str, threading.Event] = {}
 
-    def look(self) -> Sight:
+    def check(self) -> LivenessReport:
         """Query which machines run; takes at most `ASK_TIMEOUT_S` per silent host."""
         records = self._records()
         silent = dict.fromkeys(self._hosts, "")
         states = self._ask_all(records, silent)
         gone = [record for record in records if states.get(record.machine_id) == ENDED]
         if gone:
-            self._clock.sleep(AGAIN_S)
+            self._clock.sleep(RECHECK_DELAY_S)
             present = {record.machine_id: record for record in self._records()}
             again = [present[record.machine_id] for record in gone if record.machine_id in present]
             states |= self._ask_all(again, silent)
             records = [record for record in records if record.machine_id in present]
-        return Sight(
+        return LivenessReport(
             tuple(
-                SeenMachine(
+                ObservedMachine(
                     record.machine_id,
                     record.kind.value,
                     states.get(record.machine_id, record.state.value),
@@ -213,19 +213,22 @@ class LivenessWatch:
         self._ended = threading.Event()
         self._looked = threading.Event()
         self._thread = threading.Thread(target=self._run, name="liveness", daemon=True)
-        self._sight = Sight()
+        self._report = LivenessReport()
         self._looked_s = 0.0
 
-    def sight(self) -> Sight:
+    def latest(self) -> LivenessReport:
         """Return the last result; if it is too old, all its machines are unreachable."""
         self._looked.wait(ASK_TIMEOUT_S)
-        sight = self._sight
+        liveness_report = self._report
         if self._clock.monotonic_s() - self._looked_s <= STALE_S + ASK_TIMEOUT_S:
-            return sight
+            return liveness_report
         lost = (
-            SeenMachine(machine.machine_id, machine.kind, UNREACHABLE) for machine in sight.machines
+            ObservedMachine(machine.machine_id, machine.kind, UNREACHABLE)
+            for machine in liveness_report.machines
         )
-        return Sight(tuple(lost), dict.fromkeys(sight.hosts, "There was no recent check."))
+        return LivenessReport(
+            tuple(lost), dict.fromkeys(liveness_report.hosts, "There was no recent check.")
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -247,7 +250,7 @@ class LivenessWatch:
     def _run(self) -> None:
         while not self._ended.is_set():
             try:
-                self._sight = self._liveness.look()
+                self._report = self._liveness.check()
             except OSError as exc:
                 _log.warning("The machines could not be checked: %s", exc)
             else:
@@ -259,8 +262,8 @@ class LivenessWatch:
 def _present(folder: MachineFolder) -> MachineRecord | None:
     """Return a machine's record; a saved machine whose holder died counts as ready."""
     record = folder.read()
-    is_lent = record is not None and record.state is MachineState.LEASED and not record.is_fork
-    if record is not None and is_lent and not folder.is_claimed():
+    is_leased = record is not None and record.state is MachineState.LEASED and not record.is_fork
+    if record is not None and is_leased and not folder.is_claimed():
         return record.model_copy(update={"state": MachineState.READY})
     return record
 

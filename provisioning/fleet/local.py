@@ -14,11 +14,12 @@ from appliance.base import measures
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MesocosmError, RequirementError
 from appliance.base.files import FileLock
+from appliance.base.logging import suppress_logged
 from provisioning.end_state import read_kept
 from provisioning.fleet.acquisition import Acquisition
 from provisioning.fleet.allocation import Allocation
 from provisioning.fleet.backend import ForkingBackend, Pausable
-from provisioning.fleet.end_states import start_kept, why_unkept
+from provisioning.fleet.end_states import start_kept, unkeepable_reason
 from provisioning.fleet.host_backends import host_backends
 from provisioning.fleet.inventory import Inventory
 from provisioning.fleet.lease import LocalLease
@@ -26,7 +27,7 @@ from provisioning.fleet.ledger import FILE, LeaseRow, Ledger
 from provisioning.fleet.memory_guard import MemoryGuard, end_note
 from provisioning.fleet.protocol import LEASE_S
 from provisioning.fleet.reaper import Reaper, lease_lock
-from provisioning.fleet.sources import Parts, Taken
+from provisioning.fleet.sources import AcquiredMachine, FleetParts
 from provisioning.fleet.warm_pool import WarmPool
 from provisioning.machine_state import MachineState
 
@@ -122,13 +123,13 @@ class LocalFleet:
 
     def _take(
         self, lease_id: str, roles: Mapping[str, Kind], cancel: CancelToken | None
-    ) -> dict[str, Taken]:
+    ) -> dict[str, AcquiredMachine]:
         taken = Acquisition(self._parts(), lease_id, cancel=cancel).take(list(roles.values()))
         return dict(zip(roles, taken, strict=True))
 
-    def why_unkept(self, kind: Kind) -> str:
+    def unkeepable_reason(self, kind: Kind) -> str:
         """Return why machines of a kind cannot be kept, in one sentence; empty if they can."""
-        return why_unkept(self._backends.get(kind), kind)
+        return unkeepable_reason(self._backends.get(kind), kind)
 
     def start_kept(self, folders: Mapping[str, Path]) -> LocalLease:
         """Start copies of kept machines without a reset, and lease them until the lease ends.
@@ -145,7 +146,7 @@ class LocalFleet:
         )
 
     def _lend(
-        self, kinds: Iterable[Kind], ttl_s: float, take: Callable[[str], dict[str, Taken]]
+        self, kinds: Iterable[Kind], ttl_s: float, take: Callable[[str], dict[str, AcquiredMachine]]
     ) -> LocalLease:
         """Create a lease of the machines that `take` returns."""
         lease_id, lock = self._register(kinds)
@@ -155,7 +156,7 @@ class LocalFleet:
                 take(lease_id),
                 lock,
                 ttl_s=ttl_s,
-                keeper=self,
+                operations=self,
                 ledger=self._ledger,
                 clock=self._clock,
             )
@@ -177,7 +178,7 @@ class LocalFleet:
         made: list[HostMachine] = []
         self._reaper.reap()
         for kind in kinds:
-            if self._inventory.is_lent(kind):
+            if self._inventory.are_all_leased(kind):
                 continue
             with self._registered([kind]) as lease_id:
                 acquisition = Acquisition(self._parts(), lease_id, may_fork=False)
@@ -185,9 +186,9 @@ class LocalFleet:
                 try:
                     backend = self._backends[kind]
                     if isinstance(backend, ForkingBackend):
-                        backend.have_template(taken.handle.machine, self._say)
+                        backend.ensure_template(taken.handle.machine, self._say)
                 finally:
-                    self.give_back({"": taken})
+                    self.return_machines({"": taken})
             made.append(taken.handle.machine)
         return made
 
@@ -199,7 +200,7 @@ class LocalFleet:
         """
         return self._backends[kind].make(self._say)
 
-    def count_standing_by(self, kind: Kind) -> int:
+    def count_standby(self, kind: Kind) -> int:
         """Return the number of standby forks of a kind."""
         return self._inventory.count(kind, MachineState.WAITING)
 
@@ -215,7 +216,7 @@ class LocalFleet:
 
         return self._start_job(fill, f"fill-{kind.value}")
 
-    def settle(self) -> None:
+    def wait_for_jobs(self) -> None:
         """Wait until all background jobs have ended."""
         while self._jobs:
             self._jobs.pop().join()
@@ -274,7 +275,7 @@ class LocalFleet:
         folder.mark(MachineState.STOPPED)
         self._ledger.free(folder.machine_id)
 
-    def give_back(self, taken: Mapping[str, Taken]) -> None:
+    def return_machines(self, taken: Mapping[str, AcquiredMachine]) -> None:
         """Take back used machines; returns before forks have ended."""
         for machine in taken.values():
             if machine.is_fork:
@@ -285,32 +286,34 @@ class LocalFleet:
             else:
                 self._idle(machine)
 
-    def take_anew(self, lease_id: str, taken: Mapping[str, Taken]) -> dict[str, Taken]:
+    def reset_machines(
+        self, lease_id: str, taken: Mapping[str, AcquiredMachine]
+    ) -> dict[str, AcquiredMachine]:
         """Reset a lease's machines to their snapshot, or replace them.
 
         Raises:
             MachineError: a machine is unavailable; no machine of the lease is held any more.
         """
         acquisition = Acquisition(self._parts(), lease_id)
-        left, retaken = dict(taken), dict[str, Taken]()
+        left, retaken = dict(taken), dict[str, AcquiredMachine]()
         try:
             for role in taken:
                 machine = left.pop(role)
                 if machine.is_fork:
-                    self.give_back({role: machine})
+                    self.return_machines({role: machine})
                 again = None if machine.is_fork else acquisition.rewind(machine)
                 retaken[role] = again or acquisition.take([machine.kind])[0]
         except BaseException:
-            self.give_back({**left, **retaken})
+            self.return_machines({**left, **retaken})
             raise
         return {role: retaken[role] for role in taken}
 
-    def expire(self, lease_id: str, taken: Mapping[str, Taken]) -> None:
+    def expire(self, lease_id: str, taken: Mapping[str, AcquiredMachine]) -> None:
         """Destroy the machines of an expired lease."""
         self._say(f"the lease {lease_id} expired: its machines are destroyed")
         self._reaper.expire(lease_id)
         for machine in taken.values():
-            with contextlib.suppress(MesocosmError):
+            with suppress_logged(_log, "close the link of an expired lease", MesocosmError):
                 machine.handle.machine.release()
             if machine.handle.folder.path.is_dir():
                 self._inventory.destroy(machine.handle.folder)
@@ -327,7 +330,7 @@ class LocalFleet:
         end_note(self._settings, lease_id).unlink(missing_ok=True)
         self._guard.stop()
 
-    def _idle(self, taken: Taken) -> None:
+    def _idle(self, taken: AcquiredMachine) -> None:
         """Make a saved machine available again."""
         machine, folder = taken.handle.machine, taken.handle.folder
         record = folder.read()
@@ -335,13 +338,13 @@ class LocalFleet:
             taken.handle.claim.release()
             return
         if isinstance(machine, Pausable):
-            machine.rest()
+            machine.pause()
         if record.state is MachineState.LEASED:
             folder.mark(MachineState.READY)
         taken.handle.release()
 
-    def _parts(self) -> Parts:
-        return Parts(
+    def _parts(self) -> FleetParts:
+        return FleetParts(
             settings=self._settings,
             backends=self._backends,
             ledger=self._ledger,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.protocols import Kind
 
+_log = logging.getLogger(__name__)
+
 _KEPT_IDLE = 1
-_STAND = frozenset({MachineState.WAITING, MachineState.KEPT})
+_STANDBY_STATES = frozenset({MachineState.WAITING, MachineState.KEPT})
 """States of forks that run without a holder."""
 _ENDED = "its process ended"
 
@@ -80,6 +83,7 @@ class Reaper:
                 continue
             try:
                 if reason := self._reason_to_remove(folder, idle):
+                    _log.info("%s: %s", folder.machine_id, reason)
                     self._inventory.destroy(folder)
                     removed.append(f"{folder.machine_id}: {reason}")
             finally:
@@ -151,6 +155,12 @@ class Reaper:
                 continue
             folder = self._inventory.folder(row.machine_id)
             record = folder.read()
+            _log.info(
+                "the lease %s of %s ended: its holder is %s",
+                lease_id,
+                row.machine_id,
+                "late" if is_expired else "gone",
+            )
             if is_expired or record is None or record.is_fork:
                 self._inventory.destroy(folder)
         for path in lease_lock(self._settings, lease_id).parent.glob(f"{lease_id}.*"):
@@ -171,7 +181,7 @@ class Reaper:
             if record is not None and record.state is not MachineState.STARTING:
                 mib = self._inventory.reserved_mib(record)
                 if mib:
-                    self._ledger.note(machine_id, record.kind.value, mib)
+                    self._ledger.reserve_existing(machine_id, record.kind.value, mib)
 
     def _is_stopped(self, folder: MachineFolder) -> bool:
         record = folder.read()
@@ -197,6 +207,6 @@ class Reaper:
         return "there are more idle ones than needed" if idle[record.kind] > _KEPT_IDLE else ""
 
     def _reason_to_end(self, record: MachineRecord) -> str:
-        if record.state not in _STAND:
+        if record.state not in _STANDBY_STATES:
             return "its lease ended"
         return "" if self._inventory.is_up(record) else _ENDED

@@ -8,7 +8,7 @@ from appliance.base.cancel import CancellableClock
 from appliance.base.clock import wait_until
 from appliance.base.errors import MachineError
 from provisioning.fleet.backend import ForkingBackend
-from provisioning.fleet.sources import Failures, Parts, Source, Way
+from provisioning.fleet.sources import AcquisitionMethod, Failures, FleetParts, MachineSource
 from provisioning.machine_state import MachineState
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from appliance.base.cancel import CancelToken
     from provisioning.fleet.inventory import Claimed
     from provisioning.protocols import Kind
+
 
 _QUEUE_TIMEOUT_S = 1800.0
 _EVERY_S = 0.25
@@ -30,26 +31,26 @@ class Search:
     Args:
         parts: parts of the fleet.
         lease_id: the lease, which must be in the ledger.
-        ways: allowed ways to get a machine, in order of preference.
+        methods: allowed methods to obtain a machine, in order of preference.
         failures: failures so far, by kind.
         cancel: cancels waits.
     """
 
     def __init__(
         self,
-        parts: Parts,
+        parts: FleetParts,
         lease_id: str,
-        ways: Sequence[Way],
+        methods: Sequence[AcquisitionMethod],
         failures: dict[Kind, Failures],
         cancel: CancelToken,
     ) -> None:
         self._parts = parts
         self._lease_id = lease_id
-        self._ways = ways
+        self._methods = methods
         self._failures = failures
         self._cancel = cancel
 
-    def find_all(self, kinds: Sequence[Kind]) -> list[Source]:
+    def find_all(self, kinds: Sequence[Kind]) -> list[MachineSource]:
         """Find a source for each machine, waiting until there is one for all of them.
 
         Raises:
@@ -83,21 +84,23 @@ class Search:
             raise self._parts.allocation.no_memory(needs, f"Waited {_QUEUE_TIMEOUT_S:g} s.")
         return sources
 
-    def is_outdated(self, source: Source) -> bool:
+    def is_outdated(self, source: MachineSource) -> bool:
         """Return whether a machine to be made can be forked by now, because another was made."""
-        is_made = source.way is Way.MAKE and Way.FORK in self._ways
+        is_made = (
+            source.method is AcquisitionMethod.MAKE and AcquisitionMethod.FORK in self._methods
+        )
         return is_made and self._may_fork(source.kind)
 
-    def give_up(self, source: Source) -> None:
+    def give_up(self, source: MachineSource) -> None:
         """Release the claim and the reservation of a source."""
         if source.claimed is not None:
             source.claimed.claim.release()
         if source.reservation is not None:
             self._parts.ledger.cancel([source.reservation])
 
-    def _try_all(self, kinds: Sequence[Kind]) -> list[Source] | None:
+    def _try_all(self, kinds: Sequence[Kind]) -> list[MachineSource] | None:
         self._parts.reaper.reap()
-        sources: list[Source] = []
+        sources: list[MachineSource] = []
         try:
             for kind in kinds:
                 source = self._find(kind)
@@ -114,22 +117,24 @@ class Search:
             self.give_up(source)
         return None
 
-    def _find(self, kind: Kind) -> Source | None:
+    def _find(self, kind: Kind) -> MachineSource | None:
         """Find a source for one machine now; return None while there is no memory for it.
 
         Raises:
             MachineError: no machine is available, or the host can never have enough memory.
         """
         failures = self._failures.setdefault(kind, Failures())
-        ways = [way for way in self._ways if failures.may(way)]
-        can_fork = Way.FORK in ways and self._may_fork(kind)
-        for way in ways:
+        methods = [method for method in self._methods if failures.may_try(method)]
+        can_fork = AcquisitionMethod.FORK in methods and self._may_fork(kind)
+        for method in methods:
             # Making a machine takes a boot and more memory, so wait for a fork instead.
-            if (way is Way.FORK and not can_fork) or (way is Way.MAKE and can_fork):
+            if (method is AcquisitionMethod.FORK and not can_fork) or (
+                method is AcquisitionMethod.MAKE and can_fork
+            ):
                 continue
-            if source := self._find_by(way, kind):
+            if source := self._find_by_method(method, kind):
                 return source
-        if Way.MAKE not in ways:
+        if AcquisitionMethod.MAKE not in methods:
             raise MachineError(
                 f"No {kind.value} is available.",
                 details="\n".join(failures.messages[-3:]),
@@ -138,43 +143,53 @@ class Search:
         self._parts.allocation.require_possible([(kind, self._need_mib(kind))])
         return None
 
-    def _find_by(self, way: Way, kind: Kind) -> Source | None:
+    def _find_by_method(self, method: AcquisitionMethod, kind: Kind) -> MachineSource | None:
         parts = self._parts
-        if way in {Way.FORK, Way.MAKE}:
-            source = self._reserve(way, kind, self._need_mib(kind, way))
-            if source is not None and way is Way.MAKE and self._is_better_forked(source):
+        if method in {AcquisitionMethod.FORK, AcquisitionMethod.MAKE}:
+            source = self._reserve(method, kind, self._need_mib(kind, method))
+            if (
+                source is not None
+                and method is AcquisitionMethod.MAKE
+                and self._can_fork_soon(source)
+            ):
                 self.give_up(source)
                 return None
             return source
         if not parts.allocation.has_turn(self._lease_id, kind):
             return None
-        find = parts.inventory.standing_by if way is Way.WAKE else parts.inventory.reusable
+        find = (
+            parts.inventory.claim_standby
+            if method is AcquisitionMethod.WAKE
+            else parts.inventory.claim_reusable
+        )
         for claimed in find(kind):
             if claimed.record.state is not MachineState.STOPPED:
-                return Source(kind, way, claimed)
-            if source := self._reserve(way, kind, self._need_mib(kind, Way.MAKE), claimed):
+                return MachineSource(kind, method, claimed)
+            if source := self._reserve(
+                method, kind, self._need_mib(kind, AcquisitionMethod.MAKE), claimed
+            ):
                 return source
             claimed.claim.release()
         return None
 
     def _reserve(
-        self, way: Way, kind: Kind, need_mib: int, claimed: Claimed | None = None
-    ) -> Source | None:
+        self, method: AcquisitionMethod, kind: Kind, need_mib: int, claimed: Claimed | None = None
+    ) -> MachineSource | None:
         allocation = self._parts.allocation
         if not allocation.has_turn(self._lease_id):
             return None
         numbers = allocation.try_reserve(self._lease_id, [(kind, need_mib)])
-        return Source(kind, way, claimed, numbers[0]) if numbers else None
+        return MachineSource(kind, method, claimed, numbers[0]) if numbers else None
 
-    def _need_mib(self, kind: Kind, way: Way = Way.FORK) -> int:
-        forking = self._parts.pool.forking(kind) if way is Way.FORK else None
+    def _need_mib(self, kind: Kind, method: AcquisitionMethod = AcquisitionMethod.FORK) -> int:
+        forking = self._parts.pool.forking(kind) if method is AcquisitionMethod.FORK else None
         return forking.fork_mib if forking else self._parts.backends[kind].machine_mib
 
     def _may_fork(self, kind: Kind) -> bool:
-        is_left = self._failures.setdefault(kind, Failures()).may(Way.FORK)
+        is_left = self._failures.setdefault(kind, Failures()).may_try(AcquisitionMethod.FORK)
         return is_left and self._parts.pool.forking(kind) is not None
 
-    def _are_others_made(self, kind: Kind) -> bool:
+    def _are_all_foreign(self, kind: Kind) -> bool:
         """Return whether all machines being made are of another backend or distribution."""
         inventory = self._parts.inventory
         made = [
@@ -184,15 +199,17 @@ class Search:
         ]
         return bool(made) and not any(map(inventory.is_offered, made))
 
-    def _is_better_forked(self, source: Source) -> bool:
+    def _can_fork_soon(self, source: MachineSource) -> bool:
         """Return whether another lease is making a machine that can soon be forked.
 
         A second boot takes as long as the first, and longer if both run at the same time.
         """
         kind, ledger = source.kind, self._parts.ledger
-        if Way.FORK not in self._ways or not isinstance(self._parts.backends[kind], ForkingBackend):
+        if AcquisitionMethod.FORK not in self._methods or not isinstance(
+            self._parts.backends[kind], ForkingBackend
+        ):
             return False
-        if not self._failures[kind].may(Way.FORK) or self._are_others_made(kind):
+        if not self._failures[kind].may_try(AcquisitionMethod.FORK) or self._are_all_foreign(kind):
             return False
         # If two leases reserve at the same moment, the first one makes the machine.
         return any(

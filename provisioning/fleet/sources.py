@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from provisioning.fleet.warm_pool import WarmPool
     from provisioning.protocols import Kind, ResetReport
 
-_NEW_ONES = 2
+_MAX_NEW_ATTEMPTS = 2
 
 
-class Way(Enum):
+class AcquisitionMethod(Enum):
     """How a machine is obtained."""
 
     REWIND = "an idle saved machine is rewound"
@@ -35,38 +35,48 @@ class Way(Enum):
     MAKE = "a machine is made from its image"
 
 
-REWIND_FIRST = (Way.REWIND, Way.WAKE, Way.FORK, Way.MAKE)
-FORK_FIRST = (Way.WAKE, Way.FORK, Way.REWIND, Way.MAKE)
-NO_FORK = (Way.REWIND, Way.MAKE)
+REWIND_FIRST = (
+    AcquisitionMethod.REWIND,
+    AcquisitionMethod.WAKE,
+    AcquisitionMethod.FORK,
+    AcquisitionMethod.MAKE,
+)
+FORK_FIRST = (
+    AcquisitionMethod.WAKE,
+    AcquisitionMethod.FORK,
+    AcquisitionMethod.REWIND,
+    AcquisitionMethod.MAKE,
+)
+NO_FORK = (AcquisitionMethod.REWIND, AcquisitionMethod.MAKE)
 
 
 def rewind_ready(machine: HostMachine) -> ResetReport:
     """Reset a saved machine in any state to its snapshot ``ready``."""
     if isinstance(machine, Pausable):
-        return machine.return_to(READY)
+        return machine.reset_to(READY)
     machine.power.start()
     return machine.snapshots.rewind(READY)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MachineSource:
     """The source of one machine.
 
     Attributes:
         kind: kind of the machine.
-        way: how it is obtained.
+        method: how it is obtained.
         claimed: the machine, if it exists.
         reservation: number of its memory reservation, if it must be started.
     """
 
     kind: Kind
-    way: Way
+    method: AcquisitionMethod
     claimed: Claimed | None = None
     reservation: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class AcquiredMachine:
     """A verified machine at its snapshot.
 
     Attributes:
@@ -87,20 +97,23 @@ class Failures:
     """Failures of one kind of machine within one acquisition."""
 
     messages: list[str] = field(default_factory=list)
-    new: dict[Way, int] = field(default_factory=dict)
+    new: dict[AcquisitionMethod, int] = field(default_factory=dict)
 
-    def note(self, source: Source, message: str) -> None:
+    def note(self, source: MachineSource, message: str) -> None:
         """Count a failure."""
         self.messages.append(message)
-        self.new[source.way] = self.new.get(source.way, 0) + 1
+        self.new[source.method] = self.new.get(source.method, 0) + 1
 
-    def may(self, way: Way) -> bool:
-        """Return whether a way may still be tried: it has not failed too often."""
-        return way in {Way.REWIND, Way.WAKE} or self.new.get(way, 0) < _NEW_ONES
+    def may_try(self, method: AcquisitionMethod) -> bool:
+        """Return whether a method may still be tried: it has not failed too often."""
+        return (
+            method in {AcquisitionMethod.REWIND, AcquisitionMethod.WAKE}
+            or self.new.get(method, 0) < _MAX_NEW_ATTEMPTS
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class FleetParts:
     """The parts of a fleet.
 
     Attributes:

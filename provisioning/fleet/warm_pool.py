@@ -108,7 +108,7 @@ class WarmPool:
             handle = (
                 None
                 if forking is None
-                else forking.stand_by(is_rehearsed=is_rehearsed, cancel=cancel)
+                else forking.start_standby(is_rehearsed=is_rehearsed, cancel=cancel)
             )
         except BaseException:
             self._ledger.cancel([reservation])
@@ -151,7 +151,7 @@ class WarmPool:
             handle = self.start(kind, numbers[0], is_rehearsed=True, cancel=cancel)
             if handle is None:
                 return
-            self._ledger.lend(handle.folder.machine_id, "")
+            self._ledger.set_holder(handle.folder.machine_id, "")
             handle.release()
 
 

@@ -96,6 +96,6 @@ class AdbShellTransport:
             self._sock.shutdown(socket.SHUT_RDWR)
         self._sock.close()
 
-    def last_words(self) -> str:
+    def read_error_tail(self) -> str:
         """Return the end of the program's standard error."""
         return self._stderr.decode(errors="replace")

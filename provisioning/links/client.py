@@ -18,8 +18,8 @@ from appliance.base.errors import (
 from provisioning.links.framing import (
     MAX_LINE_BYTES,
     FramingError,
-    Garbage,
     Hello,
+    InvalidLine,
     LineSplitter,
     Reply,
     encode,
@@ -110,11 +110,11 @@ class LinkClient:
             GuestCallError: the operation failed in the guest; carries the guest's message.
         """
         call = _Call(op)
-        garbage_before = self._garbage_lines
+        invalid_before = self._garbage_lines
         request_id = self._send(call, op, params, timeout_s)
         try:
             if not call.done.wait(timeout_s):
-                call.end(error=self._no_reply(op, timeout_s, garbage_before))
+                call.end(error=self._no_reply(op, timeout_s, invalid_before))
         finally:
             self._forget(request_id)
         if call.error is not None:
@@ -187,9 +187,9 @@ class LinkClient:
         with self._lock:
             self._pending.pop(request_id, None)
 
-    def _no_reply(self, op: str, timeout_s: float, garbage_before: int) -> LinkError:
+    def _no_reply(self, op: str, timeout_s: float, invalid_before: int) -> LinkError:
         brief = f"{self.name} did not answer {op!r} within {timeout_s:g} s."
-        garbage = self._garbage_lines - garbage_before
+        garbage = self._garbage_lines - invalid_before
         if garbage:
             return LinkProtocolError(
                 brief,
@@ -212,7 +212,7 @@ class LinkClient:
             reason = f"reading failed: {exc}"
         self._break(reason)
 
-    def _take(self, message: Hello | Reply | Garbage) -> None:
+    def _take(self, message: Hello | Reply | InvalidLine) -> None:
         match message:
             case Hello():
                 self._noise_bytes = 0
@@ -225,12 +225,12 @@ class LinkClient:
                     call = self._pending.pop(request_id, None)
                 if call is not None:
                     call.end(message.result, self._error(call.op, message.error))
-            case Garbage():
-                self._take_garbage(message)
+            case InvalidLine():
+                self._take_invalid_line(message)
             case _:
                 assert_never(message)
 
-    def _take_garbage(self, garbage: Garbage) -> None:
+    def _take_invalid_line(self, garbage: InvalidLine) -> None:
         self._garbage_lines += 1
         self._last_garbage = garbage.why
         with self._lock:
@@ -260,7 +260,7 @@ class LinkClient:
                 return failure
 
     def _break(self, reason: str) -> None:
-        output = self._transport.last_words().strip()
+        output = self._transport.read_error_tail().strip()
         self._shut(f"{reason}\n{output}" if output else reason)
 
     def _shut(self, reason: str) -> None:

@@ -91,7 +91,7 @@ class LinkFiles:
             if not raw or len(data) > MAX_FILE_BYTES:
                 raise LinkProtocolError(f"Reading {path} from the guest does not end.")
 
-    def get_straight(self, path: str, max_bytes: int) -> bytes | None:
+    def get_no_follow(self, path: str, max_bytes: int) -> bytes | None:
         """Read a regular file without following symbolic links, as evaluators must.
 
         Args:

@@ -23,8 +23,8 @@ __all__ = [
     "CHUNK_BYTES",
     "MAX_LINE_BYTES",
     "FramingError",
-    "Garbage",
     "Hello",
+    "InvalidLine",
     "LineSplitter",
     "Reply",
     "encode",
@@ -64,7 +64,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Garbage:
+class InvalidLine:
     """An invalid line.
 
     Attributes:
@@ -76,14 +76,14 @@ class Garbage:
     request_id: int | None = None
 
 
-def parse(line: Line) -> Hello | Reply | Garbage:
+def parse(line: Line) -> Hello | Reply | InvalidLine:
     """Parse a line from a guest; never raises an error."""
     if line.is_oversize:
-        return Garbage(f"a line of more than {MAX_LINE_BYTES} bytes", _guess_id(line.data))
+        return InvalidLine(f"a line of more than {MAX_LINE_BYTES} bytes", _guess_id(line.data))
     try:
         message = decode(line.data)
     except FramingError as exc:
-        return Garbage(str(exc), _guess_id(line.data))
+        return InvalidLine(str(exc), _guess_id(line.data))
     match message:
         case {"hello": {"version": str(version), "pid": int(pid)}}:
             return Hello(version, pid)
@@ -96,7 +96,7 @@ def parse(line: Line) -> Hello | Reply | Garbage:
         }:
             return Reply(request_id, error=(kind[:100], error_message[:_MAX_MESSAGE_CHARS]))
         case _:
-            return Garbage("JSON with an unknown structure", _guess_id(line.data))
+            return InvalidLine("JSON with an unknown structure", _guess_id(line.data))
 
 
 def _guess_id(data: bytes) -> int | None:

@@ -23,7 +23,7 @@ MAX_SCREEN_PX = 1 << 26
 _MAX_NODES = 5000
 
 
-class _Shot(BaseModel):
+class _ScreenshotReply(BaseModel):
     model_config = ConfigDict(strict=True)
 
     width: int = Field(gt=0)
@@ -66,7 +66,7 @@ class LinkScreen:
         """
         reply = self._link.call("screenshot", timeout_s=self._timeout_s)
         try:
-            shot = _Shot.model_validate(reply)
+            shot = _ScreenshotReply.model_validate(reply)
             png = base64.b64decode(shot.png_b64, validate=True)
         except ValueError as exc:
             raise _invalid_screenshot(exc) from exc
@@ -80,7 +80,7 @@ class LinkScreen:
         return width, height
 
 
-def _read_png(png: bytes, shot: _Shot) -> Frame:
+def _read_png(png: bytes, shot: _ScreenshotReply) -> Frame:
     reported_size = (shot.width, shot.height)
     try:
         with Image.open(io.BytesIO(png), formats=["PNG"]) as image:

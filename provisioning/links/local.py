@@ -74,7 +74,7 @@ class ProcessTransport:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
 
-    def last_words(self) -> str:
+    def read_error_tail(self) -> str:
         """Return the end of its standard error."""
         self._stderr.join(timeout=0.5)
         return self._stderr_end.decode(errors="replace")

@@ -168,7 +168,7 @@ class SshTransport:
         self._channel.close()
         self._session.close()
 
-    def last_words(self) -> str:
+    def read_error_tail(self) -> str:
         """Return the end of the program's standard error."""
         return self._drain.join().decode(errors="replace")
 

@@ -32,6 +32,6 @@ class Transport(Protocol):
         """Close the stream and unblock `read` and `write`; may be called more than once."""
         ...
 
-    def last_words(self) -> str:
+    def read_error_tail(self) -> str:
         """Return any information on why the stream ended, such as the program's standard error."""
         ...

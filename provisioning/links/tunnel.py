@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import LinkClosedError, LinkError
+from appliance.base.logging import suppress_logged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from provisioning.protocols import Stream
 
     Serve = Callable[[Stream], None]
+
+_log = logging.getLogger(__name__)
 
 PROXY_PORT = 3128
 """Port that SSH servers of desktop guests can forward; see ``images/desktop/files/sshd.conf``."""
@@ -54,5 +58,6 @@ def guest_port(
     try:
         yield bound_port
     finally:
-        with contextlib.suppress(paramiko.SSHException, OSError, EOFError):
+        ended = (paramiko.SSHException, OSError, EOFError)
+        with suppress_logged(_log, "cancel a forwarded port", *ended):
             transport.cancel_port_forward("127.0.0.1", bound_port)

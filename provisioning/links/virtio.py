@@ -49,7 +49,7 @@ class SocketTransport:
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
-    def last_words(self) -> str:
+    def read_error_tail(self) -> str:
         """Return an empty string: a socket has no error output."""
         return ""
 

@@ -52,7 +52,7 @@ Outcome = Dict[str, Any]
 def main(user: str) -> None:
     """Serve until the probe exits."""
     in_fd, out_fd = worker.claim_streams()
-    _outlive_shortage()
+    _protect_from_oom_killer()
     with contextlib.suppress(ImportError):
         xserver.load()
     Judge(Sessions(user), in_fd, out_fd).run()
@@ -82,7 +82,7 @@ class Judge:
         while True:
             for key, _ in self._selector.select(self._wait_s()):
                 if key.fd != self._in_fd:
-                    self._hear(self._waves[key.fd])
+                    self._receive(self._waves[key.fd])
                     continue
                 data = os.read(self._in_fd, 1 << 16)
                 if not data:
@@ -162,7 +162,7 @@ class Judge:
             os._exit(1)
         os._exit(0)
 
-    def _hear(self, wave: _Wave) -> None:
+    def _receive(self, wave: _Wave) -> None:
         data = os.read(wave.fd, 1 << 16)
         wave.outcomes.extend(decode(line.data) for line in wave.splitter.feed(data))
         if not data:
@@ -259,7 +259,7 @@ def _bound(timeout_s: float) -> None:
         resource.setrlimit(what, (bound, bound))
 
 
-def _outlive_shortage() -> None:
+def _protect_from_oom_killer() -> None:
     """Make the kernel kill the agent's processes first if memory runs out."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("-900")

@@ -73,7 +73,7 @@ class Guest:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
         self._shown: dict[int, _Shown] = {}
-        self._told: dict[int, list[titles.ReportedWindow] | str] = {}
+        self._reports: dict[int, list[titles.ReportedWindow] | str] = {}
         self._processes: list[Process] | None = None
         self._windows: list[dict[str, Any]] | None = None
 
@@ -216,7 +216,7 @@ class Guest:
         if owners.is_terminal(window["program"]):
             raise GuestError("a terminal's title is what was printed in it and proves nothing")
         shown = self._shown[window["id"]]
-        reported = self._told_by(shown)
+        reported = self._reported_windows(shown)
         same = {number: peer.title for number, peer in self._shown.items() if peer.pid == shown.pid}
         title = titles.title_of(window["id"], same, reported)
         if title is None:
@@ -232,11 +232,11 @@ class Guest:
         """
         return owners.may_bear(app, str(window.get("program", "")), window["wm_class"])
 
-    def _told_by(self, shown: _Shown) -> list[titles.ReportedWindow]:
+    def _reported_windows(self, shown: _Shown) -> list[titles.ReportedWindow]:
         """Query a window's process, once per wave."""
-        if shown.pid not in self._told:
-            self._told[shown.pid] = self._ask(shown)
-        reported = self._told[shown.pid]
+        if shown.pid not in self._reports:
+            self._reports[shown.pid] = self._ask(shown)
+        reported = self._reports[shown.pid]
         if isinstance(reported, str):
             raise GuestError(f"the title of a window is unknown: {reported}")
         return reported

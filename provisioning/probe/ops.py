@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _LARGEST_INLINE_CHARS = MAX_LINE_BYTES - 4096
-_KEPT_SPILLS = 4
+_KEPT_LARGE_REPLIES = 4
 _EVALUATOR_PATIENCE_S = 3.0
 # For windows and clipboards; clipboard owners that take longer count as silent.
 _DISPLAY_TIMEOUT_S = 3.0
@@ -46,7 +46,7 @@ class Ops:
         self._display = Worker(lambda: self._session_worker("display"))
         self._tree = Worker(lambda: self._session_worker("tree"))
         self._evaluator = Worker(self._evaluator_worker, patience_s=_EVALUATOR_PATIENCE_S)
-        self._spills = itertools.count()
+        self._reply_numbers = itertools.count()
         self._boot_id = machine.boot_id()
 
     def table(self) -> dict[str, Callable[[Params], Any]]:
@@ -91,7 +91,7 @@ class Ops:
 
     def execute(self, params: Params) -> dict[str, Any]:
         """Run a program and wait for it, as the probe's user or as ``user``."""
-        identity, env = self._who(params)
+        identity, env = self._identity_of(params)
         done = run_program(
             params.texts("argv"),
             identity=identity,
@@ -119,7 +119,7 @@ class Ops:
         """Take a screenshot; one too large for a line is stored in a file for `get`."""
         shot = self._display.call("screenshot", {}, params.timeout_s)
         if len(shot["png_b64"]) > _LARGEST_INLINE_CHARS:
-            shot["path"] = self._spill(base64.b64decode(shot.pop("png_b64")))
+            shot["path"] = self._store_large_reply(base64.b64decode(shot.pop("png_b64")))
         return dict(shot)
 
     def tree(self, params: Params) -> Any:  # noqa: ANN401 - JSON
@@ -237,7 +237,7 @@ class Ops:
     def _on_display(self, op: str) -> Callable[[Params], Any]:
         return lambda params: self._display.call(op, params.values, params.timeout_s)
 
-    def _who(self, params: Params) -> tuple[Identity, dict[str, str]]:
+    def _identity_of(self, params: Params) -> tuple[Identity, dict[str, str]]:
         own = Identity.own()
         name = params.text("user", own.name)
         if name == self._sessions.identity.name:
@@ -249,10 +249,10 @@ class Ops:
             raise ProbeError("bad_params", f"there is no user {name!r}") from exc
         return identity, identity.environment()
 
-    def _spill(self, data: bytes) -> str:
+    def _store_large_reply(self, data: bytes) -> str:
         folder = os.path.join(tempfile.gettempdir(), f"mesocosm-probe-{os.getpid()}")
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        path = os.path.join(folder, f"{next(self._spills) % _KEPT_SPILLS}")
+        path = os.path.join(folder, f"{next(self._reply_numbers) % _KEPT_LARGE_REPLIES}")
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(data)
         return path

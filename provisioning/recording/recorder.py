@@ -34,7 +34,7 @@ _END_S = 10.0
 
 
 @dataclass(slots=True)
-class Tally:
+class RecordingStats:
     """Statistics of a recording.
 
     Attributes:
@@ -73,7 +73,7 @@ class Recorder:
         check_recording(rate_hz)
         self.path = path
         self.index = path.with_suffix(".jsonl")
-        self.tally = Tally()
+        self.stats = RecordingStats()
         self._screen = screen
         self._every_s = 1.0 / rate_hz
         self._clock = clock
@@ -97,7 +97,7 @@ class Recorder:
     ) -> None:
         self.stop()
 
-    def stop(self) -> Tally:
+    def stop(self) -> RecordingStats:
         """End the recording with the last captured frame; may be called more than once.
 
         Waits `_END_S` at most if a capture does not return; the recording then ends later.
@@ -106,8 +106,8 @@ class Recorder:
         if self._thread.is_alive():
             self._thread.join(_END_S)
         if self._thread.is_alive():
-            self.tally.error = f"The last capture did not return within {_END_S:g} s."
-        return self.tally
+            self.stats.error = f"The last capture did not return within {_END_S:g} s."
+        return self.stats
 
     def _run(self) -> None:
         try:
@@ -118,9 +118,9 @@ class Recorder:
                 self._stop_requested.wait(self._every_s - spent_s % self._every_s)
             if self._last is not None:
                 self._write(self._last, self._now_s(), changed=None)
-            self._note({"end": asdict(self.tally)})
+            self._note({"end": asdict(self.stats)})
         except StoreError as exc:
-            self.tally.error = str(exc)
+            self.stats.error = str(exc)
         finally:
             self._close()
 
@@ -128,15 +128,15 @@ class Recorder:
         try:
             self._video.close()
         except StoreError as exc:
-            self.tally.error = self.tally.error or str(exc)
+            self.stats.error = self.stats.error or str(exc)
 
     def _look(self) -> None:
         """Capture the screen once, and write the frame if it is new."""
-        self.tally.looks += 1
+        self.stats.looks += 1
         try:
             frame = self._screen.capture()
         except MesocosmError as exc:
-            self.tally.gaps += 1
+            self.stats.gaps += 1
             self._note({"t": round(self._now_s(), 3), "gap": exc.brief})
             return
         now_s = self._now_s()
@@ -153,7 +153,7 @@ class Recorder:
     def _write(self, frame: Frame, now_s: float, *, changed: list[int] | None) -> None:
         self._video.add(frame, now_s)
         self._written_s = now_s
-        self.tally.frames += 1
+        self.stats.frames += 1
         ms = round((now_s - self._start_s) * 1000)
         self._note({"t": round(now_s, 3), "ms": ms, "changed": changed})
 

@@ -38,7 +38,7 @@ _KEYFRAME_EVERY = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Stamped:
+class TimedFrame:
     """A frame of a video with its time.
 
     Attributes:
@@ -114,7 +114,7 @@ class VideoWriter:
         self._container, self._stream = container, stream
 
 
-def read_video(path: Path) -> Iterator[Stamped]:
+def read_video(path: Path) -> Iterator[TimedFrame]:
     """Yield the frames of a video in order, even if its writer was killed.
 
     Raises:
@@ -130,7 +130,7 @@ def read_video(path: Path) -> Iterator[Stamped]:
             raise StoreError(f"{path} is not a recording of a machine.", details=repr(exc)) from exc
         for picture in container.decode(stream):
             at_s = started_s + round(float(picture.pts * picture.time_base), 3)
-            yield Stamped(at_s, picture.to_ndarray(format="rgb24"))
+            yield TimedFrame(at_s, picture.to_ndarray(format="rgb24"))
 
 
 def _fit(frame: Frame, width: int, height: int) -> Frame:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import wait_until
 from appliance.base.errors import GuestCallError, MachineStartError, SnapshotError
 from appliance.base.files import write_atomic
+from appliance.base.logging import suppress_logged
 from provisioning.links.guest_io import LinkTree
 from provisioning.reset.digests import StateDigest, take_digest
 from provisioning.reset.picture import MAX_MASKED_RATIO, Picture, clock_bounds, watch
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from provisioning.protocols import Element, Link, Screen
     from provisioning.reset.windows import WindowState
+
+_log = logging.getLogger(__name__)
 
 MAX_NAMED = 20
 """Maximum number of differences that an error lists."""
@@ -161,7 +164,8 @@ def watch_desktop(
         MachineError: no screenshot could be taken.
     """
     elements: Sequence[Element] = ()
-    with contextlib.suppress(GuestCallError):  # no accessibility bus: the whole panels are excluded
+    # Without an accessibility bus the whole panels are excluded.
+    with suppress_logged(_log, "read the tree of a desktop", GuestCallError):
         elements = LinkTree(link, timeout_s=_TREE_TIMEOUT_S).elements()
     return watch(screen, left_out=clock_bounds(windows, elements), clock=clock)
 
@@ -171,6 +175,6 @@ def picture_path(path: Path) -> Path:
     return path.with_suffix(".npy")
 
 
-def tell(differences: tuple[str, ...]) -> str:
+def format_differences(differences: tuple[str, ...]) -> str:
     """Format the first `MAX_NAMED` differences for the details of an error, one per line."""
     return "\n".join(line[:_MAX_LINE] for line in differences[:MAX_NAMED])

@@ -87,7 +87,7 @@ def review_desktop(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> Review:
         MachineError: no screenshot could be taken.
     """
     image = machine.info.image
-    windows, elements = look_until_whole(machine.link, clock)
+    windows, elements = wait_until_complete(machine.link, clock)
     frame = machine.screen.capture()
     faults = (
         *find_interruptions(windows, elements),
@@ -103,7 +103,9 @@ def review_desktop(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> Review:
     return Review(faults, warnings, frame)
 
 
-def look_until_whole(link: Link, clock: Clock) -> tuple[Sequence[WindowState], Sequence[Element]]:
+def wait_until_complete(
+    link: Link, clock: Clock
+) -> tuple[Sequence[WindowState], Sequence[Element]]:
     """Return a desktop's windows and accessibility tree once they are complete, or after 90 s.
 
     Args:

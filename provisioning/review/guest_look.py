@@ -55,8 +55,8 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><path d="M0
 def missing_icons() -> list[str]:
     """Return one line for each icon that the theme lacks or cannot load."""
     theme = Gtk.IconTheme.get_default()
-    lines = trouble_with_svg()
-    lines += [line for name in STOCK_ICONS for line in trouble_of(theme, name)]
+    lines = svg_problem()
+    lines += [line for name in STOCK_ICONS for line in icon_problem(theme, name)]
     shown = {}
     for app in Gio.AppInfo.get_all():
         if app.should_show() and app.get_icon() is not None:
@@ -68,7 +68,7 @@ def missing_icons() -> list[str]:
     return lines
 
 
-def trouble_with_svg() -> list[str]:
+def svg_problem() -> list[str]:
     """Return why scalable icons, which many themes use, cannot be shown."""
     try:
         loader = GdkPixbuf.PixbufLoader.new_with_mime_type("image/svg+xml")
@@ -79,7 +79,7 @@ def trouble_with_svg() -> list[str]:
     return []
 
 
-def trouble_of(theme: Any, name: str) -> list[str]:  # noqa: ANN401 - gi is untyped
+def icon_problem(theme: Any, name: str) -> list[str]:  # noqa: ANN401 - gi is untyped
     """Return why an icon cannot be shown, at the first size that fails."""
     for size_px in SIZES_PX:
         icon_info = theme.lookup_icon(name, size_px, Gtk.IconLookupFlags(0))

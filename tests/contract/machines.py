@@ -93,7 +93,7 @@ def reference_phone() -> Iterator[Subject]:
 
     backend = PhoneBackend(get_settings())
     try:
-        machine_handle = backend.make(lambda _words: None)
+        machine_handle = backend.make(lambda _message: None)
         machine = machine_handle.machine
     except (ImageMissingError, RequirementError) as exc:
         pytest.skip(str(exc))
@@ -111,9 +111,9 @@ def reference_phone() -> Iterator[Subject]:
 @contextlib.contextmanager
 def libvirt_desktop() -> Iterator[Subject]:
     from provisioning.protocols import READY
-    from tests.standins.saved_desktop import lend_saved_desktop
+    from tests.standins.saved_desktop import lease_saved_desktop
 
-    with lend_saved_desktop(get_settings()) as machine:
+    with lease_saved_desktop(get_settings()) as machine:
         yield Subject(
             machine,
             "/home/user",
@@ -131,7 +131,7 @@ def container_desktop() -> Iterator[Subject]:
     from provisioning.protocols import READY
 
     settings = desktop_container_settings()
-    machine_handle = ContainerBackend(settings).make(lambda _words: None)
+    machine_handle = ContainerBackend(settings).make(lambda _message: None)
     machine = machine_handle.machine
     try:
         yield Subject(

@@ -88,7 +88,7 @@ def rude_script(zipapp: Path) -> Path:
     return path
 
 
-class FarEnd:
+class ProbeEnd:
     """A link and what was started for it."""
 
     def __init__(self, link: LinkClient, stop: Callable[[], object] = lambda: None) -> None:
@@ -100,11 +100,11 @@ class FarEnd:
         self._stop()
 
 
-def local_end(argv: list[str], _folder: Path) -> FarEnd:
-    return FarEnd(connect(ProcessTransport([*argv, "--stdio"]), name="local", timeout_s=30))
+def local_end(argv: list[str], _folder: Path) -> ProbeEnd:
+    return ProbeEnd(connect(ProcessTransport([*argv, "--stdio"]), name="local", timeout_s=30))
 
 
-def virtio_end(argv: list[str], folder: Path) -> FarEnd:
+def virtio_end(argv: list[str], folder: Path) -> ProbeEnd:
     stand_in = VirtioStandIn(folder)
     probe = process.start([*argv, "--port", str(stand_in.port)])
 
@@ -113,26 +113,26 @@ def virtio_end(argv: list[str], folder: Path) -> FarEnd:
         stand_in.close()
 
     try:
-        return FarEnd(connect_virtio(stand_in.socket_path, name="vm", timeout_s=30), stop)
+        return ProbeEnd(connect_virtio(stand_in.socket_path, name="vm", timeout_s=30), stop)
     except BaseException:
         stop()
         raise
 
 
-def ssh_end(argv: list[str], folder: Path) -> FarEnd:
+def ssh_end(argv: list[str], folder: Path) -> ProbeEnd:
     server = SshStandIn(folder)
     try:
-        return FarEnd(connect_ssh(server.target, [*argv, "--stdio"], timeout_s=30), server.close)
+        return ProbeEnd(connect_ssh(server.target, [*argv, "--stdio"], timeout_s=30), server.close)
     except BaseException:
         server.close()
         raise
 
 
-def adb_end(argv: list[str], folder: Path) -> FarEnd:
+def adb_end(argv: list[str], folder: Path) -> ProbeEnd:
     phone = PhoneStandIn(folder)
     try:
         transport = phone.device.open_program("exec " + shlex.join([*argv, "--stdio"]))
-        return FarEnd(connect(transport, name="phone", timeout_s=30), phone.close)
+        return ProbeEnd(connect(transport, name="phone", timeout_s=30), phone.close)
     except BaseException:
         phone.close()
         raise
@@ -387,7 +387,7 @@ def test_a_pipe_is_refused_and_never_waited_for(link: LinkClient, tmp_path: Path
 def test_a_straight_file_is_read_byte_exact(link: LinkClient, tmp_path: Path, size: int) -> None:
     path, data = tmp_path / "a file", secrets.token_bytes(size)
     path.write_bytes(data)
-    assert LinkFiles(link).get_straight(str(path), 2_000_000) == data
+    assert LinkFiles(link).get_no_follow(str(path), 2_000_000) == data
 
 
 def test_links_pipes_folders_and_large_files_are_not_read_straight(
@@ -399,10 +399,10 @@ def test_links_pipes_folders_and_large_files_are_not_read_straight(
     (tmp_path / "link").symlink_to(real / "file")
     (tmp_path / "way").symlink_to(real)
     os.mkfifo(tmp_path / "pipe")
-    assert files.get_straight(str(real / "file"), 5) == b"right"
-    assert files.get_straight(str(real / "file"), 4) is None
+    assert files.get_no_follow(str(real / "file"), 5) == b"right"
+    assert files.get_no_follow(str(real / "file"), 4) is None
     for name in ("link", "way/file", "pipe", "real", "none", "real/file/below"):
-        assert files.get_straight(str(tmp_path / name), 100) is None, name
+        assert files.get_no_follow(str(tmp_path / name), 100) is None, name
 
 
 # -- evaluators

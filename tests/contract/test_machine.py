@@ -78,8 +78,8 @@ class TestMachine:
         power = subject.machine.power
         if isinstance(power, protocols.EndReporting):
             assert power.ended_by() is None
-        if isinstance(subject.machine, protocols.HindranceReporting):
-            assert subject.machine.hindered_by() == ""
+        if isinstance(subject.machine, protocols.ObstructionReporting):
+            assert subject.machine.find_obstruction() == ""
 
 
 class TestCommands:

@@ -19,8 +19,8 @@ from tests.standins.interrupts import (
     BATCH,
     CHECK_TIMEOUT_S,
     INTERRUPTED,
-    Door,
-    Vitals,
+    PhoneEndpoint,
+    ProcessMonitor,
     check_nothing_is_left,
     close_shells,
     count_sleepers,
@@ -57,13 +57,13 @@ def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalPhone]:
 
 
 @pytest.fixture
-def door(phone: LocalPhone) -> Door:
-    return Door(phone.adb_port, phone.key)
+def endpoint(phone: LocalPhone) -> PhoneEndpoint:
+    return PhoneEndpoint(phone.adb_port, phone.key)
 
 
 @pytest.fixture
-def vitals(phone: LocalPhone) -> Vitals:
-    return Vitals(json.loads((phone.folder / "ready.json").read_text())["pid"])
+def monitor(phone: LocalPhone) -> ProcessMonitor:
+    return ProcessMonitor(json.loads((phone.folder / "ready.json").read_text())["pid"])
 
 
 @pytest.fixture
@@ -86,73 +86,79 @@ def adb(phone: LocalPhone, tmp_path: Path) -> Iterator[Adb]:
     ],
 )
 def test_interrupted_shells_leave_nothing_behind(
-    phone: LocalPhone, adb: Adb, door: Door, vitals: Vitals, counts: tuple[int, int]
+    phone: LocalPhone,
+    adb: Adb,
+    endpoint: PhoneEndpoint,
+    monitor: ProcessMonitor,
+    counts: tuple[int, int],
 ) -> None:
     interrupts, clears = counts
 
     def clear() -> None:
         adb.run("-s", phone.serial, "logcat", "-c").require()
 
-    interrupt(door, vitals, BATCH, INTERRUPTED)  # what is made once
-    follow_and_clear(door, clear, 1)
-    wait_for_processes(vitals)
-    before = vitals.held()
-    interrupt(door, vitals, interrupts, INTERRUPTED)
-    follow_and_clear(door, clear, clears)
-    check_nothing_is_left(vitals, before)
+    interrupt(endpoint, monitor, BATCH, INTERRUPTED)  # what is made once
+    follow_and_clear(endpoint, clear, 1)
+    wait_for_processes(monitor)
+    before = monitor.usage()
+    interrupt(endpoint, monitor, interrupts, INTERRUPTED)
+    follow_and_clear(endpoint, clear, clears)
+    check_nothing_is_left(monitor, before)
 
 
 @pytest.mark.parametrize("service", ESCAPING)
-def test_processes_that_try_to_get_away_are_ended(door: Door, vitals: Vitals, service: str) -> None:
-    interrupt(door, vitals, 2, (service,))
+def test_processes_that_try_to_get_away_are_ended(
+    endpoint: PhoneEndpoint, monitor: ProcessMonitor, service: str
+) -> None:
+    interrupt(endpoint, monitor, 2, (service,))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("args", [("logcat",), ("shell", "sleep {mark}"), ("exec-out", "logcat")])
 def test_a_killed_adb_client_leaves_nothing_behind(
-    phone: LocalPhone, adb: Adb, vitals: Vitals, args: tuple[str, ...], number: int
+    phone: LocalPhone, adb: Adb, monitor: ProcessMonitor, args: tuple[str, ...], number: int
 ) -> None:
     mark = make_mark()
-    wait_for_processes(vitals)
+    wait_for_processes(monitor)
     argv = [*adb.argv, "-s", phone.serial, *(arg.format(mark=mark) for arg in args)]
     child = process.start(argv, env=adb.env)
     try:
-        wait_until_running(vitals, 1)
+        wait_until_running(monitor, 1)
         os.kill(child.pid, number)
-        wait_for_processes(vitals)
+        wait_for_processes(monitor)
     finally:
         process.kill_group(child)
         child.communicate()
 
 
 def test_a_follower_of_a_cleared_log_waits_without_work(
-    phone: LocalPhone, adb: Adb, door: Door, vitals: Vitals
+    phone: LocalPhone, adb: Adb, endpoint: PhoneEndpoint, monitor: ProcessMonitor
 ) -> None:
-    with door.open() as host:
+    with endpoint.open() as host:
         follower = host.open("shell,v2,raw:logcat -v raw")
         output = host.read(follower)
         next(output)
         adb.run("-s", phone.serial, "logcat", "-c").require()
-        assert vitals.is_idle()
+        assert monitor.is_idle()
         adb.run("-s", phone.serial, "shell", "log", "after the clear").require()
         assert b"after the clear" in next(output)
 
 
 def test_what_was_started_to_stay_stays_when_its_shell_ends(
-    adb: Adb, door: Door, vitals: Vitals
+    adb: Adb, endpoint: PhoneEndpoint, monitor: ProcessMonitor
 ) -> None:
     mark = make_mark()
     pid = adb.run("shell", f"nohup sleep {mark} >/dev/null 2>&1 & echo $!").require().text
-    interrupt(door, vitals, 1, INTERRUPTED, idle=1)
+    interrupt(endpoint, monitor, 1, INTERRUPTED, idle=1)
     assert count_sleepers(mark) == 1
     adb.run("shell", f"kill {pid}").require()
 
 
 def test_sent_input_is_worked_off_before_the_end(
-    phone: LocalPhone, door: Door, vitals: Vitals
+    phone: LocalPhone, endpoint: PhoneEndpoint, monitor: ProcessMonitor
 ) -> None:
     data, path = secrets.token_bytes(200_000), phone.root / "sdcard/Download/sent"
-    with door.open() as host:
+    with endpoint.open() as host:
         own, other = host.open(f"shell,v2,raw:sleep 0.3; cat > {path}")
         host.send(
             wire.Message(wire.WRTE, own, other, packet(STDIN, data) + packet(CLOSE_STDIN, b""))
@@ -160,15 +166,17 @@ def test_sent_input_is_worked_off_before_the_end(
         close_shells(host, [(own, other)])
         # On a busy host the shell may not have begun yet.
         wait_until(path.is_file, timeout_s=30.0)
-        wait_for_processes(vitals)
+        wait_for_processes(monitor)
     assert path.read_bytes() == data
 
 
-def test_input_that_nobody_reads_does_not_keep_a_shell(door: Door, vitals: Vitals) -> None:
-    mark, before = make_mark(), vitals.held()
-    with door.open() as host:
+def test_input_that_nobody_reads_does_not_keep_a_shell(
+    endpoint: PhoneEndpoint, monitor: ProcessMonitor
+) -> None:
+    mark, before = make_mark(), monitor.usage()
+    with endpoint.open() as host:
         own, other = host.open(f"shell,v2,raw:sleep {mark}")
         host.send(wire.Message(wire.WRTE, own, other, packet(STDIN, bytes(300_000))))
         close_shells(host, [(own, other)])
         assert wait_until(lambda: count_sleepers(mark) == 0, timeout_s=CHECK_TIMEOUT_S)
-    check_nothing_is_left(vitals, before)
+    check_nothing_is_left(monitor, before)

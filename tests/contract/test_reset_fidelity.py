@@ -51,7 +51,7 @@ REGION = re.compile(r"screen: \d+ px differ within x (\d+)-(\d+), y (\d+)-(\d+)"
 
 @pytest.fixture(scope="module")
 def machine() -> Iterator[DesktopContainer]:
-    made_handle = ContainerBackend(desktop_container_settings()).make(lambda _words: None)
+    made_handle = ContainerBackend(desktop_container_settings()).make(lambda _message: None)
     made = made_handle.machine
     yield made
     made_handle.delete()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from provisioning.reset.digests import take_digest
-from tests.standins.clipboard_owner import ClipboardOwner, Manner
+from tests.standins.clipboard_owner import ClipboardOwner, ReplyMode
 from tests.standins.desktop import DesktopStandIn, desktop_on_host
 from tests.tiers import STAND_IN
 
@@ -51,13 +51,13 @@ def test_what_nobody_owns_is_empty(link: LinkClient) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("manner", [Manner.WELL, Manner.IN_PIECES])
+@pytest.mark.parametrize("reply_mode", [ReplyMode.WELL, ReplyMode.IN_PIECES])
 @pytest.mark.parametrize("text", ["", "one ü 你好", "x" * 9999], ids=["empty", "short", "long"])
 def test_a_text_is_told_by_its_digest(
-    link: LinkClient, desktop: DesktopStandIn, name: str, manner: Manner, text: str
+    link: LinkClient, desktop: DesktopStandIn, name: str, reply_mode: ReplyMode, text: str
 ) -> None:
     data = text.encode()
-    with ClipboardOwner(desktop.display, name, data, manner):
+    with ClipboardOwner(desktop.display, name, data, reply_mode):
         selections = take_digest(link).selections
     assert selections[name].text == hashlib.sha256(data).hexdigest()
     assert selections[name].targets == ["TARGETS", "UTF8_STRING"]
@@ -69,7 +69,7 @@ def test_an_owner_that_never_answers_is_told_and_keeps_nothing_else_from_being_r
     link: LinkClient, desktop: DesktopStandIn
 ) -> None:
     with (
-        ClipboardOwner(desktop.display, "CLIPBOARD", b"x", Manner.NEVER),
+        ClipboardOwner(desktop.display, "CLIPBOARD", b"x", ReplyMode.NEVER),
         ClipboardOwner(desktop.display, "PRIMARY", b"seen"),
     ):
         digest = take_digest(link)
@@ -83,7 +83,7 @@ def test_an_owner_that_refuses_holds_something_all_the_same(
     link: LinkClient, desktop: DesktopStandIn
 ) -> None:
     empty = take_digest(link)
-    with ClipboardOwner(desktop.display, "PRIMARY", b"x", Manner.REFUSES):
+    with ClipboardOwner(desktop.display, "PRIMARY", b"x", ReplyMode.REFUSES):
         (line,) = empty.differences(take_digest(link))
     assert line == "clipboard PRIMARY: nothing -> no text, as nothing"
 

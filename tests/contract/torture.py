@@ -208,7 +208,7 @@ def container() -> Iterator[Tortured]:
     """A container, made anew from its image."""
     from provisioning.desktop.container.backend import ContainerBackend
 
-    machine_handle = ContainerBackend(desktop_container_settings()).make(lambda _words: None)
+    machine_handle = ContainerBackend(desktop_container_settings()).make(lambda _message: None)
     machine = machine_handle.machine
     try:
         yield Tortured(machine, rewind, refuses=CONTAINER_REFUSES)
@@ -219,9 +219,9 @@ def container() -> Iterator[Tortured]:
 @contextlib.contextmanager
 def vm_rewind() -> Iterator[Tortured]:
     """A VM, rewound inside its running QEMU."""
-    from tests.standins.saved_desktop import lend_saved_desktop
+    from tests.standins.saved_desktop import lease_saved_desktop
 
-    with lend_saved_desktop(get_settings()) as machine:
+    with lease_saved_desktop(get_settings()) as machine:
         yield Tortured(machine, rewind, limits=VM_LIMITS)
 
 

@@ -1,7 +1,7 @@
-"""Work that a person might do in the desktop's programs is met: no honest result is refused.
+"""Work that a user might do in the desktop's programs is met: no honest result is refused.
 
 The tasks of the suite beside this module are played by keyboard and mouse, by their oracles, on a desktop
-VM, and what had no effect is done once more, as a person would. A failure prints where the pictures of the
+VM, and what had no effect is done once more, as a user would. A failure prints where the pictures of the
 screen lie, the windows, the elements and the files. One that is quick is played in a landing, the others nightly.
 """
 
@@ -21,7 +21,7 @@ from evaluators.graph.outcome import Verdict
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
-from tests.honest_ways.person import Person
+from tests.honest_ways.solution_driver import SolutionDriver
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.tiers import nightly
 
@@ -62,7 +62,7 @@ def test_enough_evaluators_are_tried() -> None:
 @NEEDS_APPLIANCE
 @pytest.mark.parametrize("task", [_param(task) for task in TASKS])
 def test_honest_work_is_met(context: RunContext, task: Task, tmp_path: Path) -> None:
-    result = run_trial(Episode(context), task, Person(tmp_path))
+    result = run_trial(Episode(context), task, SolutionDriver(tmp_path))
     if "Firefox" in result.detail and result.verdict is Verdict.INCONCLUSIVE and not result.steps:
         pytest.skip(result.detail)
     assert result.verdict is Verdict.PASS, f"{result.reason}: {result.detail}"

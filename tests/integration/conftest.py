@@ -11,7 +11,7 @@ from appliance.base.settings import get_settings
 from images.builder import Builder
 from images.engine import connect
 from provisioning.protocols import READY
-from tests.standins.saved_desktop import lend_saved_desktop
+from tests.standins.saved_desktop import lease_saved_desktop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,15 +32,15 @@ def base() -> Image:
 
 
 @pytest.fixture(scope="module")
-def lent() -> Iterator[DesktopVm]:
+def leased_vm() -> Iterator[DesktopVm]:
     """Lend the appliance's desktop: whatever tests do to it, its next lease rewinds it."""
-    with lend_saved_desktop(get_settings()) as machine:
+    with lease_saved_desktop(get_settings()) as machine:
         yield machine
 
 
 @pytest.fixture
-def vm(lent: DesktopVm) -> DesktopVm:
+def vm(leased_vm: DesktopVm) -> DesktopVm:
     """Return the desktop as it was saved."""
-    lent.start()
-    lent.snapshots.rewind(READY)
-    return lent
+    leased_vm.start()
+    leased_vm.snapshots.rewind(READY)
+    return leased_vm

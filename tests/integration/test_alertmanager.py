@@ -103,7 +103,7 @@ class Bench:
         self.gauges = gauges
         self.prometheus = prometheus
 
-    def told(self, alert: str, status: str) -> bool:
+    def has_notified(self, alert: str, status: str) -> bool:
         """Return whether both receivers were told."""
         posted = any(
             (posted_alert["labels"]["alertname"], posted_alert["status"]) == (alert, status)
@@ -148,8 +148,8 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 def test_an_alert_reaches_webhook_and_mail_and_is_taken_back(bench: Bench) -> None:
     assert wait_until(lambda: bench.prometheus.query('up{job="alertmanager"} == 1'), timeout_s=30)
     bench.gauges.values["mesocosm_disk_free_bytes"] = 5 << 30
-    assert wait_until(lambda: bench.told("DiskLow", "firing"), timeout_s=60)
-    assert not bench.told("DiskLow", "resolved")
+    assert wait_until(lambda: bench.has_notified("DiskLow", "firing"), timeout_s=60)
+    assert not bench.has_notified("DiskLow", "resolved")
     (posted,) = [
         body for body in bench.hook.bodies if body["groupLabels"]["alertname"] == "DiskLow"
     ]
@@ -174,19 +174,19 @@ def test_an_alert_reaches_webhook_and_mail_and_is_taken_back(bench: Bench) -> No
     assert "All alerts: http://127.0.0.1:9464/prometheus/alerts" in lines
 
     bench.gauges.values["mesocosm_disk_free_bytes"] = 50 << 30
-    assert wait_until(lambda: bench.told("DiskLow", "resolved"), timeout_s=60)
+    assert wait_until(lambda: bench.has_notified("DiskLow", "resolved"), timeout_s=60)
 
 
 def test_what_another_alert_explains_is_shown_and_not_sent(bench: Bench) -> None:
     bench.gauges.values['mesocosm_host_up{host="hypervisor"}'] = 0
-    assert wait_until(lambda: bench.told("HostDown", "firing"), timeout_s=60)
+    assert wait_until(lambda: bench.has_notified("HostDown", "firing"), timeout_s=60)
     bench.gauges.values['mesocosm_machines{kind="desktop",state="unreachable"}'] = 2
     shown = 'ALERTS{alertname="MachinesLost",alertstate="firing"}'
     assert wait_until(lambda: bench.prometheus.query(shown), timeout_s=60)
     # What fires later is sent.
     bench.gauges.values['mesocosm_image_stale{image="desktop"}'] = 1
-    assert wait_until(lambda: bench.told("ImagesStale", "firing"), timeout_s=60)
-    assert not bench.told("MachinesLost", "firing")
+    assert wait_until(lambda: bench.has_notified("ImagesStale", "firing"), timeout_s=60)
+    assert not bench.has_notified("MachinesLost", "firing")
 
 
 def test_a_receiver_that_takes_nothing_is_an_alert_of_its_own(bench: Bench) -> None:

@@ -37,8 +37,11 @@ MEMORY = (
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Return an appliance of its own that borrows the built images, and the key they let in."""
-    state_dir, lender = tmp_path_factory.mktemp("state"), desktop_container_settings()
-    for name, folder in (("images", lender.images_dir), ("keys", lender.keys_dir)):
+    state_dir, source_settings = tmp_path_factory.mktemp("state"), desktop_container_settings()
+    for name, folder in (
+        ("images", source_settings.images_dir),
+        ("keys", source_settings.keys_dir),
+    ):
         (state_dir / name).symlink_to(folder)
     return Settings(
         state_dir=state_dir, desktop_memory_mib=1536, desktop_reset="rewind", desktop_pool="0"

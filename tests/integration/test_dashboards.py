@@ -25,7 +25,7 @@ from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.dashboards.catalog import DASHBOARDS
 from monitoring.dashboards.model import at_range
 from monitoring.measures import MeasureReader
-from monitoring.page import Surroundings
+from monitoring.page import PageContext
 from monitoring.server import Pages, PageServer
 from provisioning.fleet.liveness import Host, Liveness, LivenessWatch
 from provisioning.fleet.local import LocalFleet
@@ -85,7 +85,7 @@ class Appliance:
                 reader=reader,
                 count_machines=gauges.count_machines,
                 last_runs=list,
-                around=Surroundings("0", "tcg", ""),
+                context=PageContext("0", "tcg", ""),
                 clock=SYSTEM_CLOCK,
             )
             with PageServer(pages) as server:
@@ -113,7 +113,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]
         assert wait_until(
             lambda: running.query("sum(rate(mesocosm_steps_total[5m])) > 0"), timeout_s=20
         )
-        appliance.fleet.settle()
+        appliance.fleet.wait_for_jobs()
         yield running
         patch.undo()
 

@@ -17,7 +17,7 @@ from appliance.base.settings import get_settings
 from provisioning.protocols import READY
 from tests.integration.test_forks import sh
 from tests.standins.appliance import NEEDS_APPLIANCE
-from tests.standins.saved_desktop import lend_saved_desktop
+from tests.standins.saved_desktop import lease_saved_desktop
 from tests.tiers import IS_NIGHTLY
 
 DEBIAN = "debian-12"
@@ -68,7 +68,7 @@ def test_the_oracle_passes_smoke() -> None:
 
 def test_rewinds_are_verified() -> None:
     settings = get_settings().model_copy(update={"distribution": DEBIAN})
-    with lend_saved_desktop(settings) as desktop:
+    with lease_saved_desktop(settings) as desktop:
         for _ in range(REWINDS):
             sh(desktop, "head -c 1M /dev/urandom > ~/dirt; setsid sleep 1000 > /dev/null 2>&1 &")
             report = desktop.snapshots.rewind(READY)

@@ -62,8 +62,11 @@ CAPABILITY_BITS = {
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Return an appliance of its own that borrows the built images, and the key they let in."""
-    state_dir, lender = tmp_path_factory.mktemp("state"), desktop_container_settings()
-    for name, folder in (("images", lender.images_dir), ("keys", lender.keys_dir)):
+    state_dir, source_settings = tmp_path_factory.mktemp("state"), desktop_container_settings()
+    for name, folder in (
+        ("images", source_settings.images_dir),
+        ("keys", source_settings.keys_dir),
+    ):
         (state_dir / name).symlink_to(folder)
     return Settings(state_dir=state_dir, desktop_memory_mib=MEMORY_MIB)
 
@@ -75,7 +78,7 @@ def backend(settings: Settings) -> ContainerBackend:
 
 @pytest.fixture(scope="module")
 def machine(backend: ContainerBackend) -> Iterator[DesktopContainer]:
-    made_handle = backend.make(lambda _words: None)
+    made_handle = backend.make(lambda _message: None)
     made = made_handle.machine
     yield made
     made_handle.delete()
@@ -87,7 +90,7 @@ def sh(machine: DesktopContainer, command: str, user: str = "user") -> tuple[int
     return reply["exit_code"], base64.b64decode(reply["stdout_b64"]).decode().strip()
 
 
-def standing_by(settings: Settings) -> list[tuple[MachineFolder, MachineRecord]]:
+def list_standby(settings: Settings) -> list[tuple[MachineFolder, MachineRecord]]:
     machines = [(folder, folder.read()) for folder in iter_folders(settings)]
     return [
         (folder, record)
@@ -178,7 +181,7 @@ def test_two_have_nothing_in_common_but_their_image(
     backend: ContainerBackend, machine: DesktopContainer
 ) -> None:
     ask = "cat /etc/machine-id /proc/sys/kernel/hostname; head -c 8 /dev/urandom | od -An -tx1"
-    other_handle = backend.make(lambda _words: None)
+    other_handle = backend.make(lambda _message: None)
     other = other_handle.machine
     try:
         ours, theirs = (sh(desktop, ask)[1].splitlines() for desktop in (machine, other))
@@ -238,17 +241,17 @@ def test_one_that_stands_by_is_lent_at_once_and_ends_with_its_lease(
     settings = machine._settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "1"})
     fleet = LocalFleet(settings, {Kind.DESKTOP: ForkingSwitch("container", {"container": backend})})
     fleet.fill(Kind.DESKTOP).join()
-    ((waiting, _),) = standing_by(settings)
+    ((waiting, _),) = list_standby(settings)
     with fleet.acquire({"it": Kind.DESKTOP}) as environment_lease:
         environment = environment_lease.environment
         lent, report = environment.machines["it"], environment.resets["it"]
         assert (lent.info.machine_id, report.path) == (waiting.machine_id, "fork")
         assert set(report.phases_s) == {"verify"}
         lent.files.put("/home/user/mine", b"x")
-    fleet.settle()
+    fleet.wait_for_jobs()
     assert waiting.machine_id not in backend._containers.names()
     fleet.fill(Kind.DESKTOP).join()
-    ((following, record),) = standing_by(settings)
+    ((following, record),) = list_standby(settings)
     backend.attach(following, record).delete()
 
 
@@ -273,7 +276,7 @@ def test_one_that_is_not_like_its_baseline_is_refused(
 
 
 def test_strays_are_removed_and_nothing_is_left(backend: ContainerBackend) -> None:
-    made_handle = backend.make(lambda _words: None)
+    made_handle = backend.make(lambda _message: None)
     made = made_handle.machine
     machine_id = made.info.machine_id
     made.release()
@@ -291,5 +294,5 @@ def test_strays_are_removed_and_nothing_is_left(backend: ContainerBackend) -> No
 def test_without_an_image_nothing_is_made(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     with pytest.raises(ImageMissingError, match="mesocosm image build"):
-        ContainerBackend(settings).make(lambda _words: None)
+        ContainerBackend(settings).make(lambda _message: None)
     assert not settings.devices_dir.exists()

@@ -40,7 +40,7 @@ def test_a_cancelled_boot_ends_at_once_and_leaves_nothing() -> None:
 
     def make() -> None:
         try:
-            backend.make(lambda _words: None, cancel=cancel).delete()
+            backend.make(lambda _message: None, cancel=cancel).delete()
         except CancelledError as exc:
             ended.append(type(exc))
 
@@ -65,7 +65,7 @@ def folders() -> set[str]:
 @nightly("a landing has guests that are killed or flood their link, in test_faults.py")
 def test_a_guest_that_answers_nobody_goes_back_all_the_same() -> None:
     backend = QemuBackend(get_settings())
-    handle = backend.stand_by(is_rehearsed=False)
+    handle = backend.start_standby(is_rehearsed=False)
     assert handle is not None
     with handle.temporary() as machine:
         backend.wake(machine)
@@ -73,11 +73,11 @@ def test_a_guest_that_answers_nobody_goes_back_all_the_same() -> None:
         for is_paused in (True, False):
             hang(machine)
             if is_paused:  # as between two leases; after a holder that was killed it is not
-                machine.rest()
+                machine.pause()
             machine.release()
             assert machine.is_running() is not is_paused
 
-            assert machine.return_to("mine").path == "rewind"
+            assert machine.reset_to("mine").path == "rewind"
 
             assert machine.is_running()
             assert machine.link.call("ping")

@@ -44,7 +44,7 @@ def test_what_happens_on_a_desktop_is_recorded_with_its_time(desktop: Any, tmp_p
     path = tmp_path / "screen-desktop.mp4"
     began_s = SYSTEM_CLOCK.now_s()
     with Recorder(desktop.screen, path, rate_hz=10) as recorder:
-        assert wait_until(lambda: recorder.tally.frames, timeout_s=20)
+        assert wait_until(lambda: recorder.stats.frames, timeout_s=20)
         acted_s = SYSTEM_CLOCK.now_s()
         desktop.link.call("exec", {"argv": ["/bin/sh", "-c", RED], "user": "user"}, timeout_s=30)
 
@@ -53,14 +53,14 @@ def test_what_happens_on_a_desktop_is_recorded_with_its_time(desktop: Any, tmp_p
             return bool((frame == (255, 0, 0)).all(axis=2).mean() > 0.3)
 
         assert wait_until(is_red, timeout_s=30)
-        looks = recorder.tally.looks
-        assert wait_until(lambda: recorder.tally.looks >= looks + 2, timeout_s=20)
+        looks = recorder.stats.looks
+        assert wait_until(lambda: recorder.stats.looks >= looks + 2, timeout_s=20)
 
     played = list(read_video(path))
     rows = [json.loads(line) for line in recorder.index.read_text().splitlines()]
-    assert recorder.tally.error == ""
-    assert recorder.tally.gaps == 0
-    assert len(played) == recorder.tally.frames
+    assert recorder.stats.error == ""
+    assert recorder.stats.gaps == 0
+    assert len(played) == recorder.stats.frames
     assert began_s <= played[0].at_s <= acted_s
     width = played[0].frame.shape[1]
     turned = [row for row in rows if row.get("changed") and row["t"] >= acted_s]

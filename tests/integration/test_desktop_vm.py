@@ -44,7 +44,7 @@ def made() -> Iterator[DesktopVm]:
     another.
     """
     settings = get_settings()
-    vm_handle = QemuBackend(settings).make(lambda _words: None)
+    vm_handle = QemuBackend(settings).make(lambda _message: None)
     vm = vm_handle.machine
     yield vm
     records = [folder.read() for folder in iter_folders(settings)]
@@ -93,7 +93,7 @@ def test_a_lease_throws_a_damaged_machine_away_and_gives_a_sound_one(
     assert any(victim.info.machine_id in line for line in messages)
     assert not victim.folder.path.exists()
     # A fork ends with its lease, behind the caller's back.
-    fleet.settle()
+    fleet.wait_for_jobs()
     assert not given.folder.path.exists()  # type: ignore[attr-defined]
 
 

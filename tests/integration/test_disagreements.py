@@ -82,11 +82,11 @@ END
 
 
 @dataclass(frozen=True)
-class FromOutside:
+class HostScreen:
     """A stand-in's screen, as if it were seen from outside."""
 
     screen_of: Screen
-    seen_by: str = "the X server"
+    captured_by: str = "the X server"
 
     def capture(self) -> Frame:
         return self.screen_of.capture()
@@ -128,7 +128,7 @@ def vm() -> Iterator[Place]:
 def on_this_host() -> Iterator[Place]:
     with stand_in() as arena:
         machine = arena.machine
-        yield Place(machine, machine.link, FromOutside(machine.screen))
+        yield Place(machine, machine.link, HostScreen(machine.screen))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_window_that_the_picture_does_not_show_is_reported(
             desktop.shell("kill $(cat forged.pid); rm -f ready wire.py forged.*")
         assert [row.role for row in disagreements] == ["desktop"]
         assert disagreements[0].guest == "the window 'Letter' is in front, 400x300 px at 300,200"
-        assert disagreements[0].appliance == f"{desktop.screen.seen_by}'s screenshot {shows}"
+        assert disagreements[0].appliance == f"{desktop.screen.captured_by}'s screenshot {shows}"
         output = desktop.shell(SHOWN)
         try:
             assert wait_until(lambda: desktop.in_front() == ["Note"], timeout_s=60), output

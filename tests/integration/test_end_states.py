@@ -126,7 +126,7 @@ def test_a_kept_failed_trial_is_judged_again_and_opened(
         with VncRelay(socket) as relay:
             assert relay.port
         assert len(desktop.screen.capture()) > 0
-    fleet.settle()
+    fleet.wait_for_jobs()
     left = [folder.read() for folder in iter_folders(settings) if folder.machine_id not in before]
     busy = [
         record for record in left if record is not None and record.state is not MachineState.WAITING
@@ -137,7 +137,7 @@ def test_a_kept_failed_trial_is_judged_again_and_opened(
 def test_keeping_leaves_a_machines_own_snapshots_as_they_were(tmp_path: Path) -> None:
     """As a desktop has them that is rewound again and again."""
     backend = QemuBackend(get_settings())
-    handle = backend.stand_by()
+    handle = backend.start_standby()
     assert handle is not None, "there is no template of today's image"
     with handle.temporary() as desktop:
         backend.wake(desktop)

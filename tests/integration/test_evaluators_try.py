@@ -21,14 +21,17 @@ pytestmark = [pytest.mark.docker]
 @pytest.fixture(scope="module")
 def machine_id(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Make a machine in a state folder of its own, and let go of it."""
-    state_dir, lender = tmp_path_factory.mktemp("state"), desktop_container_settings()
-    for name, folder in (("images", lender.images_dir), ("keys", lender.keys_dir)):
+    state_dir, source_settings = tmp_path_factory.mktemp("state"), desktop_container_settings()
+    for name, folder in (
+        ("images", source_settings.images_dir),
+        ("keys", source_settings.keys_dir),
+    ):
         (state_dir / name).symlink_to(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MESOCOSM_STATE_DIR", str(state_dir))
         patch.setenv("MESOCOSM_DESKTOP", "container")
         get_settings.cache_clear()
-        machine_handle = ContainerBackend(get_settings()).make(lambda _words: None)
+        machine_handle = ContainerBackend(get_settings()).make(lambda _message: None)
         machine = machine_handle.machine
         machine_handle.release()
         yield machine.info.machine_id

@@ -99,10 +99,10 @@ def traces() -> dict[str, set[str]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _nothing_is_left(fleet: LocalFleet) -> Iterator[None]:
-    fleet.settle()
+    fleet.wait_for_jobs()
     before = traces()
     yield
-    fleet.settle()
+    fleet.wait_for_jobs()
     assert traces() == before
 
 
@@ -131,7 +131,7 @@ def hypervisor_container() -> Container:
 
 def test_a_template_of_another_machine_is_not_loaded(settings: Settings) -> None:
     other = settings.model_copy(update={"desktop_memory_mib": settings.desktop_memory_mib + 64})
-    assert QemuBackend(other).stand_by() is None
+    assert QemuBackend(other).start_standby() is None
 
 
 def test_a_template_that_was_altered_is_made_again_and_not_loaded(
@@ -142,7 +142,7 @@ def test_a_template_that_was_altered_is_made_again_and_not_loaded(
     with (template.path / DEVICES).open("ab") as stream:
         stream.write(b"more")
 
-    assert backend.stand_by() is None
+    assert backend.start_standby() is None
     fleet.prepare([Kind.DESKTOP])
 
     alive(fleet)
@@ -187,7 +187,7 @@ def test_a_full_disk_makes_no_fork_and_leaves_nothing(backend: QemuBackend, tmp_
 
         small = Small(**backend._settings.model_dump())
         with pytest.raises((ToolError, OSError, MesocosmError)) as caught:
-            QemuBackend(small).stand_by()
+            QemuBackend(small).start_standby()
         assert "space" in str(caught.value)
         assert list(tmp_path.iterdir()) == []
     finally:
@@ -219,7 +219,7 @@ def test_guests_outlive_a_libvirtd_that_is_killed(
         assert vm.screen.capture().any()
         assert hypervisor_container.exec_run("pgrep -x libvirtd").output != pid
         alive(fleet)
-    fleet.settle()
+    fleet.wait_for_jobs()
     assert vm.info.machine_id not in vm.hypervisor.names()
 
 

@@ -56,7 +56,7 @@ def template(backend: QemuBackend) -> Template:
 @contextlib.contextmanager
 def forked(backend: QemuBackend) -> Iterator[DesktopVm]:
     """Return a fork that was woken."""
-    handle = backend.stand_by()
+    handle = backend.start_standby()
     assert handle is not None
     with handle.temporary() as fork:
         backend.wake(fork)
@@ -204,7 +204,7 @@ def test_a_damaged_stream_is_refused_and_leaves_nothing(
 def test_a_template_whose_image_changed_is_not_loaded(
     backend: QemuBackend, template: Template
 ) -> None:
-    handle = backend.stand_by()
+    handle = backend.start_standby()
     assert handle is not None
     fork = handle.machine
     stream = template.path / DEVICES

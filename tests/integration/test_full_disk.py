@@ -12,11 +12,11 @@ from starlette.testclient import TestClient
 from appliance.base.clock import wait_until
 from appliance.base.process import run, start
 from controller.service.api.app import make_app
-from controller.service.state.queued_run import Asker, State
+from controller.service.state.queued_run import Requester, State
 from controller.service.state.tokens import Role
 from controller.store.runs import Store
 from tests.integration.test_killed_service import LONG_S, TINY, Service, request
-from tests.unit.controller.service.surroundings import HOST, make_surroundings
+from tests.unit.controller.service.context import HOST, make_api_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +84,7 @@ def trials_that_ended(service: Service, run: str) -> list[str]:
 def test_the_service_says_so_and_goes_on_once_there_is_room(disk: Disk, service: Service) -> None:
     # It would not begin with so small a disk.
     asked = request(TRIALS).model_copy(update={"preflight": False})
-    run = service.queue.add(asked, Asker("api")).run
+    run = service.queue.add(asked, Requester("api")).run
     with service.start() as process:
         assert wait_until(lambda: service.queue.get(run).counts.passed >= 2, timeout_s=LONG_S)
 
@@ -114,9 +114,9 @@ def test_the_service_says_so_and_goes_on_once_there_is_room(disk: Disk, service:
 
 
 def test_what_is_asked_meanwhile_is_refused_and_taken_later(disk: Disk, service: Service) -> None:
-    around = make_surroundings(service.database, disk.path / "state")
-    headers = {"Authorization": f"Bearer {around.tokens.add('x', Role.OPERATE)}"}
-    client = TestClient(make_app(around, {HOST}), f"http://{HOST}", headers=headers)
+    context = make_api_context(service.database, disk.path / "state")
+    headers = {"Authorization": f"Bearer {context.tokens.add('x', Role.OPERATE)}"}
+    client = TestClient(make_app(context, {HOST}), f"http://{HOST}", headers=headers)
     body = {"request": {"suite": "smoke", "agent": "noop", "fleet": "fake"}}
     disk.fill()
     refused = client.post("/api/v1/queue", json=body)

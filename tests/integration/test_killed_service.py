@@ -20,7 +20,7 @@ from controller.service.schedules.definition import Interval, Schedule
 from controller.service.schedules.register import Outcome, Register
 from controller.service.state.database import Database
 from controller.service.state.queue import RunQueue
-from controller.service.state.queued_run import Asker, State
+from controller.service.state.queued_run import Requester, State
 from controller.store.runs import Store
 from tests.tiers import IS_NIGHTLY
 
@@ -90,7 +90,7 @@ def kill_at_a_random_moment(service: Service, run: str, chance: random.Random) -
 @pytest.mark.timeout(1200)
 def test_kill_9_loses_no_trial_and_fires_no_slot_twice(service: Service) -> None:
     chance = random.Random(TRIALS)  # noqa: S311 - no secret
-    run = service.queue.add(request(TRIALS), Asker("api")).run
+    run = service.queue.add(request(TRIALS), Requester("api")).run
     schedule = Schedule(
         name="often", trigger=Interval(every_s=EVERY_S), request=request(1, "noop"), priority=-1
     )
@@ -135,7 +135,7 @@ def check_slots(service: Service, first_s: float) -> None:
 
 
 def test_sigterm_lets_a_trial_finish_and_the_next_service_goes_on(service: Service) -> None:
-    run = service.queue.add(request(30), Asker("api")).run
+    run = service.queue.add(request(30), Requester("api")).run
     with service.start("--grace", "60") as process:
         assert wait_until(lambda: service.steps(run), timeout_s=LONG_S, every_s=0.02)
         process.send_signal(signal.SIGTERM)

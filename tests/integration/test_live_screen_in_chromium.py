@@ -15,7 +15,7 @@ from images.builder import Builder
 from images.novnc import recipe
 from tests.pages.axe import find_axe
 from tests.pages.chromium import CHROMIUM, watched_page
-from tests.pages.fake_desk import FakeMachineDesk
+from tests.pages.fake_machine_service import FakeMachineService
 from tests.pages.site import serving
 from tests.standins.firmware import IS_THERE, running_firmware
 from tests.tiers import nightly
@@ -70,10 +70,10 @@ def firmware(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firmware]:
 @pytest.fixture
 def site(tmp_path: Path, novnc: Path, firmware: Firmware) -> Iterator[Site]:
     with serving(tmp_path) as made:
-        around = made.around
-        assert isinstance(around.desk, FakeMachineDesk)
-        around.desk.vnc_socket = firmware.socket
-        object.__setattr__(around, "find_viewer", lambda: novnc)
+        context = made.context
+        assert isinstance(context.machine_service, FakeMachineService)
+        context.machine_service.vnc_socket = firmware.socket
+        object.__setattr__(context, "find_viewer", lambda: novnc)
         yield made
 
 
@@ -112,8 +112,8 @@ def clicks(firmware: Firmware, before: int) -> int:
 def test_an_operator_sees_the_screen_takes_it_and_gives_it_back(
     page: Page, site: Site, firmware: Firmware
 ) -> None:
-    desk = site.around.desk
-    assert isinstance(desk, FakeMachineDesk)
+    machine_service = site.context.machine_service
+    assert isinstance(machine_service, FakeMachineService)
     sign_in(page, site.token)
     page.goto(f"/fleet/{FREE}")
     page.get_by_text("Live, view only.").wait_for()
@@ -129,14 +129,14 @@ def test_an_operator_sees_the_screen_takes_it_and_gives_it_back(
     page.keyboard.press("Enter")
     canvas.click(position={"x": 40, "y": 40})
     page.get_by_text("nobody else can use it").wait_for()
-    assert FREE in desk.used
+    assert FREE in machine_service.used
     assert wait_until(lambda: clicks(firmware, before) == 2, timeout_s=60)
     assert "input_event_key_qcode" in firmware.inputs()[before:]
     page.keyboard.press("Shift+Escape")
     page.get_by_role("button", name="Take control").wait_for()
     canvas.click(position={"x": 50, "y": 50})
     page.goto("/fleet")
-    assert wait_until(lambda: FREE not in desk.used, timeout_s=60)
+    assert wait_until(lambda: FREE not in machine_service.used, timeout_s=60)
     assert clicks(firmware, before) == 2
 
 
@@ -166,10 +166,10 @@ def test_axe_finds_nothing_serious_on_a_live_screen(page: Page, site: Site) -> N
 def test_a_reader_has_no_button_and_pictures_follow_a_screen_that_ends(
     page: Page, site: Site
 ) -> None:
-    sign_in(page, site.around.tokens.add("reader", Role.READ))
+    sign_in(page, site.context.tokens.add("reader", Role.READ))
     page.goto(f"/fleet/{FREE}")
     page.get_by_text("Live, view only.").wait_for()
     assert page.get_by_role("button", name="Take control").count() == 0
-    site.around.tokens.remove("reader")
+    site.context.tokens.remove("reader")
     page.get_by_text("The live screen has ended").wait_for()
     assert page.locator("img.screen").is_visible()

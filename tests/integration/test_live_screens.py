@@ -15,16 +15,16 @@ from controller.service.api.server import Server, listen
 from controller.service.state.database import Database
 from controller.service.state.tokens import Role
 from controller.service.web.app import make_app_with_pages
-from tests.pages.fake_desk import FakeMachineDesk
+from tests.pages.fake_machine_service import FakeMachineService
 from tests.standins.firmware import IS_THERE, running_firmware
 from tests.standins.viewer import HttpViewer
-from tests.unit.controller.service.surroundings import make_surroundings
+from tests.unit.controller.service.context import make_api_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
     from tests.standins.firmware import Firmware
 
 pytestmark = pytest.mark.skipif(not IS_THERE, reason="the qemu-system-x86 package is missing")
@@ -42,13 +42,13 @@ def firmware(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firmware]:
 class Site:
     """A service, its address, and a token of each role."""
 
-    def __init__(self, around: Surroundings, address: str) -> None:
-        assert isinstance(around.desk, FakeMachineDesk)
-        self.around = around
-        self.desk = around.desk
+    def __init__(self, context: ApiContext, address: str) -> None:
+        assert isinstance(context.machine_service, FakeMachineService)
+        self.context = context
+        self.machine_service = context.machine_service
         self.address = address
-        self.operator = around.tokens.add("operator", Role.OPERATE)
-        self.reader = around.tokens.add("reader", Role.READ)
+        self.operator = context.tokens.add("operator", Role.OPERATE)
+        self.reader = context.tokens.add("reader", Role.READ)
 
     def ask(self, method: str, path: str, **headers: str) -> tuple[int, str]:
         """Return status and body of a reply."""
@@ -64,17 +64,17 @@ class Site:
 @pytest.fixture
 def site(tmp_path: Path, firmware: Firmware) -> Iterator[Site]:
     database = Database(tmp_path / "service/state.sqlite")
-    around = make_surroundings(database, tmp_path)
-    assert isinstance(around.desk, FakeMachineDesk)
-    around.desk.add(7)
-    around.desk.vnc_socket = firmware.socket
+    context = make_api_context(database, tmp_path)
+    assert isinstance(context.machine_service, FakeMachineService)
+    context.machine_service.add(7)
+    context.machine_service.vnc_socket = firmware.socket
     listener = listen("127.0.0.1", 0)
     host = f"127.0.0.1:{listener.getsockname()[1]}"
-    server = Server(make_app_with_pages(around, {host}), listener)
-    thread = threading.Thread(target=server, args=(around.stop,))
+    server = Server(make_app_with_pages(context, {host}), listener)
+    thread = threading.Thread(target=server, args=(context.stop,))
     thread.start()
-    yield Site(around, f"http://{host}")
-    around.stop.set()
+    yield Site(context, f"http://{host}")
+    context.stop.set()
     thread.join()
     database.close()
 
@@ -122,17 +122,17 @@ def test_who_acts_keeps_the_machine_from_others_for_a_while(
 ) -> None:
     with HttpViewer(site.address, site.operator, FREE) as viewer:
         viewer.greet()
-        assert FREE not in site.desk.used
+        assert FREE not in site.machine_service.used
         assert viewer.press() == (204, True)
-        assert FREE in site.desk.used
+        assert FREE in site.machine_service.used
         assert site.ask("POST", f"/fleet/{FREE}/stop", **of(site))[0] == 409
         monkeypatch.setattr(live_screens, "HOLD_S", 0.0)
-        assert wait_until(lambda: FREE not in site.desk.used, timeout_s=30)
-        site.desk.used.add(FREE)  # a trial takes it
+        assert wait_until(lambda: FREE not in site.machine_service.used, timeout_s=30)
+        site.machine_service.used.add(FREE)  # a trial takes it
         assert viewer.press() == (204, False)
-        site.desk.used.discard(FREE)
+        site.machine_service.used.discard(FREE)
         assert viewer.press() == (204, True)
-    assert wait_until(lambda: FREE not in site.desk.used, timeout_s=30)
+    assert wait_until(lambda: FREE not in site.machine_service.used, timeout_s=30)
 
 
 def of(site: Site) -> dict[str, str]:
@@ -170,10 +170,10 @@ def test_a_screen_ends_with_its_token_and_with_the_service(
         HttpViewer(site.address, site.reader, FREE) as reader,
         HttpViewer(site.address, site.operator, FREE) as operator,
     ):
-        site.around.tokens.remove("reader")
+        site.context.tokens.remove("reader")
         assert reader.is_over.wait(30)
         assert not operator.is_over.is_set()
-        site.around.stop.set()
+        site.context.stop.set()
         assert operator.is_over.wait(30)
 
 

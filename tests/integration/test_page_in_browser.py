@@ -13,7 +13,7 @@ from appliance.base.measures import MeasureLog
 from appliance.base.process import find_tool, run
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.measures import MeasureReader
-from monitoring.page import RunRow, Surroundings
+from monitoring.page import PageContext, RunRow
 from monitoring.server import Pages, PageServer
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def test_bars_and_verdicts_are_drawn_and_the_policy_refuses_nothing(tmp_path: Pa
         reader=reader,
         count_machines=dict,
         last_runs=lambda: [RunRow("20261121-081530-4f2a", "smoke", "oracle", 0.0, {"PASS": 3})],
-        around=Surroundings("0.1.0", "tcg", "/prometheus"),
+        context=PageContext("0.1.0", "tcg", "/prometheus"),
         clock=FakeClock(),
     )
     picture = tmp_path / "page.png"

@@ -210,7 +210,7 @@ def test_axe_finds_nothing_serious_on_any_page(
         pytest.skip(axe)
     site, runs = demo_site
     sign_in(page, site)
-    add_schedule(site.around.register)
+    add_schedule(site.context.register)
     violations = []
     for name, path in TOUR.items():
         for scheme in ("light", "dark"):
@@ -226,5 +226,5 @@ def test_axe_finds_nothing_serious_on_any_page(
                 for row in report["violations"]
                 if row["impact"] in {"serious", "critical"}
             ]
-    site.around.register.remove(SCHEDULE)
+    site.context.register.remove(SCHEDULE)
     assert violations == []

@@ -24,8 +24,8 @@ from provisioning.protocols import READY
 from tests.standins.interrupts import (
     BATCH,
     INTERRUPTED,
-    Door,
-    Vitals,
+    PhoneEndpoint,
+    ProcessMonitor,
     check_nothing_is_left,
     follow_and_clear,
     interrupt,
@@ -54,7 +54,7 @@ SETTLE_S = 10.0
 
 
 @dataclass(frozen=True)
-class Held:
+class ResourceUse:
     """What is held at one moment."""
 
     server_kib: int
@@ -106,14 +106,14 @@ def count_streams(phone: ReferencePhone) -> int:
     return int(phone.shell("ls /proc/1/fd | wc -l").text)
 
 
-def held(phone: ReferencePhone, backend: PhoneBackend, settings: Settings) -> Held:
+def held(phone: ReferencePhone, backend: PhoneBackend, settings: Settings) -> ResourceUse:
     server = server_of(settings)
     status = dict(
         line.split(":", 1) for line in (server / "status").read_text().splitlines() if ":" in line
     )
     own = os.getpid()
     stats = [path.read_text().rpartition(")")[2].split() for path in PROC.glob("[0-9]*/stat")]
-    return Held(
+    return ResourceUse(
         server_kib=int(status["VmRSS"].split()[0]),
         server_fds=len(list((server / "fd").iterdir())),
         own_fds=len(list((PROC / str(own) / "fd").iterdir())),
@@ -135,7 +135,7 @@ def use_and_rewind(phone: ReferencePhone, *, with_probe: bool) -> None:
 
 
 def test_rewinds_leave_nothing_behind(backend: PhoneBackend, settings: Settings) -> None:
-    phone_handle = backend.make(lambda _words: None)
+    phone_handle = backend.make(lambda _message: None)
     phone = phone_handle.machine
     try:
         for number in range(WARM_UP):
@@ -166,23 +166,26 @@ def test_rewinds_leave_nothing_behind(backend: PhoneBackend, settings: Settings)
 @nightly("the same on a phone without a container")
 @pytest.mark.timeout(1800)
 def test_interrupted_shells_leave_nothing_behind(backend: PhoneBackend, settings: Settings) -> None:
-    with backend.make(lambda _words: None).temporary() as phone:
+    with backend.make(lambda _message: None).temporary() as phone:
         port = int(phone.device.serial.rpartition(":")[2])
-        door, vitals = Door(port, settings.keys_dir / "adbkey"), Vitals(pid_on_host(phone))
+        endpoint, monitor = (
+            PhoneEndpoint(port, settings.keys_dir / "adbkey"),
+            ProcessMonitor(pid_on_host(phone)),
+        )
         machine_id = phone.info.machine_id
 
         def clear() -> None:
             phone.shell("logcat -c").require()
 
-        interrupt(door, vitals, BATCH, INTERRUPTED)
-        follow_and_clear(door, clear, 1)
-        wait_for_processes(vitals)
-        before, before_bytes = vitals.held(), backend.memory_bytes(machine_id)
-        interrupt(door, vitals, INTERRUPTS, INTERRUPTED)
-        follow_and_clear(door, clear, CLEARS)
-        check_nothing_is_left(vitals, before)
+        interrupt(endpoint, monitor, BATCH, INTERRUPTED)
+        follow_and_clear(endpoint, clear, 1)
+        wait_for_processes(monitor)
+        before, before_bytes = monitor.usage(), backend.memory_bytes(machine_id)
+        interrupt(endpoint, monitor, INTERRUPTS, INTERRUPTED)
+        follow_and_clear(endpoint, clear, CLEARS)
+        check_nothing_is_left(monitor, before)
         after_bytes = backend.memory_bytes(machine_id)
-        print(f"{before} {before_bytes}\n{vitals.held()} {after_bytes}")  # noqa: T201 - for pytest -s
+        print(f"{before} {before_bytes}\n{monitor.usage()} {after_bytes}")  # noqa: T201 - for pytest -s
         assert after_bytes <= before_bytes + SLACK_BYTES
 
 

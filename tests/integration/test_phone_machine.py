@@ -66,7 +66,7 @@ def backend(settings: Settings) -> PhoneBackend:
 
 @pytest.fixture(scope="module")
 def made(backend: PhoneBackend) -> Iterator[ReferencePhone]:
-    machine_handle = backend.make(lambda _words: None)
+    machine_handle = backend.make(lambda _message: None)
     machine = machine_handle.machine
     yield machine
     machine_handle.delete()
@@ -198,7 +198,7 @@ def test_the_emulators_logic_drives_the_reference_phones_console_and_adb(
     settings: Settings, backend: PhoneBackend
 ) -> None:
     profile = dataclasses.replace(EMULATOR, image="phone", devices=(), memory_mib=384)
-    machine_handle = PhoneBackend(settings, profile).make(lambda _words: None)
+    machine_handle = PhoneBackend(settings, profile).make(lambda _message: None)
     machine = machine_handle.machine
     try:
         assert (machine.info.backend, machine.info.accelerator) == ("android-emulator", "kvm")
@@ -218,7 +218,7 @@ def test_the_device_conformance_suite_holds(phone: ReferencePhone) -> None:
     findings = {finding.name: finding for finding in verify_phone(subject, CHECKS)}
     assert len(findings) == len(CHECKS)
     assert {
-        name: finding.said for name, finding in findings.items() if finding.state != "pass"
+        name: finding.message for name, finding in findings.items() if finding.state != "pass"
     } == {}
 
 
@@ -255,7 +255,7 @@ def test_the_command_lets_adb_tools_in(
 def test_a_container_whose_folder_is_gone_is_a_stray(
     backend: PhoneBackend, settings: Settings
 ) -> None:
-    machine_handle = backend.make(lambda _words: None)
+    machine_handle = backend.make(lambda _message: None)
     machine = machine_handle.machine
     machine_id = machine.info.machine_id
     machine_handle.release()

@@ -23,7 +23,7 @@ from monitoring.alertmanager import Receivers
 from monitoring.catalog import CATALOG
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.measures import MeasureReader
-from monitoring.page import QUERIES, Surroundings
+from monitoring.page import QUERIES, PageContext
 from monitoring.prometheus_proxy import PREFIX, PrometheusProxy
 from monitoring.server import Pages, PageServer
 from provisioning.fleet.liveness import Host, Liveness, LivenessWatch
@@ -122,7 +122,7 @@ def _scraped(
         reader=reader,
         count_machines=dict,
         last_runs=list,
-        around=Surroundings("0", "tcg", ""),
+        context=PageContext("0", "tcg", ""),
         clock=SYSTEM_CLOCK,
     )
     with (

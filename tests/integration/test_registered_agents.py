@@ -44,12 +44,12 @@ REPLY = completion(("session__complete", "{}"))
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
     """Return the settings of an appliance of its own that borrows the built images."""
-    lender = get_settings()
+    source_settings = get_settings()
     try:
-        own_image(lender)
+        own_image(source_settings)
     except RequirementError as exc:
         pytest.skip(exc.brief)
-    shutil.copytree(lender.images_dir / "controller", tmp_path / "state/images/controller")
+    shutil.copytree(source_settings.images_dir / "controller", tmp_path / "state/images/controller")
     monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("MESOCOSM_MODEL_API_KEY", "a-secret-of-the-service")
     get_settings.cache_clear()

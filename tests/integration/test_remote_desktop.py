@@ -92,7 +92,7 @@ class Lab:
             return caller.recv(4) == b"SSH-"
         return False
 
-    def tell(self, **changes: object) -> RemoteBackend:
+    def configure(self, **changes: object) -> RemoteBackend:
         """Write the file; a value of None leaves an entry out."""
         entry = {
             key: value for key, value in {**self.entry, **changes}.items() if value is not None
@@ -117,7 +117,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture(scope="module")
 def taken(lab: Lab) -> Iterator[RemoteDesktop]:
-    machine_handle = lab.tell().make(lambda _words: None)
+    machine_handle = lab.configure().make(lambda _message: None)
     machine = machine_handle.machine
     yield machine
     machine_handle.delete()
@@ -125,7 +125,7 @@ def taken(lab: Lab) -> Iterator[RemoteDesktop]:
 
 @pytest.fixture
 def machine(taken: RemoteDesktop, lab: Lab) -> RemoteDesktop:
-    lab.tell()
+    lab.configure()
     return taken
 
 
@@ -154,7 +154,7 @@ def test_its_owners_command_brings_it_back_exactly(machine: RemoteDesktop) -> No
 
 
 def test_a_reset_that_leaves_something_is_seen(machine: RemoteDesktop, lab: Lab) -> None:
-    again = attach(lab.tell(reset={"command": ["/bin/true"]}, verify_timeout_s=1), machine)
+    again = attach(lab.configure(reset={"command": ["/bin/true"]}, verify_timeout_s=1), machine)
     again.files.put(f"{HOME}/left behind", b"x")
     with pytest.raises(ResetMismatchError, match="left behind"):
         again.snapshots.rewind(READY)
@@ -165,7 +165,7 @@ def test_a_reset_that_leaves_something_is_seen(machine: RemoteDesktop, lab: Lab)
 def test_a_reset_that_fails_is_told_with_its_words(machine: RemoteDesktop, lab: Lab) -> None:
     wrong = {"command": ["/bin/sh", "-c", "echo no such image >&2; exit 3"]}
     for side in ("host", "machine"):
-        again = attach(lab.tell(reset={**wrong, "on": side}), machine)
+        again = attach(lab.configure(reset={**wrong, "on": side}), machine)
         with pytest.raises(SnapshotError, match="no such image"):
             again.snapshots.rewind(READY)
 
@@ -176,18 +176,18 @@ def test_what_it_cannot_do_is_refused(machine: RemoteDesktop, lab: Lab) -> None:
     with pytest.raises(UnsupportedError, match="cannot stop"):
         machine.power.stop()
     with pytest.raises(UnsupportedError, match="no reset command"):
-        attach(lab.tell(reset=None), machine).snapshots.rewind(READY)
+        attach(lab.configure(reset=None), machine).snapshots.rewind(READY)
     assert machine.power.is_running()
 
 
 def test_nobody_else_gets_a_machine_that_is_taken(machine: RemoteDesktop, lab: Lab) -> None:
     with pytest.raises(MachineBusyError, match="lab-1"):
-        lab.tell().make(lambda _words: None)
+        lab.configure().make(lambda _message: None)
 
 
 def test_another_host_key_is_refused(machine: RemoteDesktop, lab: Lab, tmp_path: Path) -> None:
     make_key(tmp_path / "other", "other")
-    stranger = attach(lab.tell(host_key=(tmp_path / "other.pub").read_text().strip()), machine)
+    stranger = attach(lab.configure(host_key=(tmp_path / "other.pub").read_text().strip()), machine)
     assert not stranger.power.is_running()
     with pytest.raises(LinkError, match=r"host key of .* differs"):
         stranger.screen.capture()
@@ -195,11 +195,11 @@ def test_another_host_key_is_refused(machine: RemoteDesktop, lab: Lab, tmp_path:
 
 def test_a_machine_that_lacks_the_user_is_refused(machine: RemoteDesktop, lab: Lab) -> None:
     with pytest.raises(UnsupportedError, match="there is no user nobody-here"):
-        attach(lab.tell(user="nobody-here"), machine).deploy()
+        attach(lab.configure(user="nobody-here"), machine).deploy()
 
 
 def test_one_that_does_not_answer_cannot_be_started(machine: RemoteDesktop, lab: Lab) -> None:
-    silent = attach(lab.tell(port=free_port()), machine)
+    silent = attach(lab.configure(port=free_port()), machine)
     with pytest.raises(MachineStartError, match="cannot start it"):
         silent.power.start()
 
@@ -207,7 +207,7 @@ def test_one_that_does_not_answer_cannot_be_started(machine: RemoteDesktop, lab:
 def test_what_cannot_be_used_leaves_no_folder(lab: Lab, machine: RemoteDesktop) -> None:
     before = sorted(lab.settings.devices_dir.iterdir())
     with pytest.raises(UnsupportedError, match="no user"):
-        lab.tell(name="lab-2", user="nobody-here").make(lambda _words: None)
+        lab.configure(name="lab-2", user="nobody-here").make(lambda _message: None)
     assert sorted(lab.settings.devices_dir.iterdir()) == before
 
 

@@ -11,7 +11,7 @@ from appliance.base.clock import wait_until
 from appliance.base.errors import MesocosmError
 from provisioning.desktop.qemu.memory import find_mappings
 from provisioning.desktop.qemu.process import find_qemu
-from provisioning.desktop.qemu.rewind_base import find_base, give_back_ram, load_devices
+from provisioning.desktop.qemu.rewind_base import find_base, load_devices, restore_ram
 from provisioning.protocols import READY
 from tests.standins.appliance import NEEDS_APPLIANCE
 
@@ -64,7 +64,7 @@ def test_every_page_is_what_it_was_before_the_guest_runs(vm: DesktopVm) -> None:
     vm.hypervisor.qmp(name, "stop")
     assert pages_that_differ(vm, ram) > DIRT_MIB << 8  # 256 pages a MiB, in /dev/shm alone
     vm.release()
-    assert give_back_ram(vm.hypervisor, name, ram)
+    assert restore_ram(vm.hypervisor, name, ram)
     assert load_devices(vm.hypervisor, name)
     # Nor do QEMU's own devices write to any until the guest runs.
     assert pages_that_differ(vm, ram) == 0
@@ -80,7 +80,7 @@ def test_a_guest_whose_probe_is_in_use_loads_all_of_its_ram(vm: DesktopVm) -> No
     assert ram is not None
     vm.link.call("ping")
     vm.hypervisor.qmp(vm.info.machine_id, "stop")
-    assert not give_back_ram(vm.hypervisor, vm.info.machine_id, ram)
+    assert not restore_ram(vm.hypervisor, vm.info.machine_id, ram)
     vm.snapshots.rewind(READY, is_paused=True)
 
 
@@ -124,7 +124,7 @@ def test_a_guest_whose_root_ejects_its_devices_goes_back_in_a_new_qemu(vm: Deskt
     with pytest.raises(MesocosmError):
         vm.snapshots.rewind(READY)
 
-    vm.return_to(READY)
+    vm.reset_to(READY)
 
     assert "memory" in vm.snapshots.rewind(READY).phases_s
     assert vm.link.call("ping")

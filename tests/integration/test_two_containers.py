@@ -195,7 +195,7 @@ def test_a_folder_of_the_host_is_refused_and_a_stopped_worker_is_started_again(
 ) -> None:
     suite = str(REPOSITORY / "tests/suites/tiny")
     assert main(["queue", "add", suite, "--agent", "oracle", "--fleet", "fake"]) == 2
-    assert "container does not have" in capsys.readouterr().err
+    assert "container cannot see" in capsys.readouterr().err
     assert main(["service", "stop"]) == 0
     try:
         assert ask_worker(settings) is None

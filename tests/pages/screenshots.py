@@ -18,7 +18,7 @@ from appliance.base.settings import Settings
 from images.builder import Builder
 from tests.pages.chromium import NARROW, WIDE, watched_page
 from tests.pages.demo import SCHEDULE, add_schedule, record_demo
-from tests.pages.fake_desk import FakeMachineDesk
+from tests.pages.fake_machine_service import FakeMachineService
 from tests.pages.site import serving
 from tests.pages.tour import TOUR, PathContext
 from tests.standins.firmware import running_firmware
@@ -90,22 +90,22 @@ def main(target: Path) -> None:
         folder = Path(name)
         runs = record_demo(folder / "runs")
         with serving(folder) as site, _prometheus() as port, running_firmware(folder) as firmware:
-            add_schedule(site.around.register)
-            site.around.register.run_now(SCHEDULE)
+            add_schedule(site.context.register)
+            site.context.register.run_now(SCHEDULE)
             _show_live(site, folder, firmware)
-            changed = site.around.settings.model_copy(update={"controller_port": port})
-            object.__setattr__(site.around, "settings", changed)
+            changed = site.context.settings.model_copy(update={"controller_port": port})
+            object.__setattr__(site.context, "settings", changed)
             take(site, runs, target)
 
 
 def _show_live(site: Site, folder: Path, firmware: Firmware) -> None:
     """Let desktops show a firmware, by noVNC where that is to be had."""
-    desk, settings = site.around.desk, Settings(state_dir=folder)
-    assert isinstance(desk, FakeMachineDesk)
-    desk.vnc_socket = firmware.socket
+    machine_service, settings = site.context.machine_service, Settings(state_dir=folder)
+    assert isinstance(machine_service, FakeMachineService)
+    machine_service.vnc_socket = firmware.socket
     with contextlib.suppress(MesocosmError):
         viewer = Builder(settings).ensure("novnc").path
-        object.__setattr__(site.around, "find_viewer", lambda: viewer)
+        object.__setattr__(site.context, "find_viewer", lambda: viewer)
 
 
 class _Alerts(BaseHTTPRequestHandler):

@@ -14,13 +14,13 @@ from controller.service.state.database import Database
 from controller.service.state.tokens import Role
 from controller.service.web.app import make_app_with_pages
 from controller.service.worker.worker import Worker
-from tests.unit.controller.service.surroundings import make_surroundings
+from tests.unit.controller.service.context import make_api_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Site:
     """A service that runs.
 
     Attributes:
-        around: what it is about.
+        context: what it is about.
         address: of its pages.
         token: of an operator.
     """
 
-    around: Surroundings
+    context: ApiContext
     address: str
     token: str
 
@@ -42,20 +42,20 @@ class Site:
 def serving(folder: Path) -> Iterator[Site]:
     """Run a service for the length of a block; its state is in `folder`."""
     database = Database(folder / "service/state.sqlite")
-    around = make_surroundings(database, folder)
+    context = make_api_context(database, folder)
     listener = listen("127.0.0.1", 0)
     host = f"127.0.0.1:{listener.getsockname()[1]}"
-    worker = Worker(database, around.settings, SYSTEM_CLOCK, preflight=lambda _: None)
+    worker = Worker(database, context.settings, SYSTEM_CLOCK, preflight=lambda _: None)
     parts = {
-        "api": Server(make_app_with_pages(around, {host}), listener),
-        "scheduler": Scheduler(database, around.settings, SYSTEM_CLOCK),
+        "api": Server(make_app_with_pages(context, {host}), listener),
+        "scheduler": Scheduler(database, context.settings, SYSTEM_CLOCK),
         "worker": work_on_queue(worker, grace_s=0.0),
     }
-    thread = threading.Thread(target=run_parts, args=(parts, around.stop))
+    thread = threading.Thread(target=run_parts, args=(parts, context.stop))
     thread.start()
     try:
-        yield Site(around, f"http://{host}", around.tokens.add("pages", Role.OPERATE))
+        yield Site(context, f"http://{host}", context.tokens.add("pages", Role.OPERATE))
     finally:
-        around.stop.set()
+        context.stop.set()
         thread.join()
         database.close()

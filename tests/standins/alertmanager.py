@@ -23,7 +23,7 @@ PROGRAM = "prometheus-alertmanager"
 IS_THERE = bool(find_tool(PROGRAM))
 
 
-def _hurry(config: dict[str, Any]) -> None:
+def _shorten_intervals(config: dict[str, Any]) -> None:
     """Have messages sent at once, and again after a second where something changed."""
     for route in (config["route"], *config["route"]["routes"]):
         route |= {"group_wait": "0s", "group_interval": "1s"}
@@ -33,7 +33,7 @@ def _hurry(config: dict[str, Any]) -> None:
 def running_alertmanager(folder: Path, receivers: Receivers) -> Iterator[str]:
     """Run an Alertmanager in a folder of its own, and give its address."""
     config = yaml.safe_load(render_config(receivers, "test-host"))
-    _hurry(config)
+    _shorten_intervals(config)
     (folder / "alertmanager.yml").write_text(yaml.safe_dump(config))
     address = f"127.0.0.1:{free_port()}"
     process = start(

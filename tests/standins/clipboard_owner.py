@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _POLL_S = 0.05
 
 
-class Manner(Enum):
+class ReplyMode(Enum):
     """How it answers."""
 
     WELL = auto()
@@ -33,7 +33,7 @@ class ClipboardOwner:
         display: name of the X display.
         selection: its name.
         text: what it holds.
-        manner: how it answers.
+        reply_mode: how it answers.
         piece_bytes: of a text sent in pieces.
     """
 
@@ -42,12 +42,12 @@ class ClipboardOwner:
         display: str,
         selection: str,
         text: bytes,
-        manner: Manner = Manner.WELL,
+        reply_mode: ReplyMode = ReplyMode.WELL,
         *,
         piece_bytes: int = 1000,
     ) -> None:
         self._display = Display(display)
-        self._text, self._manner, self._piece_bytes = text, manner, piece_bytes
+        self._text, self._reply_mode, self._piece_bytes = text, reply_mode, piece_bytes
         self._window = self._display.screen().root.create_window(0, 0, 1, 1, 0, X.CopyFromParent)
         self._atom = self._display.intern_atom
         self._selection = self._atom(selection)
@@ -70,7 +70,7 @@ class ClipboardOwner:
         while not self._is_over.is_set():
             while self._display.pending_events():
                 event = self._display.next_event()
-                if event.type == X.SelectionRequest and self._manner is not Manner.NEVER:
+                if event.type == X.SelectionRequest and self._reply_mode is not ReplyMode.NEVER:
                     self._answer(event)
                 elif event.type == X.PropertyNotify and event.state == X.PropertyDelete:
                     self._send_piece(event.window, event.atom)
@@ -79,11 +79,11 @@ class ClipboardOwner:
     def _answer(self, asked: Any) -> None:  # noqa: ANN401 - python-xlib is untyped
         prop = asked.property
         utf8 = self._atom("UTF8_STRING")
-        if self._manner is Manner.REFUSES:
+        if self._reply_mode is ReplyMode.REFUSES:
             prop = X.NONE
         elif asked.target == self._atom("TARGETS"):
             asked.requestor.change_property(prop, Xatom.ATOM, 32, [asked.target, utf8])
-        elif self._manner is Manner.IN_PIECES:
+        elif self._reply_mode is ReplyMode.IN_PIECES:
             step = self._piece_bytes
             cuts = range(0, len(self._text), step)
             self._pieces = [*(self._text[at : at + step] for at in cuts), b""]

@@ -35,7 +35,7 @@ SLACK_KIB = 8192
 
 
 @dataclass(frozen=True)
-class Held:
+class ResourceUsage:
     """What the phone holds at one moment."""
 
     processes: int
@@ -44,18 +44,18 @@ class Held:
     rss_kib: int
 
 
-class Vitals:
+class ProcessMonitor:
     """What a phone's daemon and the processes below it hold."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._folder = Path("/proc", str(pid))
 
-    def held(self) -> Held:
+    def usage(self) -> ResourceUsage:
         """Return what is held now."""
         lines = (self._folder / "status").read_text().splitlines()
         status = dict(line.split(":", 1) for line in lines if ":" in line)
-        return Held(
+        return ResourceUsage(
             processes=self._count_below(),
             threads=int(status["Threads"]),
             files=len(list((self._folder / "fd").iterdir())),
@@ -86,7 +86,7 @@ class Vitals:
 
 
 @dataclass(frozen=True)
-class Door:
+class PhoneEndpoint:
     """How raw hosts reach a phone.
 
     Attributes:
@@ -123,53 +123,57 @@ def close_shells(host: RawHost, shells: list[tuple[int, int]]) -> None:
     host.send(*(wire.Message(wire.CLSE, own, other) for own, other in shells))
 
 
-def wait_for_processes(vitals: Vitals, count: int = 0) -> None:
+def wait_for_processes(monitor: ProcessMonitor, count: int = 0) -> None:
     """Wait until this many processes are left below the daemon, zombies included."""
     assert wait_until(
-        lambda: vitals.held().processes == count, timeout_s=CHECK_TIMEOUT_S, every_s=0.02
-    ), vitals.held()
+        lambda: monitor.usage().processes == count, timeout_s=CHECK_TIMEOUT_S, every_s=0.02
+    ), monitor.usage()
 
 
-def wait_until_running(vitals: Vitals, count: int) -> None:
-    assert wait_until(lambda: vitals.held().processes >= count, timeout_s=CHECK_TIMEOUT_S)
+def wait_until_running(monitor: ProcessMonitor, count: int) -> None:
+    assert wait_until(lambda: monitor.usage().processes >= count, timeout_s=CHECK_TIMEOUT_S)
 
 
 def interrupt(
-    door: Door, vitals: Vitals, count: int, services: tuple[str, ...], idle: int = 0
+    endpoint: PhoneEndpoint,
+    monitor: ProcessMonitor,
+    count: int,
+    services: tuple[str, ...],
+    idle: int = 0,
 ) -> None:
     """Open shells, some at once, let them run, close their streams, wait for their end."""
     mark = make_mark()
-    wait_for_processes(vitals, idle)
+    wait_for_processes(monitor, idle)
     for start in range(0, count, BATCH):
         chosen = [services[i % len(services)] for i in range(start, min(start + BATCH, count))]
-        with door.open() as host:
+        with endpoint.open() as host:
             shells = open_shells(host, chosen, mark)
-            wait_until_running(vitals, idle + len(chosen))
+            wait_until_running(monitor, idle + len(chosen))
             close_shells(host, shells)
             # The end of the streams suffices: the connection is still there.
-            wait_for_processes(vitals, idle)
+            wait_for_processes(monitor, idle)
     assert wait_until(lambda: count_sleepers(mark) == 0, timeout_s=CHECK_TIMEOUT_S)
 
 
-def follow_and_clear(door: Door, clear: Callable[[], object], count: int) -> None:
+def follow_and_clear(endpoint: PhoneEndpoint, clear: Callable[[], object], count: int) -> None:
     """Clear the log while it is followed, and interrupt the follower."""
     for _ in range(count):
-        with door.open() as host:
+        with endpoint.open() as host:
             followers = open_shells(host, ["shell,v2,raw:logcat"], "")
             next(host.read(followers[0]))
             clear()
             close_shells(host, followers)
 
 
-def check_nothing_is_left(vitals: Vitals, before: Held) -> None:
+def check_nothing_is_left(monitor: ProcessMonitor, before: ResourceUsage) -> None:
     def is_as_before() -> bool:
-        held = vitals.held()
+        held = monitor.usage()
         return (
             held.processes <= before.processes
             and held.threads <= before.threads
             and held.files <= before.files
         )
 
-    assert wait_until(is_as_before, timeout_s=CHECK_TIMEOUT_S), f"{before} -> {vitals.held()}"
-    assert vitals.held().rss_kib <= before.rss_kib + SLACK_KIB, f"{before} -> {vitals.held()}"
-    assert vitals.is_idle()
+    assert wait_until(is_as_before, timeout_s=CHECK_TIMEOUT_S), f"{before} -> {monitor.usage()}"
+    assert monitor.usage().rss_kib <= before.rss_kib + SLACK_KIB, f"{before} -> {monitor.usage()}"
+    assert monitor.is_idle()

@@ -22,7 +22,7 @@ _ROLES = {"desktop": Kind.DESKTOP}
 
 
 @contextlib.contextmanager
-def lend_saved_desktop(settings: Settings) -> Iterator[DesktopVm]:
+def lease_saved_desktop(settings: Settings) -> Iterator[DesktopVm]:
     """Lend a desktop that stands at `READY` and is no fork; booted where there is none.
 
     Where tests on VMs are spread over workers, the first to come boots one for each before any

@@ -36,4 +36,4 @@ def _still_screens(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Other tests, and the processes that unit tests start, watch it.
     """
-    monkeypatch.setattr(FakeMachine, "tells_stillness", True)
+    monkeypatch.setattr(FakeMachine, "reports_stillness", True)

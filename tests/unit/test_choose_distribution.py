@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from images.distribution import Reach
+from images.distribution import Reachability
 from tests import choose_distribution
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ def test_tests_run_on_ubuntu_wherever_its_archive_answers(
 ) -> None:
     asked: list[str] = []
 
-    def check(distribution: Distribution, _settings: object) -> Reach:
+    def check(distribution: Distribution, _settings: object) -> Reachability:
         asked.append(distribution.name)
-        return Reach(ok=answers, reason="")
+        return Reachability(ok=answers, reason="")
 
     monkeypatch.setenv("MESOCOSM_DISTRIBUTION", "auto")
     monkeypatch.setattr(choose_distribution, "check_archive", check)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from controller.service.requests import RunRequest
-from controller.service.state.queued_run import Counts, QueuedRun, State, Wish
+from controller.service.state.queued_run import Counts, PendingRequest, QueuedRun, State
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from appliance.cli.remote.client import Client
-    from controller.service.state.queued_run import Asker
+    from controller.service.state.queued_run import Requester
     from controller.store.spec import BudgetSpec
 
 _PAGE = 1000
@@ -30,12 +30,12 @@ class RemoteQueue:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    def add(self, request: RunRequest, asker: Asker) -> QueuedRun:
+    def add(self, request: RunRequest, requester: Requester) -> QueuedRun:
         """Queue a run."""
         body = {
             "request": request.model_dump(mode="json"),
-            "priority": asker.priority,
-            "key": asker.key,
+            "priority": requester.priority,
+            "key": requester.key,
         }
         return queued_run(self._client.post("/queue", body))
 
@@ -85,7 +85,7 @@ def queued_run(row: dict[str, Any]) -> QueuedRun:
         number=0,
         run=row["run"],
         state=State(row["state"]),
-        wish=Wish(row["asked"]),
+        pending_request=PendingRequest(row["asked"]),
         priority=row["priority"],
         origin=row["origin"],
         schedule=row["schedule"],

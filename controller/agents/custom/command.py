@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from appliance.base.errors import AgentError, RequirementError, UsageError
 from appliance.base.masking import mask
-from appliance.base.process import ending_with_us, find_tool, kill_group, start
+from appliance.base.process import bound_to_thread, find_tool, kill_group, start
 from controller.agents.custom.messages import (
     MAX_LINE_BYTES,
     PROTOCOL_VERSION,
@@ -82,7 +82,7 @@ def require_starting(spec: CommandSpec) -> str:
         RequirementError: the command ended before it read anything.
     """
     argv = _argv_of(spec)
-    with ending_with_us():
+    with bound_to_thread():
         process = start(argv, cwd=Path(spec.folder), stdin=subprocess.PIPE, merge=True)
     try:
         if _has_read(process, write_line(_FIRST_LINE)):
@@ -154,7 +154,7 @@ class CommandAgent:
 
     def __init__(self, context: AgentContext, argv: list[str], folder: Path) -> None:
         self._context = context
-        with ending_with_us():
+        with bound_to_thread():
             self._process = start(argv, cwd=folder, stdin=subprocess.PIPE)
         self._errors = _ErrorStream(self._process.stderr)
         self._has_begun = False

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from appliance.base.errors import MesocosmError, RequirementError, ToolMissingError, UsageError
 from appliance.base.process import find_tool, run
 from controller.agents.custom.command import CommandAgent
-from controller.models.specification import settings_of_registered
+from controller.models.specification import registered_settings
 from controller.registered.agents import agent_copies, read_definition
 from controller.store.agent_spec import RegisteredSpec
 from images.store import iter_manifests
@@ -98,7 +98,7 @@ def make_container_agent(
     remove_leftovers()
     if not definition.model:
         return lambda context: ContainerAgent(context, definition, folder, image)
-    model = settings_of_registered(spec, chosen).require()
+    model = registered_settings(spec, chosen).require()
     open_access, environment = _access_to(model, settings)
     informed = definition.model_copy(update={"environment": definition.environment | environment})
     return lambda context: ContainerAgent(context, informed, folder, image, open_access)

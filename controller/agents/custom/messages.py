@@ -12,7 +12,7 @@ from evaluators.model.base import SESSION
 
 if TYPE_CHECKING:
     from controller.agents.protocol import AgentContext
-    from controller.observation.observer import Observation, Shot
+    from controller.observation.observer import Observation, Screenshot
     from evaluators.schema import Tool
     from provisioning.protocols import Json
 
@@ -86,6 +86,6 @@ def _described(role: str, name: str, tool: Tool) -> dict[str, Json]:
     }
 
 
-def _screen(shot: Shot) -> dict[str, Json]:
+def _screen(shot: Screenshot) -> dict[str, Json]:
     height, width = shot.frame.shape[:2]
     return {"width": width, "height": height, "png": base64.b64encode(shot.png).decode()}

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING
 
 from appliance.base.bounded import CallThread, NoAnswerError
 from appliance.base.errors import ModelUnavailableError
-from appliance.base.process import ending_with_us, kill_group, start
+from appliance.base.process import bound_to_thread, kill_group, start
 from controller.models.gateway import ModelGateway
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def remove_sockets(folder: Path, is_alive: Callable[[str], bool]) -> None:
 
 
 def _start(argv: list[str]) -> subprocess.Popen[bytes]:  # noqa: TID251 - as a type
-    with ending_with_us():
+    with bound_to_thread():
         return start(argv, stdin=subprocess.PIPE, merge=True)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from appliance.base.errors import ModelRefusalError
 from appliance.base.files import digest_json
 from controller.agents.model.calls import TEXTS, CallReader, remembered
-from controller.agents.model.scaling import Scaled
+from controller.agents.model.scaling import ScaledScreenshot
 from controller.agents.protocol import Turn, Usage
 from controller.models.endpoint import ModelEndpoint
 from controller.models.reply import REASONING
@@ -69,7 +69,7 @@ class ModelAgent:
             ModelUnavailableError: the model cannot be reached despite retries.
         """
         sizes = {
-            role: Scaled(shot, self._settings.image_scale)
+            role: ScaledScreenshot(shot, self._settings.image_scale)
             for role, shot in observation.shots.items()
         }
         turn = [*self._answers(observation), _shown(observation, sizes)]
@@ -144,7 +144,7 @@ class ModelAgent:
         return [{key: value for key, value in row.items() if key not in hidden} for row in messages]
 
 
-def _shown(observation: Observation, screens: Mapping[str, Scaled]) -> dict[str, Any]:
+def _shown(observation: Observation, screens: Mapping[str, ScaledScreenshot]) -> dict[str, Any]:
     parts: list[dict[str, Any]] = []
     if observation.progress:
         parts.append({"type": "text", "text": "\n".join((_PROGRESS, *observation.progress))})
@@ -158,10 +158,10 @@ def _shown(observation: Observation, screens: Mapping[str, Scaled]) -> dict[str,
     return {"role": "user", "content": parts}
 
 
-def _listed(elements: Sequence[Element], screen: Scaled) -> str:
+def _listed(elements: Sequence[Element], screen: ScaledScreenshot) -> str:
     """Return the named elements, one per line, with the coordinates to click."""
     lines = [
-        f"{element.role} {element.name[:80]!r} at {screen.shown(element.bounds.center)}"
+        f"{element.role} {element.name[:80]!r} at {screen.to_scaled(element.bounds.center)}"
         for element in elements
         if element.name.strip()
     ]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from controller.actions.space import Action, ActionSpace
-    from controller.agents.model.scaling import Scaled
+    from controller.agents.model.scaling import ScaledScreenshot
     from controller.models.reply import Message, ToolCall
 
 _NO_TOOL = "You called no tool. Call exactly one of the tools."
@@ -66,7 +66,7 @@ class CallReader:
         self,
         calls: Sequence[ToolCall],
         finish_reason: str | None,
-        screens: Mapping[str, Scaled],
+        screens: Mapping[str, ScaledScreenshot],
     ) -> Calls:
         """Parse the calls of one reply.
 
@@ -83,7 +83,7 @@ class CallReader:
                 if not fault:
                     action = self._space.action_of_tool(call.function.name, _read_arguments(call))
                     if screen := screens.get(action.on or ""):
-                        action = replace(action, args=screen.real(action.args))
+                        action = replace(action, args=screen.to_machine(action.args))
                     actions.append(action)
             except _CallError as exc:
                 fault = f"{exc} {_CUT_OFF}" if is_cut else str(exc)

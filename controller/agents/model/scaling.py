@@ -12,14 +12,14 @@ from controller.observation.observer import encode_png
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.observation.observer import Shot
+    from controller.observation.observer import Screenshot
     from provisioning.protocols import Json
 
 _AXES = {"x": 0, "to_x": 0, "y": 1, "to_y": 1}
 """Axis of each argument of actions that is a coordinate."""
 
 
-class Scaled:
+class ScaledScreenshot:
     """A screenshot scaled for a model.
 
     Args:
@@ -27,7 +27,7 @@ class Scaled:
         scale: scale factor, above 0 and at most 1; 1 leaves it unchanged.
     """
 
-    def __init__(self, shot: Shot, scale: float) -> None:
+    def __init__(self, shot: Screenshot, scale: float) -> None:
         self._shot = shot
         height, width = shot.frame.shape[:2]
         self._real_px = (width, height)
@@ -40,16 +40,16 @@ class Scaled:
         image = Image.fromarray(self._shot.frame).resize(self.size_px, Image.Resampling.LANCZOS)
         return encode_png(np.asarray(image))
 
-    def shown(self, point: tuple[int, int]) -> tuple[int, int]:
+    def to_scaled(self, point: tuple[int, int]) -> tuple[int, int]:
         """Convert a point on the machine's screen to coordinates in the scaled image."""
         x, y = (point[axis] * self.size_px[axis] // self._real_px[axis] for axis in (0, 1))
         return x, y
 
-    def real(self, args: Mapping[str, Json]) -> dict[str, Json]:
+    def to_machine(self, args: Mapping[str, Json]) -> dict[str, Json]:
         """Convert an action's coordinates from the scaled image to the machine's screen."""
-        return {name: self._real(name, value) for name, value in args.items()}
+        return {name: self._to_machine(name, value) for name, value in args.items()}
 
-    def _real(self, name: str, value: Json) -> Json:
+    def _to_machine(self, name: str, value: Json) -> Json:
         axis = _AXES.get(name)
         if axis is None or isinstance(value, bool) or not isinstance(value, int):
             return value

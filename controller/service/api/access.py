@@ -9,8 +9,8 @@ from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBea
 
 from appliance.base.errors import MesocosmError
 from appliance.base.files import digest_bytes
+from controller.service.api.context import ApiContext
 from controller.service.api.gate import COOKIE
-from controller.service.api.surroundings import Surroundings
 from controller.service.state.tokens import Role
 
 _BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="A token of the service.")
@@ -34,19 +34,19 @@ class AccessError(MesocosmError):
         self.retry_after_s = retry_after_s
 
 
-def surroundings(request: Request) -> Surroundings:
-    """Return the surroundings of the API."""
-    around = request.app.state.surroundings
-    assert isinstance(around, Surroundings)  # noqa: S101 - set only by `make_app`
-    return around
+def api_context(request: Request) -> ApiContext:
+    """Return the context of the API."""
+    context = request.app.state.context
+    assert isinstance(context, ApiContext)  # noqa: S101 - set only by `make_app`
+    return context
 
 
-Around = Annotated[Surroundings, Depends(surroundings)]
+Context = Annotated[ApiContext, Depends(api_context)]
 
 
 def role(
     request: Request,
-    around: Around,
+    context: Context,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
     cookie: Annotated[str | None, Depends(_COOKIE)],
 ) -> Role:
@@ -56,7 +56,7 @@ def role(
         AccessError: the token is missing or invalid, or exceeds its rate limit.
     """
     token = bearer.credentials if bearer is not None else cookie
-    token_role = around.tokens.role_of(token) if token else None
+    token_role = context.tokens.role_of(token) if token else None
     if not token:
         raise AccessError(401, "A token is required.")
     if token_role is None:

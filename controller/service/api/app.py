@@ -24,7 +24,7 @@ from controller.service.episodes import routes as episode_routes
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
 
 _DESCRIPTION = """
 Queue, schedules, runs and machines of one Mesocosm appliance. Every request except `/healthz` and `/metrics`
@@ -33,18 +33,18 @@ needs a token: `Authorization: Bearer TOKEN`. Create one with `mesocosm service 
 
 
 def make_app(
-    around: Surroundings, hosts: Collection[str], routers: Sequence[APIRouter] = ()
+    context: ApiContext, hosts: Collection[str], routers: Sequence[APIRouter] = ()
 ) -> FastAPI:
     """Return the application.
 
     Args:
-        around: surroundings of the API.
+        context: context of the API.
         hosts: allowed values of ``Host``, in lower case.
         routers: additional routes, such as those of the pages.
     """
     app = FastAPI(
         title="Mesocosm",
-        version=around.version,
+        version=context.version,
         description=_DESCRIPTION,
         docs_url=None,
         redoc_url=None,
@@ -52,8 +52,8 @@ def make_app(
         responses=errors.REFUSALS,
         redirect_slashes=False,
     )
-    app.state.surroundings = around
-    app.state.rates = rates = Rates(around.settings.service_rate, around.clock)
+    app.state.context = context
+    app.state.rates = rates = Rates(context.settings.service_rate, context.clock)
     errors.install(app)
     for module in (
         queue_routes,
@@ -73,8 +73,8 @@ def make_app(
         dependencies=[Reader],
         include_in_schema=False,
     )
-    if around.worker is not None:
-        is_known = lambda token: bool(token) and around.tokens.role_of(token) is not None  # noqa: E731
-        app.add_middleware(Forwarding, socket=around.worker, is_known=is_known)
+    if context.worker is not None:
+        is_known = lambda token: bool(token) and context.tokens.role_of(token) is not None  # noqa: E731
+        app.add_middleware(Forwarding, socket=context.worker, is_known=is_known)
     app.add_middleware(Gate, hosts=frozenset(hosts), peers=rates.peers)
     return app

@@ -11,7 +11,7 @@ from appliance.base.errors import UnknownNameError
 from controller.agents.registry import AGENTS
 from controller.registered.agents import agent_copies
 from controller.registered.suites import known_suites
-from controller.service.api.access import Around, Reader
+from controller.service.api.access import Context, Reader
 from controller.service.api.models import Agents, Health, Records, SuiteReply, Suites, TaskReply
 from controller.wiring import open_suite
 
@@ -20,9 +20,9 @@ router = APIRouter(prefix="/api/v1", tags=["appliance"], dependencies=[Reader])
 
 
 @open_router.get("/healthz")
-def health(around: Around) -> Health:
+def health(context: Context) -> Health:
     """Report that the service is up; needs no token."""
-    return Health(status="ok", version=around.version)
+    return Health(status="ok", version=context.version)
 
 
 @open_router.get(
@@ -30,45 +30,45 @@ def health(around: Around) -> Health:
     response_class=Response,
     responses={200: {"content": {"text/plain": {}}}},
 )
-def metrics(around: Around) -> Response:
+def metrics(context: Context) -> Response:
     """Return the metrics for Prometheus; needs no token and names no run."""
-    return Response(around.metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(context.metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 @router.get("/machines")
-def list_machines(around: Around) -> Records:
+def list_machines(context: Context) -> Records:
     """List the machines with their current states."""
-    return Records(records=list(around.machines()))
+    return Records(records=list(context.machines()))
 
 
 @router.get("/doctor")
-def examine(around: Around) -> Records:
+def examine(context: Context) -> Records:
     """Diagnose the host, as `mesocosm doctor --json` does."""
-    return Records(records=list(around.doctor()))
+    return Records(records=list(context.doctor()))
 
 
 @router.get("/status")
-def get_status(around: Around) -> dict[str, Any]:
+def get_status(context: Context) -> dict[str, Any]:
     """Return the appliance's status, as `mesocosm status --json` prints it."""
-    return dict(around.status())
+    return dict(context.status())
 
 
 @router.get("/suites")
-def list_named_suites(around: Around) -> Suites:
+def list_named_suites(context: Context) -> Suites:
     """List the available suites: shipped and registered ones."""
-    return Suites(suites=known_suites(around.settings))
+    return Suites(suites=known_suites(context.settings))
 
 
 @router.get("/agents")
-def list_agents(around: Around) -> Agents:
+def list_agents(context: Context) -> Agents:
     """List the available agents: shipped and registered ones."""
-    return Agents(agents=[*AGENTS, *agent_copies(around.settings).names()])
+    return Agents(agents=[*AGENTS, *agent_copies(context.settings).names()])
 
 
 @router.get("/suites/{name}")
-def get_suite(name: str, around: Around) -> SuiteReply:
+def get_suite(name: str, context: Context) -> SuiteReply:
     """Return a suite."""
-    known = known_suites(around.settings)
+    known = known_suites(context.settings)
     if name.partition("@")[0] not in known:
         raise UnknownNameError.of("suite", name, known)
     suite = open_suite(name)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
-from controller.service.api.access import AccessError, Around, Reader
+from controller.service.api.access import AccessError, Context, Reader
 from controller.service.api.models import queued_run
 
 router = APIRouter(prefix="/api/v1", tags=["events"], dependencies=[Reader])
@@ -24,7 +24,7 @@ _streams = threading.BoundedSemaphore(MAX_STREAMS)
 
 @router.get("/events", response_class=EventSourceResponse)
 async def follow(
-    around: Around,
+    context: Context,
     last_event_id: Annotated[str, Header(max_length=20)] = "",
     since: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0,
 ) -> AsyncIterator[ServerSentEvent]:
@@ -36,8 +36,8 @@ async def follow(
     try:
         seen = int(last_event_id) if last_event_id.isdecimal() else since
         idle = 0
-        while not around.stop.is_set():
-            rows = await run_in_threadpool(around.queue.changed_since, seen)
+        while not context.stop.is_set():
+            rows = await run_in_threadpool(context.queue.changed_since, seen)
             for row in rows:
                 seen = row.change
                 yield ServerSentEvent(

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from controller.service.requests import RunRequest
 from controller.service.schedules.definition import Schedule
 from controller.service.schedules.register import Outcome, Registered
-from controller.service.state.queued_run import QueuedRun, State, Wish
+from controller.service.state.queued_run import PendingRequest, QueuedRun, State
 from controller.store.spec import BudgetSpec
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -59,7 +59,7 @@ class QueuedRunReply(_Model):
 
     run: str
     state: State
-    asked: Wish
+    asked: PendingRequest
     priority: int
     origin: str
     schedule: str
@@ -201,7 +201,7 @@ def queued_run(run: QueuedRun) -> QueuedRunReply:
     return QueuedRunReply(
         run=run.run,
         state=run.state,
-        asked=run.wish,
+        asked=run.pending_request,
         priority=run.priority,
         origin=run.origin,
         schedule=run.schedule,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from appliance.base.errors import MesocosmError, StateError
 from controller.registered.use import pin
-from controller.service.api.access import Around, Operator, Reader
+from controller.service.api.access import Context, Operator, Reader
 from controller.service.api.errors import WrongValueError
 from controller.service.api.models import (
     NewRun,
@@ -19,7 +19,7 @@ from controller.service.api.models import (
     queued_run,
 )
 from controller.service.requests import RunRequest, check_request, require_shipped
-from controller.service.state.queued_run import Asker, State
+from controller.service.state.queued_run import Requester, State
 
 router = APIRouter(prefix="/api/v1/queue", tags=["queue"])
 
@@ -43,50 +43,50 @@ def require_valid(request: RunRequest) -> None:
 
 @router.get("", dependencies=[Reader])
 def list_queue(
-    around: Around,
+    context: Context,
     state: Annotated[list[State] | None, Query(max_length=10)] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     before: Annotated[int | None, Query(ge=1, le=_MAX_NUMBER)] = None,
 ) -> Queue:
     """List runs of the queue, latest request first."""
-    rows = around.queue.entries(state or (), limit=limit, before=before)
+    rows = context.queue.entries(state or (), limit=limit, before=before)
     following = rows[-1].number if len(rows) == limit else None
     return Queue(runs=[queued_run(row) for row in rows], before=following)
 
 
 @router.post("", status_code=201, dependencies=[Operator])
-def add_run(new: NewRun, around: Around) -> QueuedRunReply:
+def add_run(new: NewRun, context: Context) -> QueuedRunReply:
     """Queue a run; a second request with the same key returns the first one's run."""
     require_valid(new.request)
-    asker = Asker("api", priority=new.priority, key=new.key)
-    return queued_run(around.queue.add(pin(new.request, around.settings), asker))
+    requester = Requester("api", priority=new.priority, key=new.key)
+    return queued_run(context.queue.add(pin(new.request, context.settings), requester))
 
 
 @router.get("/{run}", dependencies=[Reader])
-def get_queued_run(run: str, around: Around) -> QueuedRunReply:
+def get_queued_run(run: str, context: Context) -> QueuedRunReply:
     """Return one run of the queue."""
-    return queued_run(around.queue.get(run))
+    return queued_run(context.queue.get(run))
 
 
 @router.post("/{run}/cancel", dependencies=[Operator])
-def cancel_run(run: str, around: Around) -> QueuedRunReply:
+def cancel_run(run: str, context: Context) -> QueuedRunReply:
     """Cancel a run: its running trials end at their next step."""
-    return queued_run(around.queue.cancel(run))
+    return queued_run(context.queue.cancel(run))
 
 
 @router.post("/{run}/pause", dependencies=[Operator])
-def pause_run(run: str, around: Around) -> QueuedRunReply:
+def pause_run(run: str, context: Context) -> QueuedRunReply:
     """Pause a run: its running trials finish, no others start."""
-    return queued_run(around.queue.pause(run))
+    return queued_run(context.queue.pause(run))
 
 
 @router.post("/{run}/resume", dependencies=[Operator])
-def resume_run(run: str, around: Around, new: Resumption | None = None) -> QueuedRunReply:
+def resume_run(run: str, context: Context, new: Resumption | None = None) -> QueuedRunReply:
     """Continue a paused run, or retry a failed or cancelled one, optionally with a new budget."""
-    return queued_run(around.queue.resume(run, None if new is None else new.budget))
+    return queued_run(context.queue.resume(run, None if new is None else new.budget))
 
 
 @router.put("/{run}/priority", dependencies=[Operator])
-def set_priority(run: str, new: Priority, around: Around) -> QueuedRunReply:
+def set_priority(run: str, new: Priority, context: Context) -> QueuedRunReply:
     """Change the priority of a run."""
-    return queued_run(around.queue.set_priority(run, new.priority))
+    return queued_run(context.queue.set_priority(run, new.priority))

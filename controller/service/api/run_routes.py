@@ -14,7 +14,7 @@ from fastapi.responses import FileResponse, Response, StreamingResponse
 from starlette.background import BackgroundTask
 
 from appliance.base.errors import UnknownNameError
-from controller.service.api.access import Around, Reader
+from controller.service.api.access import Context, Reader
 from controller.service.api.models import RunRowReply, Runs, TrialReply
 from controller.store.index import list_runs
 from controller.store.report import read_report
@@ -31,16 +31,18 @@ Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
 
 
 @router.get("")
-def list_recorded_runs(around: Around, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Runs:
+def list_recorded_runs(
+    context: Context, limit: Annotated[int, Query(ge=1, le=10_000)] = 100
+) -> Runs:
     """List recorded runs, latest first."""
-    rows = list_runs(around.store)[::-1][:limit]
+    rows = list_runs(context.store)[::-1][:limit]
     return Runs(runs=[RunRowReply.model_validate(row, from_attributes=True) for row in rows])
 
 
 @router.get("/{run}")
-def get_report(run: str, around: Around) -> dict[str, Any]:
+def get_report(run: str, context: Context) -> dict[str, Any]:
     """Return the report of a run, as `mesocosm results RUN --json` prints it."""
-    return read_report(around.store.open(run)).to_dict()
+    return read_report(context.store.open(run)).to_dict()
 
 
 @router.get(
@@ -48,9 +50,9 @@ def get_report(run: str, around: Around) -> dict[str, Any]:
     response_class=Response,
     responses={200: {"content": {"application/gzip": {}}}},
 )
-def get_logs(run: str, around: Around) -> Response:
+def get_logs(run: str, context: Context) -> Response:
     """Return a run's folder without pictures, trees and videos, as a compressed tar archive."""
-    archive = _archive(around.store.open(run).path)
+    archive = _archive(context.store.open(run).path)
     return StreamingResponse(
         iter(partial(archive.read, _PART_BYTES), b""),
         media_type="application/gzip",
@@ -63,14 +65,14 @@ def get_trial(
     run: str,
     task: str,
     repeat: Repeat,
-    around: Around,
+    context: Context,
     *,
     attempt: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
     after: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> TrialReply:
     """Return a part of a trial's event log; the last attempt's by default."""
-    attempts = find_attempts(around.store.open(run), task, repeat)
+    attempts = find_attempts(context.store.open(run), task, repeat)
     chosen = _choose(attempts, attempt)
     events = chosen.events
     return TrialReply(
@@ -88,9 +90,9 @@ def get_trial(
     response_class=FileResponse,
     responses={200: {"content": {"image/png": {}}}},
 )
-def get_picture(run: str, digest: Digest, around: Around) -> FileResponse:
+def get_picture(run: str, digest: Digest, context: Context) -> FileResponse:
     """Return a picture of a run, by the SHA-256 that its event log names."""
-    path = around.store.open(run).path / "blobs" / f"{digest}.png"
+    path = context.store.open(run).path / "blobs" / f"{digest}.png"
     if not path.is_file():
         raise UnknownNameError(f"{run} has no such picture.")
     headers = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -98,9 +100,9 @@ def get_picture(run: str, digest: Digest, around: Around) -> FileResponse:
 
 
 @router.get("/{run}/trees/{digest}")
-def get_tree(run: str, digest: Digest, around: Around) -> list[dict[str, Any]]:
+def get_tree(run: str, digest: Digest, context: Context) -> list[dict[str, Any]]:
     """Return an accessibility tree of a run, by the SHA-256 that its event log names."""
-    path = around.store.open(run).path / "blobs" / f"{digest}.json"
+    path = context.store.open(run).path / "blobs" / f"{digest}.json"
     if not path.is_file():
         raise UnknownNameError(f"{run} has no such tree.")
     elements: list[dict[str, Any]] = json.loads(path.read_bytes())

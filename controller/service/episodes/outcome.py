@@ -79,7 +79,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservationSummary:
     """An observation without its frames."""
 
     step: int
@@ -89,7 +89,7 @@ class Seen:
     progress: tuple[str, ...]
 
     @classmethod
-    def of(cls, observation: Observation) -> Seen:
+    def of(cls, observation: Observation) -> ObservationSummary:
         """Compress an observation."""
         pictures = {
             role: Picture(shot.frame.shape[1], shot.frame.shape[0], shot.png, shot.digest)
@@ -103,14 +103,14 @@ class Seen:
 class StepOutcome:
     """Outcome of one turn; only the last one has a `result`."""
 
-    seen: Seen
+    seen: ObservationSummary
     newly_met: tuple[str, ...]
     result: TrialResult | None = None
 
     @classmethod
     def of(cls, step: Step, result: TrialResult | None) -> StepOutcome:
         """Compress the outcome of a step."""
-        return cls(Seen.of(step.observation), step.newly_met, result)
+        return cls(ObservationSummary.of(step.observation), step.newly_met, result)
 
 
 @dataclass(frozen=True, slots=True)

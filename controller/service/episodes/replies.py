@@ -15,7 +15,12 @@ from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
     from controller.episode.result import TrialResult
-    from controller.service.episodes.outcome import Picture, Seen, Standing, StepOutcome
+    from controller.service.episodes.outcome import (
+        ObservationSummary,
+        Picture,
+        Standing,
+        StepOutcome,
+    )
     from controller.service.episodes.session import EpisodeSession, Opening
     from provisioning.protocols import Element
 
@@ -157,7 +162,10 @@ def row_of(session: EpisodeSession) -> EpisodeRow:
 
 
 def episode_of(
-    session: EpisodeSession, opening: Opening | None, seen: Seen | None, pictures: Pictures
+    session: EpisodeSession,
+    opening: Opening | None,
+    seen: ObservationSummary | None,
+    pictures: Pictures,
 ) -> EpisodeReply:
     """Convert an episode to its reply.
 
@@ -178,7 +186,9 @@ def episode_of(
     )
 
 
-def observation_of(episode_id: str, seen: Seen, pictures: Pictures) -> ObservationReply:
+def observation_of(
+    episode_id: str, seen: ObservationSummary, pictures: Pictures
+) -> ObservationReply:
     """Convert an observation to its reply."""
     return ObservationReply(
         step=seen.step,

@@ -11,7 +11,7 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
 from appliance.base.errors import MesocosmError, StateError, UnknownNameError
-from controller.service.api.access import Around, Operator, Reader
+from controller.service.api.access import Context, Operator, Reader
 from controller.service.api.errors import WrongValueError
 from controller.service.api.models import ErrorReply
 from controller.service.episodes.errors import CapacityError, DeadlineError, EpisodeOverError
@@ -33,7 +33,7 @@ from controller.service.episodes.session import End
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
     from controller.service.episodes.session import EpisodeSession
 
 T = TypeVar("T")
@@ -85,22 +85,22 @@ class Waiting(Order):
     deadline_s: Deadline = 600.0
 
 
-class Beat(Order):
+class Heartbeat(Order):
     """A heartbeat."""
 
     ttl_s: Annotated[Ttl | None, Field(description="Unchanged by default.")] = None
 
 
 @router.post("", status_code=201, dependencies=[Operator])
-async def open_episode(order: OpenOrder, around: Around) -> EpisodeReply:
+async def open_episode(order: OpenOrder, context: Context) -> EpisodeReply:
     """Open an episode and return its first observation; the same key returns the same episode."""
-    session = await run_in_threadpool(_open, around, order.request)
+    session = await run_in_threadpool(_open, context, order.request)
     try:
         opening = await _wait(session.opening, order.deadline_s, "The episode waits for machines.")
     except DeadlineError as exc:
         if order.key is None:  # without a key, it could not be requested again
             session.close(End.CANCELLED)
-        waiting = sum(not entry.opening.done() for entry in around.episodes.entries())
+        waiting = sum(not entry.opening.done() for entry in context.episodes.entries())
         raise CapacityError(
             exc.brief, queue_length=max(1, waiting), retry_after_s=_RETRY_S
         ) from exc
@@ -112,53 +112,53 @@ async def open_episode(order: OpenOrder, around: Around) -> EpisodeReply:
 
 
 @router.get("", dependencies=[Reader])
-def list_episodes(around: Around) -> Episodes:
+def list_episodes(context: Context) -> Episodes:
     """List the known episodes, latest first."""
-    return Episodes(episodes=[row_of(entry) for entry in around.episodes.entries()])
+    return Episodes(episodes=[row_of(entry) for entry in context.episodes.entries()])
 
 
 @router.get("/{episode}", dependencies=[Reader])
-def get_episode(episode: str, around: Around, pictures: Inline = "address") -> EpisodeReply:
+def get_episode(episode: str, context: Context, pictures: Inline = "address") -> EpisodeReply:
     """Return an episode with its latest observation; does not extend its lifetime."""
-    return _state(around.episodes.get(episode), pictures)
+    return _state(context.episodes.get(episode), pictures)
 
 
 @router.post("/{episode}/step", dependencies=[Operator])
-async def step_episode(episode: str, order: StepRequest, around: Around) -> StepReply:
+async def step_episode(episode: str, order: StepRequest, context: Context) -> StepReply:
     """Execute actions; a repeated request id returns the first reply instead."""
-    session = around.episodes.get(episode)
+    session = context.episodes.get(episode)
     step = session.step(order.request_id, order.order)
     outcome = await _wait(step, order.deadline_s, "The step continues.")
     return step_of(episode, order.request_id, outcome, order.pictures)
 
 
 @router.post("/{episode}/evaluate", dependencies=[Operator])
-async def evaluate_episode(episode: str, order: Waiting, around: Around) -> StandingReply:
+async def evaluate_episode(episode: str, order: Waiting, context: Context) -> StandingReply:
     """Evaluate an episode as if it ended now; changes nothing and may be repeated."""
-    session = around.episodes.get(episode)
+    session = context.episodes.get(episode)
     return standing_of(
         await _wait(session.evaluate(), order.deadline_s, "The episode is being evaluated.")
     )
 
 
 @router.post("/{episode}/heartbeat", dependencies=[Operator])
-def keep_episode(episode: str, beat: Beat, around: Around) -> EpisodeReply:
+def keep_episode(episode: str, beat: Heartbeat, context: Context) -> EpisodeReply:
     """Restart an episode's idle timeout."""
-    session = around.episodes.get(episode)
+    session = context.episodes.get(episode)
     session.touch(beat.ttl_s)
     return _state(session, "address")
 
 
 @router.post("/{episode}/cancel", dependencies=[Operator])
-async def cancel_episode(episode: str, order: Waiting, around: Around) -> EpisodeReply:
+async def cancel_episode(episode: str, order: Waiting, context: Context) -> EpisodeReply:
     """End an episode immediately, even during a step, and release its machines."""
-    return await _end(around.episodes.get(episode), End.CANCELLED, order.deadline_s)
+    return await _end(context.episodes.get(episode), End.CANCELLED, order.deadline_s)
 
 
 @router.post("/{episode}/close", dependencies=[Operator])
-async def close_episode(episode: str, order: Waiting, around: Around) -> EpisodeReply:
+async def close_episode(episode: str, order: Waiting, context: Context) -> EpisodeReply:
     """End an episode after its running step, release its machines and return its outcome."""
-    return await _end(around.episodes.get(episode), End.CLOSED, order.deadline_s)
+    return await _end(context.episodes.get(episode), End.CLOSED, order.deadline_s)
 
 
 @router.get(
@@ -167,9 +167,9 @@ async def close_episode(episode: str, order: Waiting, around: Around) -> Episode
     response_class=Response,
     responses={200: {"content": {"image/png": {}}}},
 )
-def get_episode_picture(episode: str, sha256: Digest, around: Around) -> Response:
+def get_episode_picture(episode: str, sha256: Digest, context: Context) -> Response:
     """Return a picture of one of the last observations."""
-    picture = around.episodes.get(episode).picture(sha256)
+    picture = context.episodes.get(episode).picture(sha256)
     if picture is None:
         raise UnknownNameError(
             f"{episode} does not keep that picture.",
@@ -178,14 +178,14 @@ def get_episode_picture(episode: str, sha256: Digest, around: Around) -> Respons
     return Response(picture.png, media_type="image/png")
 
 
-def _open(around: Surroundings, request: EpisodeRequest) -> EpisodeSession:
+def _open(context: ApiContext, request: EpisodeRequest) -> EpisodeSession:
     try:
-        around.episodes.factory.check(request)
+        context.episodes.factory.check(request)
     except StateError:
         raise
     except MesocosmError as exc:
         raise WrongValueError(exc.brief, exc.details, exc.resolution) from exc
-    return around.episodes.open(request)
+    return context.episodes.open(request)
 
 
 async def _end(session: EpisodeSession, end: End, deadline_s: float) -> EpisodeReply:

@@ -19,7 +19,13 @@ from controller.service.episodes.errors import (
     InfrastructureError,
     TaskFaultError,
 )
-from controller.service.episodes.outcome import Fault, Seen, Standing, StepOutcome, fault_of
+from controller.service.episodes.outcome import (
+    Fault,
+    ObservationSummary,
+    Standing,
+    StepOutcome,
+    fault_of,
+)
 from controller.service.episodes.replay import Replies
 
 if TYPE_CHECKING:
@@ -37,7 +43,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
-class MakesEpisodes(Protocol):
+class EpisodeCreator(Protocol):
     """Creates requested episodes, as `factory.EpisodeFactory` does."""
 
     def check(self, request: EpisodeRequest) -> Task:
@@ -85,7 +91,7 @@ class Opening:
 
     instruction: str
     actions: list[dict[str, Json]]
-    seen: Seen
+    seen: ObservationSummary
 
 
 class EpisodeSession:
@@ -110,7 +116,7 @@ class EpisodeSession:
         self,
         episode_id: str,
         request: EpisodeRequest,
-        factory: MakesEpisodes,
+        factory: EpisodeCreator,
         clock: Clock,
     ) -> None:
         self.episode_id = episode_id
@@ -159,7 +165,7 @@ class EpisodeSession:
             return self.opening.result() if _is_done(self.opening) else None
 
     @property
-    def latest(self) -> Seen | None:
+    def latest(self) -> ObservationSummary | None:
         """The latest observation, while kept."""
         with self._lock:
             for outcome in self._replies.outcomes():
@@ -226,7 +232,7 @@ class EpisodeSession:
             done.set_result(None)
             return done
 
-    def tend(self) -> None:
+    def end_expired(self) -> None:
         """End the episode if it has expired, or a limit of its task is exceeded."""
         with self._lock:
             if self._jobs:
@@ -278,7 +284,9 @@ class EpisodeSession:
             self._finish(End.FAILED)
             raise
         self.phase = Phase.OPEN
-        return Opening(about.instruction, start_message(about)["actions"], Seen.of(observation))
+        return Opening(
+            about.instruction, start_message(about)["actions"], ObservationSummary.of(observation)
+        )
 
     def _prepare(self) -> tuple[Episode, Task]:
         try:

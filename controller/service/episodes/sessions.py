@@ -14,7 +14,7 @@ from controller.service.episodes.session import End, EpisodeSession, Phase
 if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from controller.service.episodes.orders import EpisodeRequest
-    from controller.service.episodes.session import MakesEpisodes
+    from controller.service.episodes.session import EpisodeCreator
 
 MAX_KNOWN = 1000
 """Maximum number of ended episodes that are kept for their results."""
@@ -44,7 +44,7 @@ class EpisodeSessions:
         factory: see above.
     """
 
-    def __init__(self, factory: MakesEpisodes, clock: Clock, *, max_open: int) -> None:
+    def __init__(self, factory: EpisodeCreator, clock: Clock, *, max_open: int) -> None:
         self.factory = factory
         self._clock = clock
         self._max_open = max_open
@@ -88,10 +88,10 @@ class EpisodeSessions:
         with self._lock:
             return list(self._sessions.values())[::-1]
 
-    def tend(self) -> None:
+    def end_expired(self) -> None:
         """End expired episodes and those above a limit; drop those that ended long ago."""
         for session in self.entries():
-            session.tend()
+            session.end_expired()
         with self._lock:
             self._expire_places()
             over = [episode for episode in self._sessions.values() if episode.phase is Phase.OVER]
@@ -103,7 +103,7 @@ class EpisodeSessions:
     def __call__(self, stop: threading.Event) -> None:
         """Tend the episodes until `stop` is set, then release all machines; a part of the service."""
         while not stop.is_set():
-            self.tend()
+            self.end_expired()
             self._clock.wait(stop, _TICK_S)
         self.close_all(_STOP_S)
 

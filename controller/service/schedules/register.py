@@ -11,7 +11,7 @@ from sqlalchemy import select
 from appliance.base.errors import UnknownNameError, UsageError
 from controller.service.schedules.definition import Schedule
 from controller.service.schedules.triggers import check_trigger, next_slot
-from controller.service.state.queued_run import OVER, Asker, enqueue
+from controller.service.state.queued_run import OVER, Requester, enqueue
 from controller.service.state.tables import QueuedRunRow, ScheduleRow, SlotRow
 
 if TYPE_CHECKING:
@@ -196,8 +196,8 @@ class Register:
 
 def fire(session: Session, schedule: Schedule, clock: Clock) -> QueuedRun:
     """Queue a run of a schedule within the caller's transaction."""
-    asker = Asker("schedule", schedule=schedule.name, priority=schedule.priority)
-    return enqueue(session, schedule.request, asker, clock)
+    requester = Requester("schedule", schedule=schedule.name, priority=schedule.priority)
+    return enqueue(session, schedule.request, requester, clock)
 
 
 def active_run(session: Session, name: str) -> str | None:

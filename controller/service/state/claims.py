@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, case, func, select, update
 
-from controller.service.state.queued_run import State, Wish, find, to_run, touch
+from controller.service.state.queued_run import PendingRequest, State, find, to_run, touch
 from controller.service.state.tables import QueuedRunRow
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ class Claims:
                 session.scalars(select(QueuedRunRow).where(QueuedRunRow.state == State.RUNNING))
             )
             for row in left:
-                row.state = _state_after(Wish(row.wish), self._clock, row)
-                row.wish = Wish.NONE
+                row.state = _state_after(PendingRequest(row.pending_request), self._clock, row)
+                row.pending_request = PendingRequest.NONE
                 touch(session, row)
             return [row.run for row in left]
 
@@ -90,7 +90,7 @@ class Claims:
         with self._database.write() as session:
             session.connection().execute(_NOTE, values)
 
-    def give_back(self, run: str, *, is_stopping: bool) -> QueuedRun:
+    def release(self, run: str, *, is_stopping: bool) -> QueuedRun:
         """Release a run that ended before it was complete: cancelled, paused, or queued again.
 
         Args:
@@ -101,8 +101,8 @@ class Claims:
             row = find(session, run)
             if is_stopping:
                 row.starts = max(0, row.starts - 1)
-            row.state = _state_after(Wish(row.wish), self._clock, row)
-            row.wish = Wish.NONE
+            row.state = _state_after(PendingRequest(row.pending_request), self._clock, row)
+            row.pending_request = PendingRequest.NONE
             touch(session, row)
             return to_run(row)
 
@@ -111,8 +111,8 @@ class Claims:
         with self._database.write() as session:
             row = find(session, run)
             _set_error(row, error)
-            row.state = _state_after(Wish(row.wish), self._clock, row)
-            row.wish = Wish.NONE
+            row.state = _state_after(PendingRequest(row.pending_request), self._clock, row)
+            row.pending_request = PendingRequest.NONE
             row.not_before_s = self._clock.now_s() + delay_s
             touch(session, row)
 
@@ -136,7 +136,7 @@ def conclude(
 ) -> QueuedRun:
     """Record the end of a run within the caller's transaction."""
     row = find(session, run)
-    row.state, row.wish, row.ended_s = state, Wish.NONE, clock.now_s()
+    row.state, row.pending_request, row.ended_s = state, PendingRequest.NONE, clock.now_s()
     row.brief = row.details = row.resolution = ""
     if error is not None:
         _set_error(row, error)
@@ -144,12 +144,12 @@ def conclude(
     return to_run(row)
 
 
-def _state_after(wish: Wish, clock: Clock, row: QueuedRunRow) -> State:
+def _state_after(pending_request: PendingRequest, clock: Clock, row: QueuedRunRow) -> State:
     """Return the state of a run that the worker no longer works on."""
-    if wish is Wish.CANCEL:
+    if pending_request is PendingRequest.CANCEL:
         row.ended_s = clock.now_s()
         return State.CANCELLED
-    return State.PAUSED if wish is Wish.PAUSE else State.QUEUED
+    return State.PAUSED if pending_request is PendingRequest.PAUSE else State.QUEUED
 
 
 def _set_error(row: QueuedRunRow, error: MesocosmError) -> None:

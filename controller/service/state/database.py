@@ -115,13 +115,13 @@ def _configure(connection: DBAPIConnection, _record: object) -> None:
     # Transactions are begun by `_begin`, not by the driver.
     connection.isolation_level = None
     cursor = connection.cursor()
-    _turn_to_wal(cursor)
+    _enable_wal(cursor)
     for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
 
-def _turn_to_wal(cursor: DBAPICursor) -> None:
+def _enable_wal(cursor: DBAPICursor) -> None:
     """Enable WAL mode, retrying while another process does so or closes the file.
 
     SQLite itself does not wait for that.

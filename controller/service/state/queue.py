@@ -8,8 +8,8 @@ from sqlalchemy import func, select
 
 from appliance.base.errors import UsageError
 from controller.service.state.queued_run import (
+    PendingRequest,
     State,
-    Wish,
     enqueue,
     find,
     require_priority,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from controller.service.requests import RunRequest
     from controller.service.state.database import Database
-    from controller.service.state.queued_run import Asker, QueuedRun
+    from controller.service.state.queued_run import QueuedRun, Requester
     from controller.store.spec import BudgetSpec
 
 
@@ -42,7 +42,7 @@ class RunQueue:
         self._database = database
         self._clock = clock
 
-    def add(self, request: RunRequest, asker: Asker) -> QueuedRun:
+    def add(self, request: RunRequest, requester: Requester) -> QueuedRun:
         """Add a run to the queue; the caller has checked its request.
 
         Raises:
@@ -50,7 +50,7 @@ class RunQueue:
             StateError: the database cannot be written.
         """
         with self._database.write() as session:
-            return enqueue(session, request, asker, self._clock)
+            return enqueue(session, request, requester, self._clock)
 
     def get(self, run: str) -> QueuedRun:
         """Return one run.
@@ -110,7 +110,7 @@ class RunQueue:
             UnknownNameError: there is no such run.
             UsageError: it is over.
         """
-        return self._ask(run, Wish.CANCEL, State.CANCELLED)
+        return self._ask(run, PendingRequest.CANCEL, State.CANCELLED)
 
     def pause(self, run: str) -> QueuedRun:
         """Pause a run: its running trials finish, no others start.
@@ -119,7 +119,7 @@ class RunQueue:
             UnknownNameError: there is no such run.
             UsageError: it is over.
         """
-        return self._ask(run, Wish.PAUSE, State.PAUSED)
+        return self._ask(run, PendingRequest.PAUSE, State.PAUSED)
 
     def resume(self, run: str, budget: BudgetSpec | None = None) -> QueuedRun:
         """Continue a paused run, or retry a failed or cancelled one.
@@ -144,7 +144,7 @@ class RunQueue:
             if state is not State.RUNNING:
                 row.state, row.ended_s, row.starts, row.not_before_s = State.QUEUED, None, 0, 0.0
                 row.brief = row.details = row.resolution = ""
-            row.wish = Wish.NONE
+            row.pending_request = PendingRequest.NONE
             touch(session, row)
             return to_run(row)
 
@@ -162,12 +162,16 @@ class RunQueue:
             touch(session, row)
             return to_run(row)
 
-    def _ask(self, run: str, wish: Wish, at_once: State) -> QueuedRun:
+    def _ask(self, run: str, pending_request: PendingRequest, at_once: State) -> QueuedRun:
         with self._database.write() as session:
             row = _find_open(session, run)
             if row.state == State.RUNNING:
                 # A pending cancellation is not replaced.
-                row.wish = Wish.CANCEL if row.wish == Wish.CANCEL else wish
+                row.pending_request = (
+                    PendingRequest.CANCEL
+                    if row.pending_request == PendingRequest.CANCEL
+                    else pending_request
+                )
             else:
                 row.state = at_once
                 row.ended_s = self._clock.now_s() if at_once.is_over else None
@@ -184,7 +188,7 @@ def _require_resumable(row: QueuedRunRow, budget: BudgetSpec | None) -> None:
     state = State(row.state)
     if state is State.FINISHED:
         raise UsageError(f"{row.run} is finished: it has no trials left to run.")
-    if state is State.RUNNING and row.wish == Wish.CANCEL:
+    if state is State.RUNNING and row.pending_request == PendingRequest.CANCEL:
         raise UsageError(
             f"{row.run} is being cancelled.", resolution="Resume it after it has ended."
         )

@@ -44,7 +44,7 @@ class State(StrEnum):
 OVER = tuple(state for state in State if state.is_over)
 
 
-class Wish(StrEnum):
+class PendingRequest(StrEnum):
     """Pending request to the worker about a running run."""
 
     NONE = ""
@@ -78,7 +78,7 @@ class QueuedRun:
     request: RunRequest
     origin: str
     schedule: str
-    wish: Wish
+    pending_request: PendingRequest
     starts: int
     not_before_s: float
     requested_s: float
@@ -92,7 +92,7 @@ class QueuedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class Requester:
     """Requester of a run.
 
     Attributes:
@@ -108,28 +108,30 @@ class Asker:
     key: str | None = None
 
 
-def enqueue(session: Session, request: RunRequest, asker: Asker, clock: Clock) -> QueuedRun:
+def enqueue(session: Session, request: RunRequest, requester: Requester, clock: Clock) -> QueuedRun:
     """Add a run to the queue within the caller's transaction.
 
     Raises:
         UsageError: the priority is out of range, or the key was used for another request.
     """
-    require_priority(asker.priority)
-    if asker.key is not None:
-        known = session.scalar(select(QueuedRunRow).where(QueuedRunRow.key == asker.key))
+    require_priority(requester.priority)
+    if requester.key is not None:
+        known = session.scalar(select(QueuedRunRow).where(QueuedRunRow.key == requester.key))
         if known is not None:
             earlier = to_run(known)
             if earlier.request != request:
-                raise UsageError(f"The key {asker.key!r} was already used for a different request.")
+                raise UsageError(
+                    f"The key {requester.key!r} was already used for a different request."
+                )
             return earlier
     row = QueuedRunRow(
         run=_new_id(session, clock),
         state=State.QUEUED,
-        priority=asker.priority,
+        priority=requester.priority,
         request=request.model_dump_json(),
-        origin=asker.origin,
-        schedule=asker.schedule,
-        wish=Wish.NONE,
+        origin=requester.origin,
+        schedule=requester.schedule,
+        pending_request=PendingRequest.NONE,
         starts=0,
         not_before_s=0.0,
         requested_s=clock.now_s(),
@@ -140,7 +142,7 @@ def enqueue(session: Session, request: RunRequest, asker: Asker, clock: Clock) -
         brief="",
         details="",
         resolution="",
-        key=asker.key,
+        key=requester.key,
         change=_next_change(session),
     )
     session.add(row)
@@ -188,7 +190,7 @@ def to_run(row: QueuedRunRow) -> QueuedRun:
         request=RunRequest.model_validate_json(row.request),
         origin=row.origin,
         schedule=row.schedule,
-        wish=Wish(row.wish),
+        pending_request=PendingRequest(row.pending_request),
         starts=row.starts,
         not_before_s=row.not_before_s,
         requested_s=row.requested_s,

@@ -34,7 +34,7 @@ class QueuedRunRow(Base):
         request: JSON of a `controller.service.requests.RunRequest`.
         origin: origin of the request.
         schedule: name of the schedule that fired it; empty for other origins.
-        wish: pending request to the worker, a `controller.service.state.queued_run.Wish`.
+        pending_request: pending request to the worker, a `controller.service.state.queued_run.PendingRequest`.
         starts: consecutive starts without another trial ending.
         not_before_s: earliest start, seconds since the epoch.
         requested_s: when it was requested.
@@ -64,7 +64,7 @@ class QueuedRunRow(Base):
     request: Mapped[str]
     origin: Mapped[str]
     schedule: Mapped[str] = mapped_column(default="", index=True)
-    wish: Mapped[str] = mapped_column(default="")
+    pending_request: Mapped[str] = mapped_column("wish", default="")
     starts: Mapped[int] = mapped_column(default=0)
     not_before_s: Mapped[float] = mapped_column(default=0.0)
     requested_s: Mapped[float]

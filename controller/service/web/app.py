@@ -19,7 +19,7 @@ from controller.service.web import (
     suite_pages,
 )
 from controller.service.web.human import routes as human
-from controller.service.web.human.session import HumanDesk
+from controller.service.web.human.session import HumanSessions
 from controller.service.web.metrics import routes as metrics
 from controller.service.web.templating import page
 from controller.service.web.trials import routes as trials
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fastapi import APIRouter, FastAPI, Request
     from starlette.responses import Response
 
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
 
 _FOR_PROGRAMS = ("/api/", "/healthz", "/metrics")
 _PAGES = (
@@ -40,18 +40,18 @@ _PAGES = (
 
 
 def make_app_with_pages(
-    around: Surroundings, hosts: Collection[str], routers: Sequence[APIRouter] = ()
+    context: ApiContext, hosts: Collection[str], routers: Sequence[APIRouter] = ()
 ) -> FastAPI:
     """Return the application with API and pages.
 
     Args:
-        around: surroundings of the API.
+        context: context of the API.
         hosts: allowed values of ``Host``, in lower case.
         routers: additional routes.
     """
-    app = make_app(around, hosts, [*(module.router for module in _PAGES), *routers])
-    app.state.human_desk = HumanDesk(around.settings, around.stop)
-    app.state.live_screens = LiveScreens(around.clock)
+    app = make_app(context, hosts, [*(module.router for module in _PAGES), *routers])
+    app.state.human_sessions = HumanSessions(context.settings, context.stop)
+    app.state.live_screens = LiveScreens(context.clock)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, _for_people(handler))
     app.add_exception_handler(session.SignInNeededError, session.redirect_to_sign_in)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,10 +10,11 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from appliance.base.errors import MesocosmError
+from appliance.base.logging import suppress_logged
 from controller.comparison.comparison import compare_runs
 from controller.comparison.lines import break_down
 from controller.comparison.page import to_html, to_sections
-from controller.service.api.access import Around
+from controller.service.api.access import Context
 from controller.service.web.session import Viewer
 from controller.service.web.templating import page
 from controller.store.index import list_runs
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from controller.episode.result import TrialResult
     from controller.store.runs import RunFolder
     from evaluators.model.suite import Suite
+
+_log = logging.getLogger(__name__)
 
 router = APIRouter(include_in_schema=False)
 
@@ -51,21 +54,21 @@ class TaskRow:
 
 
 @router.get("/compare")
-def compare(around: Around, role: Viewer, *, first: Name = "", second: Name = "") -> HTMLResponse:
+def compare(context: Context, role: Viewer, *, first: Name = "", second: Name = "") -> HTMLResponse:
     """Show how two runs differ, with a form to choose them."""
     comparison: RunComparison | None = None
     rows: list[TaskRow] = []
     breakdown: Breakdown | None = None
     if first and second:
-        folders = around.store.open(first), around.store.open(second)
+        folders = context.store.open(first), context.store.open(second)
         comparison = compare_runs(*folders)
         rows = _rows(comparison, *folders)
         breakdown = _break_down(comparison, *folders)
-    names = [row.run for row in list_runs(around.store)[::-1][:_RUNS]]
+    names = [row.run for row in list_runs(context.store)[::-1][:_RUNS]]
     return page(
         "compare",
         role=role,
-        around=around,
+        context=context,
         first=first,
         second=second,
         comparison=comparison,
@@ -77,9 +80,9 @@ def compare(around: Around, role: Viewer, *, first: Name = "", second: Name = ""
 
 
 @router.get("/compare/export")
-def download(around: Around, _role: Viewer, *, first: Name, second: Name) -> HTMLResponse:
+def download(context: Context, _role: Viewer, *, first: Name, second: Name) -> HTMLResponse:
     """Return the comparison as one file with charts, like ``mesocosm compare --format html``."""
-    folders = around.store.open(first), around.store.open(second)
+    folders = context.store.open(first), context.store.open(second)
     comparison = compare_runs(*folders)
     text = to_html(comparison, _break_down(comparison, *folders))
     headers = {"Content-Disposition": f'attachment; filename="{first}-{second}.html"'}
@@ -89,7 +92,7 @@ def download(around: Around, _role: Viewer, *, first: Name, second: Name) -> HTM
 def _break_down(comparison: RunComparison, first: RunFolder, second: RunFolder) -> Breakdown:
     """Return the figures by task and application, and by complexity if the suite is available."""
     suite: Suite | None = None
-    with contextlib.suppress(MesocosmError):
+    with suppress_logged(_log, "open the suite of a run", MesocosmError):
         suite = open_suite_of(first.spec)
     return break_down(first, second, comparison, suite)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from controller.service.api.access import Around
+from controller.service.api.access import Context
 from controller.service.web.session import Viewer
 from controller.service.web.templating import page
 
@@ -13,6 +13,6 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/doctor")
-def doctor(around: Around, role: Viewer) -> HTMLResponse:
+def doctor(context: Context, role: Viewer) -> HTMLResponse:
     """Diagnose the host, which takes some seconds."""
-    return page("doctor", role=role, around=around, findings=around.doctor())
+    return page("doctor", role=role, context=context, findings=context.doctor())

@@ -14,7 +14,7 @@ from fastapi.responses import FileResponse, Response, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from appliance.base.errors import UnknownNameError, UsageError
-from controller.service.api.access import Around
+from controller.service.api.access import Context
 from controller.service.live_screens import LiveScreens
 from controller.service.web.session import Token, Viewer
 
@@ -65,9 +65,9 @@ class _LiveReply(StreamingResponse):
 
 
 @router.get("/static/novnc/{name:path}")
-def program(name: str, around: Around) -> FileResponse:
+def program(name: str, context: Context) -> FileResponse:
     """Return a file of noVNC; it is public and needs no token."""
-    root = around.find_viewer()
+    root = context.find_viewer()
     path = None if root is None else (root / name).resolve()
     if root is None or path is None or not path.is_relative_to(root.resolve()):
         raise UnknownNameError(f"noVNC has no file {name!r}.")
@@ -79,17 +79,17 @@ def program(name: str, around: Around) -> FileResponse:
 
 @router.get("/fleet/{machine}/live")
 async def watch(
-    machine: str, around: Around, _role: Viewer, token: Token, screens: Screens
+    machine: str, context: Context, _role: Viewer, token: Token, screens: Screens
 ) -> Response:
     """Stream data from a machine's VNC server until it, the viewer or the service ends."""
-    socket = await run_in_threadpool(around.desk.vnc, machine)
-    screen = await screens.open(machine, socket, partial(around.desk.take, machine))
+    socket = await run_in_threadpool(context.machine_service.vnc, machine)
+    screen = await screens.open(machine, socket, partial(context.machine_service.take, machine))
 
     async def is_welcome() -> bool:
-        role = await run_in_threadpool(around.tokens.role_of, token or "")
+        role = await run_in_threadpool(context.tokens.role_of, token or "")
         return role is not None
 
-    chunks = screen.chunks(around.stop.is_set, is_welcome)
+    chunks = screen.chunks(context.stop.is_set, is_welcome)
     return _LiveReply(screens, screen, chunks)
 
 

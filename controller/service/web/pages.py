@@ -12,9 +12,9 @@ from pydantic import Field
 from appliance.base.errors import UnknownNameError
 from controller.registered.suites import known_suites
 from controller.registered.use import pin
-from controller.service.api.access import Around
+from controller.service.api.access import Context
 from controller.service.api.queue_routes import require_valid
-from controller.service.state.queued_run import Asker
+from controller.service.state.queued_run import Requester
 from controller.service.web import views
 from controller.service.web.run_form import RunForm
 from controller.service.web.session import Operating, Viewer
@@ -40,24 +40,24 @@ def static(name: str) -> FileResponse:
 
 
 @router.get("/")
-def overview(around: Around, role: Viewer) -> HTMLResponse:
+def overview(context: Context, role: Viewer) -> HTMLResponse:
     """Show open runs, firing alerts, the last two runs of each schedule, machines and disk."""
     return page(
         "overview",
         role=role,
-        around=around,
-        open_runs=views.open_runs(around),
-        alerts=views.alerts(around),
-        nights=views.nights(around),
-        machines=around.machines(),
-        disk=views.disk(around),
-        now_s=around.clock.now_s(),
+        context=context,
+        open_runs=views.open_runs(context),
+        alerts=views.alerts(context),
+        schedule_histories=views.schedule_histories(context),
+        machines=context.machines(),
+        disk=views.disk(context),
+        now_s=context.clock.now_s(),
     )
 
 
 @router.get("/runs")
 def runs(
-    around: Around,
+    context: Context,
     role: Viewer,
     *,
     suite: Filter = "",
@@ -67,19 +67,19 @@ def runs(
 ) -> HTMLResponse:
     """Show recorded runs, open runs of the queue, and a form to queue one."""
     filters = {"suite": suite, "agent": agent, "state": state}
-    rows, count = views.recorded_runs(around, filters, offset=number * _RUNS, limit=_RUNS)
+    rows, count = views.recorded_runs(context, filters, offset=number * _RUNS, limit=_RUNS)
     return page(
         "runs",
         role=role,
-        around=around,
-        open_runs=views.open_runs(around),
+        context=context,
+        open_runs=views.open_runs(context),
         rows=rows,
         filters=filters,
         number=number,
         has_more=count > (number + 1) * _RUNS,
         count=count,
-        suites=known_suites(around.settings),
-        agents=views.known_agents(around),
+        suites=known_suites(context.settings),
+        agents=views.known_agents(context),
     )
 
 
@@ -90,26 +90,28 @@ class QueueForm(RunForm):
 
 
 @router.post("/runs", dependencies=[Operating])
-def queue_run(around: Around, form: Annotated[QueueForm, Form()]) -> Response:
+def queue_run(context: Context, form: Annotated[QueueForm, Form()]) -> Response:
     """Queue a run."""
     request = form.request()
     require_valid(request)
-    asker = Asker("page", priority=form.priority)
-    added = around.queue.add(pin(request, around.settings), asker)
+    requester = Requester("page", priority=form.priority)
+    added = context.queue.add(pin(request, context.settings), requester)
     return RedirectResponse(f"/runs/{added.run}", status_code=303)
 
 
 @router.get("/runs/{run}")
-def one_run(run: str, around: Around, role: Viewer) -> HTMLResponse:
+def one_run(run: str, context: Context, role: Viewer) -> HTMLResponse:
     """Show one run: its state in the queue, its results, its trials."""
-    queued, report = views.queued(around, run), views.report(around, run)
+    queued, report = views.queued(context, run), views.report(context, run)
     if queued is None and report is None:
-        around.store.open(run)
-    return page("run", role=role, around=around, run=run, queued=queued, report=report)
+        context.store.open(run)
+    return page("run", role=role, context=context, run=run, queued=queued, report=report)
 
 
 @router.post("/runs/{run}/{action}", dependencies=[Operating])
-def change_run(run: str, action: Literal["cancel", "pause", "resume"], around: Around) -> Response:
+def change_run(
+    run: str, action: Literal["cancel", "pause", "resume"], context: Context
+) -> Response:
     """Cancel, pause or resume a run."""
-    getattr(around.queue, action)(run)
+    getattr(context.queue, action)(run)
     return RedirectResponse(f"/runs/{run}", status_code=303)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from appliance.base.errors import UnknownNameError
 from controller.registered.suites import known_suites
-from controller.service.api.access import Around
+from controller.service.api.access import Context
 from controller.service.api.schedule_routes import require_valid_schedule
 from controller.service.schedules.definition import (
     Event,
@@ -92,40 +92,40 @@ class ScheduleForm(RunForm):
 
 
 @router.get("/schedules")
-def all_schedules(around: Around, role: Viewer) -> HTMLResponse:
+def all_schedules(context: Context, role: Viewer) -> HTMLResponse:
     """Show schedules with their last slots, and a form to add one."""
     return page(
         "schedules/schedules",
         role=role,
-        around=around,
-        entries=views.schedules(around, slots=_SLOTS),
+        context=context,
+        entries=views.schedules(context, slots=_SLOTS),
         events=list(Event),
-        suites=known_suites(around.settings),
-        agents=views.known_agents(around),
+        suites=known_suites(context.settings),
+        agents=views.known_agents(context),
     )
 
 
 @router.post("/schedules", dependencies=[Operating])
-def add_schedule(around: Around, form: Annotated[ScheduleForm, Form()]) -> Response:
+def add_schedule(context: Context, form: Annotated[ScheduleForm, Form()]) -> Response:
     """Add a schedule."""
     schedule = form.schedule()
-    require_valid_schedule(schedule, around)
-    around.register.add(schedule)
+    require_valid_schedule(schedule, context)
+    context.register.add(schedule)
     return RedirectResponse("/schedules", status_code=303)
 
 
 @router.get("/schedules/{name}")
-def one_schedule(name: str, around: Around, role: Viewer, *, limit: Limit = 100) -> HTMLResponse:
+def one_schedule(name: str, context: Context, role: Viewer, *, limit: Limit = 100) -> HTMLResponse:
     """Show a schedule's definition and history; only the history if it was removed."""
-    slots = around.register.history(name, limit=limit + 1)
+    slots = context.register.history(name, limit=limit + 1)
     try:
-        entry = around.register.get(name)
+        entry = context.register.get(name)
     except UnknownNameError:
         entry = None
     return page(
         "schedules/schedule",
         role=role,
-        around=around,
+        context=context,
         title=name,
         entry=entry,
         slots=slots[:limit],
@@ -136,8 +136,8 @@ def one_schedule(name: str, around: Around, role: Viewer, *, limit: Limit = 100)
 
 @router.post("/schedules/{name}/{action}", dependencies=[Operating])
 def change_schedule(
-    name: str, action: Literal["pause", "resume", "run-now", "remove"], around: Around
+    name: str, action: Literal["pause", "resume", "run-now", "remove"], context: Context
 ) -> Response:
     """Pause, resume, run or remove a schedule."""
-    getattr(around.register, action.replace("-", "_"))(name)
+    getattr(context.register, action.replace("-", "_"))(name)
     return RedirectResponse("/schedules", status_code=303)

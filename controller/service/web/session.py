@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.security import APIKeyCookie
 
 from appliance.base.errors import MesocosmError
-from controller.service.api.access import AccessError, Around
+from controller.service.api.access import AccessError, Context
 from controller.service.api.gate import COOKIE
 from controller.service.state.tokens import Role
 from controller.service.web.templating import page
@@ -26,13 +26,13 @@ class SignInNeededError(MesocosmError):
     code = "sign_in"
 
 
-def viewer(around: Around, token: Token) -> Role:
+def viewer(context: Context, token: Token) -> Role:
     """Return the role of a page's viewer.
 
     Raises:
         SignInNeededError: the viewer is not signed in.
     """
-    role = around.tokens.role_of(token) if token else None
+    role = context.tokens.role_of(token) if token else None
     if role is None:
         raise SignInNeededError("Sign in.")
     return role
@@ -74,10 +74,10 @@ def _is_encrypted(request: Request) -> bool:
 
 @router.post("/login")
 def log_in(
-    request: Request, around: Around, token: Annotated[str, Form(max_length=200)]
+    request: Request, context: Context, token: Annotated[str, Form(max_length=200)]
 ) -> Response:
     """Store a valid token in the cookie."""
-    if around.tokens.role_of(token.strip()) is None:
+    if context.tokens.role_of(token.strip()) is None:
         return page("login", status=403, failed=True)
     reply = RedirectResponse("/", status_code=303)
     reply.set_cookie(

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from appliance.base.errors import UnknownNameError
 from controller.planning import specify_task
 from controller.registered.suites import known_suites
-from controller.service.api.access import Around
+from controller.service.api.access import Context
 from controller.service.web import views
 from controller.service.web.drawing.graph import Drawing, Shape, draw_graph
 from controller.service.web.session import Viewer
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from controller.episode.result import TrialResult
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
     from controller.store.runs import RunFolder
     from evaluators.model.suite import Suite
     from evaluators.model.task import Task
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 router = APIRouter(include_in_schema=False)
 
 _HUMAN = "human"
-WITNESSES = ("oracle", "noop", _HUMAN)
+LAST_TRIAL_AGENTS = ("oracle", "noop", _HUMAN)
 """Agents whose trials show that a task can be passed, not by idling, and by people."""
 _RUNS_EACH = 5
 _BASELINES = 500
@@ -43,8 +43,8 @@ _BASELINES = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
-    """The last trial of a task's current version by one of `WITNESSES`; for people, the last PASS."""
+class LastTrial:
+    """The last trial of a task's current version by one of `LAST_TRIAL_AGENTS`; for people, the last PASS."""
 
     run: str
     result: TrialResult
@@ -63,49 +63,49 @@ class TaskView:
         task: the task.
         drawing: its graph.
         levels: measure and level by dimension; None if not measured.
-        witnesses: witness by agent.
+        last_trials: last trial by agent.
     """
 
     task: Task
     drawing: Drawing
     levels: Mapping[str, str | None]
-    witnesses: Mapping[str, Witness]
+    last_trials: Mapping[str, LastTrial]
 
     @property
     def is_proven(self) -> bool:
         """Whether the reference solution passed and doing nothing failed."""
-        verdicts = {name: witness.result.verdict for name, witness in self.witnesses.items()}
+        verdicts = {name: trial.result.verdict for name, trial in self.last_trials.items()}
         is_passed = verdicts.get("oracle") is Verdict.PASS
         return is_passed and verdicts.get("noop") is Verdict.FAIL
 
 
 @router.get("/suites")
-def suites(around: Around, role: Viewer) -> HTMLResponse:
+def suites(context: Context, role: Viewer) -> HTMLResponse:
     """Show all available suites."""
-    readable, faults = views.named_suites(around)
-    return page("suites/suites", role=role, around=around, suites=readable, faults=faults)
+    readable, faults = views.named_suites(context)
+    return page("suites/suites", role=role, context=context, suites=readable, faults=faults)
 
 
 @router.get("/suites/{name}")
-def one_suite(name: str, around: Around, role: Viewer) -> HTMLResponse:
+def one_suite(name: str, context: Context, role: Viewer) -> HTMLResponse:
     """Show the tasks of a suite."""
-    known = known_suites(around.settings)
+    known = known_suites(context.settings)
     if name not in known:
         raise UnknownNameError.of("suite", name, known)
     suite = open_suite(name)
-    witnesses = _witnesses(around, suite)
-    views = [_view(suite, task, witnesses.get(task.id, {})) for task in suite.tasks]
+    last_trials = _last_trials(context, suite)
+    views = [_view(suite, task, last_trials.get(task.id, {})) for task in suite.tasks]
     return page(
         "suites/suite",
         role=role,
-        around=around,
+        context=context,
         suite=suite,
         views=views,
         dimensions=list(Dimension),
     )
 
 
-def _view(suite: Suite, task: Task, witnesses: Mapping[str, Witness]) -> TaskView:
+def _view(suite: Suite, task: Task, last_trials: Mapping[str, LastTrial]) -> TaskView:
     shapes = [Shape(node.id, node.after, node.mode.value) for node in task.graph]
     complexity = measure_complexity(Structure.of(task), suite.applications)
     levels = {
@@ -113,39 +113,39 @@ def _view(suite: Suite, task: Task, witnesses: Mapping[str, Witness]) -> TaskVie
         for dimension in Dimension
         for level in (complexity.level(dimension),)
     }
-    return TaskView(task, draw_graph(shapes), levels, witnesses)
+    return TaskView(task, draw_graph(shapes), levels, last_trials)
 
 
-def _witnesses(around: Surroundings, suite: Suite) -> dict[str, dict[str, Witness]]:
-    """Return the last trials of `WITNESSES`, by task and agent.
+def _last_trials(context: ApiContext, suite: Suite) -> dict[str, dict[str, LastTrial]]:
+    """Return the last trials of `LAST_TRIAL_AGENTS`, by task and agent.
 
     Only trials of an identical task count: text, machines, setup, graph, limits, evaluators.
     """
     digester = SourceDigester()
     present = {task.id: specify_task(task, suite.vocabulary, digester) for task in suite.tasks}
-    witnesses: dict[str, dict[str, Witness]] = {}
-    for folder in _runs(around, suite.name):
+    last_trials: dict[str, dict[str, LastTrial]] = {}
+    for folder in _runs(context, suite.name):
         agent = folder.spec.agent_name
-        known = {task: row[agent] for task, row in witnesses.items() if agent in row}
+        known = {task: row[agent] for task, row in last_trials.items() if agent in row}
         same = {task.id for task in folder.spec.tasks if present.get(task.id) == task}
         lacking = {task for task in same if _lacks(agent, known.get(task))}
         for result in reversed(folder.results()) if lacking else ():
-            witness = Witness(folder.spec.run, result)
-            if result.task in lacking and (result.task not in known or witness.is_passed):
-                known[result.task] = witnesses.setdefault(result.task, {})[agent] = witness
+            trial = LastTrial(folder.spec.run, result)
+            if result.task in lacking and (result.task not in known or trial.is_passed):
+                known[result.task] = last_trials.setdefault(result.task, {})[agent] = trial
                 lacking = {task for task in lacking if _lacks(agent, known.get(task))}
-    return witnesses
+    return last_trials
 
 
-def _lacks(agent: str, known: Witness | None) -> bool:
+def _lacks(agent: str, known: LastTrial | None) -> bool:
     return known is None or (agent == _HUMAN and not known.is_passed)
 
 
-def _runs(around: Surroundings, suite: str) -> Iterator[RunFolder]:
-    """Return the last runs of a suite by each of `WITNESSES`, latest first per agent."""
-    rows = [row for row in list_runs(around.store)[::-1] if row.suite == suite]
-    for agent in WITNESSES:
+def _runs(context: ApiContext, suite: str) -> Iterator[RunFolder]:
+    """Return the last runs of a suite by each of `LAST_TRIAL_AGENTS`, latest first per agent."""
+    rows = [row for row in list_runs(context.store)[::-1] if row.suite == suite]
+    for agent in LAST_TRIAL_AGENTS:
         own = [row for row in rows if row.agent == agent]
         older = [row for row in own[_RUNS_EACH:] if row.passed] if agent == _HUMAN else []
         for row in own[:_RUNS_EACH] + older[:_BASELINES]:
-            yield around.store.open(row.run)
+            yield context.store.open(row.run)

@@ -19,7 +19,7 @@ from controller.wiring import open_suite
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
     from controller.service.schedules.register import Registered, Slot
     from controller.service.state.queued_run import QueuedRun
     from controller.service.web.metrics.prometheus import Alert
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from controller.store.report import Report
     from evaluators.model.suite import Suite
 
-_NIGHTS = 2
+_RUNS_PER_SCHEDULE = 2
 _ALERTS_TIMEOUT_S = 3.0
 _GIB = 1 << 30
 
@@ -46,7 +46,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Night:
+class ScheduleHistory:
     """The last runs of a schedule, latest first."""
 
     name: str
@@ -61,35 +61,39 @@ class Disk:
     total_gib: float
 
 
-def open_runs(around: Surroundings) -> list[Progress]:
+def open_runs(context: ApiContext) -> list[Progress]:
     """Return the runs that are not over, oldest request first."""
     states = [state for state in State if state not in OVER]
-    rows = around.queue.entries(states, limit=1000)
-    return [Progress(row, _left_s(row, around.clock.now_s())) for row in reversed(rows)]
+    rows = context.queue.entries(states, limit=1000)
+    return [Progress(row, _left_s(row, context.clock.now_s())) for row in reversed(rows)]
 
 
-def nights(around: Surroundings) -> list[Night]:
+def schedule_histories(context: ApiContext) -> list[ScheduleHistory]:
     """Return the last two runs of each schedule that are over."""
-    rows = around.queue.entries(OVER, limit=1000)
-    all_nights = []
-    for entry in around.register.entries():
+    rows = context.queue.entries(OVER, limit=1000)
+    histories = []
+    for entry in context.register.entries():
         name = entry.schedule.name
-        all_nights.append(Night(name, [row for row in rows if row.schedule == name][:_NIGHTS]))
-    return [night for night in all_nights if night.runs]
+        histories.append(
+            ScheduleHistory(
+                name, [row for row in rows if row.schedule == name][:_RUNS_PER_SCHEDULE]
+            )
+        )
+    return [history for history in histories if history.runs]
 
 
-def alerts(around: Surroundings) -> Sequence[Alert] | None:
+def alerts(context: ApiContext) -> Sequence[Alert] | None:
     """Return the firing alerts; None if Prometheus cannot be queried."""
     try:
-        return Prometheus(around.prometheus, timeout_s=_ALERTS_TIMEOUT_S).firing()
+        return Prometheus(context.prometheus, timeout_s=_ALERTS_TIMEOUT_S).firing()
     except MesocosmError:
         return None
 
 
-def named_suites(around: Surroundings) -> tuple[list[Suite], dict[str, str]]:
+def named_suites(context: ApiContext) -> tuple[list[Suite], dict[str, str]]:
     """Return the readable shipped and registered suites, and the errors of the others by name."""
     suites, faults = [], {}
-    for name in known_suites(around.settings):
+    for name in known_suites(context.settings):
         try:
             suites.append(open_suite(name))
         except MesocosmError as exc:
@@ -97,63 +101,63 @@ def named_suites(around: Surroundings) -> tuple[list[Suite], dict[str, str]]:
     return suites, faults
 
 
-def known_agents(around: Surroundings) -> list[str]:
+def known_agents(context: ApiContext) -> list[str]:
     """Return the available agents: shipped and registered ones."""
-    return [*AGENTS, *agent_copies(around.settings).names()]
+    return [*AGENTS, *agent_copies(context.settings).names()]
 
 
-def disk(around: Surroundings) -> Disk | None:
+def disk(context: ApiContext) -> Disk | None:
     """Return the disk's capacity; None if there is no state folder yet."""
     try:
-        usage = shutil.disk_usage(around.settings.state_dir)
+        usage = shutil.disk_usage(context.settings.state_dir)
     except OSError:
         return None
     return Disk(usage.free / _GIB, usage.total / _GIB)
 
 
 def recorded_runs(
-    around: Surroundings, filters: Mapping[str, str], *, offset: int, limit: int
+    context: ApiContext, filters: Mapping[str, str], *, offset: int, limit: int
 ) -> tuple[list[RunRow], int]:
     """Return a page of the recorded runs, latest first, and the number of runs that match the filters.
 
     Args:
-        around: surroundings of the API.
+        context: context of the API.
         filters: substrings of suite, agent and state, case-insensitive; empty ones match all.
         offset: number of runs to skip.
         limit: maximum number of runs to return.
     """
     rows = [
         row
-        for row in reversed(list_runs(around.store))
+        for row in reversed(list_runs(context.store))
         if all(text.lower() in getattr(row, name).lower() for name, text in filters.items())
     ]
     return rows[offset : offset + limit], len(rows)
 
 
-def report(around: Surroundings, run: str) -> Report | None:
+def report(context: ApiContext, run: str) -> Report | None:
     """Return a run's report; None if nothing is recorded yet.
 
     Raises:
         StoreError: its logs are damaged.
     """
-    if not around.store.has(run):
+    if not context.store.has(run):
         return None
-    return read_report(around.store.open(run))
+    return read_report(context.store.open(run))
 
 
-def queued(around: Surroundings, run: str) -> QueuedRun | None:
+def queued(context: ApiContext, run: str) -> QueuedRun | None:
     """Return a run of the queue; None for runs started directly by a command."""
     try:
-        return around.queue.get(run)
+        return context.queue.get(run)
     except UnknownNameError:
         return None
 
 
-def schedules(around: Surroundings, *, slots: int) -> list[tuple[Registered, list[Slot]]]:
+def schedules(context: ApiContext, *, slots: int) -> list[tuple[Registered, list[Slot]]]:
     """Return all schedules with their last slots."""
     return [
-        (entry, around.register.recent(entry.schedule.name, limit=slots))
-        for entry in around.register.entries()
+        (entry, context.register.recent(entry.schedule.name, limit=slots))
+        for entry in context.register.entries()
     ]
 
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from provisioning.fleet.liveness import SeenMachine  # noqa: TC001 - pydantic reads it
+from provisioning.fleet.liveness import ObservedMachine  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from appliance.base.settings import Settings
-    from provisioning.fleet.liveness import Sight
+    from provisioning.fleet.liveness import LivenessReport
 
 PATH = "/-/worker"
 """Path of the report; the controller does not forward it."""
@@ -41,11 +41,13 @@ class WorkerReport(BaseModel):
 
     version: str
     place: Literal["host", "container"]
-    machines: tuple[SeenMachine, ...]
+    machines: tuple[ObservedMachine, ...]
     hosts: dict[str, str]
 
 
-def report_router(settings: Settings, version: str, look: Callable[[], Sight]) -> APIRouter:
+def report_router(
+    settings: Settings, version: str, look: Callable[[], LivenessReport]
+) -> APIRouter:
     """Return the route of a worker's report; it needs no token, because the socket is private.
 
     Args:
@@ -58,12 +60,12 @@ def report_router(settings: Settings, version: str, look: Callable[[], Sight]) -
     @router.get(PATH)
     def report() -> WorkerReport:
         """Report on this worker and on machines."""
-        sight = look()
+        liveness_report = look()
         return WorkerReport(
             version=version,
             place=settings.place,
-            machines=sight.machines,
-            hosts=dict(sight.hosts),
+            machines=liveness_report.machines,
+            hosts=dict(liveness_report.hosts),
         )
 
     return router

@@ -53,7 +53,7 @@ MakeExecutor = Callable[[int], "Executor"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finish:
+class RunOutcome:
     """How a run ended.
 
     Attributes:
@@ -103,9 +103,9 @@ class Work:
         self._verdicts: dict[tuple[str, int], Verdict] = {}
         self._numbers: Counter[Verdict] = Counter()
         self._planned = 0
-        self._finish: Finish | None = None
+        self._outcome: RunOutcome | None = None
 
-    def run(self) -> Finish | None:
+    def run(self) -> RunOutcome | None:
         """Run all remaining trials; return how the run ended, or None if trials remain.
 
         Raises:
@@ -133,7 +133,7 @@ class Work:
             drain=self.drain,
             on_event=self._on_event,
         )
-        return Finish(State.FINISHED) if folder.is_complete() else self._finish
+        return RunOutcome(State.FINISHED) if folder.is_complete() else self._outcome
 
     def _check(self, plan: Plan) -> None:
         """Check before the start that the run can proceed.
@@ -162,7 +162,7 @@ class Work:
 
     def _on_event(self, event: TrialEvent) -> None:
         if isinstance(event, BudgetSpent):
-            self._finish = Finish(State.BUDGET_SPENT, _spent(event))
+            self._outcome = RunOutcome(State.BUDGET_SPENT, _spent(event))
         if isinstance(event, TrialEnded):
             self._count(event.result)
             self._note(self._counts())

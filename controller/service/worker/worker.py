@@ -18,7 +18,7 @@ from controller.service.notifications.outbox import write_messages
 from controller.service.schedules.definition import Schedule
 from controller.service.state.claims import Claims, conclude
 from controller.service.state.queue import RunQueue
-from controller.service.state.queued_run import State, Wish
+from controller.service.state.queued_run import PendingRequest, State
 from controller.service.state.tables import ScheduleRow
 from controller.service.worker.work import Work
 
@@ -109,17 +109,17 @@ class Worker:
             del self._active[run]
             # Its thread could not record how it ended.
             if self._queue.get(run).state is State.RUNNING:
-                self._claims.give_back(run, is_stopping=False)
+                self._claims.release(run, is_stopping=False)
 
     def _obey(self) -> None:
         """Apply pending cancel and pause requests to active runs."""
         for run, active in self._active.items():
-            match self._queue.get(run).wish:
-                case Wish.CANCEL:
+            match self._queue.get(run).pending_request:
+                case PendingRequest.CANCEL:
                     active.work.cancel.cancel("The run was cancelled.")
-                case Wish.PAUSE:
+                case PendingRequest.PAUSE:
                     active.work.drain.set()
-                case Wish.NONE:
+                case PendingRequest.NONE:
                     pass
 
     def _start(self) -> None:
@@ -132,7 +132,7 @@ class Worker:
                 preflight=self._preflight,
                 executor=self._executor,
             )
-            thread = threading.Thread(target=self._carry_out, name=queued.run, args=(queued.run,))
+            thread = threading.Thread(target=self._execute, name=queued.run, args=(queued.run,))
             self._active[queued.run] = _Active(work, thread)
             thread.start()
 
@@ -149,22 +149,22 @@ class Worker:
             active.thread.join()
         self._active.clear()
 
-    def _carry_out(self, run: str) -> None:
+    def _execute(self, run: str) -> None:
         """Execute one run in its own thread; record the outcome unless the database fails."""
         with log_context(run=run):
             try:
-                self._carry_out_and_note(run)
+                self._execute_and_record(run)
             except StateError as exc:  # the worker's thread gets the same error and ends
                 _log.error("the outcome of the run cannot be recorded: %s", exc)
 
-    def _carry_out_and_note(self, run: str) -> None:
+    def _execute_and_record(self, run: str) -> None:
         active = self._active[run]
         try:
             self._attempt(active)
         except MesocosmError as exc:
             self._fail(active.work.queued, exc)
         except KeyboardInterrupt:
-            self._claims.give_back(run, is_stopping=True)
+            self._claims.release(run, is_stopping=True)
         except Exception as exc:  # noqa: BLE001 - a run must not end the worker
             _log.exception("the run ended with an internal error")
             self._fail(active.work.queued, _internal(exc))
@@ -177,7 +177,7 @@ class Worker:
         if finish := active.work.run():
             self._conclude(queued.run, finish.state, finish.error)
         else:
-            left = self._claims.give_back(queued.run, is_stopping=active.is_stopping.is_set())
+            left = self._claims.release(queued.run, is_stopping=active.is_stopping.is_set())
             if left.state.is_over:
                 self._notify(left)
 

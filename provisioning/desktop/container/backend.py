@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import ImageError, MachineError, MesocosmError
 from appliance.base.files import FileLock, digest_json
 from appliance.base.ids import new_machine_id
+from appliance.base.logging import suppress_logged
 from images.builder import find
 from images.catalog import make_recipe, settings_for
 from images.engine import require_engine
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from images.recipe import Image
     from provisioning.fleet.handle import HostMachine
     from provisioning.protocols import ResetReport
+
+_log = logging.getLogger(__name__)
 
 
 class ContainerBackend:
@@ -114,11 +117,11 @@ class ContainerBackend:
         """Return whether the baseline of a fresh container is known."""
         return self._baseline().read() is not None
 
-    def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+    def ensure_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
         """Do nothing: containers start from their image, and the first one recorded the baseline."""
         del machine, say
 
-    def stand_by(
+    def start_standby(
         self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
     ) -> MachineHandle[DesktopContainer] | None:
         """Start a standby container; return None if no baseline is known.
@@ -170,7 +173,7 @@ class ContainerBackend:
             ImageError: its image is gone.
         """
         settings = settings_for(record.image, self._settings)
-        if settings is not None and not self.lends(record):
+        if settings is not None and not self.is_leasable(record):
             return ContainerBackend(settings, clock=self._clock).attach(folder, record)
         if self.image.tag is None:
             raise MachineError(f"{self.image.label} is not a Docker image.")
@@ -178,14 +181,14 @@ class ContainerBackend:
             self._settings, folder, record, self.image.tag, self._baseline(), clock=self._clock
         )
 
-    def lends(self, record: MachineRecord) -> bool:
+    def is_leasable(self, record: MachineRecord) -> bool:
         """Return whether a desktop is of the chosen distribution; others stay for later use."""
         recipe = make_recipe("desktop-container", self._settings)
         return record.image == f"desktop-container:{recipe.variant}"
 
     def fits(self, record: MachineRecord) -> bool:
         """Return whether a desktop has the current image, probe and size."""
-        if self.lends(record):
+        if self.is_leasable(record):
             return record.stamp == self._stamp()
         settings = settings_for(record.image, self._settings)
         if settings is None:
@@ -198,7 +201,7 @@ class ContainerBackend:
 
     def remove_by_id(self, machine_id: str) -> None:
         """Remove the container of a machine; does nothing if there is none."""
-        with contextlib.suppress(MesocosmError):
+        with suppress_logged(_log, f"remove {machine_id}", MesocosmError):
             self._containers.remove(machine_id)
 
     def remove_strays(self) -> list[str]:

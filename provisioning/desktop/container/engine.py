@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import tarfile
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from docker.models.containers import Container
 
     from provisioning.desktop.container.link import Stream
+
+_log = logging.getLogger(__name__)
 
 LABEL_DESKTOP = "mesocosm.desktop"
 MAX_PROCESSES = 1024
@@ -74,6 +77,7 @@ class DesktopContainers:
             MachineStartError: the engine refused.
             RequirementError: the engine does not answer.
         """
+        _log.info("creating the container of %s from %s", machine_id, image)
         with connect(doing="make a desktop's container", refusal=MachineStartError) as client:
             container = client.containers.create(
                 image,
@@ -100,6 +104,7 @@ class DesktopContainers:
         Raises:
             MachineStartError: the container does not exist, or the engine refused.
         """
+        _log.debug("starting the container of %s", machine_id)
         with connect(doing="start a desktop's container", refusal=MachineStartError) as client:
             client.containers.get(container_name(machine_id)).start()
 
@@ -110,6 +115,7 @@ class DesktopContainers:
             LinkClosedError: the container is not running.
             RequirementError: the engine does not answer.
         """
+        _log.debug("container %s: $ %s", machine_id, " ".join(argv))
         client = open_client(_LINK_TIMEOUT_S)
         try:
             made = client.api.exec_create(
@@ -170,6 +176,7 @@ class DesktopContainers:
 
     def stop(self, machine_id: str) -> None:
         """Kill a container and discard its state; does nothing if it is not running."""
+        _log.debug("stopping the container of %s", machine_id)
         with (
             connect(doing="stop a desktop's container") as client,
             contextlib.suppress(NotFound),
@@ -180,6 +187,7 @@ class DesktopContainers:
 
     def remove(self, machine_id: str) -> None:
         """Remove a container, running or not; does nothing if it does not exist."""
+        _log.info("removing the container of %s", machine_id)
         with (
             connect(doing="remove a desktop's container") as client,
             contextlib.suppress(NotFound),

@@ -76,7 +76,7 @@ class ExecTransport:
         self._socket.close()
         self._on_close()
 
-    def last_words(self) -> str:
+    def read_error_tail(self) -> str:
         """Return the end of the program's standard error."""
         return self._stderr.decode(errors="replace")
 

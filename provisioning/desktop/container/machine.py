@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
@@ -12,10 +12,11 @@ from appliance.base.errors import (
     MesocosmError,
     ResetMismatchError,
 )
+from appliance.base.logging import suppress_logged
 from appliance.base.measures import record
 from images.desktop_container.recipe import GUEST_DIR
 from provisioning.desktop.container.engine import PROBE_FILE, DesktopContainers
-from provisioning.desktop.hindrance import find_hindrance
+from provisioning.desktop.obstruction import find_obstruction
 from provisioning.desktop.probed import ProbedDesktop
 from provisioning.links.client import connect
 from provisioning.links.guest_io import LinkScreen
@@ -24,7 +25,7 @@ from provisioning.machine_state import MachineState
 from provisioning.protocols import End, EndCause, Kind, ResetReport
 from provisioning.reset.phases import Phases
 from provisioning.reset.reset_only import ResetOnly
-from provisioning.reset.saved_state import learn, tell
+from provisioning.reset.saved_state import format_differences, learn
 
 if TYPE_CHECKING:
     from appliance.base.clock import Clock
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from provisioning.machine_folder import MachineFolder
     from provisioning.machine_record import BaseRecord
     from provisioning.reset.saved_state import SavedState
+
+_log = logging.getLogger(__name__)
 
 _PYTHON = "/usr/bin/python3"
 _SESSION_TIMEOUT_S = 60.0
@@ -112,8 +115,8 @@ class DesktopContainer(ProbedDesktop):
         limits = self._containers.exhausted(self.info.machine_id)
         return End(EndCause.GUEST, f"The probe does not answer: {limits}.") if limits else None
 
-    def hindered_by(self) -> str:
-        """Return what its programs do to block evaluators; see `find_hindrance`.
+    def find_obstruction(self) -> str:
+        """Return what its programs do to block evaluators; see `find_obstruction`.
 
         Raises:
             LinkError: the probe does not answer.
@@ -121,7 +124,7 @@ class DesktopContainer(ProbedDesktop):
         """
         if limits := self._containers.exhausted(self.info.machine_id):
             return limits
-        return find_hindrance(self._open(), self.info.user, shares_kernel=True)
+        return find_obstruction(self._open(), self.info.user, shares_kernel=True)
 
     def start(self) -> None:
         """Recreate it from its image and return when it is verified; does nothing if it is running.
@@ -144,7 +147,7 @@ class DesktopContainer(ProbedDesktop):
     def delete(self) -> None:
         """Stop it and remove all its files on the host; may be called more than once."""
         self.release()
-        with contextlib.suppress(MesocosmError):
+        with suppress_logged(_log, f"remove {self.info.machine_id}", MesocosmError):
             self._containers.remove(self.info.machine_id)
         self._folder.remove()
 
@@ -249,7 +252,7 @@ class DesktopContainer(ProbedDesktop):
         if differences:
             raise ResetMismatchError(
                 f"{self.info.machine_id} differs from its image in {len(differences)} places.",
-                details=tell(differences),
+                details=format_differences(differences),
                 resolution="No action needed: the machine is discarded, and the next lease uses another.",
             )
 
@@ -270,7 +273,7 @@ class DesktopContainer(ProbedDesktop):
 
     def _start_error(self, why: str) -> MachineStartError:
         logs = ""
-        with contextlib.suppress(MesocosmError):
+        with suppress_logged(_log, "read the container's log", MesocosmError):
             logs = self._containers.logs(self.info.machine_id)
         return MachineStartError(
             f"The session of {self.info.machine_id} did not start.",

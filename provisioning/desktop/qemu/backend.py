@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import re
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from appliance.base.errors import (
     SnapshotError,
 )
 from appliance.base.files import digest_json
+from appliance.base.logging import suppress_logged
 from images.builder import find
 from images.catalog import make_recipe, settings_for
 from images.desktop.recipe import DISK
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from provisioning.fleet.handle import HostMachine
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.protocols import ResetReport
+
+_log = logging.getLogger(__name__)
 
 _PREFIX = f"{Kind.DESKTOP.value}-"
 
@@ -112,7 +115,7 @@ class QemuBackend:
                 machine.stop()
             with ended_by(cancel, end):
                 machine.start()
-                self.have_template(machine, say)
+                self.ensure_template(machine, say)
             machine.folder.mark(MachineState.READY)
         except BaseException:
             handle.delete()
@@ -127,7 +130,7 @@ class QemuBackend:
         name = machine.info.machine_id
         review.require_faultless(name, self._settings.refused_dir / f"{name}.png")
 
-    def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+    def ensure_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
         """Create the template if it is missing, from a desktop at ``ready``."""
         if not isinstance(machine, DesktopVm) or machine.template is not None:
             return
@@ -148,7 +151,7 @@ class QemuBackend:
         """Return whether there is a template of the current image to start forks from."""
         return find_template(self._settings, self.stamp()) is not None
 
-    def stand_by(
+    def start_standby(
         self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
     ) -> MachineHandle[DesktopVm] | None:
         """Start the QEMU of a standby fork, ready to be woken; return None if there is no template.
@@ -164,12 +167,12 @@ class QemuBackend:
         template = find_template(self._settings, self.stamp())
         if template is None:
             return None
-        template.warm()
+        template.prefetch_ram()
         accelerator = find_accelerator(self._settings).name
         handle = create_fork(self._settings, self._hypervisor, self.image, template, accelerator)
         try:
             with ended_by(cancel, partial(self.remove_by_id, handle.folder.machine_id)):
-                handle.machine.stand_by(template, is_rehearsed=is_rehearsed)
+                handle.machine.start_standby(template, is_rehearsed=is_rehearsed)
         except BaseException:
             handle.delete()
             raise
@@ -205,7 +208,7 @@ class QemuBackend:
         image = self._image_of(record)
         return DesktopVm(self._settings, self._hypervisor, folder, record, image)
 
-    def why_unkept(self) -> str:
+    def unkeepable_reason(self) -> str:
         """Return an empty string: desktop VMs can be kept."""
         return ""
 
@@ -233,16 +236,16 @@ class QemuBackend:
     def _image_of(self, record: QemuRecord) -> Image:
         """Return the image of a desktop of any distribution."""
         settings = settings_for(record.image, self._settings)
-        is_other = settings is not None and not self.lends(record)
+        is_other = settings is not None and not self.is_leasable(record)
         return find("desktop", settings) if settings and is_other else self.image
 
-    def lends(self, record: MachineRecord) -> bool:
+    def is_leasable(self, record: MachineRecord) -> bool:
         """Return whether a desktop is of the chosen distribution; others stay for later use."""
         return record.image == f"desktop:{make_recipe('desktop', self._settings).variant}"
 
     def fits(self, record: MachineRecord) -> bool:
         """Return whether a desktop has the current image, probe, hypervisor, size and accelerator."""
-        if self.lends(record):
+        if self.is_leasable(record):
             return record.stamp == self.stamp()
         settings = settings_for(record.image, self._settings)
         if settings is None:
@@ -255,7 +258,7 @@ class QemuBackend:
 
     def remove_by_id(self, machine_id: str) -> None:
         """End the domain with that name; without a hypervisor there is none."""
-        with contextlib.suppress(MesocosmError):
+        with suppress_logged(_log, f"end {machine_id}", MesocosmError):
             self._hypervisor.destroy(machine_id)
 
     def remove_strays(self) -> list[str]:

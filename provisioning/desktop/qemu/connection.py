@@ -197,7 +197,7 @@ class Hypervisor:
         """Close the connection; may be called more than once."""
         with self._lock:
             if self._connection is not None:
-                self.lifecycle.unwatch()
+                self.lifecycle.unsubscribe()
                 with contextlib.suppress(libvirt.libvirtError):
                     self._connection.close()
                 self._connection = None

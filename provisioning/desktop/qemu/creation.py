@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
@@ -13,7 +14,7 @@ from provisioning.desktop.probed import AGENT_HOME, AGENT_USER
 from provisioning.desktop.qemu.identity import new_mac, new_port
 from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.desktop.qemu.record import QemuRecord
-from provisioning.desktop.qemu.saved_vm import mark_of
+from provisioning.desktop.qemu.saved_vm import stamp_of_file
 from provisioning.fleet.handle import MachineHandle
 from provisioning.machine_folder import create_folder
 from provisioning.protocols import Kind
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from images.recipe import Image
     from provisioning.desktop.qemu.connection import Hypervisor
     from provisioning.desktop.qemu.template import Template
+
+_log = logging.getLogger(__name__)
 
 
 def create_desktop(
@@ -45,7 +48,7 @@ def create_desktop(
     """
     disk = image.file(DISK)
     record = _describe(settings, image, accelerator, stamp).model_copy(
-        update={"backing": mark_of(disk)}
+        update={"backing": stamp_of_file(disk)}
     )
     return _create(settings, hypervisor, image, disk, record)
 
@@ -79,6 +82,7 @@ def _create(
     backing: Path,
     record: QemuRecord,
 ) -> MachineHandle[DesktopVm]:
+    _log.info("creating %s on %s", record.machine_id, backing)
     claim = create_folder(settings.machines_dir, record.machine_id)
     folder = claim.folder
     try:

@@ -15,9 +15,9 @@ from appliance.base.errors import MachineStartError, MesocosmError, SnapshotErro
 from appliance.base.ids import new_machine_id
 from appliance.base.process import run
 from provisioning.desktop.qemu.identity import new_port
-from provisioning.desktop.qemu.migration import whole_snapshots
+from provisioning.desktop.qemu.migration import full_snapshots
 from provisioning.desktop.qemu.rewind_base import DEVICES_AT_READY
-from provisioning.desktop.qemu.saved_vm import SavedVm, altered, mark_of
+from provisioning.desktop.qemu.saved_vm import SavedVm, describe_change, stamp_of_file
 from provisioning.desktop.qemu.template import DISK
 from provisioning.end_state import END
 from provisioning.machine_folder import MachineFolder, create_folder
@@ -65,7 +65,7 @@ def keep_desktop(vm: SavedVm, record: QemuRecord, folder: Path) -> None:
         MachineError: QEMU is gone.
     """
     hypervisor, name = vm.hypervisor, vm.info.machine_id
-    with whole_snapshots(hypervisor, name):
+    with full_snapshots(hypervisor, name):
         _monitor(hypervisor, name, f"savevm {END}")
     try:
         hypervisor.qmp(name, "stop")  # also flushes QEMU's disk caches
@@ -82,7 +82,7 @@ def keep_desktop(vm: SavedVm, record: QemuRecord, folder: Path) -> None:
     others = [path.stem for path in (vm.folder.path / "snapshots").glob("*.json")]
     for other in [*others, *([DEVICES_AT_READY] if record.template is None else [])]:
         _forget_snapshot(folder / DISK, other)
-    kept = {"template": None, "is_fork": False, "backing": mark_of(vm.backing)}
+    kept = {"template": None, "is_fork": False, "backing": stamp_of_file(vm.backing)}
     MachineFolder(folder).write(record.model_copy(update=kept))
 
 
@@ -101,7 +101,7 @@ def copy_kept(
         MachineStartError: the image's disk has changed since the desktop was kept.
         ToolError: the disk cannot be copied.
     """
-    if wrong := altered(backing, record.backing or (0, 0)):
+    if wrong := describe_change(backing, record.backing or (0, 0)):
         raise MachineStartError(
             f"The backing disk of the kept {record.machine_id} has changed.",
             details=wrong,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import LinkError
-from provisioning.desktop.hindrance import ask_guest
+from provisioning.desktop.obstruction import find_guest_obstruction
 from provisioning.protocols import End, EndCause
 
 if TYPE_CHECKING:
@@ -56,8 +56,10 @@ def find_end(
         return end
     if hypervisor.state(name) != "running":
         return End(EndCause.UNKNOWN, "The machine is gone, and libvirt reported no reason.")
-    hindrance = _look_inside(login, user)
-    return End(EndCause.GUEST, f"The probe does not answer: {hindrance}.") if hindrance else None
+    obstruction = _look_inside(login, user)
+    return (
+        End(EndCause.GUEST, f"The probe does not answer: {obstruction}.") if obstruction else None
+    )
 
 
 def _answers(link_of: Callable[[], Link]) -> bool:
@@ -71,6 +73,6 @@ def _answers(link_of: Callable[[], Link]) -> bool:
 def _look_inside(login: Callable[[], SshSession], user: str) -> str:
     try:
         with login() as session:
-            return ask_guest(session.run, user)
+            return find_guest_obstruction(session.run, user)
     except LinkError:
         return ""

@@ -65,7 +65,7 @@ class Lifecycle:
 
     def watch(self, connection: libvirt.virConnect) -> None:
         """Subscribe to the events of a connection, instead of the previous one."""
-        self.unwatch()
+        self.unsubscribe()
         register = connection.domainEventRegisterAny
         ids = [
             register(None, libvirt.VIR_DOMAIN_EVENT_ID_LIFECYCLE, self._take, None),
@@ -73,7 +73,7 @@ class Lifecycle:
         ]
         self._registered = [(connection, number) for number in ids]
 
-    def unwatch(self) -> None:
+    def unsubscribe(self) -> None:
         """Unsubscribe from events."""
         for connection, number in self._registered:
             with contextlib.suppress(libvirt.libvirtError):

@@ -15,6 +15,7 @@ from appliance.base.errors import (
     MesocosmError,
     SnapshotError,
 )
+from appliance.base.logging import suppress_logged
 from appliance.base.measures import record
 from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
 from provisioning.desktop.probed import ProbedDesktop
@@ -27,8 +28,8 @@ from provisioning.desktop.qemu.host import hypervisor_address
 from provisioning.desktop.qemu.identity import new_identity
 from provisioning.desktop.qemu.input import VmInput
 from provisioning.desktop.qemu.migration import ignore_shared_ram, load_stream
-from provisioning.desktop.qemu.rewind_base import RAM, have_base
-from provisioning.desktop.qemu.saved_vm import altered
+from provisioning.desktop.qemu.rewind_base import RAM, ensure_base
+from provisioning.desktop.qemu.saved_vm import describe_change
 from provisioning.desktop.qemu.screen import VmScreen
 from provisioning.desktop.qemu.snapshots import VmSnapshots
 from provisioning.desktop.qemu.starting import start_domain
@@ -202,7 +203,7 @@ class DesktopVm(ProbedDesktop):
 
     def delete(self) -> None:
         """Stop the machine and remove all its files on the host; may be called more than once."""
-        with contextlib.suppress(MesocosmError):
+        with suppress_logged(_log, f"stop {self.info.machine_id}", MesocosmError):
             self.stop()
         self._folder.remove()
 
@@ -246,7 +247,7 @@ class DesktopVm(ProbedDesktop):
         """Return the hypervisor that runs it."""
         return self._hypervisor
 
-    def stand_by(self, template: Template, *, is_rehearsed: bool = True) -> None:
+    def start_standby(self, template: Template, *, is_rehearsed: bool = True) -> None:
         """Start a fork's QEMU, load the template's state into it and optionally rehearse its wake.
 
         The rehearsal is a complete wake, including verification; then the guest is stopped. It
@@ -311,7 +312,7 @@ class DesktopVm(ProbedDesktop):
         Raises:
             MachineStartError: the backing disk is gone or was altered.
         """
-        if wrong := altered(self.backing, self._vm.backing or (0, 0)):
+        if wrong := describe_change(self.backing, self._vm.backing or (0, 0)):
             raise MachineStartError(
                 f"The backing disk of {self.info.machine_id} has changed.",
                 details=wrong,
@@ -328,7 +329,7 @@ class DesktopVm(ProbedDesktop):
     def _start_saved(self) -> None:
         """Start QEMU paused, load the snapshot into it, and resume it."""
         with self._timed():
-            self.launch(paused=True, base=have_base(self))
+            self.launch(paused=True, base=ensure_base(self))
             try:
                 self.reconnect()
                 self.snapshots.restore(READY)
@@ -354,12 +355,12 @@ class DesktopVm(ProbedDesktop):
             host_key=" ".join(public[:2]),
         )
 
-    def rest(self) -> None:
+    def pause(self) -> None:
         """Pause the machine: an idle desktop under emulation uses a fifth of a CPU."""
-        with contextlib.suppress(MesocosmError):
+        with suppress_logged(_log, f"pause {self.info.machine_id}", MesocosmError):
             self._hypervisor.qmp(self.info.machine_id, "stop")
 
-    def return_to(self, snapshot: str) -> ResetReport:
+    def reset_to(self, snapshot: str) -> ResetReport:
         """Reset a running, paused or stopped machine to a snapshot; it runs afterwards.
 
         The guest gets no request before the reset, as it may not answer in the state its last user

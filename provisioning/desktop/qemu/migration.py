@@ -30,7 +30,7 @@ _PIECE_BYTES = 1 << 20
 _CAPABILITIES = {"capabilities": [{"capability": "x-ignore-shared", "state": True}]}
 
 
-class StreamMark(NamedTuple):
+class StreamChecksum(NamedTuple):
     """Size and digest of a stream as QEMU sent it.
 
     Attributes:
@@ -44,7 +44,7 @@ class StreamMark(NamedTuple):
 
 def save_stream(
     hypervisor: Hypervisor, name: str, file: Path, *, clock: Clock = SYSTEM_CLOCK
-) -> StreamMark:
+) -> StreamChecksum:
     """Write the state of a paused domain's devices to a file, and verify the file.
 
     Args:
@@ -54,7 +54,7 @@ def save_stream(
         clock: clock used for waits.
 
     Returns:
-        The mark of the stream, which `require_mark` checks.
+        The checksum of the stream, which `read_verified` checks.
 
     Raises:
         SnapshotError: QEMU did not send the whole state in time, or the file is incomplete.
@@ -78,11 +78,11 @@ def save_stream(
                 server.close()
                 receiver.require_no_error()  # an error of the receiver is the cause
                 raise
-            mark = receiver.finish()
+            checksum = receiver.finish()
     finally:
         address.unlink(missing_ok=True)
-    require_mark(file, mark)
-    return mark
+    read_verified(file, checksum)
+    return checksum
 
 
 def ignore_shared_ram(hypervisor: Hypervisor, name: str) -> None:
@@ -97,7 +97,7 @@ def ignore_shared_ram(hypervisor: Hypervisor, name: str) -> None:
 
 
 @contextlib.contextmanager
-def whole_snapshots(hypervisor: Hypervisor, name: str) -> Iterator[None]:
+def full_snapshots(hypervisor: Hypervisor, name: str) -> Iterator[None]:
     """Within a block, let a domain save snapshots that any domain can load, and load such ones.
 
     QEMU stores the enabled capabilities in each snapshot, and loads only a snapshot that matches.
@@ -119,7 +119,7 @@ def whole_snapshots(hypervisor: Hypervisor, name: str) -> Iterator[None]:
         hypervisor.qmp(name, "migrate-set-capabilities", {"capabilities": changed})
 
 
-def require_mark(file: Path, mark: StreamMark) -> bytes:
+def read_verified(file: Path, checksum: StreamChecksum) -> bytes:
     """Return the content of a file after checking that it is what QEMU sent.
 
     Raises:
@@ -129,11 +129,11 @@ def require_mark(file: Path, mark: StreamMark) -> bytes:
         data = file.read_bytes()
     except OSError as exc:
         raise SnapshotError(f"{file} cannot be read.", str(exc)) from exc
-    actual = StreamMark(len(data), digest_bytes(data))
-    if actual != mark:
+    actual = StreamChecksum(len(data), digest_bytes(data))
+    if actual != checksum:
         raise SnapshotError(
             f"{file} is not the state that QEMU sent.",
-            details=f"Expected {mark.size_bytes} bytes with digest {mark.digest[:12]}, "
+            details=f"Expected {checksum.size_bytes} bytes with digest {checksum.digest[:12]}, "
             f"got {actual.size_bytes} bytes with digest {actual.digest[:12]}.",
             resolution="Check the free space of the state folder with `mesocosm doctor`.",
         )
@@ -153,7 +153,7 @@ def load_stream(
     Args:
         hypervisor: hypervisor that runs the domain.
         name: name of the domain.
-        data: the return value of `require_mark`.
+        data: the return value of `read_verified`.
         address: path of the socket to create, in a folder that QEMU and this process can reach.
         clock: clock used for waits.
 
@@ -214,8 +214,8 @@ class _Receiver(threading.Thread):
                 resolution="Check the free space of the state folder with `mesocosm doctor`.",
             ) from self._error
 
-    def finish(self) -> StreamMark:
-        """Wait for the end of the stream and return its mark.
+    def finish(self) -> StreamChecksum:
+        """Wait for the end of the stream and return its checksum.
 
         Raises:
             SnapshotError: the stream was not received or written completely.
@@ -226,7 +226,7 @@ class _Receiver(threading.Thread):
                 f"QEMU did not end its stream within {_TIMEOUT_S:g} s.",
                 details=f"{self._size_bytes} bytes were received.",
             )
-        return StreamMark(self._size_bytes, self._digest.hexdigest())
+        return StreamChecksum(self._size_bytes, self._digest.hexdigest())
 
     def _receive(self) -> None:
         client, _address = self._server.accept()

@@ -23,7 +23,13 @@ from provisioning.desktop.qemu.domain import PROBE_SOCKET
 from provisioning.desktop.qemu.memory import restore_memory
 from provisioning.desktop.qemu.migration import ignore_shared_ram
 from provisioning.desktop.qemu.process import find_qemu
-from provisioning.desktop.qemu.saved_vm import FileMark, SavedVm, altered, mark_of, write_back
+from provisioning.desktop.qemu.saved_vm import (
+    FileStamp,
+    SavedVm,
+    describe_change,
+    stamp_of_file,
+    write_back,
+)
 from provisioning.desktop.qemu.starting import start_domain
 from provisioning.protocols import READY
 
@@ -50,14 +56,14 @@ class BaseRecord(BaseModel):
 
     Attributes:
         saved: SHA-256 of the state that ``ready`` is verified by; identifies the snapshot.
-        ram: mark of the RAM file.
+        ram: stamp of the RAM file.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal[1] = 1
     saved: str
-    ram: FileMark
+    ram: FileStamp
 
 
 def find_base(folder: Path) -> Path | None:
@@ -72,12 +78,12 @@ def find_base(folder: Path) -> Path | None:
         is_same_state = record.saved == _digest_saved(folder)
     except (OSError, ValidationError):
         return None
-    if not is_same_state or altered(ram, record.ram):
+    if not is_same_state or describe_change(ram, record.ram):
         return None
     return ram
 
 
-def have_base(vm: SavedVm) -> Path | None:
+def ensure_base(vm: SavedVm) -> Path | None:
     """Return the RAM file of a stopped desktop as `find_base` does, making it if it is missing.
 
     If it cannot be made, rewinds load the full snapshot.
@@ -109,7 +115,7 @@ def _make_base(vm: SavedVm) -> None:
         finally:
             hypervisor.destroy(name)
         write_back(folder / RAM)
-        record = BaseRecord(saved=_digest_saved(folder), ram=mark_of(folder / RAM))
+        record = BaseRecord(saved=_digest_saved(folder), ram=stamp_of_file(folder / RAM))
         write_atomic(folder / _RECORD, record.model_dump_json(indent=1))
     except BaseException:
         _forget_base(folder)
@@ -122,7 +128,7 @@ def _forget_base(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def give_back_ram(hypervisor: Hypervisor, name: str, ram: Path) -> bool:
+def restore_ram(hypervisor: Hypervisor, name: str, ram: Path) -> bool:
     """Restore the RAM at ``ready`` of a paused QEMU that maps it and has no probe connection.
 
     Args:

@@ -43,12 +43,12 @@ class SavedVm(Protocol):
         ...
 
 
-FileMark = tuple[int, int]
-"""Size of a file in bytes, and its modification time in ns; a file with another mark has changed."""
+FileStamp = tuple[int, int]
+"""Size of a file in bytes, and its modification time in ns; a file with another stamp has changed."""
 
 
-def mark_of(path: Path) -> FileMark:
-    """Return the mark of a file.
+def stamp_of_file(path: Path) -> FileStamp:
+    """Return the stamp of a file.
 
     Raises:
         OSError: the file does not exist.
@@ -57,10 +57,10 @@ def mark_of(path: Path) -> FileMark:
     return status.st_size, status.st_mtime_ns
 
 
-def altered(path: Path, mark: FileMark) -> str:
-    """Return in one line how a file differs from its mark; empty if it does not."""
+def describe_change(path: Path, stamp: FileStamp) -> str:
+    """Return in one line how a file differs from its stamp; empty if it does not."""
     try:
-        return "" if mark_of(path) == mark else f"{path} was altered"
+        return "" if stamp_of_file(path) == stamp else f"{path} was altered"
     except OSError:
         return f"{path} is gone"
 

@@ -37,7 +37,7 @@ class VmScreen:
         self._last_size: tuple[int, int] | None = None
 
     @property
-    def seen_by(self) -> str:
+    def captured_by(self) -> str:
         """Return the name of what captures the screen."""
         return "QEMU"
 

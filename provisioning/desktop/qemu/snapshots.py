@@ -7,6 +7,7 @@ loaded completely: see `provisioning.desktop.qemu.rewind_base`.
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Protocol
 
 from appliance.base.clock import SYSTEM_CLOCK
@@ -15,8 +16,8 @@ from appliance.base.errors import (
     SnapshotError,
     SnapshotMissingError,
 )
-from provisioning.desktop.qemu.migration import whole_snapshots
-from provisioning.desktop.qemu.rewind_base import find_base, give_back_ram, load_devices
+from provisioning.desktop.qemu.migration import full_snapshots
+from provisioning.desktop.qemu.rewind_base import find_base, load_devices, restore_ram
 from provisioning.desktop.qemu.waking import wake
 from provisioning.protocols import READY, ResetReport
 from provisioning.reset.digests import take_digest
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from provisioning.desktop.qemu.connection import Hypervisor
     from provisioning.links.client import LinkClient
     from provisioning.protocols import Screen
+
+_log = logging.getLogger(__name__)
 
 
 class LinkHolder(Protocol):
@@ -94,6 +97,7 @@ class VmSnapshots:
             SnapshotError: QEMU could not save the state, the guest did not report its state, or
                 the reported state could never be verified.
         """
+        _log.info("saving %s as %s", self._name, name)
         path = self._digest_path(name)
         path.unlink(missing_ok=True)
         picture_path(path).unlink(missing_ok=True)
@@ -148,6 +152,7 @@ class VmSnapshots:
             SnapshotMissingError: the snapshot does not exist.
             SnapshotError: QEMU could not delete it.
         """
+        _log.info("deleting the snapshot %s of %s", name, self._name)
         if not self._digest_path(name).is_file():
             raise self._missing(name)
         self._digest_path(name).unlink()
@@ -177,7 +182,7 @@ class VmSnapshots:
                     self._hypervisor.qmp(self._name, "stop")
                 # Data in transit to the probe would otherwise be written into RAM already restored.
                 self._holder.release()
-                is_restored = give_back_ram(self._hypervisor, self._name, base)
+                is_restored = restore_ram(self._hypervisor, self._name, base)
             with phases.part("load"):
                 if not (is_restored and load_devices(self._hypervisor, self._name)):
                     self._monitor("loadvm", READY)
@@ -192,7 +197,7 @@ class VmSnapshots:
 
     def _monitor(self, command: str, name: str) -> None:
         try:
-            with whole_snapshots(self._hypervisor, self._name):
+            with full_snapshots(self._hypervisor, self._name):
                 output = self._hypervisor.monitor(self._name, f"{command} {name}")
         except MesocosmError as exc:
             raise SnapshotError(f"QEMU did not carry out {command} {name}.", str(exc)) from exc

@@ -16,6 +16,7 @@ template with another stamp is never loaded; it is removed when a new one is mad
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import shutil
 from dataclasses import dataclass, replace
@@ -30,13 +31,13 @@ from appliance.base.files import FileLock, locked, write_atomic
 from appliance.base.process import run
 from provisioning.desktop.qemu.identity import new_port
 from provisioning.desktop.qemu.migration import (
-    StreamMark,
+    StreamChecksum,
     ignore_shared_ram,
-    require_mark,
+    read_verified,
     save_stream,
 )
 from provisioning.desktop.qemu.rewind_base import DEVICES_AT_READY, RAM, find_base
-from provisioning.desktop.qemu.saved_vm import FileMark, altered, mark_of, write_back
+from provisioning.desktop.qemu.saved_vm import FileStamp, describe_change, stamp_of_file, write_back
 from provisioning.desktop.qemu.starting import start_domain
 from provisioning.protocols import READY
 from provisioning.reset.saved_state import SavedState, picture_path
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
     from appliance.base.settings import Settings
     from provisioning.desktop.qemu.saved_vm import SavedVm
+
+_log = logging.getLogger(__name__)
 
 DEVICES, DISK, DIGEST, RECORD = "devices", "disk.qcow2", "digest.json", "template.json"
 TEMPLATE_PREFIX = "template-"
@@ -66,9 +69,9 @@ class TemplateRecord(BaseModel):
         stamp: digest of everything it depends on.
         image: label of the image.
         backing: path of the image's disk, which backs the template's own.
-        files: mark (size in bytes, modification time in ns) of every file that forks use, by name,
-            or by path if outside the template; a file with another mark was altered.
-        stream: mark of QEMU's stream of the devices' state.
+        files: stamp (size in bytes, modification time in ns) of every file that forks use, by name,
+            or by path if outside the template; a file with another stamp was altered.
+        stream: checksum of QEMU's stream of the devices' state.
         seconds: how long making the template took.
     """
 
@@ -78,8 +81,8 @@ class TemplateRecord(BaseModel):
     stamp: str
     image: str
     backing: str
-    files: dict[str, FileMark]
-    stream: StreamMark
+    files: dict[str, FileStamp]
+    stream: StreamChecksum
     seconds: float
 
 
@@ -106,7 +109,7 @@ class Template:
         Raises:
             SnapshotError: the stream is not what QEMU sent.
         """
-        return require_mark(self.path / DEVICES, self.record.stream)
+        return read_verified(self.path / DEVICES, self.record.stream)
 
     @property
     def disk(self) -> Path:
@@ -121,28 +124,28 @@ class Template:
         """
         path = self.path / DIGEST
         try:
-            return _read_saved(path, mark_of(path))
+            return _read_saved(path, stamp_of_file(path))
         except (OSError, ValueError) as exc:
             raise SnapshotError(f"The template {self.path.name} is damaged.", str(exc)) from exc
 
-    def warm(self) -> None:
+    def prefetch_ram(self) -> None:
         """Ask the kernel to load the RAM file, except its holes, into the page cache for forks."""
         with self.ram.open("rb") as file:
             for start, end in _extents(file.fileno()):
                 os.posix_fadvise(file.fileno(), start, end - start, os.POSIX_FADV_WILLNEED)
 
-    def damage(self) -> str:
+    def describe_damage(self) -> str:
         """Return in one line how the template is damaged; empty if it is not."""
-        for name, mark in self.record.files.items():
-            if wrong := altered(self.path / name, mark):
+        for name, stamp in self.record.files.items():
+            if wrong := describe_change(self.path / name, stamp):
                 return wrong
         return ""
 
 
 @lru_cache(maxsize=4)
-def _read_saved(path: Path, mark: FileMark) -> SavedState:
+def _read_saved(path: Path, stamp: FileStamp) -> SavedState:
     """Read a saved state; cached as long as its file does not change."""
-    del mark
+    del stamp
     return SavedState.read(path)
 
 
@@ -176,7 +179,7 @@ def open_template(path: Path) -> Template:
     except (OSError, ValueError) as exc:
         raise SnapshotError(f"The template {path.name} is gone or damaged.", str(exc)) from exc
     template = Template(path, record)
-    if damage := template.damage():
+    if damage := template.describe_damage():
         raise SnapshotError(f"The template {path.name} is damaged.", damage)
     return template
 
@@ -259,6 +262,7 @@ def make_template(settings: Settings, vm: SavedVm, stamp: str) -> Template:
 
 
 def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
+    _log.info("creating the template %s from %s", folder, vm.info.machine_id)
     start_s = SYSTEM_CLOCK.monotonic_s()
     hypervisor, name = vm.hypervisor, vm.info.machine_id
     saved, frozen = folder / DISK, folder / "frozen.qcow2"
@@ -304,8 +308,8 @@ def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
         image=vm.info.image,
         backing=str(backing),
         files={
-            **{name: mark_of(folder / name) for name in (RAM, DEVICES, DISK, DIGEST)},
-            str(backing): mark_of(backing),
+            **{name: stamp_of_file(folder / name) for name in (RAM, DEVICES, DISK, DIGEST)},
+            str(backing): stamp_of_file(backing),
         },
         stream=stream,
         seconds=round(SYSTEM_CLOCK.monotonic_s() - start_s, 3),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import threading
 from typing import TYPE_CHECKING, Self
 
 from appliance.base.errors import MachineError, RequirementError
+from appliance.base.logging import suppress_logged
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_log = logging.getLogger(__name__)
 
 _CHUNK_BYTES = 65536
 _TIMEOUT_S = 10.0
@@ -57,7 +61,8 @@ class VncRelay:
                 threading.Thread(target=self._serve, args=(viewer,), daemon=True).start()
 
     def _serve(self, viewer: socket.socket) -> None:
-        with contextlib.suppress(MachineError), viewer, _reach(self._path) as screen:
+        reaching = suppress_logged(_log, "relay a viewer", MachineError)
+        with reaching, viewer, _reach(self._path) as screen:
             screen.settimeout(None)
             other = threading.Thread(target=_pump, args=(viewer, screen), daemon=True)
             other.start()

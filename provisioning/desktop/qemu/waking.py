@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import wait_until
 from appliance.base.errors import MesocosmError, ResetMismatchError, SnapshotError
 from provisioning.reset.digests import read_digest
-from provisioning.reset.saved_state import tell
+from provisioning.reset.saved_state import format_differences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,7 +76,7 @@ def wake(
     if differences:
         raise ResetMismatchError(
             f"{name} differs from its snapshot in {len(differences)} places.",
-            details=tell(differences),
+            details=format_differences(differences),
             resolution="No action needed: the machine is discarded, and the next lease uses another.",
         )
 

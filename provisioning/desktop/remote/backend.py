@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineBusyError, MachineError, MesocosmError, RequirementError
 from appliance.base.files import digest_json
+from appliance.base.logging import suppress_logged
 from provisioning.desktop.remote.config import FILE, read_remotes
 from provisioning.desktop.remote.machine import RemoteDesktop
 from provisioning.desktop.remote.record import RemoteRecord
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from provisioning.desktop.remote.config import Remote
     from provisioning.machine_folder import MachineRecord
+
+_log = logging.getLogger(__name__)
 
 _PREFIX = f"{Kind.DESKTOP.value}-remote-"
 
@@ -146,7 +149,7 @@ class RemoteBackend:
                 self.attach(folder, record if stored_record is None else stored_record), claim
             )
         except BaseException:
-            with contextlib.suppress(MesocosmError):
+            with suppress_logged(_log, f"clean {folder.machine_id}", MesocosmError):
                 machine.delete()
             folder.remove()
             claim.release()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
@@ -16,6 +16,7 @@ from appliance.base.errors import (
     ToolError,
     UnsupportedError,
 )
+from appliance.base.logging import suppress_logged
 from appliance.base.process import run
 from provisioning.desktop.probed import ProbedDesktop
 from provisioning.desktop.remote.config import Reset, Side
@@ -25,7 +26,7 @@ from provisioning.links.zipapp import build_probe
 from provisioning.protocols import READY, ResetReport
 from provisioning.reset.phases import Phases
 from provisioning.reset.reset_only import ResetOnly
-from provisioning.reset.saved_state import SavedState, learn, tell
+from provisioning.reset.saved_state import SavedState, format_differences, learn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from provisioning.links.ssh import SshSession
     from provisioning.machine_folder import MachineFolder
     from provisioning.machine_record import BaseRecord
+
+_log = logging.getLogger(__name__)
 
 _LOGIN_TIMEOUT_S = 10.0
 _ASK_TIMEOUT_S = 20.0
@@ -121,7 +124,8 @@ class RemoteDesktop(ProbedDesktop):
     def delete(self) -> None:
         """Remove the probe from it and its folder; the machine stays. May be called more than once."""
         self.release()
-        with contextlib.suppress(MesocosmError), self._login() as session:
+        doing = f"remove the probe from {self.info.machine_id}"
+        with suppress_logged(_log, doing, MesocosmError), self._login() as session:
             session.run(["/bin/rm", "-f", guest_path(build_probe()), TAG])
         self._folder.remove()
 
@@ -217,7 +221,7 @@ class RemoteDesktop(ProbedDesktop):
         if differences:
             raise ResetMismatchError(
                 f"{self.info.machine_id} differs from its initial state in {len(differences)} places.",
-                details=tell(differences),
+                details=format_differences(differences),
                 resolution="Its reset command does not reset everything; correct the command.",
             )
 
@@ -232,7 +236,9 @@ class RemoteDesktop(ProbedDesktop):
                     env = {f"MESOCOSM_REMOTE_{key}": value for key, value in names.items()}
                     run(reset.command, timeout_s=reset.timeout_s, env=env).require()
                 case Side.MACHINE:
-                    with self._login() as session, contextlib.suppress(LinkClosedError):
+                    doing = "read the end of the reset, as the machine restarts"
+                    restarts = suppress_logged(_log, doing, LinkClosedError)
+                    with self._login() as session, restarts:
                         session.run(reset.command, timeout_s=reset.timeout_s).require()
         except (ToolError, LinkError) as exc:
             raise SnapshotError(

@@ -75,7 +75,7 @@ class PhoneLink:
         try:
             return connect(transport, name=self._name, timeout_s=_START_TIMEOUT_S)
         except LinkClosedError as exc:
-            output = transport.last_words()
+            output = transport.read_error_tail()
             with contextlib.suppress(OSError):
                 transport.close()
             raise LinkClosedError(

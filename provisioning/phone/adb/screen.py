@@ -53,15 +53,15 @@ class PhoneScreen:
         self.frames = frames or FrameCounter(device)
         self._clock = clock
         self._lock = threading.Lock()
-        self._way = ""
+        self._method = ""
         self._kept: tuple[str, Frame] | None = None
         self.costs_s: dict[str, float] = {}
         """Duration of each working method in seconds, measured at the first capture."""
 
     @property
-    def way(self) -> str:
+    def method(self) -> str:
         """Return the capture method: ``framebuffer``, ``raw`` or ``png``; empty before a capture."""
-        return self._way
+        return self._method
 
     def capture(self) -> Frame:
         """Take a screenshot: read-only uint8 array (H, W, 3), RGB, origin top left.
@@ -113,11 +113,11 @@ class PhoneScreen:
         return sizes.get("Override", sizes.get("Physical", (0, 0)))
 
     def _take(self) -> Frame:
-        if not self._way:
+        if not self._method:
             return self._choose()
-        return self._ways()[self._way]()
+        return self._methods()[self._method]()
 
-    def _ways(self) -> Mapping[str, Callable[[], Frame]]:
+    def _methods(self) -> Mapping[str, Callable[[], Frame]]:
         read = self._device.read
         return {
             "png": lambda: read_png(read("screencap -p", TIMEOUT_S)),
@@ -131,7 +131,7 @@ class PhoneScreen:
         """Try each method, and select the fastest of those that return the same size."""
         failures: list[str] = []
         frames: list[Frame] = []
-        for name, take in self._ways().items():
+        for name, take in self._methods().items():
             try:
                 frame, cost_s = self._measure(take)
             except (LinkProtocolError, GuestCallError, LinkClosedError) as exc:
@@ -144,7 +144,7 @@ class PhoneScreen:
             raise LinkProtocolError(
                 "The phone sent no valid screenshot.", details="\n".join(failures)
             )
-        self._way = min(self.costs_s, key=self.costs_s.__getitem__)
+        self._method = min(self.costs_s, key=self.costs_s.__getitem__)
         return frames[-1]
 
     def _measure(self, take: Callable[[], Frame]) -> tuple[Frame, float]:

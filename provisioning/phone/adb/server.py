@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from typing import TYPE_CHECKING
 
 from adbutils import AdbError, AdbTimeout
@@ -18,6 +19,7 @@ from appliance.base.errors import (
     PhoneUnauthorizedError,
 )
 from appliance.base.files import FileLock
+from appliance.base.logging import suppress_logged
 from appliance.base.process import run
 from provisioning.phone.adb.endpoint import ServerConnection, UnixEndpoint
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from provisioning.phone.adb.endpoint import Endpoint
+
+_log = logging.getLogger(__name__)
 
 _KEY = "adbkey"
 _START_TIMEOUT_S = 15.0
@@ -149,6 +153,7 @@ class AdbServer:
             PhoneOfflineError: the phone stayed offline.
             LinkClosedError: no server listens there, or no such phone is connected by cable.
         """
+        _log.debug("connecting to the phone at %s", serial)
         if self._is_connected(serial):
             return
         self.start()
@@ -201,7 +206,7 @@ class AdbServer:
     def disconnect(self, serial: str) -> None:
         """Disconnect the server from a phone; does nothing if it is not running or connected."""
         if self.is_running():
-            with contextlib.suppress(LinkError):
+            with suppress_logged(_log, f"disconnect {serial}", LinkError):
                 self._ask(f"host:disconnect:{serial}")
 
     def open(self, serial: str, service: str, *, timeout_s: float) -> socket.socket:
@@ -219,6 +224,7 @@ class AdbServer:
             LinkClosedError: the adb server does not answer.
             LinkTimeoutError: no reply in time.
         """
+        _log.debug("adb %s: %s", serial, service)
         try:
             link = self._connection(timeout_s)
         except OSError as exc:
@@ -249,6 +255,7 @@ class AdbServer:
         return ServerConnection(sock)
 
     def _ask(self, request: str, *, timeout_s: float = _ASK_TIMEOUT_S) -> str:
+        _log.debug("adb: %s", request)
         try:
             with self._connection(timeout_s) as link:
                 link.send_command(request)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import secrets
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError, MachineStartError, MesocosmError
 from appliance.base.files import digest_json, write_atomic
 from appliance.base.ids import new_machine_id
+from appliance.base.logging import suppress_logged
 from images.builder import find
 from images.engine import require_engine
 from provisioning.fleet.handle import MachineHandle
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from images.recipe import Image
     from provisioning.phone.profile import PhoneProfile
+
+_log = logging.getLogger(__name__)
 
 # Variables that the phone's daemon reads; see images/phone/device/__main__.py.
 _KEYS_VARIABLE = "MESOCOSM_ADB_KEYS"
@@ -136,7 +139,7 @@ class PhoneBackend:
         """Return whether a phone has the current image and accepts the current ADB key."""
         return record.stamp == self._stamp()
 
-    def why_unkept(self) -> str:
+    def unkeepable_reason(self) -> str:
         """Return why phones cannot be kept; empty for the reference phone."""
         if self._profile.has_volume:
             return ""
@@ -173,7 +176,7 @@ class PhoneBackend:
 
     def remove_by_id(self, machine_id: str) -> None:
         """Remove the container of a machine; does nothing if there is none."""
-        with contextlib.suppress(MesocosmError):
+        with suppress_logged(_log, f"remove {machine_id}", MesocosmError):
             self._containers.remove(machine_id)
 
     def remove_strays(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from typing import TYPE_CHECKING, Any, cast
 
 from docker.errors import NotFound
@@ -10,6 +11,7 @@ from docker.types import LogConfig
 
 from appliance.base.errors import EngineError, MachineError, MachineStartError, RequirementError
 from appliance.base.files import FileLock, digest_bytes
+from appliance.base.logging import suppress_logged
 from images.engine import connect
 from provisioning.container_names import LABEL, LABEL_STATE, container_name
 from provisioning.phone.profile import REFERENCE
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from docker.models.containers import Container
 
     from provisioning.phone.profile import PhoneProfile
+
+_log = logging.getLogger(__name__)
 
 LABEL_MACHINE = "mesocosm.machine"
 LOOPBACK = "127.0.0.1"
@@ -67,6 +71,7 @@ class PhoneContainers:
             MachineStartError: the engine refused.
             RequirementError: the engine does not answer.
         """
+        _log.info("creating the container of %s from %s", machine_id, image)
         labels = self._labels(machine_id)
         name = container_name(machine_id)
         with (
@@ -107,6 +112,7 @@ class PhoneContainers:
             MachineStartError: the container does not exist, the engine refused, or its connections
                 could not be blocked; it is not running then.
         """
+        _log.debug("starting the container of %s", machine_id)
         with connect(doing="start a phone's container", refusal=MachineStartError) as client:
             container = client.containers.get(container_name(machine_id))
             container.start()
@@ -180,18 +186,21 @@ class PhoneContainers:
 
     def logs(self, machine_id: str) -> str:
         """Return the end of a container's log, for errors."""
-        with contextlib.suppress(EngineError, RequirementError), connect(doing="") as client:
+        reading = suppress_logged(_log, "read a phone's log", EngineError, RequirementError)
+        with reading, connect(doing="") as client:
             container = client.containers.get(container_name(machine_id))
             return str(container.logs(tail=30).decode(errors="replace"))
         return ""
 
     def stop(self, machine_id: str) -> None:
         """Stop a container; does nothing if it is not running or does not exist."""
+        _log.debug("stopping the container of %s", machine_id)
         with connect(doing="stop a phone's container") as client, contextlib.suppress(NotFound):
             client.containers.get(container_name(machine_id)).stop(timeout=_STOP_TIMEOUT_S)
 
     def remove(self, machine_id: str) -> None:
         """Remove container and volume, and the network after the last phone, if they exist."""
+        _log.info("removing the container of %s", machine_id)
         name = container_name(machine_id)
         with self._locked(), connect(doing="remove a phone's container") as client:
             with contextlib.suppress(NotFound):

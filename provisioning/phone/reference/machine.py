@@ -6,7 +6,7 @@ The reference phone and Google's emulator have the same two ports; their differe
 
 from __future__ import annotations
 
-import contextlib
+import logging
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
@@ -18,6 +18,7 @@ from appliance.base.errors import (
     PhoneUnauthorizedError,
     UnsupportedError,
 )
+from appliance.base.logging import suppress_logged
 from appliance.base.measures import record
 from images.builder import find
 from provisioning.machine_state import MachineState
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.phone.profile import PhoneProfile
     from provisioning.protocols import MachineInfo, ResetReport, StateSummary
+
+_log = logging.getLogger(__name__)
 
 TOKEN_FILE = "console-token"  # noqa: S105 - the name of a file
 _EVERY_S = 0.05
@@ -233,7 +236,7 @@ class ReferencePhone:
 
     def stop(self) -> None:
         """Stop the phone; snapshots stay. Does nothing if it is not running."""
-        with contextlib.suppress(MesocosmError):
+        with suppress_logged(_log, f"disconnect {self.info.machine_id}", MesocosmError):
             self._server.disconnect(self.device.serial)
         self.release()
         self._containers.stop(self.info.machine_id)
@@ -272,10 +275,10 @@ class ReferencePhone:
 
     def delete(self) -> None:
         """Stop it and remove all its files on the host; may be called more than once."""
-        with contextlib.suppress(MesocosmError):
+        with suppress_logged(_log, f"disconnect {self.info.machine_id}", MesocosmError):
             self._server.disconnect(self.device.serial)
         self.release()
-        with contextlib.suppress(MesocosmError):
+        with suppress_logged(_log, f"remove {self.info.machine_id}", MesocosmError):
             self._containers.remove(self.info.machine_id)
         self._folder.remove()
 

@@ -62,7 +62,7 @@ EXTENTS = Method(f"{_PREFIX}Component", "GetExtents", "(u)", "((iiii))")
 PROPERTY = Method("org.freedesktop.DBus.Properties", "Get", "(ss)", "(v)")
 
 
-class Question(NamedTuple):
+class Query(NamedTuple):
     """A call of a method.
 
     Attributes:
@@ -108,18 +108,18 @@ class Bus:
         self._silent.clear()
 
     def ask(
-        self, questions: Sequence[Question], deadline_s: float, timeout_s: float = ANSWER_TIMEOUT_S
+        self, queries: Sequence[Query], deadline_s: float, timeout_s: float = ANSWER_TIMEOUT_S
     ) -> list[Any]:
         """Ask questions and return the answers in the same order; None for missing answers.
 
         An application that exceeded a timeout is not asked again in this round.
 
         Args:
-            questions: any number of questions.
+            queries: any number of questions.
             deadline_s: on the monotonic clock; later answers count as missing.
             timeout_s: timeout of each question.
         """
-        answers: list[Any] = [None] * len(questions)
+        answers: list[Any] = [None] * len(queries)
         context = self._glib.MainContext.default()
         sent, waiting = 0, [0]
 
@@ -129,16 +129,16 @@ class Bus:
                 reply = connection.call_finish(result)
             except self._glib.Error as exc:
                 if exc.matches(*self._timed_out):
-                    self._silent.add(questions[number].ref.bus)
+                    self._silent.add(queries[number].ref.bus)
                 return
             if reply.get_size() <= _MAX_REPLY_BYTES:
                 answers[number] = reply.unpack()
 
-        while sent < len(questions) or waiting[0]:
+        while sent < len(queries) or waiting[0]:
             left_ms = int((deadline_s - time.monotonic()) * 1000)
-            while sent < len(questions) and waiting[0] < _AT_ONCE and left_ms > 0:
-                if questions[sent].ref.bus not in self._silent:
-                    self._send(questions[sent], min(int(timeout_s * 1000), left_ms), take, sent)
+            while sent < len(queries) and waiting[0] < _AT_ONCE and left_ms > 0:
+                if queries[sent].ref.bus not in self._silent:
+                    self._send(queries[sent], min(int(timeout_s * 1000), left_ms), take, sent)
                     waiting[0] += 1
                 sent += 1
             if not waiting[0]:
@@ -146,11 +146,11 @@ class Bus:
             context.iteration(True)
         return answers
 
-    def _send(self, question: Question, timeout_ms: int, take: Any, number: int) -> None:  # noqa: ANN401
-        method = question.method
-        arguments, gives = self._typed(method, question.arguments)
+    def _send(self, query: Query, timeout_ms: int, take: Any, number: int) -> None:  # noqa: ANN401
+        method = query.method
+        arguments, gives = self._typed(method, query.arguments)
         self._connection.call(
-            question.ref.bus, question.ref.path, method.interface, method.name, arguments, gives,
+            query.ref.bus, query.ref.path, method.interface, method.name, arguments, gives,
             self._flags, timeout_ms, None, take, number,
         )  # fmt: skip
 

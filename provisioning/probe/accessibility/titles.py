@@ -38,7 +38,7 @@ _ROOT = "/org/a11y/atspi/accessible/root"
 _ACCESSIBLE = "org.a11y.atspi.Accessible"
 _PROPERTIES = "org.freedesktop.DBus.Properties"
 _LAUNCHER = Call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress")
-_MOST_CHILDREN = 200
+_MAX_CHILDREN = 200
 _MAX_TITLE = 1000
 _LOOKS = 3
 _PAUSE_S = 0.02
@@ -166,7 +166,7 @@ def _check_connections(bus: Bus, pid: int) -> None:
 def _windows_of(bus: Bus, name: str) -> list[ReportedWindow]:
     """Return the children of a connection's application."""
     reply = bus.call([Call(name, _ROOT, _ACCESSIBLE, "GetChildren")])[0]
-    rows: List[object] = list(reply[0])[:_MOST_CHILDREN] if reply else []
+    rows: List[object] = list(reply[0])[:_MAX_CHILDREN] if reply else []
     own = [row[1] for row in rows if isinstance(row, tuple) and row[0] == name]
     arguments = (_ACCESSIBLE, "Name")
     names = bus.call([Call(name, path, _PROPERTIES, "Get", arguments) for path in own])

@@ -12,7 +12,7 @@ from provisioning.probe.serving import worker
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from provisioning.probe.accessibility.tree_walk import Asking, Item
+    from provisioning.probe.accessibility.tree_walk import Item, Querying
     from provisioning.probe.serving.params import Params
     from provisioning.probe.system.identity import Identity
 
@@ -89,7 +89,7 @@ class Walker:
         names: names of roles and states.
     """
 
-    def __init__(self, bus: Asking, names: Names) -> None:
+    def __init__(self, bus: Querying, names: Names) -> None:
         self._bus = bus
         self._names = names
 

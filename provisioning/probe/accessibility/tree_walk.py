@@ -15,7 +15,7 @@ from provisioning.probe.accessibility.client import (
     PROPERTY,
     ROLE,
     STATES,
-    Question,
+    Query,
     Ref,
 )
 
@@ -40,12 +40,10 @@ _SCREEN = 0
 """AT-SPI's type of coordinates relative to the screen."""
 
 
-class Asking(Protocol):
+class Querying(Protocol):
     """Queries to applications, as `provisioning.probe.accessibility.client.Bus` implements them."""
 
-    def ask(
-        self, questions: Sequence[Question], deadline_s: float, timeout_s: float = ...
-    ) -> list[Any]:
+    def ask(self, queries: Sequence[Query], deadline_s: float, timeout_s: float = ...) -> list[Any]:
         """Return the answers in the order of the questions; None for missing answers."""
         ...
 
@@ -94,7 +92,7 @@ class Walk:
 
     def __init__(
         self,
-        bus: Asking,
+        bus: Querying,
         *,
         showing: int,
         menu: int,
@@ -117,12 +115,12 @@ class Walk:
     def start(self) -> list[Item]:
         """Return the responsive applications, and store their bulk replies."""
         self._bus.begin()
-        (listed,) = self._ask([Question(_DESKTOP, CHILDREN)])
+        (listed,) = self._ask([Query(_DESKTOP, CHILDREN)])
         apps = [Ref(*ref) for ref in listed[0]] if listed else []
         counts = self._ask([_property(app, "ChildCount") for app in apps], APP_TIMEOUT_S)
         answering = [(app, _whole(count)) for app, count in _pairs(apps, counts) if count]
         replies = self._ask(
-            [Question(Ref(app.bus, _CACHE), ITEMS) for app, _ in answering],
+            [Query(Ref(app.bus, _CACHE), ITEMS) for app, _ in answering],
             _ITEMS_TIMEOUT_S,
         )
         roots: list[Item] = []
@@ -141,7 +139,9 @@ class Walk:
         """Find the visible descendants of objects, level by level."""
         depth = 0
         while level and depth < _MAX_DEPTH and not self._is_over:
-            missing = self._without_closed_menus([item for item in level if self._is_untold(item)])
+            missing = self._without_closed_menus(
+                [item for item in level if self._has_missing_children(item)]
+            )
             self._fetch([item for item in missing if item.children <= _CHUNK])
             for item in missing:
                 if item.children > _CHUNK:
@@ -162,7 +162,7 @@ class Walk:
 
     def _measure(self, items: Sequence[Item]) -> None:
         """Request the positions of objects."""
-        asked = [Question(item.ref, EXTENTS, (_SCREEN,)) for item in items]
+        asked = [Query(item.ref, EXTENTS, (_SCREEN,)) for item in items]
         for item, answer in _pairs(items, self._ask(asked)):
             if answer is not None:
                 left, top, width, height = answer[0]
@@ -178,13 +178,13 @@ class Walk:
             item for item in items if item.role == self._menu and item.children > len(_SAMPLES)
         ]
         entries = [
-            (menu.ref, Question(menu.ref, CHILD, (place,)))
+            (menu.ref, Query(menu.ref, CHILD, (place,)))
             for menu in menus
             for place in (int(share * (menu.children - 1)) for share in _SAMPLES)
         ]
-        refs = self._ask([question for _, question in entries])
+        refs = self._ask([query for _, query in entries])
         sampled_entries = [(menu, Ref(*ref[0])) for (menu, _), ref in _pairs(entries, refs) if ref]
-        states = self._ask([Question(ref, STATES) for _, ref in sampled_entries])
+        states = self._ask([Query(ref, STATES) for _, ref in sampled_entries])
         opened = {
             menu
             for (menu, _), state in _pairs(sampled_entries, states)
@@ -196,12 +196,12 @@ class Walk:
     def _is_over(self) -> bool:
         return len(self._seen) >= self._most or time.monotonic() >= self._deadline_s
 
-    def _is_untold(self, item: Item) -> bool:
+    def _has_missing_children(self, item: Item) -> bool:
         return len(self._known.get(item.ref, ())) < min(item.children, _MAX_CHILDREN)
 
     def _fetch(self, items: Sequence[Item]) -> None:
         """Request all children of objects that their application's bulk reply left incomplete."""
-        answers = self._ask([Question(item.ref, CHILDREN) for item in items])
+        answers = self._ask([Query(item.ref, CHILDREN) for item in items])
         children = [
             (item, place, Ref(*ref))
             for item, answer in _pairs(items, answers)
@@ -214,7 +214,7 @@ class Walk:
         have_shown = False
         for first in range(0, min(item.children, _MAX_CHILDREN), _CHUNK):
             places = range(first, min(first + _CHUNK, item.children))
-            asked = [Question(item.ref, CHILD, (n,)) for n in places]
+            asked = [Query(item.ref, CHILD, (n,)) for n in places]
             answers = self._ask(asked)
             children = [
                 (item, place, Ref(*answer[0]))
@@ -228,20 +228,20 @@ class Walk:
 
     def _keep(self, children: Sequence[tuple[Item, int, Ref]]) -> int:
         """Request the data of objects, and keep the visible ones; return their number."""
-        states = self._ask([Question(ref, STATES) for _, _, ref in children])
+        states = self._ask([Query(ref, STATES) for _, _, ref in children])
         shown = [
             (parent, place, ref, _mask(state[0]))
             for (parent, place, ref), state in _pairs(children, states)
             if state and _mask(state[0]) & self._showing
         ]
-        questions: list[Question] = []
+        queries: list[Query] = []
         for _, _, ref, _ in shown:
-            questions += [
-                Question(ref, ROLE),
+            queries += [
+                Query(ref, ROLE),
                 _property(ref, "Name"),
                 _property(ref, "ChildCount"),
             ]
-        answers = iter(self._ask(questions))
+        answers = iter(self._ask(queries))
         for parent, place, ref, mask in shown:
             role, name, count = next(answers), next(answers), next(answers)
             if role is None:
@@ -259,8 +259,8 @@ class Walk:
             self._known[parent.ref] = sorted([*kept, item], key=lambda child: child.place)
         return len(shown)
 
-    def _ask(self, questions: Sequence[Question], timeout_s: float = ANSWER_TIMEOUT_S) -> list[Any]:
-        return self._bus.ask(questions, self._deadline_s, timeout_s * self._patience)
+    def _ask(self, queries: Sequence[Query], timeout_s: float = ANSWER_TIMEOUT_S) -> list[Any]:
+        return self._bus.ask(queries, self._deadline_s, timeout_s * self._patience)
 
 
 _ROLE_OF_APPLICATIONS = 75
@@ -281,8 +281,8 @@ def _item_of(row: Sequence[Any]) -> Item:
     return Item(Ref(*ref), Ref(*parent), place, count, name, role, _mask(states))
 
 
-def _property(ref: Ref, name: str) -> Question:
-    return Question(ref, PROPERTY, (_ACCESSIBLE, name))
+def _property(ref: Ref, name: str) -> Query:
+    return Query(ref, PROPERTY, (_ACCESSIBLE, name))
 
 
 def _whole(answer: tuple[Any] | None) -> int:

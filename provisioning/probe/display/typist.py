@@ -66,7 +66,7 @@ class Typist:
             for keysym in keysyms[done : done + count]:
                 if time.monotonic() > deadline_s:
                     raise ProbeError("timeout", f"typed {done} of {len(text)} characters")
-                self._strike(*keymap[keysym], shift)
+                self._press_key(*keymap[keysym], shift)
                 done += 1
 
     def _stretches(self, keysyms: list[int]) -> Iterator[tuple[Keymap, int]]:
@@ -129,7 +129,7 @@ class Typist:
         rows = self._display.get_keyboard_mapping(first, last - first + 1)
         return {first + index: tuple(row) for index, row in enumerate(rows)}
 
-    def _strike(self, code: int, is_shifted: bool, shift: int) -> None:  # noqa: FBT001
+    def _press_key(self, code: int, is_shifted: bool, shift: int) -> None:  # noqa: FBT001
         if is_shifted:
             self._fake_input(self._display, self._press, shift)
         self._fake_input(self._display, self._press, code)

@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from provisioning.probe.display.windows import Question, ask, describe, numbers_in, property_of
+from provisioning.probe.display.windows import (
+    PropertyRequest,
+    ask,
+    describe,
+    numbers_in,
+    property_of,
+)
 
 if TYPE_CHECKING:
     from Xlib.display import Display
@@ -98,7 +104,7 @@ def _look(display: Display, ids: list[Any], parent: int = 0) -> list[_Window]:
     if len(numbers) > MAX_WINDOWS:
         raise TooManyWindowsError(f"there are {len(numbers)} windows")
     replies = ask(
-        display, [question for number in numbers for question in _questions(display, number)]
+        display, [question for number in numbers for question in _requests(display, number)]
     )
     rows = (
         _window_of(number, parent, replies[3 * place : 3 * place + 3])
@@ -107,7 +113,7 @@ def _look(display: Display, ids: list[Any], parent: int = 0) -> list[_Window]:
     return [row for row in rows if row is not None]
 
 
-def _questions(display: Display, window_id: int) -> list[Question]:
+def _requests(display: Display, window_id: int) -> list[PropertyRequest]:
     from Xlib.protocol import request
 
     return [

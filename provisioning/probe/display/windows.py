@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, Tuple
 if TYPE_CHECKING:
     from Xlib.display import Display
 
-Question = Tuple[Any, Dict[str, Any]]
+PropertyRequest = Tuple[Any, Dict[str, Any]]
 
 _MAX_WINDOWS = 500
 _MAX_LONGS = 4096
@@ -66,7 +66,7 @@ def saved_rows(display: Display) -> list[dict[str, Any]]:
     return rows
 
 
-def _about(display: Display, window_id: int) -> list[Question]:
+def _about(display: Display, window_id: int) -> list[PropertyRequest]:
     """Return the `_ASKED` requests about a window."""
     from Xlib.protocol import request
 
@@ -107,7 +107,7 @@ def _on_screen(row: dict[str, Any], screen: Any) -> dict[str, Any]:  # noqa: ANN
     return {**row, "geometry": [left, top, right - left, bottom - top]}
 
 
-def property_of(display: Display, window_id: int, name: str) -> Question:
+def property_of(display: Display, window_id: int, name: str) -> PropertyRequest:
     """Return the request for a property of a window."""
     from Xlib import X
     from Xlib.protocol import request
@@ -123,11 +123,11 @@ def property_of(display: Display, window_id: int, name: str) -> Question:
     return request.GetProperty, fields
 
 
-def ask(display: Display, questions: list[Question]) -> list[Any]:
+def ask(display: Display, requests: list[PropertyRequest]) -> list[Any]:
     """Send all requests and then read the replies; None for each that the server refuses."""
     from Xlib.error import XError
 
-    sent = [kind(display=display.display, defer=1, **fields) for kind, fields in questions]
+    sent = [kind(display=display.display, defer=1, **fields) for kind, fields in requests]
     replies = []
     for request in sent:
         try:

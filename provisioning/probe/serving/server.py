@@ -192,9 +192,9 @@ class _Threads:
         if is_one_free:
             self._works.put(work)
         else:
-            threading.Thread(target=self._go_on, args=(work,), daemon=True).start()
+            threading.Thread(target=self._work_loop, args=(work,), daemon=True).start()
 
-    def _go_on(self, work: Callable[[], None]) -> None:
+    def _work_loop(self, work: Callable[[], None]) -> None:
         while True:
             work()
             with self._lock:

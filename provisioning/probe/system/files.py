@@ -58,7 +58,7 @@ def get(params: Params) -> dict[str, Any]:
     length = min(params.whole("length", CHUNK_BYTES), CHUNK_BYTES)
     is_straight = params.values.get("straight") is True
     try:
-        fd = (open_straight if is_straight else open_regular)(_path(params))
+        fd = (open_no_follow if is_straight else open_regular)(_path(params))
         try:
             size = os.fstat(fd).st_size
             data = os.pread(fd, length, offset)
@@ -99,7 +99,7 @@ def open_regular(path: str) -> int:
     return fd
 
 
-def open_straight(path: str) -> int:
+def open_no_follow(path: str) -> int:
     """Open a regular file for reading without following any symbolic link on its path.
 
     Each folder is opened relative to the previous one, so that nothing can be swapped in between.

@@ -58,7 +58,7 @@ _SEED_BYTES = 64
 _SYSTEMCTL = "/usr/bin/systemctl"
 # They end after being idle for a while; if a snapshot contained them, they would end after each
 # reset.
-_ON_THEIR_WAY_OUT = (
+_STOPPABLE_UNITS = (
     *("user@0.service", "systemd-hostnamed.service"),
     *("systemd-localed.service", "systemd-timedated.service"),
 )
@@ -87,7 +87,7 @@ def trim(_params: Params) -> None:
     """
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         subprocess.run(
-            [_SYSTEMCTL, "stop", *_ON_THEIR_WAY_OUT],
+            [_SYSTEMCTL, "stop", *_STOPPABLE_UNITS],
             check=False,
             stderr=subprocess.DEVNULL,
             timeout=_TRIM_TIMEOUT_S,

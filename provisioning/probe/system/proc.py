@@ -104,7 +104,7 @@ def _read(pid: int, uid: int | None) -> Process | None:
     if len(fields) < 2:  # noqa: PLR2004 - state and ppid
         return None
     if fields[0] == b"Z":
-        command_line = _words_of_threads(pid)
+        command_line = _arguments_from_threads(pid)
     else:
         command_line = _slurp(f"/proc/{pid}/cmdline", _MAX_ARGS_BYTES).rstrip(b"\0")
     argv = (
@@ -116,7 +116,7 @@ def _read(pid: int, uid: int | None) -> Process | None:
     return Process(pid, int(fields[1]), owner, comm, argv)
 
 
-def _words_of_threads(pid: int) -> bytes:
+def _arguments_from_threads(pid: int) -> bytes:
     """Return the arguments of a process whose first thread has ended; empty if all threads have."""
     try:
         threads = os.listdir(f"/proc/{pid}/task")

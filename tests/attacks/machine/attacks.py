@@ -8,7 +8,7 @@ What the agent's user can do:
 * It cannot take what is reserved for root, nor end root's processes.
 
 What stands against it: evaluators write to ``/run`` alone, bounded; whoever they cannot ask on a machine
-that is in order, or that the agent's programs hinder, is unmet (`provisioning.desktop.hindrance`).
+that is in order, or that the agent's programs hinder, is unmet (`provisioning.desktop.obstruction`).
 """
 
 from __future__ import annotations

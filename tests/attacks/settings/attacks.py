@@ -37,7 +37,7 @@ def _is_watching(arena: Arena, _output: str) -> None:
     assert wait_until(lambda: "watching" in arena.shell("ls"), timeout_s=60), "it never started"
 
 
-def _saw_a_helper(arena: Arena, _output: str) -> None:
+def _observed_helper(arena: Arena, _output: str) -> None:
     assert "seen" in arena.shell("ls"), "the attack never saw a helper"
 
 
@@ -73,7 +73,7 @@ ATTACKS = (
         rounds=6,
         differs_on=MACHINES,
         represents_on=MACHINES,
-        evidence=_saw_a_helper,
+        evidence=_observed_helper,
     ),
     ShellAttack(
         name="ending helpers",
@@ -85,7 +85,7 @@ ATTACKS = (
         # A helper lives for a moment: on a busy host the attack misses one or another.
         rounds=6,
         effect=_is_watching,
-        evidence=_saw_a_helper,
+        evidence=_observed_helper,
     ),
     ShellAttack(
         name="stopping helpers",
@@ -97,7 +97,7 @@ ATTACKS = (
         rounds=3,
         wave_timeout_s=4.0,
         effect=_is_watching,
-        evidence=_saw_a_helper,
+        evidence=_observed_helper,
     ),
     ShellAttack(
         name="a wrecked dconf database",

@@ -32,7 +32,7 @@ from tests.attacks.windows.scripts import (
     TERMINAL,
     WINDOWS,
 )
-from tests.attacks.windows.speech import speaking
+from tests.attacks.windows.speech import title_spoof_script
 
 if TYPE_CHECKING:
     from tests.attacks.arenas import Arena
@@ -117,7 +117,7 @@ ATTACKS = (
     ShellAttack(
         name="ending the bus that tells titles",
         family=FAMILY,
-        script=speaking("end"),
+        script=title_spoof_script("end"),
         defence="a title that nobody tells is unmet",
         calls=TITLES,
         differs_on=MACHINES,
@@ -130,7 +130,7 @@ ATTACKS = (
     ShellAttack(
         name="telling titles as another program",
         family=FAMILY,
-        script=speaking("program"),
+        script=title_spoof_script("program"),
         defence="only connections of the process that owns the window are asked, by the bus' daemon",
         calls=TITLES,
         differs_on=_ON_CONTAINER,
@@ -140,7 +140,7 @@ ATTACKS = (
     ShellAttack(
         name="telling titles as a bus",
         family=FAMILY,
-        script=speaking("bus"),
+        script=title_spoof_script("bus"),
         defence="the bus must be root's `dbus-daemon`",
         calls=TITLES,
         differs_on=_ON_CONTAINER,
@@ -151,7 +151,7 @@ ATTACKS = (
     ShellAttack(
         name="telling titles as a bus handed down",
         family=FAMILY,
-        script=speaking("handed"),
+        script=title_spoof_script("handed"),
         defence="every byte must be written by that process (`SCM_CREDENTIALS`)",
         calls=TITLES,
         differs_on=_ON_CONTAINER,
@@ -163,7 +163,7 @@ ATTACKS = (
     ShellAttack(
         name="telling titles by a connection kept",
         family=FAMILY,
-        script=speaking("kept", starts=False),
+        script=title_spoof_script("kept", starts=False),
         defence="a process' connections must be its own, closed on execution, held by nobody else",
         calls=TITLES,
         differs_on=_ON_CONTAINER,
@@ -175,7 +175,7 @@ ATTACKS = (
     ShellAttack(
         name="telling titles by a connection left",
         family=FAMILY,
-        script=speaking("left", starts=False),
+        script=title_spoof_script("left", starts=False),
         defence="a process' connections must be its own, as many as the daemon counts",
         calls=TITLES,
         differs_on=_ON_CONTAINER,

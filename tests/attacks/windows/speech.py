@@ -180,7 +180,7 @@ END
 )
 
 
-def speaking(how: str, *, starts: bool = True) -> str:
+def title_spoof_script(how: str, *, starts: bool = True) -> str:
     """Return a script in which the agent tells the title in the right program's place.
 
     Args:

@@ -72,7 +72,7 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.programs._GROUPS: *": _GROUPED,
     "evaluators.desktop.programs._LENT: *": _GROUPED,
     "evaluators.desktop.programs._is_frozen: *": _GROUPED,
-    "evaluators.desktop.programs._is_led_astray: *name.startswith(_LENT)*": _GROUPED,
+    "evaluators.desktop.programs._may_run_other_code: *name.startswith(_LENT)*": _GROUPED,
     "evaluators.desktop.programs.shares_users: *: False -> True": "what is gone runs nothing, as is seen before",
     "evaluators.readers.docx_text._HIGHLIGHTS: *: 'white' -> *": "paper is white as well",
     "evaluators.desktop.*._TIMEOUT_S: *": _BOUND,

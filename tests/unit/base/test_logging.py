@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import ToolTimeoutError
-from appliance.base.logging import configure_logging, log_context
+from appliance.base.errors import MachineError, ToolTimeoutError
+from appliance.base.logging import configure_logging, log_context, suppress_logged
 from appliance.base.masking import redact
 from appliance.base.process import run
 
@@ -91,3 +91,14 @@ def test_configuring_twice_does_not_log_twice(capsys: pytest.CaptureFixture[str]
     configure_logging()
     LOG.warning("once")
     assert capsys.readouterr().err.count("once") == 1
+
+
+def test_what_is_suppressed_is_logged_and_nothing_else_is_suppressed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    log = logging.getLogger("appliance.test")
+    with caplog.at_level("INFO"), suppress_logged(log, "stop desktop-1", MachineError, OSError):
+        raise MachineError("It is gone.")
+    assert "could not stop desktop-1: It is gone." in caplog.text
+    with pytest.raises(ValueError, match="other"), suppress_logged(log, "x", MachineError):
+        raise ValueError("other")

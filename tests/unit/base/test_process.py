@@ -11,14 +11,14 @@ import pytest
 
 from appliance.base.clock import wait_until
 from appliance.base.errors import ToolMissingError
-from appliance.base.process import ending_with_us, kill_bound, kill_group, run, start
+from appliance.base.process import bound_to_thread, kill_bound_programs, kill_group, run, start
 
 CALLER = """
 import sys
-from appliance.base.process import ending_with_us, stream
+from appliance.base.process import bound_to_thread, stream
 # A tool as builds run it: with children, one of them in a session of its own.
 tool = "setsid sleep 1000 & sh -c 'sleep 1000; true' & echo ready; sleep 1000"
-with ending_with_us():
+with bound_to_thread():
     stream(["sh", "-c", tool], on_line=lambda line: print(line, flush=True), timeout_s=900)
 """
 MARK = "MESOCOSM_TEST_ENDING"
@@ -55,16 +55,16 @@ def test_a_killed_caller_leaves_nothing_of_its_tools_running(tmp_path: Path) -> 
 
 def test_what_a_tool_says_and_gives_is_the_same_as_without() -> None:
     argv = ["sh", "-c", 'cat; echo "$0 $X" >&2; exit 7', "word"]
-    with ending_with_us():
+    with bound_to_thread():
         inside = run(argv, stdin=b"in", env={"X": "y"})
     assert inside == run(argv, stdin=b"in", env={"X": "y"})
     assert (inside.exit_code, inside.stdout, inside.stderr) == (7, b"in", b"word y\n")
 
 
 def test_programs_bound_to_us_are_killed_and_no_others() -> None:
-    with start(["sleep", "60"]) as other, ending_with_us(), start(["sleep", "60"]) as bound:
+    with start(["sleep", "60"]) as other, bound_to_thread(), start(["sleep", "60"]) as bound:
         try:
-            kill_bound()
+            kill_bound_programs()
             bound.communicate(timeout=10)
             assert bound.returncode != 0
             assert other.poll() is None
@@ -75,5 +75,5 @@ def test_programs_bound_to_us_are_killed_and_no_others() -> None:
 
 @pytest.mark.parametrize("name", ["no-such-tool-here", "/no/such/tool"])
 def test_a_missing_tool_is_missing_inside_too(name: str) -> None:
-    with ending_with_us(), pytest.raises(ToolMissingError, match=name):
+    with bound_to_thread(), pytest.raises(ToolMissingError, match=name):
         run([name])

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from appliance.base.container_environment import load_environment
 from appliance.base.errors import RequirementError, UsageError
 from appliance.base.files import digest_tree
-from appliance.base.handed_environment import take_over
 from appliance.base.process import find_tool, run
 from appliance.base.settings import REPOSITORY, Settings
 from appliance.bringup import compose as module
@@ -123,7 +123,7 @@ def test_settings_and_keys_reach_containers_in_a_private_file_alone(
     first = parsed(tmp_path)["services"]
     assert "sk-secret" not in str(first)
     assert "sk-secret" not in (tmp_path / "compose.env").read_text()
-    file = Settings(state_dir=tmp_path).handed_environment
+    file = Settings(state_dir=tmp_path).container_environment
     assert "sk-secret" in file.read_text()
     assert file.stat().st_mode & 0o077 == 0
     assert parsed(tmp_path)["services"] == first
@@ -144,7 +144,7 @@ def test_the_api_is_published_with_the_certificate_of_the_settings(tmp_path: Pat
     first = parsed(tmp_path / "s", **chosen)["services"]["controller"]
     assert "::" in str(first["ports"][1])
     within: dict[str, str] = {}
-    take_over(Settings(state_dir=tmp_path / "s").handed_environment, within)
+    load_environment(Settings(state_dir=tmp_path / "s").container_environment, within)
     key = Path(within["MESOCOSM_SERVICE_TLS_KEY"])
     assert key.read_bytes() == certificate.key_path.read_bytes()
     assert key.is_relative_to(tmp_path / "s")

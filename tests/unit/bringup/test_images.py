@@ -13,7 +13,7 @@ from rich.console import Console
 
 from appliance.base.clock import SYSTEM_CLOCK, FakeClock
 from appliance.base.errors import ImageBuildError, ToolFailedError
-from appliance.base.process import ending_with_us, run
+from appliance.base.process import bound_to_thread, run
 from appliance.bringup.images import Builds, ensure_image
 from appliance.bringup.steps import Steps
 from images.builder import Builder
@@ -80,7 +80,7 @@ def test_builds_that_are_given_up_end_with_their_programs_and_remove_what_they_l
 
     def ensure(name: str) -> Image:
         try:
-            with ending_with_us():
+            with bound_to_thread():
                 begun.release()
                 run(["sleep", "600"], timeout_s=900).require()
         finally:

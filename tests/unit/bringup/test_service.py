@@ -14,10 +14,10 @@ from appliance.base.settings import Settings
 from appliance.bringup import service
 from appliance.bringup.address import (
     fetch,
+    make_trust_context,
     running_code,
     service_certificate,
     service_url,
-    trust_in,
 )
 from appliance.bringup.service import find_service, log_path, start_service, stop_service
 from tests.standins.certificate import make_certificate
@@ -122,7 +122,7 @@ def test_the_service_in_the_background_speaks_tls_where_the_settings_say_so(
     assert fetch(f"{address}/healthz", trust=trust)
     (tmp_path / "other").mkdir()
     stranger = make_certificate(tmp_path / "other")
-    assert fetch(f"{address}/healthz", trust=trust_in(stranger.path)) is None
+    assert fetch(f"{address}/healthz", trust=make_trust_context(stranger.path)) is None
 
 
 def test_an_address_of_a_network_needs_a_certificate_and_its_key(tmp_path: Path) -> None:

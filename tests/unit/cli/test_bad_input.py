@@ -10,12 +10,12 @@ import pytest
 from appliance.base.settings import get_settings
 from appliance.cli.main import main
 from appliance.cli.service_database import open_database
-from tests.unit.controller.service.surroundings import make_surroundings
+from tests.unit.controller.service.context import make_api_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
 
 TINY = str(Path(__file__).resolve().parents[2] / "suites/tiny")
 FAKE = ("--agent", "noop", "--fleet", "fake")
@@ -70,7 +70,7 @@ CASES = (
 
 
 @pytest.fixture
-def around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Surroundings]:
+def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ApiContext]:
     """Return the state of an appliance with one queued run and one schedule."""
     monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "250")
@@ -78,19 +78,19 @@ def around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Surround
     assert main(["queue", "add", TINY, *FAKE]) == 0
     assert main(["schedule", "add", "nightly", TINY, *FAKE, "--every", "1d"]) == 0
     database = open_database()
-    yield make_surroundings(database, tmp_path)
+    yield make_api_context(database, tmp_path)
     database.close()
     get_settings.cache_clear()
 
 
-def state(around: Surroundings) -> tuple[object, ...]:
-    return (around.queue.entries(), around.register.entries(), around.store.names())
+def state(context: ApiContext) -> tuple[object, ...]:
+    return (context.queue.entries(), context.register.entries(), context.store.names())
 
 
 def test_what_nobody_knows_is_refused_and_nothing_changed(
-    around: Surroundings, capsys: pytest.CaptureFixture[str]
+    context: ApiContext, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = state(around)
+    before = state(context)
     capsys.readouterr()
     for argv, message in CASES:
         code = main(list(argv))
@@ -98,4 +98,4 @@ def test_what_nobody_knows_is_refused_and_nothing_changed(
         assert (code, out) == (2, ""), argv
         assert message in err, argv
         assert "Traceback" not in err
-    assert state(around) == before
+    assert state(context) == before

@@ -108,8 +108,9 @@ def test_lines_for_people_name_machine_and_level_and_control_no_terminal(
         "machine": "desktop-1",
     }
     about = {**row, "machine": "", "message": "desktop-1 is thrown away"}
+    both = {**row, "machine": "phone-1,desktop-1", "message": "a step of a trial"}
     other = {**row, "machine": "desktop-10"}
-    lines = [json.dumps(record) for record in (row, about, other)]
+    lines = [json.dumps(record) for record in (row, about, both, other)]
     (folder / FILE).write_text("\n".join([*lines, "torn"]) + "\n")
     assert main(["logs", "--machine", "desktop-1"]) == 0
     out = capsys.readouterr().out
@@ -117,6 +118,7 @@ def test_lines_for_people_name_machine_and_level_and_control_no_terminal(
     assert out.splitlines() == [
         f"{head} machine=desktop-1: title \\x1b]0;gone\\x07",
         f"{head} machine=: desktop-1 is thrown away",
+        f"{head} machine=phone-1,desktop-1: a step of a trial",
     ]
 
 

@@ -17,7 +17,7 @@ from controller.registered.agents import agent_copies
 from controller.service.api.app import make_app
 from controller.service.state.tokens import Role
 from controller.service.web.app import make_app_with_pages
-from tests.unit.controller.service.surroundings import HOST, make_surroundings
+from tests.unit.controller.service.context import HOST, make_api_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -92,9 +92,9 @@ def test_a_registered_suite_is_named_like_one_that_ships(
 
 def test_the_api_takes_registered_suites(ask: Callable[..., Any], mine: Path) -> None:
     digest = ask("suite", "add", str(mine))["digest"]
-    around = make_surroundings(open_database(), get_settings().state_dir)
-    headers = {"Authorization": f"Bearer {around.tokens.add('x', Role.OPERATE)}"}
-    client = TestClient(make_app(around, {HOST}), f"http://{HOST}", headers=headers)
+    context = make_api_context(open_database(), get_settings().state_dir)
+    headers = {"Authorization": f"Bearer {context.tokens.add('x', Role.OPERATE)}"}
+    client = TestClient(make_app(context, {HOST}), f"http://{HOST}", headers=headers)
     assert "tiny" in client.get("/api/v1/suites").json()["suites"]
     assert client.get("/api/v1/suites/tiny").json()["digest"] == digest
     body = {"request": {"suite": "tiny", "agent": "noop", "fleet": "fake"}}
@@ -193,17 +193,17 @@ def test_the_pages_offer_registered_suites_and_agents_and_queue_the_version_of_n
     digest = ask("suite", "add", str(mine))["digest"]
     agent = ask("agent", "add", str(AGENTS))["name"]
     database = open_database()
-    around = make_surroundings(database, state_dir)
-    app = make_app_with_pages(around, {HOST})
+    context = make_api_context(database, state_dir)
+    app = make_app_with_pages(context, {HOST})
     browser = TestClient(app, base_url=f"http://{HOST}", headers={"Origin": f"http://{HOST}"})
-    browser.post("/login", data={"token": around.tokens.add("me", Role.OPERATE)})
+    browser.post("/login", data={"token": context.tokens.add("me", Role.OPERATE)})
     for path in ("/runs", "/schedules"):
         form = browser.get(path).text
         assert "<option>tiny</option>" in form, path
         assert f'<option value="{agent}">' in form, path
     values = {"suite": "tiny", "agent": "oracle", "fleet": "fake"}
     queued = browser.post("/runs", data=values).url.path.rpartition("/")[2]
-    assert around.queue.get(queued).request.suite == f"tiny@{digest[:12]}"
+    assert context.queue.get(queued).request.suite == f"tiny@{digest[:12]}"
     assert digest in browser.get("/suites").text
     assert "write-file" in browser.get("/suites/tiny").text
     assert 'value="tiny/write-file"' in browser.get("/human").text

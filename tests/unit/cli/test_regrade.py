@@ -141,7 +141,7 @@ def test_machines_that_cannot_be_saved_are_refused_by_name_before_the_run(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     why = {Kind.PHONE: "such phones cannot be saved"}
-    monkeypatch.setattr(FakeFleet, "why_unkept", lambda _self, kind: why.get(kind, ""))
+    monkeypatch.setattr(FakeFleet, "unkeepable_reason", lambda _self, kind: why.get(kind, ""))
     argv = ["run", str(suite), "--fleet", "fake", "--agent", "oracle", "--keep-end-state", "all"]
     assert cli.main(argv) == 1
     assert "phone: such phones cannot be saved" in capsys.readouterr().err

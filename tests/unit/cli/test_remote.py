@@ -17,7 +17,7 @@ from controller.service.api.app import make_app
 from controller.service.api.server import Certificate, Server, listen, require_protected
 from controller.service.state.tokens import Role
 from tests.standins.certificate import make_certificate
-from tests.unit.controller.service.surroundings import STATUS, make_surroundings
+from tests.unit.controller.service.context import STATUS, make_api_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,17 +40,17 @@ def server(
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate.path))
     monkeypatch.setenv("COLUMNS", "250")
     get_settings.cache_clear()
-    around = make_surroundings(open_database(), get_settings().state_dir)
-    monkeypatch.setenv("MESOCOSM_TOKEN", around.tokens.add("elsewhere", Role.OPERATE))
+    context = make_api_context(open_database(), get_settings().state_dir)
+    monkeypatch.setenv("MESOCOSM_TOKEN", context.tokens.add("elsewhere", Role.OPERATE))
     listener = listen("127.0.0.1", 0)
     name = f"127.0.0.1:{listener.getsockname()[1]}"
-    part = Server(make_app(around, {name}), listener, certificate)
-    thread = threading.Thread(target=part, args=(around.stop,))
+    part = Server(make_app(context, {name}), listener, certificate)
+    thread = threading.Thread(target=part, args=(context.stop,))
     thread.start()
     yield f"https://{name}"
-    around.stop.set()
+    context.stop.set()
     thread.join()
-    around.database.close()
+    context.database.close()
     get_settings.cache_clear()
 
 

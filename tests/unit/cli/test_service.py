@@ -14,7 +14,7 @@ from appliance.base.settings import get_settings
 from appliance.cli.main import main
 from appliance.cli.service_database import open_database
 from controller.service.worker.report import WorkerReport
-from tests.unit.controller.service.surroundings import carry_out_next, make_surroundings
+from tests.unit.controller.service.context import carry_out_next, make_api_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,7 +61,7 @@ def test_runs_are_queued_and_what_is_asked_of_them_is_kept(
     assert main(["queue", "add", "tiny", *FAKE]) == 0
     assert main(["queue", "list"]) == 0
     assert capsys.readouterr().err.count("No service is running") == 2
-    monkeypatch.setattr("appliance.bringup.service.is_carried_out", lambda _settings: True)
+    monkeypatch.setattr("appliance.bringup.service.has_run_executor", lambda _settings: True)
     assert main(["queue", "list"]) == 0
     assert capsys.readouterr().err == ""
     assert main(["queue", "list", "--state", "queue"]) == 2
@@ -89,8 +89,8 @@ def test_a_queued_run_is_the_run_that_the_same_words_begin_at_once(
     run = ask("queue", "add", *args)["run"]
     assert ask("schedule", "add", "nightly", *args, "--every", "1d")["request"]["repeats"] == 2
     monkeypatch.chdir("/")
-    around = make_surroundings(open_database(), state_dir / "state")
-    carry_out_next(around)
+    context = make_api_context(open_database(), state_dir / "state")
+    carry_out_next(context)
     queued = ask("results", run, "--json")["spec"]
     assert queued["run"] == run
     own = ("run", "started_s")

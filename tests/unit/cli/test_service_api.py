@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from appliance.base.settings import Settings
 from appliance.cli.service_api import _machines_seen
-from provisioning.fleet.liveness import ENDED, SeenMachine, Sight
+from provisioning.fleet.liveness import ENDED, LivenessReport, ObservedMachine
 from provisioning.machine_folder import MachineFolder
 from provisioning.machine_state import MachineState
 from tests.standins.records import desktop_record
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Watch:
     """Saw that one of two machines has ended."""
 
-    def sight(self) -> Sight:
-        return Sight((SeenMachine("desktop-1", "desktop", ENDED),))
+    def latest(self) -> LivenessReport:
+        return LivenessReport((ObservedMachine("desktop-1", "desktop", ENDED),))
 
 
 def test_a_process_that_reaches_no_machines_tells_what_another_sees(tmp_path: Path) -> None:

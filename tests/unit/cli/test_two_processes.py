@@ -92,7 +92,7 @@ def test_a_killed_worker_costs_no_run_and_a_stopped_one_says_goodbye(
     assert wait_until(lambda: ask(settings, "GET", "/queue")[0] == 200, timeout_s=240)
     assert wait_until(lambda: ask_worker(settings) is not None, timeout_s=240)
     watch = WorkerWatch(settings)
-    assert watch.sight().hosts[WORKER] == ""
+    assert watch.latest().hosts[WORKER] == ""
 
     request = {"suite": "smoke", "agent": "noop", "fleet": "fake", "tasks": ["desktop-editor"]}
     status, queued = ask(settings, "POST", "/queue", {"request": request})
@@ -109,7 +109,7 @@ def test_a_killed_worker_costs_no_run_and_a_stopped_one_says_goodbye(
     worker.wait()
     assert ask(settings, "GET", "/episodes")[1]["error"]["code"] == "no_worker"
     assert ask(settings, "GET", "/machines")[0] == 200
-    assert all(watch.sight().hosts.values())
+    assert all(watch.latest().hosts.values())
     again = ask(settings, "POST", "/queue", {"request": request})[1]["run"]
     worker = start("work")
     assert wait_until(lambda: state_of(settings, again) == "finished", timeout_s=240)

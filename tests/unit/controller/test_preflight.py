@@ -15,10 +15,10 @@ from controller import preflight
 from controller.agents.oracle import OracleDriver
 from controller.agents.registry import AgentOptions, specify_agent
 from controller.models.settings import ModelSettings
-from controller.models.specification import settings_of_registered
+from controller.models.specification import registered_settings
 from controller.planning import Plan
 from controller.preflight import examine, require_ready
-from controller.store.agent_spec import AskingSpec, OracleSpec, RegisteredSpec
+from controller.store.agent_spec import ModelClientSpec, OracleSpec, RegisteredSpec
 from tests.unit.controller.stand_in import completion, stand_in
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def test_a_model_that_is_blind_has_no_tools_or_is_not_there_is_refused(
 
 
 def test_every_kind_of_agent_that_asks_a_model_has_it_asked(lab: Lab, settings: Settings) -> None:
-    class PlannerSpec(AskingSpec):
+    class PlannerSpec(ModelClientSpec):
         kind: Literal["planner"] = "planner"
 
     with stand_in((200, SEES)) as server:
@@ -109,12 +109,12 @@ def test_the_model_of_a_registered_agent_is_the_one_that_its_run_began_with() ->
     spec = RegisteredSpec(name="mine", digest="0", model="m", endpoint="http://u:p@h/v1?key=1")
     assert spec.endpoint == "http://h/v1"
     chosen = ModelSettings(api_key=SecretStr("k"))
-    kept = settings_of_registered(spec, chosen)
+    kept = registered_settings(spec, chosen)
     assert (kept.name, kept.base_url, kept.api_key) == ("m", "http://h/v1", chosen.api_key)
     same = ModelSettings(name="m", base_url="http://u:p@h/v1?key=1")
-    assert settings_of_registered(spec, same).base_url == same.base_url
+    assert registered_settings(spec, same).base_url == same.base_url
     with pytest.raises(UsageError, match="another model") as caught:
-        settings_of_registered(spec, ModelSettings(name="n", base_url="http://u:p@i/v1"))
+        registered_settings(spec, ModelSettings(name="n", base_url="http://u:p@i/v1"))
     assert "'m' in the run, 'n' now" in caught.value.details
     assert "'http://h/v1' in the run, 'http://i/v1' now" in caught.value.details
 

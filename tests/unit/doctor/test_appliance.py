@@ -11,7 +11,7 @@ from appliance.doctor.appliance import (
 )
 from appliance.doctor.check import State
 from monitoring.alertmanager import Receivers, render_config
-from provisioning.fleet.liveness import ENDED, UNREACHABLE, SeenMachine, Sight
+from provisioning.fleet.liveness import ENDED, UNREACHABLE, LivenessReport, ObservedMachine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,23 +46,23 @@ def test_services_that_answer_are_well() -> None:
 
 
 def test_a_machine_that_ended_is_named() -> None:
-    sight = Sight((SeenMachine("desktop-1", "desktop", ENDED),), WELL)
-    finding = judge_machines(sight)
+    report = LivenessReport((ObservedMachine("desktop-1", "desktop", ENDED),), WELL)
+    finding = judge_machines(report)
     assert finding.state is State.WARN
     assert "desktop-1" in finding.cause
 
 
 def test_a_silent_host_is_a_failure() -> None:
-    sight = Sight(
-        (SeenMachine("desktop-1", "desktop", UNREACHABLE),), {**WELL, "hypervisor": "no socket"}
+    report = LivenessReport(
+        (ObservedMachine("desktop-1", "desktop", UNREACHABLE),), {**WELL, "hypervisor": "no socket"}
     )
-    finding = judge_machines(sight)
+    finding = judge_machines(report)
     assert finding.state is State.FAILED
     assert "hypervisor: no socket" in finding.cause
 
 
 def test_machines_that_run_are_well() -> None:
-    assert judge_machines(Sight((), WELL)).state is State.OK
+    assert judge_machines(LivenessReport((), WELL)).state is State.OK
 
 
 def test_alerts_that_nobody_is_told_of_are_well_and_say_how_to_send_them() -> None:

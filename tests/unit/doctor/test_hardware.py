@@ -6,7 +6,13 @@ import pytest
 
 from appliance.base.settings import Settings
 from appliance.doctor.check import State
-from appliance.doctor.hardware import KVM_CURES, check_cpu, check_disk, check_kvm, check_memory
+from appliance.doctor.hardware import (
+    KVM_RESOLUTIONS,
+    check_cpu,
+    check_disk,
+    check_kvm,
+    check_memory,
+)
 from provisioning.accelerator.detection import KvmState
 
 if TYPE_CHECKING:
@@ -57,4 +63,4 @@ def test_kvm_that_was_demanded_and_does_not_work_is_a_failure(tmp_path: Path) ->
 
 
 def test_every_state_of_kvm_has_a_cure() -> None:
-    assert set(KVM_CURES) == set(KvmState) - {KvmState.WORKS}
+    assert set(KVM_RESOLUTIONS) == set(KvmState) - {KvmState.WORKS}

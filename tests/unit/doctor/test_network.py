@@ -18,7 +18,7 @@ from appliance.doctor.network import (
     check_ports,
 )
 from images.catalog import NAMES
-from images.distribution import Reach
+from images.distribution import Reachability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,9 +83,9 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Names of the distributions whose archive answers."""
     names: set[str] = set()
 
-    def check(distribution: object, settings: Settings, *, timeout_s: float) -> Reach:
+    def check(distribution: object, settings: Settings, *, timeout_s: float) -> Reachability:
         name = str(getattr(distribution, "name", ""))
-        return Reach(ok=name in names, reason=f"{name} is down")
+        return Reachability(ok=name in names, reason=f"{name} is down")
 
     monkeypatch.setattr(network, "check_archive", check)
     return names

@@ -40,7 +40,7 @@ def test_leases_are_counted_with_who_waits_and_memory(tmp_path: Path) -> None:
     ledger.add_lease(lease("fills-the-pool", 500))
     for name in ("late", "later"):
         ledger.set_waiting(name, is_waiting=True)
-    ledger.note("desktop-1", "desktop", 768)
+    ledger.reserve_existing("desktop-1", "desktop", 768)
     readings = read(tmp_path)
     assert readings["leases"] == {("held",): 1, ("waiting",): 2}
     assert readings["lease_longest_wait_seconds"] == {(): 40}

@@ -12,7 +12,7 @@ from controller.service.schedules.definition import Interval, Schedule
 from controller.service.schedules.register import Register
 from controller.service.state.database import Database, state_path
 from controller.service.state.queue import RunQueue
-from controller.service.state.queued_run import Asker
+from controller.service.state.queued_run import Requester
 from controller.store.index import FINISHED, UNFINISHED, RunRow
 from provisioning.fleet.liveness import Host, Liveness, LivenessWatch
 
@@ -86,7 +86,7 @@ def test_queue_and_schedules_are_told_where_there_is_a_service(tmp_path: Path) -
         Register(database, clock).add(
             Schedule(name="s", trigger=Interval(every_s=10), request=request)
         )
-        RunQueue(database, clock).add(request, Asker("cli"))
+        RunQueue(database, clock).add(request, Requester("cli"))
         readings = {gauge.name: gauge.values for gauge in gauges()}
         database.close()
         state_path(settings).write_bytes(b"damaged" * 10_000)

@@ -17,7 +17,7 @@ from images.desktop import firmware as firmware_module
 from images.desktop import keys as keys_module
 from images.desktop import recipe as recipe_module
 from images.desktop.recipe import HERE, DesktopRecipe, read_packages
-from images.distribution import DISTRIBUTIONS, Reach
+from images.distribution import DISTRIBUTIONS, Reachability
 from images.log import ignore_progress
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def test_the_commands_are_these(name: str, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(firmware_module, "run", recorder)
     monkeypatch.setattr(recipe_module, "run", recorder)
     monkeypatch.setattr(keys_module, "run", recorder)
-    monkeypatch.setattr(firefox_module, "fetch", lambda *_a, **_k: Reach(ok=True, reason=""))
+    monkeypatch.setattr(firefox_module, "fetch", lambda *_a, **_k: Reachability(ok=True, reason=""))
     monkeypatch.setattr(firefox_module, "fetch_bytes", lambda _url: b"KEY")
     monkeypatch.setattr(firefox_module, "require_keys", lambda *_a, **_k: None)
     monkeypatch.setattr(os, "geteuid", lambda: 0)

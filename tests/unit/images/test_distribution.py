@@ -10,14 +10,14 @@ from appliance.base.settings import Settings
 from images import distribution as module
 from images.distribution import (
     DISTRIBUTIONS,
-    Reach,
+    Reachability,
     check_archive,
     choose_distribution,
     fetch,
     find_mirror,
     get_distribution,
     host_distribution,
-    keep_choice,
+    save_choice,
     source_lines,
 )
 from images.host import Archive
@@ -69,9 +69,9 @@ def test_ubuntu_is_chosen_where_reachable_and_the_choice_is_kept(
     assert first.name == "ubuntu-22.04"
     later = Settings(state_dir=tmp_path, mirror_ubuntu="http://127.0.0.1:9/ubuntu")
     assert choose_distribution(later) == first
-    anew = choose_distribution(later, anew=True)
-    assert anew.name == "debian-12"
-    assert "not reachable" in anew.reason
+    renewed = choose_distribution(later, ignore_previous=True)
+    assert renewed.name == "debian-12"
+    assert "not reachable" in renewed.reason
 
 
 def test_what_was_asked_for_is_chosen_without_the_network(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_what_was_asked_for_is_chosen_without_the_network(tmp_path: Path) -> Non
 
 def test_what_an_appliance_was_brought_up_with_is_chosen_later(tmp_path: Path) -> None:
     asked = choose_distribution(Settings(state_dir=tmp_path, distribution="debian-12"))
-    keep_choice(Settings(state_dir=tmp_path), asked)
+    save_choice(Settings(state_dir=tmp_path), asked)
     assert choose_distribution(Settings(state_dir=tmp_path)) == asked
 
 
@@ -133,7 +133,7 @@ def test_sources_hold_release_updates_and_security() -> None:
 def test_a_host_without_archives_is_told_what_to_set() -> None:
     with pytest.raises(ImageBuildError, match="MESOCOSM_MIRROR_UBUNTU"):
         source_lines(JAMMY, Settings())
-    assert check_archive(JAMMY, Settings()) == Reach(
+    assert check_archive(JAMMY, Settings()) == Reachability(
         ok=False, reason="the archive of ubuntu-22.04 is not known"
     )
 

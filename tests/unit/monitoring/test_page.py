@@ -14,7 +14,7 @@ from appliance.base.errors import RequirementError
 from appliance.base.measures import MeasureLog
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.measures import MeasureReader
-from monitoring.page import RunRow, Surroundings
+from monitoring.page import PageContext, RunRow
 from monitoring.server import Pages, PageServer
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
     from pathlib import Path
 
-AROUND = Surroundings("1.2.3", "tcg", "/prometheus")
+CONTEXT = PageContext("1.2.3", "tcg", "/prometheus")
 EVIL = "<script>alert(1)</script>"
 
 
@@ -38,7 +38,7 @@ def served(folder: Path, runs: list[RunRow]) -> Iterator[str]:
         reader=reader,
         count_machines=machines,
         last_runs=lambda: runs,
-        around=AROUND,
+        context=CONTEXT,
         clock=FakeClock(0.0),
     )
     with PageServer(pages) as server:

@@ -14,7 +14,7 @@ from appliance.base.clock import FakeClock
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.hosts import allowed_hosts
 from monitoring.measures import MeasureReader
-from monitoring.page import Surroundings
+from monitoring.page import PageContext
 from monitoring.prometheus_proxy import PREFIX, PrometheusProxy
 from monitoring.server import Pages, PageServer
 
@@ -33,7 +33,7 @@ def served(folder: Path, upstream: str = "", hosts: tuple[str, ...] = ()) -> Ite
         reader=reader,
         count_machines=dict,
         last_runs=list,
-        around=Surroundings("0", "tcg", PREFIX if upstream else ""),
+        context=PageContext("0", "tcg", PREFIX if upstream else ""),
         clock=FakeClock(),
         prometheus=PrometheusProxy(upstream) if upstream else None,
     )

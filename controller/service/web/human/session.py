@@ -196,7 +196,7 @@ class HumanSession:
             self.error = exc
 
 
-class HumanDesk:
+class HumanSessions:
     """The trials in human mode.
 
     Args:
@@ -258,12 +258,12 @@ class HumanDesk:
                 raise UnknownNameError.of("trial by hand", run, self._sessions)
             return self._sessions[run]
 
-    def sessions(self) -> list[HumanSession]:
+    def entries(self) -> list[HumanSession]:
         """Return the trials since the service started, latest first."""
         with self._lock:
             return list(self._sessions.values())[::-1]
 
     def _watch(self) -> None:
         self._stop.wait()
-        for session in self.sessions():
+        for session in self.entries():
             session.cancel("The service is stopping.")

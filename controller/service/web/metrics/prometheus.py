@@ -68,7 +68,7 @@ class Prometheus:
         self._prefix = prefix
         self._timeout_s = timeout_s
 
-    def over_time(
+    def query_range(
         self, expression: str, start_s: float, end_s: float, step_s: float
     ) -> list[Vector]:
         """Return the series of an expression over time.

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from appliance.base.errors import MesocosmError, RequirementError, UnknownNameError
-from controller.service.api.access import Around
+from controller.service.api.access import Context
 from controller.service.web.drawing.chart import Chart, Series, draw_chart
 from controller.service.web.metrics.prometheus import Prometheus
-from controller.service.web.metrics.units import shown_as
+from controller.service.web.metrics.units import format_value
 from controller.service.web.session import Viewer
 from controller.service.web.templating import page
 from monitoring.dashboards.catalog import DASHBOARDS
@@ -53,7 +53,7 @@ class PanelView:
 
 @router.get("/dashboards")
 def metrics(
-    around: Around,
+    context: Context,
     role: Viewer,
     *,
     name: Annotated[str, Query(max_length=100)] = "",
@@ -64,12 +64,12 @@ def metrics(
     chosen = boards.get(name or DASHBOARDS[0].name)
     if chosen is None:
         raise UnknownNameError.of("dashboard", name, boards)
-    source = Prometheus(around.prometheus)
-    views, trouble = _views(chosen, source, around.clock.now_s(), WINDOWS_S[window])
+    source = Prometheus(context.prometheus)
+    views, trouble = _views(chosen, source, context.clock.now_s(), WINDOWS_S[window])
     return page(
         "metrics",
         role=role,
-        around=around,
+        context=context,
         boards=DASHBOARDS,
         board=chosen,
         views=views,
@@ -97,12 +97,14 @@ def _views(
 def _view(panel: Panel, source: Prometheus, now_s: float, window_s: float) -> PanelView:
     step_s = window_s / _POINTS
     rate = f"{max(_SCRAPES_S, step_s):.0f}s"
-    shown = partial(shown_as, panel.unit)
+    shown = partial(format_value, panel.unit)
     if panel.kind == "figure":
         rows = _ask(panel, lambda text: source.now(at_range(text, rate)))
         return PanelView(panel, tuple((row.label, shown(row.points[-1][1])) for row in rows))
     start_s = now_s - window_s
-    rows = _ask(panel, lambda text: source.over_time(at_range(text, rate), start_s, now_s, step_s))
+    rows = _ask(
+        panel, lambda text: source.query_range(at_range(text, rate), start_s, now_s, step_s)
+    )
     return PanelView(panel, chart=draw_chart(rows, start_s, now_s, shown) if rows else None)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _KIB = 1024.0
 
 
-def shown_as(unit: Unit, value: float) -> str:
+def format_value(unit: Unit, value: float) -> str:
     """Format a value with its unit.
 
     Args:

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Depends, Path, Query
 from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
 
 from appliance.base.errors import UnknownNameError
-from controller.service.api.access import Around
+from controller.service.api.access import Context
+from controller.service.api.context import ApiContext
 from controller.service.api.run_routes import Repeat, find_attempts
-from controller.service.api.surroundings import Surroundings
 from controller.service.web.drawing.graph import draw_graph
 from controller.service.web.session import Viewer
 from controller.service.web.templating import page
@@ -30,7 +30,7 @@ Reference = Annotated[str, Query(max_length=400)]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenAttempt:
     """The attempt that a URL names.
 
     Attributes:
@@ -66,38 +66,38 @@ def choose(
     run: str,
     task: str,
     repeat: Repeat,
-    around: Around,
+    context: Context,
     attempt: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
-) -> Chosen:
+) -> ChosenAttempt:
     """Return the attempt that a URL names; requires sign-in.
 
     Raises:
         SignInNeededError: the viewer is not signed in.
         UnknownNameError: there is no such run, trial or attempt.
     """
-    return _choose(around, run, task, repeat, attempt)
+    return _choose(context, run, task, repeat, attempt)
 
 
-Trial = Annotated[Chosen, Depends(choose)]
+Trial = Annotated[ChosenAttempt, Depends(choose)]
 
 
 @router.get(_TRIAL)
 def one_trial(
-    trial: Trial, around: Around, role: Viewer, *, at: Index = None, beside: Reference = ""
+    trial: Trial, context: Context, role: Viewer, *, at: Index = None, beside: Reference = ""
 ) -> HTMLResponse:
     """Show a trial as a timeline, optionally side by side with another one."""
     timelines = [trial.read()]
     if beside:
-        timelines.append(_find_reference(around, beside).read())
+        timelines.append(_find_reference(context, beside).read())
     return page(
         "trials/trial",
         role=role,
-        around=around,
+        context=context,
         trial=trial,
         line=timelines[0],
         views=[describe(line, at) for line in timelines],
         beside=beside,
-        others=_others(around, trial),
+        others=_others(context, trial),
     )
 
 
@@ -155,16 +155,18 @@ def describe(timeline: Timeline, at: int | None) -> dict[str, Any]:
     }
 
 
-def _choose(around: Surroundings, run: str, task: str, repeat: int, number: int | None) -> Chosen:
-    folder = around.store.open(run)
+def _choose(
+    context: ApiContext, run: str, task: str, repeat: int, number: int | None
+) -> ChosenAttempt:
+    folder = context.store.open(run)
     attempts = {attempt.number: attempt for attempt in find_attempts(folder, task, repeat)}
     number = max(attempts) if number is None else number
     if number not in attempts:
         raise UnknownNameError.of("attempt", str(number), map(str, attempts))
-    return Chosen(folder, task, repeat, tuple(attempts), attempts[number])
+    return ChosenAttempt(folder, task, repeat, tuple(attempts), attempts[number])
 
 
-def _find_reference(around: Surroundings, reference: str) -> Chosen:
+def _find_reference(context: ApiContext, reference: str) -> ChosenAttempt:
     """Return the last attempt of the trial with a reference ``RUN/TASK/REPEAT``.
 
     Raises:
@@ -176,19 +178,19 @@ def _find_reference(around: Surroundings, reference: str) -> Chosen:
         raise UnknownNameError(
             f"{reference!r} does not name a trial.", resolution="Use the form RUN/TASK/REPEAT."
         )
-    return _choose(around, run, task, int(repeat), None)
+    return _choose(context, run, task, int(repeat), None)
 
 
-def _others(around: Surroundings, trial: Chosen) -> list[str]:
+def _others(context: ApiContext, trial: ChosenAttempt) -> list[str]:
     """Return other trials of the same task for a side-by-side view, latest first."""
     suite, own = trial.run.spec.suite.name, (trial.run.spec.run, trial.repeat)
     others: list[str] = []
-    for row in reversed(list_runs(around.store)):
+    for row in reversed(list_runs(context.store)):
         if row.suite != suite or len(others) >= _OTHERS:
             continue
         others += [
             f"{row.run}/{task}/{repeat}"
-            for task, repeat in around.store.open(row.run).spec.planned
+            for task, repeat in context.store.open(row.run).spec.planned
             if task == trial.task and (row.run, repeat) != own
         ]
     return others[:_OTHERS]

@@ -95,7 +95,7 @@ def test_contacts_are_found_by_the_evaluators() -> None:
 
 def test_an_operation_that_fails_says_so() -> None:
     class Deaf(FakeDesktop):
-        def obey(self, argv: list[str]) -> str | None:
+        def run_command(self, argv: list[str]) -> str | None:
             return None
 
     desktop = Deaf()

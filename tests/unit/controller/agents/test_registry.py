@@ -11,7 +11,7 @@ from controller.agents.registry import (
     make_driver,
     specify_agent,
 )
-from controller.models.specification import read_settings, settings_of
+from controller.models.specification import read_settings, specified_settings
 from controller.store.agent_spec import ModelSpec, Sampling, ScriptSpec, agent_name
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ def test_what_a_model_is_asked_with_is_specified_and_used_again(
     assert (spec.history, spec.outage_s, spec.pictures) == (3, 7.0, 2)
     for name in settings:
         monkeypatch.delenv(f"MESOCOSM_MODEL_{name}")
-    resumed = settings_of(spec, read_settings())
+    resumed = specified_settings(spec, read_settings())
     assert (resumed.sampling(), resumed.history) == ({"temperature": 0.5, "max_tokens": 99}, 3)
     assert resumed.base_url == "http://host/v1"
-    assert settings_of(spec, read_settings(base_url=address)).base_url == address
+    assert specified_settings(spec, read_settings(base_url=address)).base_url == address
 
 
 @pytest.mark.parametrize(
@@ -123,4 +123,4 @@ def test_an_empty_variable_of_the_model_counts_as_unset(monkeypatch: pytest.Monk
     monkeypatch.setenv("MESOCOSM_MODEL_BASE_URL", "")
     monkeypatch.setenv("MESOCOSM_MODEL_NAME", "")
     monkeypatch.setenv("MESOCOSM_MODEL_TIMEOUT_S", "")
-    assert settings_of(spec, read_settings()).base_url == "http://host/v1"
+    assert specified_settings(spec, read_settings()).base_url == "http://host/v1"

@@ -37,7 +37,7 @@ class Desk:
     )
     picture: Frame = field(default_factory=lambda: wallpaper())  # noqa: PLW0108 - defined below
     error: Exception | None = None
-    seen_by: str = "QEMU"
+    captured_by: str = "QEMU"
 
     @property
     def screen(self) -> Screen:
@@ -169,7 +169,7 @@ def test_a_guest_that_does_not_tell_leaves_it_open(when: str) -> None:
 def test_only_pictures_taken_outside_are_evidence() -> None:
     outside = VmScreen(cast("Hypervisor", None), "vm", Path())
     assert isinstance(outside, OutsideScreen)
-    assert outside.seen_by == "QEMU"
+    assert outside.captured_by == "QEMU"
     assert not isinstance(LinkScreen(cast("Link", None)), OutsideScreen)
 
 
@@ -177,7 +177,7 @@ def test_a_trials_result_and_log_name_it(bench: Bench, monkeypatch: pytest.Monke
     still = wallpaper()
     honest = bench.run(make_task(), Scripted(OPEN))
     desktop = desktop_of(bench)
-    monkeypatch.setattr(desktop, "seen_by", "QEMU", raising=False)
+    monkeypatch.setattr(desktop, "captured_by", "QEMU", raising=False)
     shown = bench.run(make_task(), Scripted(OPEN))
     monkeypatch.setattr(desktop, "capture", lambda: still)
     hidden = bench.run(make_task(), Scripted(OPEN))

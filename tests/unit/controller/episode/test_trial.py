@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import AgentError, LinkTimeoutError, MachineStartError
+from appliance.base.logging import ContextFilter
 from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
@@ -54,6 +56,20 @@ def test_every_step_is_logged_with_its_pictures(bench: Bench, dark_task: Task) -
     assert len(pictures) == 3
     assert all((bench.folder / "blobs" / f"{name}.png").is_file() for name in pictures)
     assert bench.events[4]["met"] == ["dark"]
+
+
+def test_lines_logged_during_a_trial_name_its_machines(
+    bench: Bench, dark_task: Task, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.handler.addFilter(ContextFilter())
+
+    def act() -> None:
+        logging.getLogger("controller.some_module").warning("acting")
+
+    bench.run(dark_task, Scripted(act))
+    (record,) = (record for record in caplog.records if record.getMessage() == "acting")
+    machine = bench.fakes.machines[Kind.DESKTOP, 0].info.machine_id
+    assert vars(record)["names"]["machine"] == machine
 
 
 def test_trees_are_logged_as_the_agent_was_shown_them(bench: Bench, dark_task: Task) -> None:

@@ -407,7 +407,9 @@ def test_lines_of_a_trial_name_it(lab: Lab, caplog: pytest.LogCaptureFixture) ->
             lab.go(run, parallel=2)
     finally:
         log.removeHandler(handler)
-    assert set(names) == {f" [run={run.spec.run} trial=answer.0]"}
+    about = f"run={run.spec.run} trial=answer.0"
+    # While the trial has machines, lines name them, too.
+    assert set(names) == {f" [{about}]", f" [{about} machine=phone-fake0]"}
 
 
 class MemoryLog(NoLog):

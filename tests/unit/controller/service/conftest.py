@@ -10,13 +10,13 @@ from controller.service.requests import RunRequest
 from controller.service.state.database import Database
 from controller.service.state.queue import RunQueue
 from controller.service.web.app import make_app_with_pages
-from tests.unit.controller.service.surroundings import HOST, make_surroundings
+from tests.unit.controller.service.context import HOST, make_api_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
 
 
 @pytest.fixture
@@ -42,13 +42,13 @@ def request_of_tiny(tiny: Path) -> RunRequest:
 
 
 @pytest.fixture
-def around(database: Database, tmp_path: Path) -> Surroundings:
-    return make_surroundings(database, tmp_path)
+def context(database: Database, tmp_path: Path) -> ApiContext:
+    return make_api_context(database, tmp_path)
 
 
 @pytest.fixture
-def browser(around: Surroundings) -> TestClient:
+def browser(context: ApiContext) -> TestClient:
     """Return a client that requests pages like a browser that is already on one of them."""
-    app = make_app_with_pages(around, {HOST})
+    app = make_app_with_pages(context, {HOST})
     own = {"Origin": f"http://{HOST}"}
     return TestClient(app, base_url=f"http://{HOST}", headers=own, follow_redirects=True)

@@ -22,10 +22,10 @@ from controller.service.api.app import make_app
 from controller.service.api.gate import COOKIE, MAX_BODY_BYTES
 from controller.service.api.server import Server, listen
 from controller.service.episodes.orders import EpisodeRequest
-from controller.service.state.queued_run import Asker, Counts
+from controller.service.state.queued_run import Counts, Requester
 from controller.service.state.tokens import Role, Tokens
 from tests.tiers import IS_NIGHTLY
-from tests.unit.controller.service.surroundings import HOST, carry_out, make_surroundings
+from tests.unit.controller.service.context import HOST, carry_out, make_api_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from httpx2 import Response
 
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
     from controller.service.episodes.session import EpisodeSession
     from controller.service.requests import RunRequest
     from controller.service.state.database import Database
@@ -60,20 +60,20 @@ CHECKS = [
 
 
 @pytest.fixture
-def around(database: Database, tmp_path: Path) -> Surroundings:
-    return make_surroundings(database, tmp_path)
+def context(database: Database, tmp_path: Path) -> ApiContext:
+    return make_api_context(database, tmp_path)
 
 
 @pytest.fixture
-def app(around: Surroundings) -> FastAPI:
-    return make_app(around, {HOST})
+def app(context: ApiContext) -> FastAPI:
+    return make_app(context, {HOST})
 
 
 @pytest.fixture
-def tokens(around: Surroundings) -> dict[str, dict[str, str]]:
+def tokens(context: ApiContext) -> dict[str, dict[str, str]]:
     """Return the headers of each role."""
     return {
-        role.value: {"Authorization": f"Bearer {around.tokens.add(role.value, role)}"}
+        role.value: {"Authorization": f"Bearer {context.tokens.add(role.value, role)}"}
         for role in Role
     }
 
@@ -152,7 +152,7 @@ def test_foreign_names_pages_and_large_bodies_are_refused(
     headers: dict[str, str],
     status: int,
 ) -> None:
-    run = queue.add(request_of_tiny, Asker("api")).run
+    run = queue.add(request_of_tiny, Requester("api")).run
     queue.cancel(run)
     path = f"/api/v1/queue/{run}/cancel"
     answer = client.post(path, headers={**tokens["operate"], **headers})
@@ -175,7 +175,7 @@ def test_a_cookie_is_taken_from_own_pages_only(
 def test_a_run_is_queued_followed_and_looked_at(
     client: TestClient,
     tokens: dict[str, dict[str, str]],
-    around: Surroundings,
+    context: ApiContext,
     request_of_tiny: RunRequest,
 ) -> None:
     headers = tokens["operate"]
@@ -188,8 +188,8 @@ def test_a_run_is_queued_followed_and_looked_at(
     listed = client.get("/api/v1/queue?state=paused&limit=1", headers=headers).json()
     assert (listed["runs"][0]["run"], listed["before"]) == (run, 1)
 
-    recorded = carry_out(around, request_of_tiny)
-    assert around.queue.get(recorded).counts == Counts(1, 1, 0, 0)
+    recorded = carry_out(context, request_of_tiny)
+    assert context.queue.get(recorded).counts == Counts(1, 1, 0, 0)
     rows = client.get("/api/v1/runs", headers=headers).json()["runs"]
     assert [(row["run"], row["passed"]) for row in rows] == [(recorded, 1)]
     report = client.get(f"/api/v1/runs/{recorded}", headers=headers).json()
@@ -274,9 +274,9 @@ def test_the_own_token_survives_restarts_and_is_made_anew_when_lost(
 def test_who_asks_too_often_is_told_when_to_ask_again(
     database: Database, tmp_path: Path, clock: FakeClock
 ) -> None:
-    around = make_surroundings(database, tmp_path, rate=1, clock=clock)
-    first, other = (around.tokens.add(name, Role.READ) for name in ("one", "other"))
-    client = TestClient(make_app(around, {HOST}), f"http://{HOST}")
+    context = make_api_context(database, tmp_path, rate=1, clock=clock)
+    first, other = (context.tokens.add(name, Role.READ) for name in ("one", "other"))
+    client = TestClient(make_app(context, {HOST}), f"http://{HOST}")
 
     def ask(token: str) -> Response:
         return client.get("/api/v1/episodes", headers={"Authorization": f"Bearer {token}"})
@@ -297,33 +297,33 @@ def test_who_asks_too_often_is_told_when_to_ask_again(
 
 
 @pytest.fixture
-def port(app: FastAPI, around: Surroundings) -> Iterator[int]:
+def port(app: FastAPI, context: ApiContext) -> Iterator[int]:
     """Start a real server; return its port."""
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    app = make_app(around, {f"127.0.0.1:{port}"})
-    thread = threading.Thread(target=Server(app, listener), args=(around.stop,))
+    app = make_app(context, {f"127.0.0.1:{port}"})
+    thread = threading.Thread(target=Server(app, listener), args=(context.stop,))
     thread.start()
     yield port
-    around.stop.set()
+    context.stop.set()
     thread.join()
 
 
 def test_a_real_server_streams_events_and_bounds_what_it_reads(
     port: int,
-    around: Surroundings,
+    context: ApiContext,
     tokens: dict[str, dict[str, str]],
     request_of_tiny: RunRequest,
 ) -> None:
     with pytest.raises(RequirementError, match="Cannot listen on"):
         listen("127.0.0.1", port)
-    runs = [around.queue.add(request_of_tiny, Asker("cli")).run for _ in range(2)]
+    runs = [context.queue.add(request_of_tiny, Requester("cli")).run for _ in range(2)]
     stream = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     stream.request("GET", "/api/v1/events", headers={**tokens["read"], "Last-Event-ID": "1"})
     reply = stream.getresponse()
     assert reply.headers["Content-Type"].startswith("text/event-stream")
     assert read_event(reply) == (runs[1], "queued")
-    around.queue.pause(runs[0])
+    context.queue.pause(runs[0])
     assert read_event(reply) == (runs[0], "paused")
     stream.close()
 
@@ -382,11 +382,11 @@ def read_event(reply: http.client.HTTPResponse) -> tuple[str, str]:
 def test_the_document_tells_the_truth_whatever_is_asked(
     port: int,
     tokens: dict[str, dict[str, str]],
-    around: Surroundings,
+    context: ApiContext,
     request_of_tiny: RunRequest,
 ) -> None:
-    known = {"run": around.queue.add(request_of_tiny, Asker("cli")).run}
-    known["episode"] = open_episode(around).episode_id
+    known = {"run": context.queue.add(request_of_tiny, Requester("cli")).run}
+    known["episode"] = open_episode(context).episode_id
     address = f"http://127.0.0.1:{port}/api/v1/openapi.json"
     schema = schemathesis.openapi.from_url(address, headers=tokens["operate"])
     results = list(schema.get_all_operations())
@@ -398,12 +398,12 @@ def test_the_document_tells_the_truth_whatever_is_asked(
         for mode in MODES:
             cases = operation.as_strategy(generation_mode=mode)
             ask_at_random(cases, tokens["operate"], known)
-    around.episodes.close_all(60)
+    context.episodes.close_all(60)
 
 
-def open_episode(around: Surroundings) -> EpisodeSession:
+def open_episode(context: ApiContext) -> EpisodeSession:
     request = EpisodeRequest(suite="smoke", task="desktop-editor", ttl_s=3600)
-    session = around.episodes.open(request)
+    session = context.episodes.open(request)
     session.opening.result(60)
     return session
 

@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, text
 from appliance.base.errors import StateError
 from controller.service.state.database import Database
 from controller.service.state.queue import RunQueue
-from controller.service.state.queued_run import Asker, State
+from controller.service.state.queued_run import Requester, State
 from controller.service.state.tables import Base
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def test_a_damaged_state_is_left_alone_and_said(tmp_path: Path) -> None:
 def test_a_failed_change_leaves_nothing_behind(
     queue: RunQueue, database: Database, request_of_tiny: RunRequest
 ) -> None:
-    run = queue.add(request_of_tiny, Asker("api")).run
+    run = queue.add(request_of_tiny, Requester("api")).run
 
     def fail_in_between() -> None:
         with database.write() as session:
@@ -73,9 +73,9 @@ def test_a_copy_holds_what_was_there_when_it_was_made(
     clock: FakeClock,
     tmp_path: Path,
 ) -> None:
-    first = queue.add(request_of_tiny, Asker("cli")).run
+    first = queue.add(request_of_tiny, Requester("cli")).run
     database.back_up(tmp_path / "copy.sqlite")
-    queue.add(request_of_tiny, Asker("cli"))
+    queue.add(request_of_tiny, Requester("cli"))
     copy = Database(tmp_path / "copy.sqlite")
     assert [entry.run for entry in RunQueue(copy, clock).entries()] == [first]
     copy.close()
@@ -107,7 +107,7 @@ def test_many_may_open_a_new_state_at_once_and_write(
         try:
             database = Database(path)
             for _ in range(5):
-                RunQueue(database, clock).add(request_of_tiny, Asker("api"))
+                RunQueue(database, clock).add(request_of_tiny, Requester("api"))
             database.close()
         except Exception as exc:  # noqa: BLE001 - shown by the test
             failures.append(exc)

@@ -22,7 +22,7 @@ from controller.service.episodes.sessions import KNOWN_S, EpisodeSessions
 from controller.service.state.tokens import Role
 from provisioning.fake import FakeFleet
 from tests.tiers import IS_NIGHTLY
-from tests.unit.controller.service.surroundings import HOST, FakeFactory, make_surroundings
+from tests.unit.controller.service.context import HOST, FakeFactory, make_api_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,12 +56,12 @@ def sessions(fleet: FakeFleet, clock: FakeClock) -> Iterator[EpisodeSessions]:
 
 @pytest.fixture
 def app(database: Database, tmp_path: Path, sessions: EpisodeSessions) -> FastAPI:
-    return make_app(make_surroundings(database, tmp_path, sessions), {HOST})
+    return make_app(make_api_context(database, tmp_path, sessions), {HOST})
 
 
 @pytest.fixture
 def client(app: FastAPI) -> TestClient:
-    token = app.state.surroundings.tokens.add("x", Role.OPERATE)
+    token = app.state.context.tokens.add("x", Role.OPERATE)
     headers = {"Authorization": f"Bearer {token}"}
     return TestClient(app, f"http://{HOST}", headers=headers)
 
@@ -171,13 +171,13 @@ def test_idle_episodes_expire_and_heartbeats_keep_them(
     clock.advance(60)
     assert post(client, f"/{kept}/heartbeat", ttl_s=500)["expires_in_s"] == 500
     clock.advance(60)
-    sessions.tend()
+    sessions.end_expired()
     shown = post(client, f"/{idle}/close")
     assert (shown["end"], shown["outcome"]["fault"]) == ("expired", "cancelled")
     assert client.get(f"{BASE}/{kept}").json()["phase"] == "open"
     assert fleet.leased == 1
     clock.advance(KNOWN_S + 101)
-    sessions.tend()
+    sessions.end_expired()
     assert client.get(f"{BASE}/{idle}").status_code == 404
 
 
@@ -186,7 +186,7 @@ def test_a_limit_of_the_task_ends_an_episode_that_nobody_steps(
 ) -> None:
     episode = open_one(client, ttl_s=3600)["id"]
     clock.advance(301)
-    sessions.tend()
+    sessions.end_expired()
     shown = post(client, f"/{episode}/close")
     assert (shown["end"], shown["outcome"]["reason"]) == ("done", "time_limit")
     assert shown["outcome"]["verdict"] == "FAIL"
@@ -334,7 +334,7 @@ def test_abandoned_episodes_leak_nothing(
                 step(client, episode, "1", WAIT)
             if number % 2:
                 clock.advance(101)
-                sessions.tend()
+                sessions.end_expired()
                 for session in sessions.entries():
                     session.close().result(60)
         assert {closed.end for closed in sessions.entries()} == {End.EXPIRED}
@@ -350,7 +350,7 @@ def test_abandoned_episodes_leak_nothing(
     assert descriptors() <= before[0]
     assert memory_mib() - before[1] < 64
     clock.advance(KNOWN_S + 101)
-    sessions.tend()
+    sessions.end_expired()
     assert sessions.entries() == []
 
 
@@ -375,19 +375,19 @@ def test_the_example_drives_an_episode(
     capsys: pytest.CaptureFixture[str],
     sessions: EpisodeSessions,
 ) -> None:
-    around = make_surroundings(database, tmp_path, sessions)
-    monkeypatch.setenv("MESOCOSM_TOKEN", around.tokens.add("example", Role.OPERATE))
+    context = make_api_context(database, tmp_path, sessions)
+    monkeypatch.setenv("MESOCOSM_TOKEN", context.tokens.add("example", Role.OPERATE))
     listener = listen("127.0.0.1", 0)
     name = f"127.0.0.1:{listener.getsockname()[1]}"
     thread = threading.Thread(
-        target=Server(make_app(around, {name}), listener), args=(around.stop,)
+        target=Server(make_app(context, {name}), listener), args=(context.stop,)
     )
     thread.start()
     try:
         example = runpy.run_path(str(REPOSITORY / "examples/python/episode_http.py"))
         example["main"](f"http://{name}", "tiny", "write-file", "fake")
     finally:
-        around.stop.set()
+        context.stop.set()
         thread.join()
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Write the word hello")

@@ -17,10 +17,10 @@ from controller.service.api.gate import COOKIE
 from controller.service.api.server import Server, listen, listen_privately
 from controller.service.state.tokens import Role
 from controller.service.web.app import make_app_with_pages
-from tests.pages.fake_desk import FakeMachineDesk
+from tests.pages.fake_machine_service import FakeMachineService
 from tests.standins.firmware import IS_THERE, running_firmware
 from tests.standins.viewer import HttpViewer
-from tests.unit.controller.service.surroundings import HOST, make_surroundings
+from tests.unit.controller.service.context import HOST, make_api_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,27 +38,30 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def controller(database: Database, tmp_path: Path, path: Path) -> TestClient:
-    around = make_surroundings(database, tmp_path)
-    none = FakeMachineDesk(0, around.clock)
-    around = dataclasses.replace(around, worker=path, desk=none, doctor=list)
-    return TestClient(make_app_with_pages(around, {HOST}), base_url=f"http://{HOST}")
+    context = make_api_context(database, tmp_path)
+    none = FakeMachineService(0, context.clock)
+    context = dataclasses.replace(context, worker=path, machine_service=none, doctor=list)
+    return TestClient(make_app_with_pages(context, {HOST}), base_url=f"http://{HOST}")
 
 
 @pytest.fixture
 def worker(database: Database, tmp_path: Path, path: Path) -> Iterator[None]:
-    around = make_surroundings(database, tmp_path)
-    server, stop = Server(make_app_with_pages(around, {NAME}), listen_privately(path)), around.stop
+    context = make_api_context(database, tmp_path)
+    server, stop = (
+        Server(make_app_with_pages(context, {NAME}), listen_privately(path)),
+        context.stop,
+    )
     thread = threading.Thread(target=server, args=(stop,))
     thread.start()
     yield
     stop.set()
     thread.join()
-    around.episodes.close_all(30)
+    context.episodes.close_all(30)
 
 
 @pytest.fixture
 def sign_in(controller: TestClient, database: Database, tmp_path: Path) -> Callable[[Role], None]:
-    tokens = make_surroundings(database, tmp_path).tokens
+    tokens = make_api_context(database, tmp_path).tokens
 
     def work(role: Role) -> None:
         controller.cookies.set(COOKIE, tokens.add(f"of-{role.value}", role))
@@ -117,10 +120,12 @@ def test_the_worker_checks_what_a_token_may_do(
 def test_a_live_screen_goes_through_the_controller_and_ends_with_its_viewer(
     database: Database, tmp_path: Path, path: Path
 ) -> None:
-    inner, outer = (make_surroundings(database, tmp_path) for _ in range(2))
-    desk = inner.desk
-    assert isinstance(desk, FakeMachineDesk)
-    outer = dataclasses.replace(outer, worker=path, desk=FakeMachineDesk(0, outer.clock))
+    inner, outer = (make_api_context(database, tmp_path) for _ in range(2))
+    machine_service = inner.machine_service
+    assert isinstance(machine_service, FakeMachineService)
+    outer = dataclasses.replace(
+        outer, worker=path, machine_service=FakeMachineService(0, outer.clock)
+    )
     listener = listen("127.0.0.1", 0)
     host = f"127.0.0.1:{listener.getsockname()[1]}"
     servers = {
@@ -130,7 +135,7 @@ def test_a_live_screen_goes_through_the_controller_and_ends_with_its_viewer(
     threads = [threading.Thread(target=part, args=(stop,)) for part, stop in servers.items()]
     token = outer.tokens.add("viewer", Role.OPERATE)
     with running_firmware(tmp_path) as firmware:
-        desk.vnc_socket = firmware.socket
+        machine_service.vnc_socket = firmware.socket
         for thread in threads:
             thread.start()
         try:
@@ -138,8 +143,8 @@ def test_a_live_screen_goes_through_the_controller_and_ends_with_its_viewer(
                 width, height = viewer.greet()
                 assert len(viewer.screen(width, height)) == 4 * width * height
                 assert viewer.press() == (204, True)
-                assert "desktop-0000" in desk.used
-            assert wait_until(lambda: "desktop-0000" not in desk.used, timeout_s=30)
+                assert "desktop-0000" in machine_service.used
+            assert wait_until(lambda: "desktop-0000" not in machine_service.used, timeout_s=30)
         finally:
             for stop in servers.values():
                 stop.set()

@@ -17,7 +17,7 @@ from controller.service.notifications.outbox import (
     write_messages,
 )
 from controller.service.schedules.definition import Event, Interval, Mail, Schedule, Webhook
-from controller.service.state.queued_run import Asker
+from controller.service.state.queued_run import Requester
 from controller.service.state.tables import NotificationRow
 from tests.unit.controller.service.receivers import mailbox, web
 
@@ -34,7 +34,7 @@ ALL = tuple(Event)
 def write(
     database: Database, queue: RunQueue, clock: FakeClock, schedule: Schedule, *events: Event
 ) -> str:
-    run = queue.add(schedule.request, Asker("schedule", schedule=schedule.name)).run
+    run = queue.add(schedule.request, Requester("schedule", schedule=schedule.name)).run
     with database.write() as session:
         write_messages(session, schedule, events, {"run": run, "schedule": "s", "SR": 0.5}, clock)
     return run

@@ -8,24 +8,24 @@ from starlette.testclient import TestClient
 from appliance.base.clock import SYSTEM_CLOCK
 from controller.service.state.tokens import Role
 from controller.service.web.app import make_app_with_pages
-from tests.unit.controller.service.surroundings import HOST, carry_out
+from tests.unit.controller.service.context import HOST, carry_out
 
 if TYPE_CHECKING:
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
     from controller.service.requests import RunRequest
 
 
-def sign_in(browser: TestClient, around: Surroundings, role: Role = Role.OPERATE) -> None:
-    token = around.tokens.add(f"browser-{role}", role)
+def sign_in(browser: TestClient, context: ApiContext, role: Role = Role.OPERATE) -> None:
+    token = context.tokens.add(f"browser-{role}", role)
     assert browser.post("/login", data={"token": token}).status_code == 200
 
 
-def test_pages_ask_for_a_token_first(browser: TestClient, around: Surroundings) -> None:
+def test_pages_ask_for_a_token_first(browser: TestClient, context: ApiContext) -> None:
     for path in ("/", "/runs", "/schedules", "/runs/x", "/runs/x/trials/y/0"):
         answer = browser.get(path)
         assert answer.url.path == "/login", path
     assert "The token is invalid" in browser.post("/login", data={"token": "guess"}).text
-    sign_in(browser, around)
+    sign_in(browser, context)
     cookie = next(iter(browser.cookies.jar))
     assert cookie.has_nonstandard_attr("HttpOnly")
     assert "No runs are running" in browser.get("/").text
@@ -34,13 +34,13 @@ def test_pages_ask_for_a_token_first(browser: TestClient, around: Surroundings) 
 
 
 def test_the_cookie_goes_over_tls_alone_where_the_page_came_by_it(
-    around: Surroundings,
+    context: ApiContext,
 ) -> None:
     for scheme, origin in (("http", "http"), ("https", "https"), ("http", "https")):
-        app = make_app_with_pages(around, {HOST})
+        app = make_app_with_pages(context, {HOST})
         headers = {"Origin": f"{origin}://{HOST}"}  # the last one is behind a proxy that encrypts
         browser = TestClient(app, base_url=f"{scheme}://{HOST}", headers=headers)
-        token = around.tokens.add(f"{scheme}-{origin}", Role.READ)
+        token = context.tokens.add(f"{scheme}-{origin}", Role.READ)
         reply = browser.post("/login", data={"token": token}, follow_redirects=False)
         is_secure = "; Secure" in reply.headers["set-cookie"]
         assert is_secure is (origin == "https")
@@ -49,10 +49,10 @@ def test_the_cookie_goes_over_tls_alone_where_the_page_came_by_it(
 
 
 def test_every_page_shows_what_there_is_and_names_nothing_foreign(
-    browser: TestClient, around: Surroundings, request_of_tiny: RunRequest
+    browser: TestClient, context: ApiContext, request_of_tiny: RunRequest
 ) -> None:
-    run = carry_out(around, request_of_tiny)
-    sign_in(browser, around)
+    run = carry_out(context, request_of_tiny)
+    sign_in(browser, context)
     form = {"name": "nightly", "suite": "smoke", "agent": "noop", "line": "0 2 * * *"}
     assert "next slot" in browser.post("/schedules", data=form).text
     assert "by_hand" in browser.post("/schedules/nightly/run-now").text
@@ -74,15 +74,15 @@ def test_every_page_shows_what_there_is_and_names_nothing_foreign(
 
 
 def test_what_agents_write_is_text(
-    browser: TestClient, around: Surroundings, request_of_tiny: RunRequest
+    browser: TestClient, context: ApiContext, request_of_tiny: RunRequest
 ) -> None:
-    run = carry_out(around, request_of_tiny)
-    folder = around.store.open(run)
+    run = carry_out(context, request_of_tiny)
+    folder = context.store.open(run)
     evil = "<script>alert(1)</script>"
     action = {"on": "desktop", "do": "type_text", "with": {"text": evil}}
     with folder.begin_attempt("dark-style", 0, SYSTEM_CLOCK) as log:
         log.append("step", n=1, action=action, note=evil, screens={}, met=[], seconds={})
-    sign_in(browser, around)
+    sign_in(browser, context)
     text = browser.get(f"/runs/{run}/trials/dark-style/0").text
     assert evil not in text
     assert text.count("&lt;script&gt;") == 4
@@ -93,10 +93,10 @@ def test_what_agents_write_is_text(
 
 
 def test_a_reader_sees_no_buttons_and_may_press_none(
-    browser: TestClient, around: Surroundings, request_of_tiny: RunRequest
+    browser: TestClient, context: ApiContext, request_of_tiny: RunRequest
 ) -> None:
-    run = carry_out(around, request_of_tiny)
-    sign_in(browser, around, Role.READ)
+    run = carry_out(context, request_of_tiny)
+    sign_in(browser, context, Role.READ)
     for path in ("/runs", "/schedules", f"/runs/{run}"):
         forms = re.findall(r'method="post" action="([^"]+)"', browser.get(path).text)
         assert forms == ["/logout"]
@@ -106,12 +106,12 @@ def test_a_reader_sees_no_buttons_and_may_press_none(
 
 
 def test_runs_are_queued_and_changed_by_forms_and_errors_are_pages(
-    browser: TestClient, around: Surroundings
+    browser: TestClient, context: ApiContext
 ) -> None:
-    sign_in(browser, around)
+    sign_in(browser, context)
     queued = browser.post("/runs", data={"suite": "smoke", "agent": "noop", "repeats": "2"})
     run = queued.url.path.rpartition("/")[2]
-    assert around.queue.get(run).request.repeats == 2
+    assert context.queue.get(run).request.repeats == 2
     assert "paused" in browser.post(f"/runs/{run}/pause").text
     assert "cancelled" in browser.post(f"/runs/{run}/cancel").text
     wrong = browser.post("/runs", data={"suite": "smoke", "agent": "<b>nobody</b>"})
@@ -120,7 +120,7 @@ def test_runs_are_queued_and_changed_by_forms_and_errors_are_pages(
     never = {"name": "s", "suite": "smoke", "agent": "noop", "line": "0 0 30 2 *"}
     refused = browser.post("/schedules", data=never)
     assert (refused.status_code, "never fires" in refused.text) == (422, True)
-    assert around.register.entries() == []
+    assert context.register.entries() == []
     assert browser.get("/runs/nothing").status_code == 404
     foreign = browser.post("/logout", headers={"Origin": "http://evil.example"})
     assert foreign.status_code == 403

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from controller.service.process import lasting, run_parts
+from controller.service.process import run_parts, stop_after
 
 LONG_S = 60.0
 
@@ -23,7 +23,7 @@ def test_a_part_that_serves_another_ends_after_it() -> None:
         may_end.wait(LONG_S)
         ended.append("worker")
 
-    server, worker = lasting(serve, work)
+    server, worker = stop_after(serve, work)
     whole = threading.Thread(target=run_parts, args=({"server": server, "worker": worker}, stop))
     whole.start()
     stop.set()
@@ -38,6 +38,6 @@ def test_a_part_that_fails_ends_all_with_its_error() -> None:
     def fail(_stop: threading.Event) -> None:
         raise RuntimeError("broken")
 
-    server, worker = lasting(lambda over: over.wait(LONG_S) and None, fail)
+    server, worker = stop_after(lambda over: over.wait(LONG_S) and None, fail)
     with pytest.raises(RuntimeError, match="broken"):
         run_parts({"server": server, "worker": worker}, threading.Event())

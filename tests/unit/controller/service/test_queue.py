@@ -8,7 +8,7 @@ from appliance.base.errors import MesocosmError, SpecError, UnknownNameError, Us
 from controller.service.requests import RunRequest, check_request, parse_request
 from controller.service.state import queued_run
 from controller.service.state.claims import Claims
-from controller.service.state.queued_run import Asker, Counts, State, Wish
+from controller.service.state.queued_run import Counts, PendingRequest, Requester, State
 
 if TYPE_CHECKING:
     from appliance.base.clock import FakeClock
@@ -26,7 +26,8 @@ def test_the_highest_priority_is_taken_first_then_the_first_asked_for(
 ) -> None:
     priorities = [0, 5, -3, 5]
     runs = [
-        queue.add(request_of_tiny, Asker("api", priority=priority)).run for priority in priorities
+        queue.add(request_of_tiny, Requester("api", priority=priority)).run
+        for priority in priorities
     ]
     queue.set_priority(runs[2], 6)
     taken = [claims.claim() for _ in range(5)]
@@ -39,21 +40,21 @@ def test_runs_of_one_moment_have_ids_of_their_own(
 ) -> None:
     drawn = iter(["aaaa", "aaaa", "aaaa", "bbbb"])
     monkeypatch.setattr(queued_run, "new_run_id", lambda *_, **__: next(drawn))
-    assert [queue.add(request_of_tiny, Asker("api")).run for _ in "12"] == ["aaaa", "bbbb"]
+    assert [queue.add(request_of_tiny, Requester("api")).run for _ in "12"] == ["aaaa", "bbbb"]
 
 
 def test_a_repeated_request_is_the_first_one(queue: RunQueue, request_of_tiny: RunRequest) -> None:
-    first = queue.add(request_of_tiny, Asker("api", key="k"))
-    assert queue.add(request_of_tiny, Asker("api", key="k")) == first
+    first = queue.add(request_of_tiny, Requester("api", key="k"))
+    assert queue.add(request_of_tiny, Requester("api", key="k")) == first
     with pytest.raises(UsageError, match="different request"):
-        queue.add(RunRequest(suite="smoke", agent="noop"), Asker("api", key="k"))
+        queue.add(RunRequest(suite="smoke", agent="noop"), Requester("api", key="k"))
     assert queue.count()[State.QUEUED] == 1
 
 
 def test_what_a_killed_worker_left_is_put_back_as_it_was_wished(
     queue: RunQueue, claims: Claims, request_of_tiny: RunRequest
 ) -> None:
-    runs = [queue.add(request_of_tiny, Asker("api")).run for _ in range(4)]
+    runs = [queue.add(request_of_tiny, Requester("api")).run for _ in range(4)]
     for _ in range(3):
         claims.claim()
     queue.pause(runs[1])
@@ -62,14 +63,14 @@ def test_what_a_killed_worker_left_is_put_back_as_it_was_wished(
     assert claims.recover() == runs[:3]
     states = [queue.get(run).state for run in runs]
     assert states == [State.QUEUED, State.PAUSED, State.CANCELLED, State.QUEUED]
-    assert {queue.get(run).wish for run in runs} == {Wish.NONE}
+    assert {queue.get(run).pending_request for run in runs} == {PendingRequest.NONE}
     assert claims.recover() == []
 
 
 def test_runs_that_are_over_refuse_wishes_and_may_be_tried_again(
     queue: RunQueue, request_of_tiny: RunRequest
 ) -> None:
-    run = queue.add(request_of_tiny, Asker("api")).run
+    run = queue.add(request_of_tiny, Requester("api")).run
     assert queue.cancel(run).ended_s is not None
     for refused in (queue.cancel, queue.pause):
         with pytest.raises(UsageError, match="already cancelled"):
@@ -83,7 +84,7 @@ def test_runs_that_are_over_refuse_wishes_and_may_be_tried_again(
 def test_a_run_that_failed_waits_and_starts_without_progress_are_counted(
     queue: RunQueue, claims: Claims, request_of_tiny: RunRequest, clock: FakeClock
 ) -> None:
-    run = queue.add(request_of_tiny, Asker("api")).run
+    run = queue.add(request_of_tiny, Requester("api")).run
     assert claims.claim()
     claims.retry(run, MesocosmError("No engine.", "down", "Start it."), 10.0)
     assert queue.get(run).brief == "No engine."
@@ -96,16 +97,16 @@ def test_a_run_that_failed_waits_and_starts_without_progress_are_counted(
     assert queue.get(run).starts == 0
     assert queue.get(run).counts.ended == 1
     claims.note(run, Counts(4, 1, 0, 0))
-    claims.give_back(run, is_stopping=True)
+    claims.release(run, is_stopping=True)
     claims.claim()
-    claims.give_back(run, is_stopping=False)
+    claims.release(run, is_stopping=False)
     assert queue.get(run).starts == 1
 
 
 def test_readers_see_what_changed_since_they_looked(
     queue: RunQueue, claims: Claims, request_of_tiny: RunRequest
 ) -> None:
-    runs = [queue.add(request_of_tiny, Asker("api")).run for _ in range(3)]
+    runs = [queue.add(request_of_tiny, Requester("api")).run for _ in range(3)]
     seen = queue.changed_since(0)
     assert [entry.run for entry in seen] == runs
     claims.note(runs[0], Counts(1, 0, 0, 1))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
     from appliance.base.clock import FakeClock
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
     from controller.service.requests import RunRequest
     from controller.service.state.database import Database
     from controller.service.state.queue import RunQueue
@@ -191,13 +191,13 @@ def test_wrong_values_are_named(changes: dict[str, object], field: str, schedule
 
 
 def test_declared_schedules_and_those_added_by_hand_are_told_apart(
-    around: Surroundings, browser: TestClient, schedule: Schedule
+    context: ApiContext, browser: TestClient, schedule: Schedule
 ) -> None:
-    around.register.add(schedule)
-    around.register.add(schedule.model_copy(update={"name": "weekly"}), origin="declared")
-    origins = {entry.schedule.name: entry.origin for entry in around.register.entries()}
+    context.register.add(schedule)
+    context.register.add(schedule.model_copy(update={"name": "weekly"}), origin="declared")
+    origins = {entry.schedule.name: entry.origin for entry in context.register.entries()}
     assert origins == {"nightly": "manual", "weekly": "declared"}
-    sign_in(browser, around)
+    sign_in(browser, context)
     assert re.findall(r"· (manual|declared) ·", browser.get("/schedules").text) == [
         "manual",
         "declared",

@@ -15,7 +15,7 @@ from controller.service.requests import RunRequest, require_present
 from controller.service.schedules.definition import Event, Interval, Schedule, Webhook
 from controller.service.schedules.register import Register
 from controller.service.state.queue import RunQueue
-from controller.service.state.queued_run import Asker, State
+from controller.service.state.queued_run import Requester, State
 from controller.service.state.tables import NotificationRow
 from controller.service.worker import work as work_module
 from controller.service.worker.worker import Worker
@@ -124,7 +124,7 @@ def test_a_run_is_carried_out_and_its_schedule_told_of_a_regress(
 def test_cancel_ends_a_running_trial_and_resume_tries_it_anew(
     database: Database, settings: Settings, queue: RunQueue, tiny: Path, tmp_path: Path
 ) -> None:
-    run = queue.add(slow(tiny, tmp_path), Asker("api")).run
+    run = queue.add(slow(tiny, tmp_path), Requester("api")).run
     store = Store(settings.runs_dir)
     with working(database, settings):
         wait_for_steps(settings, run)
@@ -150,7 +150,7 @@ def test_cancel_ends_a_running_trial_and_resume_tries_it_anew(
 def test_pause_lets_a_trial_finish_and_begins_no_other(
     database: Database, settings: Settings, queue: RunQueue, request_of_tiny: RunRequest
 ) -> None:
-    run = queue.add(request_of_tiny.model_copy(update={"repeats": 50}), Asker("api")).run
+    run = queue.add(request_of_tiny.model_copy(update={"repeats": 50}), Requester("api")).run
     with working(database, settings):
         wait_for_steps(settings, run)
         queue.pause(run)
@@ -166,7 +166,7 @@ def test_a_run_whose_budget_is_spent_ends_and_goes_on_with_a_larger_one(
     database: Database, settings: Settings, queue: RunQueue, request_of_tiny: RunRequest
 ) -> None:
     asked = {"repeats": 3, "budget": BudgetSpec(seconds=0.001, tokens=9)}
-    run = queue.add(request_of_tiny.model_copy(update=asked), Asker("api")).run
+    run = queue.add(request_of_tiny.model_copy(update=asked), Requester("api")).run
     with working(database, settings):
         wait_for(queue, run, State.BUDGET_SPENT)
         ended = queue.get(run)
@@ -188,7 +188,7 @@ def test_what_cannot_be_run_fails_at_once_and_trouble_of_the_host_is_retried(
     request_of_tiny: RunRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    gone = queue.add(request_of_tiny.model_copy(update={"tasks": ("gone",)}), Asker("api")).run
+    gone = queue.add(request_of_tiny.model_copy(update={"tasks": ("gone",)}), Requester("api")).run
 
     def broken(*_: object) -> None:
         raise MachineBusyError("The engine is busy.")
@@ -197,7 +197,7 @@ def test_what_cannot_be_run_fails_at_once_and_trouble_of_the_host_is_retried(
         wait_for(queue, gone, State.FAILED)
         with monkeypatch.context() as patch:
             patch.setattr(work_module, "make_job", broken)
-            retried = queue.add(request_of_tiny, Asker("api")).run
+            retried = queue.add(request_of_tiny, Requester("api")).run
             assert wait_until(lambda: queue.get(retried).brief, timeout_s=LONG_S, every_s=0.02) == (
                 "The engine is busy."
             )
@@ -218,7 +218,7 @@ def test_no_run_is_begun_whose_model_does_not_answer(
     monkeypatch.setattr(FakeFleet, "acquire", lambda *_, **__: leased.append("a machine"))
     with stand_in((404, {"error": {"message": "no such model"}})) as server:
         asks = {"agent": "model", "model": "m", "base_url": server.base_url}
-        run = queue.add(request_of_tiny.model_copy(update=asks), Asker("api")).run
+        run = queue.add(request_of_tiny.model_copy(update=asks), Requester("api")).run
         with working(database, settings):
             assert wait_until(lambda: queue.get(run).brief, timeout_s=LONG_S, every_s=0.02)
     assert "does not answer" in queue.get(run).brief
@@ -246,7 +246,7 @@ def test_a_worker_in_a_container_refuses_runs_that_need_files_of_the_host(
     with pytest.raises(UsageError, match="host files") as caught:
         require_present(RunRequest(suite="smoke", **command), inside)
     assert "$ python agent.py, /opt/agents" in caught.value.details
-    run = queue.add(request_of_tiny, Asker("cli")).run
+    run = queue.add(request_of_tiny, Requester("cli")).run
     with working(database, inside):
         wait_for(queue, run, State.FAILED)
     ended = queue.get(run)

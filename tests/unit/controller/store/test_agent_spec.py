@@ -2,10 +2,16 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
-from controller.store.agent_spec import AgentSpec, AskingSpec, ModelSpec, agent_name, model_name
+from controller.store.agent_spec import (
+    AgentSpec,
+    ModelClientSpec,
+    ModelSpec,
+    agent_name,
+    model_name,
+)
 
 
-class PlannerSpec(AskingSpec):
+class PlannerSpec(ModelClientSpec):
     """An agent that queries a model in its own way."""
 
     kind: Literal["planner"] = "planner"

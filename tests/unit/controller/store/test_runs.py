@@ -15,7 +15,7 @@ from appliance.base.errors import StoreError, UnknownNameError, UsageError
 from appliance.base.files import digest_bytes
 from controller.agents.protocol import Usage
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
-from controller.observation.observer import Shot, encode_png
+from controller.observation.observer import Screenshot, encode_png
 from controller.store import index
 from controller.store.agent_spec import ModelSpec, OracleSpec
 from controller.store.event_log import TrialLog, read_events
@@ -184,7 +184,7 @@ def test_equal_pictures_are_kept_once_under_their_digest(tmp_path: Path) -> None
     folder = make_run(tmp_path)
     frame = np.zeros((4, 4, 3), dtype=np.uint8)
     png = encode_png(frame)
-    shot = Shot(frame, png, digest_bytes(png))
+    shot = Screenshot(frame, png, digest_bytes(png))
     with folder.begin_attempt("a", 0, CLOCK) as log:
         assert log.keep({"desktop": shot, "phone": shot}) == {
             "desktop": shot.digest,
@@ -365,6 +365,6 @@ def test_a_line_that_does_not_fit_leaves_nothing_of_itself(tmp_path: Path) -> No
 def test_a_picture_that_cannot_be_written_is_an_error_of_the_store(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     (folder.path / "blobs").write_bytes(b"no folder")
-    shot = Shot(np.zeros((1, 1, 3), np.uint8), b"x", digest_bytes(b"x"))
+    shot = Screenshot(np.zeros((1, 1, 3), np.uint8), b"x", digest_bytes(b"x"))
     with folder.begin_attempt("a", 0, CLOCK) as log, pytest.raises(StoreError, match="blobs"):
         log.keep({"desktop": shot})

@@ -223,7 +223,7 @@ def test_each_attempt_is_named_as_it_ends_and_is_kept_when_the_rest_is_interrupt
     rounds = [planned for planned in validator.plan() if planned.kind in {Kind.ORACLE, Kind.NOOP}]
     with pytest.raises(KeyboardInterrupt):
         validator.run(rounds)
-    (row,) = validator.so_far(attempts)
+    (row,) = validator.partial_validations(attempts)
     assert [attempt.line for attempt in row.attempts] == [
         "back-up.0: oracle terminal: PASS (success, 1/1 nodes): as it should be",
         "back-up.0: oracle editor: PASS (success, 1/1 nodes): as it should be",

@@ -25,7 +25,7 @@ from images.phone.device.apps.directory import (
 from images.phone.device.store.pages import fetch_page, full_url, read_html
 from tests.standins.local_phone import center_of
 from tests.standins.phone_user import User
-from tests.standins.thumbs import keys_of
+from tests.standins.touch_user import keys_of
 
 if TYPE_CHECKING:
     from pathlib import Path

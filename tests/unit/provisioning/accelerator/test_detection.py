@@ -12,11 +12,11 @@ from provisioning.accelerator.boot_sector import EXIT_CODE, boot_sector
 from provisioning.accelerator.detection import (
     QEMU,
     Accelerator,
+    GuestRun,
     KvmState,
-    Ran,
+    accelerator_of,
     compare,
     find_accelerator,
-    judge,
     qemu_argv,
     run_on_host,
     try_kvm,
@@ -49,7 +49,7 @@ def test_a_guest_that_never_runs_is_killed_at_the_deadline(
     monkeypatch.setattr(module, "boot_sector", lambda: halted)
     ran = run_on_host(1.0, "tcg")
     assert ran.exit_code is None
-    assert judge(ran, 1.0).state is KvmState.HANGS
+    assert accelerator_of(ran, 1.0).state is KvmState.HANGS
 
 
 def test_no_device_is_told_apart(tmp_path: Path) -> None:
@@ -72,31 +72,37 @@ def test_no_permission_is_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 @pytest.mark.parametrize(
     ("ran", "name", "state"),
     [
-        (Ran(EXIT_CODE, "warning: host lacks pni"), "kvm", KvmState.WORKS),
-        (Ran(None, ""), "tcg", KvmState.HANGS),
+        (GuestRun(EXIT_CODE, "warning: host lacks pni"), "kvm", KvmState.WORKS),
+        (GuestRun(None, ""), "tcg", KvmState.HANGS),
         (
-            Ran(-6, "qemu: warning: x\nqemu: error: failed to set MSR 0x10a to 0x69"),
+            GuestRun(-6, "qemu: warning: x\nqemu: error: failed to set MSR 0x10a to 0x69"),
             "tcg",
             KvmState.REFUSED,
         ),
-        (Ran(1, "Could not access KVM kernel module: Permission denied"), "tcg", KvmState.DENIED),
-        (Ran(0, ""), "tcg", KvmState.REFUSED),
+        (
+            GuestRun(1, "Could not access KVM kernel module: Permission denied"),
+            "tcg",
+            KvmState.DENIED,
+        ),
+        (GuestRun(0, ""), "tcg", KvmState.REFUSED),
     ],
 )
-def test_each_way_a_guest_can_end_is_told_apart(ran: Ran, name: str, state: KvmState) -> None:
-    accelerator = judge(ran, 3.0)
+def test_each_way_a_guest_can_end_is_told_apart(ran: GuestRun, name: str, state: KvmState) -> None:
+    accelerator = accelerator_of(ran, 3.0)
     assert (accelerator.name, accelerator.state) == (name, state)
 
 
 def test_a_kvm_slower_than_emulation_is_not_used() -> None:
-    accelerator = compare(8.9, Ran(EXIT_CODE, "", 0.7))
+    accelerator = compare(8.9, GuestRun(EXIT_CODE, "", 0.7))
     assert (accelerator.name, accelerator.state) == ("tcg", KvmState.SLOW)
     assert "8.9 s" in accelerator.reason
     assert "0.7 s" in accelerator.reason
 
 
-@pytest.mark.parametrize("tcg", [Ran(EXIT_CODE, "", 0.5), Ran(EXIT_CODE, "", 0.21), Ran(1, "", 0)])
-def test_a_kvm_that_is_no_slower_is_used(tcg: Ran) -> None:
+@pytest.mark.parametrize(
+    "tcg", [GuestRun(EXIT_CODE, "", 0.5), GuestRun(EXIT_CODE, "", 0.21), GuestRun(1, "", 0)]
+)
+def test_a_kvm_that_is_no_slower_is_used(tcg: GuestRun) -> None:
     assert compare(0.3, tcg).state is KvmState.WORKS
 
 
@@ -104,10 +110,12 @@ def test_a_kvm_that_is_no_slower_is_used(tcg: Ran) -> None:
 def test_kvm_is_tried_beside_emulation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     tried: list[str] = []
 
-    def emulated(deadline_s: float, accelerator: str) -> Ran:
+    def emulated(deadline_s: float, accelerator: str) -> GuestRun:
         tried.append(accelerator)
         ran = run_on_host(20, "tcg")
-        return Ran(ran.exit_code, ran.stderr, ran.seconds * (100 if accelerator == "kvm" else 1))
+        return GuestRun(
+            ran.exit_code, ran.stderr, ran.seconds * (100 if accelerator == "kvm" else 1)
+        )
 
     device = tmp_path / "kvm"
     device.touch()
@@ -117,7 +125,9 @@ def test_kvm_is_tried_beside_emulation(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 def test_the_cause_quotes_qemu_and_not_its_warnings() -> None:
-    accelerator = judge(Ran(-6, "qemu: warning: x\nqemu: error: failed to set MSR 0x10a"), 3.0)
+    accelerator = accelerator_of(
+        GuestRun(-6, "qemu: warning: x\nqemu: error: failed to set MSR 0x10a"), 3.0
+    )
     assert "failed to set MSR 0x10a" in accelerator.reason
     assert "warning" not in accelerator.reason
 
@@ -139,7 +149,7 @@ def test_what_was_found_is_kept_for_later_commands(tmp_path: Path, tries: list[i
     settings = Settings(state_dir=tmp_path)
     assert find_accelerator(settings) == find_accelerator(settings)
     assert len(tries) == 1
-    find_accelerator(settings, anew=True)
+    find_accelerator(settings, ignore_cache=True)
     assert len(tries) == 2
 
 

@@ -117,7 +117,7 @@ def test_acquisitions_that_do_not_fit_wait_in_order(tmp_path: Path) -> None:
         assert got == []
     for thread in threads:
         thread.join(timeout=20.0)
-    fleet.settle()
+    fleet.wait_for_jobs()
     assert got == ["first", "second"]
     assert memory.waiting() == []
     assert ledger.machines() == []
@@ -150,5 +150,5 @@ def test_forks_stand_by_only_where_memory_is_left(tmp_path: Path) -> None:
     backend = ForkingFake(settings)
     fleet = LocalFleet(settings, {DESKTOP: backend})
     fleet.fill(DESKTOP)
-    fleet.settle()
+    fleet.wait_for_jobs()
     assert backend.forks == 1

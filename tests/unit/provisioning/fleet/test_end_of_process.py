@@ -26,8 +26,8 @@ warm_pool.END_S = 0.2
 begun = threading.Event()
 
 class Hanging(ForkingFake):
-    def stand_by(self, *, is_rehearsed=True, cancel=None):
-        handle, ended = super().stand_by(), threading.Event()
+    def start_standby(self, *, is_rehearsed=True, cancel=None):
+        handle, ended = super().start_standby(), threading.Event()
         try:
             with ended_by(cancel, ended.set):
                 begun.set()

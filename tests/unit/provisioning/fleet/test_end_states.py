@@ -31,7 +31,7 @@ class KeepingFake(FakeBackend):
     def reserved_mib(self, record: MachineRecord) -> int:
         return self.kept_mib
 
-    def why_unkept(self) -> str:
+    def unkeepable_reason(self) -> str:
         return ""
 
     def start_kept(self, folder: Path, record: MachineRecord) -> MachineHandle[HostMachine]:
@@ -69,7 +69,7 @@ def test_copies_are_lent_with_their_memory_and_end_with_the_lease(
         assert set(lease.environment.machines) == {"left", "right"}
         assert {report.path for report in lease.environment.resets.values()} == {"kept"}
         assert [row.reserved_mib for row in ledger.machines(lease.lease_id)] == [1, 1]
-    fleet.settle()
+    fleet.wait_for_jobs()
     assert sorted(backend.deleted) == ["desktop-kept-1", "desktop-kept-2"]
     assert ledger.machines() == []
     assert list(iter_folders(backend.settings)) == []
@@ -95,5 +95,9 @@ def test_none_is_left_where_one_cannot_be_started(
 def test_a_backend_that_keeps_nothing_is_named(backend: KeepingFake) -> None:
     plain = FakeBackend(backend.settings)
     fleet = LocalFleet(backend.settings, {Kind.DESKTOP: plain})
-    assert fleet.why_unkept(Kind.DESKTOP) == "machines of the kind desktop cannot be saved here"
-    assert LocalFleet(backend.settings, {Kind.DESKTOP: backend}).why_unkept(Kind.DESKTOP) == ""
+    assert (
+        fleet.unkeepable_reason(Kind.DESKTOP) == "machines of the kind desktop cannot be saved here"
+    )
+    assert (
+        LocalFleet(backend.settings, {Kind.DESKTOP: backend}).unkeepable_reason(Kind.DESKTOP) == ""
+    )

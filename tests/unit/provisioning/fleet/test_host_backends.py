@@ -81,7 +81,7 @@ def test_every_choice_has_a_maker_that_knows_its_machines(tmp_path: Path, name: 
     desktops = host_backends(settings)[Kind.DESKTOP]
     assert isinstance(desktops, BackendSwitch)
     for key, record in RECORDS.items():
-        assert desktops.lends(record) is (key == name)
+        assert desktops.is_leasable(record) is (key == name)
 
 
 RECORDS = {
@@ -97,13 +97,13 @@ def test_a_machine_of_another_distribution_is_not_lent(tmp_path: Path, name: str
         settings = Settings(state_dir=tmp_path, desktop=name, distribution=chosen)
         desktops = host_backends(settings)[Kind.DESKTOP]
         assert isinstance(desktops, BackendSwitch)
-        assert not desktops.lends(RECORDS[name])
+        assert not desktops.is_leasable(RECORDS[name])
 
 
 class Picky(FakeBackend):
     """Leases only machines that it made itself."""
 
-    def lends(self, record: MachineRecord) -> bool:
+    def is_leasable(self, record: MachineRecord) -> bool:
         return record.machine_id != "desktop-old"
 
 
@@ -123,4 +123,4 @@ def test_forks_come_from_the_chosen_backend_alone(tmp_path: Path) -> None:
         assert isinstance(desktops, ForkingBackend) is forks
     without = ForkingSwitch("vm", {})
     with pytest.raises(RequirementError, match="'vm' is not available now"):
-        without.stand_by()
+        without.start_standby()

@@ -74,7 +74,7 @@ def test_the_fleet_and_its_leases_keep_to_the_protocols(lab: Lab) -> None:
 
 def test_a_lease_stands_in_the_ledger_until_it_is_released(lab: Lab) -> None:
     lease = lab.fleet.acquire(ROLES, ttl_s=60.0)
-    lab.fleet.settle()  # standby forks are made under a separate row
+    lab.fleet.wait_for_jobs()  # standby forks are made under a separate row
     (row,) = lab.ledger.leases()
     assert (row.lease_id, row.kinds) == (lease.lease_id, ("desktop",))
     assert row.holder.startswith(f"{os.getpid()}@")
@@ -85,7 +85,7 @@ def test_a_lease_stands_in_the_ledger_until_it_is_released(lab: Lab) -> None:
 
     lease.release()
     lease.release()
-    lab.fleet.settle()
+    lab.fleet.wait_for_jobs()
     assert lab.ledger.leases() == []
     assert lab.ledger.machines() == []
     assert lab.ids() == []
@@ -176,7 +176,7 @@ def test_the_fork_of_a_killed_holder_is_destroyed_at_the_next_acquisition(lab: L
     with lab.fleet.acquire(ROLES):
         assert lab.ids() == ["desktop-fork-2"]
         assert lab.reserved() == {"desktop-fork-2": 1}
-        lab.fleet.settle()
+        lab.fleet.wait_for_jobs()
         assert len(lab.ledger.leases()) == 1
 
 
@@ -193,7 +193,7 @@ def test_a_reset_brings_another_fork(lab: Lab) -> None:
         environment = lease.reset()
         assert environment is not None
         assert folder_of(lease) == "desktop-fork-2"
-        lab.fleet.settle()  # the previous fork ends in the background
+        lab.fleet.wait_for_jobs()  # the previous fork ends in the background
         assert [row.machine_id for row in lab.ledger.machines(lease.lease_id)] == ["desktop-fork-2"]
         assert lab.ids() == ["desktop-fork-2"]
 
@@ -237,7 +237,7 @@ def test_a_fork_ends_behind_the_caller_s_back(lab: Lab) -> None:
     assert lab.ids() == ["desktop-fork-1"]
     assert lab.reserved() == {"desktop-fork-1": 1}  # its memory is not freed before
     may_end.set()
-    lab.fleet.settle()
+    lab.fleet.wait_for_jobs()
     assert lab.ids() == []
     assert lab.reserved() == {}
 
@@ -254,7 +254,7 @@ def test_all_machines_of_a_lease_are_had_or_none(lab: Lab) -> None:
 
 def test_what_an_interrupt_cuts_short_leaves_nothing_reserved(lab: Lab) -> None:
     class Interrupted(ForkingFake):
-        def stand_by(
+        def start_standby(
             self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
         ) -> MachineHandle[HostMachine] | None:
             raise KeyboardInterrupt

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from provisioning.fleet.liveness import Sight
+    from provisioning.fleet.liveness import LivenessReport
 
 
 @contextlib.contextmanager
@@ -67,7 +67,7 @@ class StandIn:
             self.running.add(name)
 
     def states(self) -> dict[str, str]:
-        return {machine.machine_id: machine.state for machine in self.liveness.look().machines}
+        return {machine.machine_id: machine.state for machine in self.liveness.check().machines}
 
     def _ask(self) -> frozenset[str]:
         return self.answer()
@@ -88,9 +88,9 @@ def test_machines_that_run_have_their_records_state(host: StandIn) -> None:
     host.add("desktop-2", MachineState.LEASED)
     host.add("desktop-3", MachineState.WAITING)
     with held(MachineFolder(host.settings.machines_dir / "desktop-2")):
-        sight = host.liveness.look()
-    assert sight.is_well
-    assert sight.counts() == {("desktop", s): 1 for s in ("ready", "leased", "waiting")}
+        liveness_report = host.liveness.check()
+    assert liveness_report.is_healthy
+    assert liveness_report.counts() == {("desktop", s): 1 for s in ("ready", "leased", "waiting")}
 
 
 def test_a_machine_whose_holder_died_is_ready_for_the_next(host: StandIn) -> None:
@@ -103,10 +103,10 @@ def test_a_machine_whose_holder_died_is_ready_for_the_next(host: StandIn) -> Non
 def test_a_machine_that_is_gone_has_ended_whatever_its_record_says(host: StandIn) -> None:
     for state in (MachineState.READY, MachineState.LEASED, MachineState.WAITING, MachineState.KEPT):
         host.add(f"desktop-{state}", state, runs=False)
-    sight = host.liveness.look()
-    assert {machine.state for machine in sight.lost} == {ENDED}
-    assert len(sight.lost) == 4
-    assert not sight.is_well
+    liveness_report = host.liveness.check()
+    assert {machine.state for machine in liveness_report.lost} == {ENDED}
+    assert len(liveness_report.lost) == 4
+    assert not liveness_report.is_healthy
 
 
 def test_a_killed_vm_has_ended_and_without_a_hypervisor_none_can_be_asked(
@@ -128,7 +128,7 @@ def test_a_killed_vm_has_ended_and_without_a_hypervisor_none_can_be_asked(
     def states() -> dict[str, str]:
         liveness = open_liveness(settings)
         try:
-            return {machine.machine_id: machine.state for machine in liveness.look().machines}
+            return {machine.machine_id: machine.state for machine in liveness.check().machines}
         finally:
             liveness.close()
 
@@ -169,12 +169,12 @@ def test_machines_of_a_silent_host_are_unreachable_and_others_are_not(host: Stan
     host.add("desktop-1")
     host.add("desktop-2", backend="container", runs=False)
     host.answer = host.raise_silent
-    sight = host.liveness.look()
-    assert {machine.machine_id: machine.state for machine in sight.machines} == {
+    liveness_report = host.liveness.check()
+    assert {machine.machine_id: machine.state for machine in liveness_report.machines} == {
         "desktop-1": UNREACHABLE,
         "desktop-2": ENDED,
     }
-    assert sight.hosts == {"hypervisor": "connection refused", "docker": ""}
+    assert liveness_report.hosts == {"hypervisor": "connection refused", "docker": ""}
 
 
 def test_a_host_that_hangs_is_not_asked_again_until_it_has_answered(
@@ -199,15 +199,15 @@ def test_a_host_that_hangs_is_not_asked_again_until_it_has_answered(
 def test_the_watch_follows_and_a_look_that_is_too_old_says_nothing(host: StandIn) -> None:
     host.add("desktop-1")
     with LivenessWatch(host.liveness, clock=host.clock) as watch:
-        assert watch.sight().is_well
+        assert watch.latest().is_healthy
         host.running.clear()
-        ended = wait_until(lambda: is_lost(watch.sight(), ENDED), timeout_s=30.0, every_s=0.05)
+        ended = wait_until(lambda: is_lost(watch.latest(), ENDED), timeout_s=30.0, every_s=0.05)
     assert ended
     watch.join()
     host.clock.sleep(60.0)
-    assert is_lost(watch.sight(), UNREACHABLE)
-    assert all(watch.sight().hosts.values())
+    assert is_lost(watch.latest(), UNREACHABLE)
+    assert all(watch.latest().hosts.values())
 
 
-def is_lost(sight: Sight, state: str) -> bool:
-    return [machine.state for machine in sight.lost] == [state]
+def is_lost(liveness_report: LivenessReport, state: str) -> bool:
+    return [machine.state for machine in liveness_report.lost] == [state]

@@ -137,14 +137,14 @@ class ForkingFake(FakeBackend):
         self.broken: set[str] = set()
         self.ended: set[str] = set()
 
-    def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+    def ensure_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
         say(f"template of {machine.folder.machine_id}")
         self.is_template_made = True
 
     def has_template(self) -> bool:
         return self.is_template_made
 
-    def stand_by(
+    def start_standby(
         self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
     ) -> MachineHandle[HostMachine] | None:
         if not self.is_template_made:
@@ -345,7 +345,7 @@ def test_a_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingFake
         second = second_lease.environment
         assert second.resets["desktop"].path == "fork"
         assert second.machines["desktop"].folder.machine_id == "desktop-fork-1"  # type: ignore[attr-defined]
-    fleet.settle()
+    fleet.wait_for_jobs()
 
     assert forking.made == 1
     assert forking.deleted == ["desktop-fork-1"]
@@ -371,7 +371,7 @@ def test_what_stands_by_was_rehearsed_and_what_is_woken_at_once_was_not(
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
     fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
     with fleet.acquire(ROLES):
-        fleet.settle()
+        fleet.wait_for_jobs()
     assert forking.forks == 2
     assert forking.rehearsed == ["desktop-fork-2"]
 

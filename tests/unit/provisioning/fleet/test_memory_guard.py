@@ -64,7 +64,7 @@ def test_the_fork_that_outgrew_its_share_is_ended_alone_and_named(lab: Lab) -> N
 
     small.release()
     large.release()
-    lab.fleet.settle()
+    lab.fleet.wait_for_jobs()
     assert lab.ids() == []
     assert list((lab.settings.run_dir / "leases").iterdir()) == []
 
@@ -101,7 +101,7 @@ def test_the_hypervisor_s_container_must_not_fill_though_the_host_has_memory_lef
     assert lab.ids() == ["desktop-fork-1"]
     for lease in leases:
         lease.release()
-    lab.fleet.settle()
+    lab.fleet.wait_for_jobs()
 
 
 def test_a_fork_within_its_share_is_not_to_blame(lab: Lab) -> None:

@@ -62,7 +62,7 @@ class OtherBackend(ForkingFake):
         self.is_template_made = False
         self.made = 10
 
-    def lends(self, record: MachineRecord) -> bool:
+    def is_leasable(self, record: MachineRecord) -> bool:
         return record.machine_id.startswith("desktop-1") and record.machine_id != "desktop-1"
 
 
@@ -95,7 +95,7 @@ class SlowLab(Lab):
     def end(self) -> None:
         for lease in self.leases:
             lease.release()
-        self.fleet.settle()
+        self.fleet.wait_for_jobs()
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def test_of_two_desktops_of_one_trial_one_is_booted_and_the_other_is_its_fork(
     slow.slow.let_end.set()
     with slow.fleet.acquire({"one": Kind.DESKTOP, "other": Kind.DESKTOP}):
         assert (slow.slow.made, slow.slow.forks) == (1, 1)
-    slow.fleet.settle()
+    slow.fleet.wait_for_jobs()
 
 
 def test_cancelling_ends_a_boot_and_leaves_nothing(slow: SlowLab) -> None:
@@ -210,10 +210,10 @@ class Rested(HostFake):
         super().__init__(*args)  # type: ignore[arg-type]
         self.faults.add("start", MachineStartError("It was started while it was paused."))
 
-    def rest(self) -> None:
+    def pause(self) -> None:
         pass
 
-    def return_to(self, snapshot: str) -> ResetReport:
+    def reset_to(self, snapshot: str) -> ResetReport:
         return self.snapshots.rewind(snapshot)
 
 

@@ -101,9 +101,9 @@ def test_a_still_screen_is_repeated_and_a_change_has_its_region(tmp_path: Path) 
         [30, 10, 40, 20],
     ]
     assert rows[1]["t"] - rows[0]["t"] == pytest.approx(REPEAT_EVERY_S, abs=0.11)
-    assert rows[-1]["end"]["frames"] == recorder.tally.frames == len(rows) - 1
-    assert len(list(read_video(path))) == recorder.tally.frames
-    assert recorder.tally.looks > recorder.tally.frames
+    assert rows[-1]["end"]["frames"] == recorder.stats.frames == len(rows) - 1
+    assert len(list(read_video(path))) == recorder.stats.frames
+    assert recorder.stats.looks > recorder.stats.frames
 
 
 def test_a_screen_that_cannot_be_read_leaves_a_gap_and_the_recording_goes_on(
@@ -116,7 +116,7 @@ def test_a_screen_that_cannot_be_read_leaves_a_gap_and_the_recording_goes_on(
 
     rows = rows_of(recorder.index)
     assert rows[1]["gap"] == "The guest is gone."
-    assert recorder.tally.gaps == 1
+    assert recorder.stats.gaps == 1
     assert [pattern.read(stamped.frame) for stamped in read_video(recorder.path)][:2] == [1, 2]
 
 
@@ -134,16 +134,16 @@ def test_a_screen_that_hangs_holds_up_the_end_for_a_moment_only(
 
     screen = Hanging(FakeClock())
     recorder = record(screen, tmp_path / "screen.mp4", FakeClock(), 1)
-    assert recorder.tally.error == "The last capture did not return within 0.05 s."
+    assert recorder.stats.error == "The last capture did not return within 0.05 s."
     answers.set()
-    assert wait_until(lambda: recorder.tally.gaps == 1, timeout_s=20, every_s=0.01)
+    assert wait_until(lambda: recorder.stats.gaps == 1, timeout_s=20, every_s=0.01)
 
 
 def test_a_recording_of_nothing_is_closed_all_the_same(tmp_path: Path) -> None:
     clock = FakeClock()
     screen = Shown(clock, LinkClosedError("The guest is gone."))
     recorder = record(screen, tmp_path / "screen.mp4", clock, 2)
-    assert recorder.tally.frames == 0
+    assert recorder.stats.frames == 0
     assert not recorder.path.exists()
     assert "end" in rows_of(recorder.index)[-1]
 
@@ -154,8 +154,8 @@ def test_a_folder_that_cannot_be_written_ends_the_recording_and_nothing_else(
     clock = FakeClock()
     screen = Shown(clock, pattern.draw(1))
     with Recorder(screen, tmp_path / "none/screen.mp4", clock=clock) as recorder:
-        assert wait_until(lambda: recorder.tally.error, timeout_s=20, every_s=0.01)
-    assert "screen.mp4" in recorder.tally.error
+        assert wait_until(lambda: recorder.stats.error, timeout_s=20, every_s=0.01)
+    assert "screen.mp4" in recorder.stats.error
 
 
 @pytest.mark.parametrize("rate_hz", [0.0, -1.0, 31.0])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from appliance.base.errors import SnapshotError
-from provisioning.reset.saved_state import SavedState, picture_path, tell
+from provisioning.reset.saved_state import SavedState, format_differences, picture_path
 from tests.standins.states import a_digest, a_selection, a_state
 
 if TYPE_CHECKING:
@@ -60,6 +60,6 @@ def test_a_screen_that_moves_all_over_is_refused() -> None:
 
 def test_an_error_names_the_first_differences_and_cuts_long_ones() -> None:
     lines = tuple(f"file {index} {'x' * 999}" for index in range(99))
-    message_lines = tell(lines).splitlines()
+    message_lines = format_differences(lines).splitlines()
     assert len(message_lines) == 20
     assert max(map(len, message_lines)) == 400

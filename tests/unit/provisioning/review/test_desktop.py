@@ -23,7 +23,7 @@ from provisioning.review.desktop import (
     find_interruptions,
     find_missing_icons,
     find_missing_windows,
-    look_until_whole,
+    wait_until_complete,
 )
 from provisioning.review.reviewed import changed_ratio, read_reviewed, reviewed_path
 
@@ -142,7 +142,7 @@ def test_a_slow_desktop_is_looked_at_until_its_tree_is_whole(fresh: Desktop) -> 
     trash = Element("icon", "Trash", Bounds(0, 0, 9, 9), frozenset(), depth=1)
     clock = FakeClock(0.0)
     link = Rising((windows, [*elements, trash]))
-    seen_windows, seen = look_until_whole(link, clock)
+    seen_windows, seen = wait_until_complete(link, clock)
     assert (find_missing_windows(seen_windows, seen), find_missing_icons(seen)) == ((), ())
     assert link.looks == 3
     assert 0 < clock.monotonic_s() < 30
@@ -150,7 +150,7 @@ def test_a_slow_desktop_is_looked_at_until_its_tree_is_whole(fresh: Desktop) -> 
 
 def test_what_stays_away_is_waited_for_a_minute_and_a_half_and_named(fresh: Desktop) -> None:
     clock = FakeClock(0.0)
-    windows, elements = look_until_whole(Rising(fresh), clock)
+    windows, elements = wait_until_complete(Rising(fresh), clock)
     assert find_missing_icons(elements) == ("the desktop has no Trash icon",)
     assert find_missing_windows(windows, elements) == ()
     assert clock.monotonic_s() == pytest.approx(90.0)

@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
     from appliance.base.clock import FakeClock
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
     from controller.service.web.human.session import HumanSession
 
 LONG_S = 120.0
 
 
 @pytest.fixture
-def session(browser: TestClient, around: Surroundings) -> Iterator[HumanSession]:
+def session(browser: TestClient, context: ApiContext) -> Iterator[HumanSession]:
     """Start a task on in-memory machines."""
-    sign_in(browser, around)
+    sign_in(browser, context)
     form = {"task": first_task(), "fleet": "fake", "trees": "true"}
     shown = browser.post("/human", data=form)
     assert shown.status_code == 200, shown.text
     run = shown.url.path.rpartition("/")[2]
-    human_session: HumanSession = browser.app.state.human_desk.get(run)  # type: ignore[attr-defined]
+    human_session: HumanSession = browser.app.state.human_sessions.get(run)  # type: ignore[attr-defined]
     assert wait_until(
         lambda: human_session.phase != "preparing", timeout_s=LONG_S, clock=SYSTEM_CLOCK
     )
@@ -55,7 +55,7 @@ def first_task() -> str:
 
 
 def test_a_person_does_a_task_and_is_judged_and_kept(
-    browser: TestClient, around: Surroundings, session: HumanSession
+    browser: TestClient, context: ApiContext, session: HumanSession
 ) -> None:
     path = f"/human/{session.run}"
     assert browser.get(f"{path}/screen/desktop").headers["content-type"] == "image/jpeg"
@@ -73,7 +73,7 @@ def test_a_person_does_a_task_and_is_judged_and_kept(
     text = browser.get(path).text
     assert "FAIL" in text
     assert "false_completion" in text
-    report = around.store.open(session.run)
+    report = context.store.open(session.run)
     assert report.spec.agent_name == "human"
     events = report.events(session.task.id, 0)
     kinds = [event["type"] for event in events]
@@ -109,12 +109,12 @@ def test_an_action_that_was_late_does_not_answer_for_the_next(
 
 
 def record_person(
-    around: Surroundings, clock: FakeClock, task: str, steps: int, verdict: Verdict
+    context: ApiContext, clock: FakeClock, task: str, steps: int, verdict: Verdict
 ) -> str:
     """Record a trial of a person, one second after the last one."""
     clock.advance(1.0)
     plan = Plan(open_suite("smoke"), CustomSpec(name="human"), PersonDriver(), (task,))
-    folder = create_run(plan, around.settings.runs_dir, clock=clock)
+    folder = create_run(plan, context.settings.runs_dir, clock=clock)
     reason = Reason.SUCCESS if verdict is Verdict.PASS else Reason.FALSE_COMPLETION
     result = TrialResult(task, 0, verdict, reason, 1, 1, steps, 90.0, agent_seconds=61.0)
     with folder.begin_attempt(task, 0, clock) as log:
@@ -123,14 +123,14 @@ def record_person(
 
 
 def test_the_baseline_of_a_task_is_what_a_person_last_passed_it_with(
-    browser: TestClient, around: Surroundings, clock: FakeClock
+    browser: TestClient, context: ApiContext, clock: FakeClock
 ) -> None:
-    record_person(around, clock, "desktop-editor", 30, Verdict.PASS)
-    passed = record_person(around, clock, "desktop-editor", 12, Verdict.PASS)
+    record_person(context, clock, "desktop-editor", 30, Verdict.PASS)
+    passed = record_person(context, clock, "desktop-editor", 12, Verdict.PASS)
     for _ in range(6):
-        record_person(around, clock, "desktop-editor", 3, Verdict.FAIL)
-    record_person(around, clock, "desktop-badge", 4, Verdict.FAIL)
-    sign_in(browser, around)
+        record_person(context, clock, "desktop-editor", 3, Verdict.FAIL)
+    record_person(context, clock, "desktop-badge", 4, Verdict.FAIL)
+    sign_in(browser, context)
     text = browser.get("/suites/smoke").text
     assert re.findall(r"<td>(\d+ steps, [\d:]+)</td>", text) == ["12 steps, 1:01"]
     assert f'/runs/{passed}/trials/desktop-editor/0">human</a>' in text
@@ -146,17 +146,17 @@ def test_who_gives_up_is_inconclusive_and_machines_go_back(
     assert browser.get(f"/human/{session.run}/state").json()["phase"] == "over"
 
 
-def test_the_end_of_the_service_ends_trials(around: Surroundings, session: HumanSession) -> None:
-    around.stop.set()
+def test_the_end_of_the_service_ends_trials(context: ApiContext, session: HumanSession) -> None:
+    context.stop.set()
     session.wait()
     assert session.is_over
 
 
-def test_readers_and_wrong_names_are_refused(browser: TestClient, around: Surroundings) -> None:
-    sign_in(browser, around, Role.READ)
+def test_readers_and_wrong_names_are_refused(browser: TestClient, context: ApiContext) -> None:
+    sign_in(browser, context, Role.READ)
     assert "token is read-only" in browser.get("/human").text
     assert browser.get("/human/x").status_code == 403
-    sign_in(browser, around, Role.OPERATE)
+    sign_in(browser, context, Role.OPERATE)
     for task in ("smoke/nothing", "nothing/x", "x"):
         assert browser.post("/human", data={"task": task}).status_code == 404
     assert browser.get("/human/x").status_code == 404

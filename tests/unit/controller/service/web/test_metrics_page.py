@@ -14,15 +14,15 @@ from appliance.base.errors import RequirementError
 from controller.service.web.app import make_app_with_pages
 from controller.service.web.drawing.chart import Series, draw_chart
 from controller.service.web.metrics.prometheus import Prometheus
-from controller.service.web.metrics.units import shown_as
+from controller.service.web.metrics.units import format_value
 from monitoring.dashboards.catalog import DASHBOARDS
-from tests.unit.controller.service.surroundings import HOST
+from tests.unit.controller.service.context import HOST
 from tests.unit.controller.service.test_pages import sign_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
 
 
 def test_lines_stay_inside_and_gaps_are_gaps() -> None:
@@ -48,13 +48,13 @@ def test_axes_hold_all_values(values: list[float], low: float, high: float) -> N
 
 def test_values_have_units() -> None:
     shown = [
-        shown_as("seconds", 0.25),
-        shown_as("seconds", 1200.0),
-        shown_as("bytes", 3 * 1024**2),
-        shown_as("ratio", 0.031),
-        shown_as("usd", 1.5),
-        shown_as("count", 3.0),
-        shown_as("count", math.nan),
+        format_value("seconds", 0.25),
+        format_value("seconds", 1200.0),
+        format_value("bytes", 3 * 1024**2),
+        format_value("ratio", 0.031),
+        format_value("usd", 1.5),
+        format_value("count", 3.0),
+        format_value("count", math.nan),
     ]
     assert shown == ["250 ms", "20 min", "3 MiB", "3.1 %", "1.50 USD", "3", "-"]
 
@@ -119,15 +119,15 @@ def prometheus() -> Iterator[tuple[int, list[str]]]:
 
 
 def test_panels_are_drawn_from_what_prometheus_answers(
-    around: Surroundings, prometheus: tuple[int, list[str]]
+    context: ApiContext, prometheus: tuple[int, list[str]]
 ) -> None:
     port, asked = prometheus
     object.__setattr__(
-        around, "settings", around.settings.model_copy(update={"controller_port": port})
+        context, "settings", context.settings.model_copy(update={"controller_port": port})
     )
-    app = make_app_with_pages(around, {HOST})
+    app = make_app_with_pages(context, {HOST})
     browser = TestClient(app, base_url=f"http://{HOST}", headers={"Origin": f"http://{HOST}"})
-    sign_in(browser, around)
+    sign_in(browser, context)
     for board in DASHBOARDS:
         asked.clear()
         text = browser.get(f"/dashboards?name={board.name}&window=1d").text
@@ -143,10 +143,10 @@ def test_panels_are_drawn_from_what_prometheus_answers(
     assert browser.get("/dashboards?name=nothing").status_code == 404
 
 
-def test_a_prometheus_that_is_down_is_said(around: Surroundings) -> None:
-    app = make_app_with_pages(around, {HOST})
+def test_a_prometheus_that_is_down_is_said(context: ApiContext) -> None:
+    app = make_app_with_pages(context, {HOST})
     browser = TestClient(app, base_url=f"http://{HOST}", headers={"Origin": f"http://{HOST}"})
-    sign_in(browser, around)
+    sign_in(browser, context)
     answer = browser.get("/dashboards")
     assert answer.status_code == 200
     assert "Prometheus does not respond" in answer.text
@@ -154,14 +154,14 @@ def test_a_prometheus_that_is_down_is_said(around: Surroundings) -> None:
 
 
 def test_the_overview_shows_alerts_that_fire_pages_first(
-    around: Surroundings, prometheus: tuple[int, list[str]], monkeypatch: pytest.MonkeyPatch
+    context: ApiContext, prometheus: tuple[int, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     object.__setattr__(
-        around, "settings", around.settings.model_copy(update={"controller_port": prometheus[0]})
+        context, "settings", context.settings.model_copy(update={"controller_port": prometheus[0]})
     )
-    app = make_app_with_pages(around, {HOST})
+    app = make_app_with_pages(context, {HOST})
     browser = TestClient(app, base_url=f"http://{HOST}", headers={"Origin": f"http://{HOST}"})
-    sign_in(browser, around)
+    sign_in(browser, context)
     text = browser.get("/").text
     assert text.index("HostDown") < text.index("DiskLow")
     assert "&lt;b&gt;hypervisor&lt;/b&gt; does not answer" in text

@@ -7,14 +7,14 @@ import pytest
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError, UnknownNameError, UnsupportedError
-from controller.service.machine_desk import HostMachineDesk
+from controller.service.machine_service import HostMachineService
 from controller.service.state.tokens import Role
 from provisioning.machine_folder import MachineFolder
 from provisioning.machine_state import MachineState
 from tests.cpu import least_cpu_s
-from tests.pages.fake_desk import FakeMachineDesk
+from tests.pages.fake_machine_service import FakeMachineService
 from tests.standins.records import desktop_record
-from tests.unit.controller.service.surroundings import carry_out
+from tests.unit.controller.service.context import carry_out
 from tests.unit.controller.service.test_pages import sign_in
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from starlette.testclient import TestClient
 
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
     from controller.service.requests import RunRequest
 
 
 def test_the_fleet_is_shown_with_screens_and_handled_by_operators(
-    browser: TestClient, around: Surroundings
+    browser: TestClient, context: ApiContext
 ) -> None:
-    sign_in(browser, around)
+    sign_in(browser, context)
     text = browser.get("/fleet").text
     assert "3 machines, 1 in use" in text
     assert 'action="/fleet/desktop-0000/rewind"' in text
@@ -46,9 +46,9 @@ def test_the_fleet_is_shown_with_screens_and_handled_by_operators(
 
 
 def test_readers_look_at_machines_and_do_nothing_with_them(
-    browser: TestClient, around: Surroundings
+    browser: TestClient, context: ApiContext
 ) -> None:
-    sign_in(browser, around, Role.READ)
+    sign_in(browser, context, Role.READ)
     assert browser.get("/fleet/desktop-0000/picture").status_code == 200
     forms = re.findall(r'method="post" action="([^"]+)"', browser.get("/fleet").text)
     assert forms == ["/logout"]
@@ -56,13 +56,19 @@ def test_readers_look_at_machines_and_do_nothing_with_them(
         assert browser.post(path, data={"task": "smoke/x"}).status_code == 403
 
 
-def test_a_thousand_machines_take_half_a_second(around: Surroundings) -> None:
+def test_a_thousand_machines_take_half_a_second(context: ApiContext) -> None:
     from controller.service.web.templating import render
 
-    desk = FakeMachineDesk(1000, SYSTEM_CLOCK)
+    machine_service = FakeMachineService(1000, SYSTEM_CLOCK)
 
     def show() -> str:
-        values = {"around": around, "rows": desk.rows(), "lost": [], "used": 1, "done": ""}
+        values = {
+            "context": context,
+            "rows": machine_service.rows(),
+            "lost": [],
+            "used": 1,
+            "done": "",
+        }
         return render("fleet/fleet", role=Role.OPERATE, **values)
 
     spent_s, text = least_cpu_s(show)
@@ -71,9 +77,9 @@ def test_a_thousand_machines_take_half_a_second(around: Surroundings) -> None:
 
 
 def test_a_suite_shows_tasks_graphs_complexity_and_what_proves_it(
-    browser: TestClient, around: Surroundings
+    browser: TestClient, context: ApiContext
 ) -> None:
-    sign_in(browser, around)
+    sign_in(browser, context)
     assert 'href="/suites/smoke"' in browser.get("/suites").text
     text = browser.get("/suites/smoke").text
     assert text.count('<svg class="graph"') == 8
@@ -83,11 +89,11 @@ def test_a_suite_shows_tasks_graphs_complexity_and_what_proves_it(
 
 
 def test_two_runs_are_compared(
-    browser: TestClient, around: Surroundings, request_of_tiny: RunRequest
+    browser: TestClient, context: ApiContext, request_of_tiny: RunRequest
 ) -> None:
-    first = carry_out(around, request_of_tiny.model_copy(update={"agent": "noop"}))
-    second = carry_out(around, request_of_tiny)
-    sign_in(browser, around)
+    first = carry_out(context, request_of_tiny.model_copy(update={"agent": "noop"}))
+    second = carry_out(context, request_of_tiny)
+    sign_in(browser, context)
     assert "Second" in browser.get("/compare").text
     text = browser.get(f"/compare?first={first}&second={second}").text
     assert "+1.000" in text
@@ -104,59 +110,65 @@ def test_two_runs_are_compared(
     assert browser.get(f"/compare?first={first}&second=nothing").status_code == 404
 
 
-def test_the_doctor_is_asked(browser: TestClient, around: Surroundings) -> None:
-    sign_in(browser, around)
+def test_the_doctor_is_asked(browser: TestClient, context: ApiContext) -> None:
+    sign_in(browser, context)
     text = browser.get("/doctor").text
     assert "0 fail · 1 warn · 1 ok" in text
     assert "Another host." in text
 
 
 @pytest.fixture
-def host_desk(around: Surroundings) -> HostMachineDesk:
-    return HostMachineDesk(around.settings)
+def machine_service(context: ApiContext) -> HostMachineService:
+    return HostMachineService(context.settings)
 
 
-def test_a_host_without_machines_has_an_empty_desk(host_desk: HostMachineDesk) -> None:
-    assert host_desk.rows() == []
-    for ask in (host_desk.picture, host_desk.rewind, host_desk.stop, host_desk.vnc, host_desk.take):
+def test_a_host_without_machines_has_no_rows(machine_service: HostMachineService) -> None:
+    assert machine_service.rows() == []
+    for ask in (
+        machine_service.picture,
+        machine_service.rewind,
+        machine_service.stop,
+        machine_service.vnc,
+        machine_service.take,
+    ):
         with pytest.raises(UnknownNameError):
             ask("desktop-1")
 
 
 @pytest.fixture
-def machine(around: Surroundings) -> MachineFolder:
-    folder = MachineFolder(around.settings.machines_dir / "desktop-1")
+def machine(context: ApiContext) -> MachineFolder:
+    folder = MachineFolder(context.settings.machines_dir / "desktop-1")
     folder.path.mkdir(parents=True)
     folder.write(desktop_record("desktop-1", state=MachineState.READY))
     return folder
 
 
 def test_a_desktop_vm_has_vnc_and_others_say_that_they_have_none(
-    host_desk: HostMachineDesk, machine: MachineFolder
+    machine_service: HostMachineService, machine: MachineFolder
 ) -> None:
-    assert host_desk.vnc("desktop-1") == machine.path / "vnc.sock"
+    assert machine_service.vnc("desktop-1") == machine.path / "vnc.sock"
     machine.write(desktop_record("desktop-1", state=MachineState.STOPPED))
     with pytest.raises(MachineError, match="desktop-1 is stopped"):
-        host_desk.vnc("desktop-1")
+        machine_service.vnc("desktop-1")
     machine.write(desktop_record("desktop-1", "remote", state=MachineState.READY))
     with pytest.raises(UnsupportedError, match="desktop-1 has no VNC server") as caught:
-        host_desk.vnc("desktop-1")
+        machine_service.vnc("desktop-1")
     assert "desktop of the backend remote" in caught.value.details
 
 
 def test_a_machine_is_taken_by_one_and_only_where_it_is_rewound_before_its_next_use(
-    host_desk: HostMachineDesk, machine: MachineFolder
+    machine_service: HostMachineService, machine: MachineFolder
 ) -> None:
-    hold = host_desk.take("desktop-1")
+    hold = machine_service.take("desktop-1")
     assert hold is not None
     assert machine.is_claimed()
-    assert host_desk.take("desktop-1") is None
+    assert machine_service.take("desktop-1") is None
     hold.release()
     assert not machine.is_claimed()
     taken = {}
     for state in MachineState:
         machine.write(desktop_record("desktop-1", state=state))
-        hold = host_desk.take("desktop-1")
+        hold = machine_service.take("desktop-1")
         taken[state] = hold is not None
         if hold:
             hold.release()
@@ -168,7 +180,7 @@ def test_a_machine_is_taken_by_one_and_only_where_it_is_rewound_before_its_next_
 
 
 def test_the_program_of_live_screens_is_served_and_nothing_beside_it(
-    around: Surroundings, browser: TestClient, tmp_path: Path
+    context: ApiContext, browser: TestClient, tmp_path: Path
 ) -> None:
     assert browser.get("/static/novnc/core/rfb.js").status_code == 404
     folder = tmp_path / "novnc"
@@ -177,7 +189,7 @@ def test_the_program_of_live_screens_is_served_and_nothing_beside_it(
     (folder / "manifest.json").write_text("{}")
     (tmp_path / "secret.js").write_text("secret")
     (folder / "core/link.js").symlink_to(tmp_path / "secret.js")
-    object.__setattr__(around, "find_viewer", lambda: folder)
+    object.__setattr__(context, "find_viewer", lambda: folder)
     reply = browser.get("/static/novnc/core/rfb.js")
     assert (reply.status_code, reply.text) == (200, "export default 1;\n")
     assert reply.headers["content-type"].startswith("text/javascript")
@@ -187,22 +199,22 @@ def test_the_program_of_live_screens_is_served_and_nothing_beside_it(
 
 
 def test_a_machine_is_seen_live_where_it_has_vnc_and_the_program_is_there(
-    around: Surroundings, browser: TestClient, tmp_path: Path
+    context: ApiContext, browser: TestClient, tmp_path: Path
 ) -> None:
-    sign_in(browser, around)
-    assert isinstance(around.desk, FakeMachineDesk)
+    sign_in(browser, context)
+    assert isinstance(context.machine_service, FakeMachineService)
     assert "desktop-0000 has no VNC server" in browser.get("/fleet/desktop-0000").text
-    around.desk.vnc_socket = tmp_path / "vnc.sock"
+    context.machine_service.vnc_socket = tmp_path / "vnc.sock"
     still = browser.get("/fleet/desktop-0000").text
     assert "noVNC is not available" in still
     assert "live-screen.js" not in still
-    object.__setattr__(around, "find_viewer", lambda: tmp_path)
+    object.__setattr__(context, "find_viewer", lambda: tmp_path)
     live = browser.get("/fleet/desktop-0000").text
     assert 'data-live="/fleet/desktop-0000/live"' in live
     assert "data-control" in live
     gone = browser.get("/fleet/desktop-0000/live")
     assert (gone.status_code, "cannot be reached" in gone.text) == (503, True)
     browser.post("/logout")
-    sign_in(browser, around, Role.READ)
+    sign_in(browser, context, Role.READ)
     assert "data-control" not in browser.get("/fleet/desktop-0000").text
     assert browser.get("/fleet/none").status_code == 404

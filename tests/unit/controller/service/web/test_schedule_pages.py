@@ -20,7 +20,7 @@ from tests.unit.controller.service.test_pages import sign_in
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
 
 # Code of the caller, and settings that the operator of the service makes for all runs.
 NOT_ON_PAGES = {"command", "folder", "script", "base_url", "extra_fields"}
@@ -64,10 +64,10 @@ FULL = {
 
 @pytest.fixture(autouse=True)
 def _tagged_suite(
-    around: Surroundings, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: ApiContext, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Register the suite `tagged`, whose tasks have tags and another solution."""
-    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(around.settings.state_dir))
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(context.settings.state_dir))
     get_settings.cache_clear()
     folder = Path(shutil.copytree(tiny, tmp_path / "own/tagged"))
     for task, tag in (("write-file", "files"), ("dark-style", "looks")):
@@ -75,16 +75,16 @@ def _tagged_suite(
             file.write(f"tags: [{tag}]\noracles: {{other: [{{do: complete}}]}}\n")
     index = folder / "suite.yaml"
     index.write_text(index.read_text().replace("name: tiny", "name: tagged"))
-    add_suite(folder, around.settings)
+    add_suite(folder, context.settings)
 
 
-def test_a_form_says_all_that_the_command_takes(browser: TestClient, around: Surroundings) -> None:
-    sign_in(browser, around)
+def test_a_form_says_all_that_the_command_takes(browser: TestClient, context: ApiContext) -> None:
+    sign_in(browser, context)
     text = browser.get("/schedules").text
     names = set(re.findall(r'<(?:input|select)[^>]* name="(\w+)"', text))
     assert names == {*FULL, "timezone", "model"}
     assert browser.post("/schedules", data=FULL).status_code == 200
-    (entry,) = around.register.entries()
+    (entry,) = context.register.entries()
     schedule, request = entry.schedule, entry.schedule.request
     assert schedule.trigger == Interval(every_s=6 * 3600)
     assert (schedule.missed, schedule.baseline, schedule.priority) == (Missed.SKIP, "", 5)
@@ -106,8 +106,8 @@ def test_a_form_says_all_that_the_command_takes(browser: TestClient, around: Sur
     assert (request.image_scale, request.solution, request.preflight) == (0.5, "other", False)
 
 
-def test_both_forms_ask_for_every_field_of_a_run(browser: TestClient, around: Surroundings) -> None:
-    sign_in(browser, around)
+def test_both_forms_ask_for_every_field_of_a_run(browser: TestClient, context: ApiContext) -> None:
+    sign_in(browser, context)
     asked = set(RunRequest.model_fields) - NOT_ON_PAGES
     fields = {*asked - {"limits", "budget", "preflight"}, "no_preflight"}
     fields |= {f"limit_{name}" for name in LimitsSpec.model_fields}
@@ -119,24 +119,24 @@ def test_both_forms_ask_for_every_field_of_a_run(browser: TestClient, around: Su
         assert shown >= fields, path
 
 
-def test_a_run_is_queued_with_what_was_filled_in(browser: TestClient, around: Surroundings) -> None:
-    sign_in(browser, around)
+def test_a_run_is_queued_with_what_was_filled_in(browser: TestClient, context: ApiContext) -> None:
+    sign_in(browser, context)
     asked = {key: value for key, value in FULL.items() if key in RunForm.model_fields}
     reply = browser.post("/runs", data=asked)
-    request = around.queue.get(reply.url.path.rpartition("/")[2]).request
+    request = context.queue.get(reply.url.path.rpartition("/")[2]).request
     browser.post("/schedules", data=FULL)
-    (entry,) = around.register.entries()
-    assert request == pin(entry.schedule.request, around.settings)
+    (entry,) = context.register.entries()
+    assert request == pin(entry.schedule.request, context.settings)
     assert (request.tags, request.limits.steps) == (("files", "looks"), 9)
 
 
 def test_what_is_left_empty_has_the_commands_defaults(
-    browser: TestClient, around: Surroundings
+    browser: TestClient, context: ApiContext
 ) -> None:
-    sign_in(browser, around)
+    sign_in(browser, context)
     empty = dict.fromkeys(("every", "tasks", "repeats", "parallel", "seed", "webhook"), "")
     assert browser.post("/schedules", data={**SHORT, **empty}).status_code == 200
-    (entry,) = around.register.entries()
+    (entry,) = context.register.entries()
     assert entry.schedule.notify == ()
     assert entry.schedule.request.model_dump(exclude_defaults=True) == {
         "suite": "smoke",
@@ -163,18 +163,18 @@ def test_what_is_left_empty_has_the_commands_defaults(
     ],
 )
 def test_wrong_forms_are_refused(
-    browser: TestClient, around: Surroundings, wrong: dict[str, str], message: str
+    browser: TestClient, context: ApiContext, wrong: dict[str, str], message: str
 ) -> None:
-    sign_in(browser, around)
+    sign_in(browser, context)
     reply = browser.post("/schedules", data={**SHORT, **wrong})
     assert (reply.status_code in {404, 422}, message in reply.text) == (True, True), reply.text
-    assert around.register.entries() == []
+    assert context.register.entries() == []
 
 
 def test_a_schedule_has_a_page_with_its_whole_history(
-    browser: TestClient, around: Surroundings
+    browser: TestClient, context: ApiContext
 ) -> None:
-    sign_in(browser, around)
+    sign_in(browser, context)
     browser.post("/schedules", data=FULL)
     for _ in range(12):
         run = browser.post("/schedules/nightly/run-now").text
@@ -193,10 +193,10 @@ def test_a_schedule_has_a_page_with_its_whole_history(
     assert browser.get("/schedules/nothing").status_code == 404
 
 
-def test_who_only_reads_has_no_buttons(browser: TestClient, around: Surroundings) -> None:
-    sign_in(browser, around)
+def test_who_only_reads_has_no_buttons(browser: TestClient, context: ApiContext) -> None:
+    sign_in(browser, context)
     browser.post("/schedules", data=SHORT)
-    sign_in(browser, around, Role.READ)
+    sign_in(browser, context, Role.READ)
     text = browser.get("/schedules/nightly").text
     assert re.findall(r'method="post" action="([^"]+)"', text) == ["/logout"]
     assert "No slots yet" in text

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from starlette.testclient import TestClient
 
-    from controller.service.api.surroundings import Surroundings
+    from controller.service.api.context import ApiContext
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[str,
 
 
 @pytest.fixture
-def demo(around: Surroundings, recorded: tuple[Path, tuple[str, str]]) -> tuple[str, str]:
-    shutil.copytree(recorded[0], around.settings.runs_dir)
+def demo(context: ApiContext, recorded: tuple[Path, tuple[str, str]]) -> tuple[str, str]:
+    shutil.copytree(recorded[0], context.settings.runs_dir)
     return recorded[1]
 
 
@@ -45,9 +45,9 @@ def data_of(text: str) -> list[dict[str, object]]:
 
 
 def test_a_trial_is_stepped_through_and_its_graph_changes(
-    browser: TestClient, around: Surroundings, demo: tuple[str, str]
+    browser: TestClient, context: ApiContext, demo: tuple[str, str]
 ) -> None:
-    sign_in(browser, around)
+    sign_in(browser, context)
     path = f"/runs/{demo[0]}/trials/dark-style/0"
     texts = [browser.get(f"{path}?at={number}").text for number in range(8)]
     states = [re.findall(r'class="node (\w+) \w+" data-node="([\w-]+)"', text) for text in texts]
@@ -66,13 +66,13 @@ def test_a_trial_is_stepped_through_and_its_graph_changes(
     assert [row["kind"] for row in more["moments"]] == ["step", "end"]
     assert more["ended"] is True
     log = browser.get(f"{path}/log")
-    assert log.text.count("\n") == len(around.store.open(demo[0]).events("dark-style", 0))
+    assert log.text.count("\n") == len(context.store.open(demo[0]).events("dark-style", 0))
 
 
 def test_two_trials_stand_side_by_side(
-    browser: TestClient, around: Surroundings, demo: tuple[str, str]
+    browser: TestClient, context: ApiContext, demo: tuple[str, str]
 ) -> None:
-    sign_in(browser, around)
+    sign_in(browser, context)
     path = f"/runs/{demo[0]}/trials/dark-style/0"
     other = f"{demo[1]}/dark-style/0"
     assert f'<option value="{other}">' in browser.get(path).text
@@ -84,11 +84,11 @@ def test_two_trials_stand_side_by_side(
 
 def test_the_file_holds_all_it_needs_and_admits_nothing_else(
     browser: TestClient,
-    around: Surroundings,
+    context: ApiContext,
     demo: tuple[str, str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sign_in(browser, around)
+    sign_in(browser, context)
     path = f"/runs/{demo[0]}/trials/dark-style/0"
     answer = browser.get(f"{path}/export")
     assert answer.headers["content-disposition"].startswith("attachment;")

@@ -45,7 +45,7 @@ def test_output_comes_without_frames_and_errors_apart(ends: Ends) -> None:
     transport, far = ends
     far.sendall(frame(OUT, b"one") + frame(ERR, b"oops") + frame(OUT, b"") + frame(OUT, b"two"))
     assert (transport.read(), transport.read()) == (b"one", b"two")
-    assert transport.last_words() == "oops"
+    assert transport.read_error_tail() == "oops"
 
 
 def test_frames_may_arrive_in_pieces(ends: Ends) -> None:

@@ -11,7 +11,7 @@ import pytest
 from appliance.base.errors import SnapshotError
 from appliance.base.files import digest_bytes
 from provisioning.desktop.qemu import migration
-from provisioning.desktop.qemu.migration import StreamMark, require_mark, save_stream
+from provisioning.desktop.qemu.migration import StreamChecksum, read_verified, save_stream
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,7 @@ class Sender:
             self._open.close()
 
 
-def save(sender: Sender, file: Path) -> StreamMark:
+def save(sender: Sender, file: Path) -> StreamChecksum:
     try:
         return save_stream(cast("Hypervisor", sender), "template-1", file)
     finally:
@@ -73,9 +73,9 @@ def save(sender: Sender, file: Path) -> StreamMark:
 
 def test_what_was_sent_is_in_the_file_and_known_by_size_and_digest(tmp_path: Path) -> None:
     file = tmp_path / "devices"
-    mark = save(Sender(DATA), file)
-    assert mark == StreamMark(len(DATA), digest_bytes(DATA))
-    assert file.read_bytes() == DATA == require_mark(file, mark)
+    checksum = save(Sender(DATA), file)
+    assert checksum == StreamChecksum(len(DATA), digest_bytes(DATA))
+    assert file.read_bytes() == DATA == read_verified(file, checksum)
     assert sorted(tmp_path.iterdir()) == [file]
 
 
@@ -99,10 +99,10 @@ def test_a_stream_that_does_not_end_is_not_accepted(
 @pytest.mark.parametrize("damage", [DATA[:-1], DATA[:-1] + b"x", DATA + b"x", b""])
 def test_a_file_that_is_not_what_was_sent_is_refused(tmp_path: Path, damage: bytes) -> None:
     file = tmp_path / "devices"
-    mark = save(Sender(DATA), file)
+    checksum = save(Sender(DATA), file)
     file.write_bytes(damage)
     with pytest.raises(SnapshotError, match="not the state that QEMU sent"):
-        require_mark(file, mark)
+        read_verified(file, checksum)
     file.unlink()
     with pytest.raises(SnapshotError, match="cannot be read"):
-        require_mark(file, mark)
+        read_verified(file, checksum)

@@ -9,7 +9,7 @@ import pytest
 
 from appliance.base.files import digest_bytes
 from provisioning.desktop.qemu.rewind_base import RAM, BaseRecord, find_base
-from provisioning.desktop.qemu.saved_vm import mark_of
+from provisioning.desktop.qemu.saved_vm import stamp_of_file
 from provisioning.protocols import READY
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
     state.write_bytes(SAVED)
     ram = tmp_path / RAM
     ram.write_bytes(bytes(4096))
-    record = BaseRecord(saved=digest_bytes(SAVED), ram=mark_of(ram))
+    record = BaseRecord(saved=digest_bytes(SAVED), ram=stamp_of_file(ram))
     (tmp_path / "rewind_base.json").write_text(record.model_dump_json())
     return tmp_path
 

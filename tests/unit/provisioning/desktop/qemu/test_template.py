@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.settings import Settings
-from provisioning.desktop.qemu.migration import StreamMark
+from provisioning.desktop.qemu.migration import StreamChecksum
 from provisioning.desktop.qemu.template import (
     RECORD,
     TemplateRecord,
@@ -16,7 +16,7 @@ from provisioning.desktop.qemu.template import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-STREAM = StreamMark(0, "0" * 64)
+STREAM = StreamChecksum(0, "0" * 64)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def tell(settings: Settings, *entries: dict[str, Any]) -> None:
 def test_no_file_names_no_machines(settings: Settings) -> None:
     assert read_remotes(settings) == ()
     with pytest.raises(RequirementError, match="lists none"):
-        RemoteBackend(settings).make(lambda _words: None)
+        RemoteBackend(settings).make(lambda _message: None)
 
 
 def test_the_documented_example_is_read(settings: Settings) -> None:

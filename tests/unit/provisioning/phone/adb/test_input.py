@@ -13,7 +13,7 @@ from provisioning.phone.adb.input import PhoneInput, PhoneTree, parse_hierarchy
 from provisioning.phone.adb.screen import PhoneScreen
 from provisioning.phone.reference.digest import PhoneDigest
 from provisioning.protocols import Bounds, StateKind
-from tests.standins.phone_words import AndroidWords
+from tests.standins.fake_adb_device import FakeAdbDevice
 
 if TYPE_CHECKING:
     from provisioning.phone.adb.device import AdbDevice
@@ -73,8 +73,8 @@ def test_a_key_that_the_phone_refuses_is_invalid() -> None:
 # --- typing on Android itself ---
 
 
-def android(*methods: str) -> tuple[AndroidWords, PhoneInput]:
-    fake_device = AndroidWords(methods=list(methods))
+def android(*methods: str) -> tuple[FakeAdbDevice, PhoneInput]:
+    fake_device = FakeAdbDevice(methods=list(methods))
     return fake_device, PhoneInput(cast("AdbDevice", fake_device))
 
 
@@ -96,7 +96,7 @@ def test_android_without_one_says_what_to_install() -> None:
 
 
 def test_the_hierarchy_is_read_once_a_frame_where_frames_have_numbers() -> None:
-    fake_device = AndroidWords(frame=7)
+    fake_device = FakeAdbDevice(frame=7)
     device = cast("AdbDevice", fake_device)
     tree = PhoneTree(device, PhoneScreen(device))
     assert [tree.elements() for _ in range(3)] == [tree.elements()] * 3
@@ -110,7 +110,7 @@ def test_the_hierarchy_is_read_once_a_frame_where_frames_have_numbers() -> None:
 
 
 def test_the_hierarchy_is_read_once_a_picture_elsewhere() -> None:
-    fake_device = AndroidWords()
+    fake_device = FakeAdbDevice()
     device = cast("AdbDevice", fake_device)
     tree = PhoneTree(device, PhoneScreen(device, clock=fake_device.clock), clock=fake_device.clock)
     tree.elements()
@@ -122,7 +122,7 @@ def test_the_hierarchy_is_read_once_a_picture_elsewhere() -> None:
 
 
 def test_a_quick_hierarchy_is_read_again_rather_than_a_picture() -> None:
-    fake_device = AndroidWords(dump_s=0.01)
+    fake_device = FakeAdbDevice(dump_s=0.01)
     device = cast("AdbDevice", fake_device)
     tree = PhoneTree(device, PhoneScreen(device, clock=fake_device.clock), clock=fake_device.clock)
     tree.elements()
@@ -132,7 +132,7 @@ def test_a_quick_hierarchy_is_read_again_rather_than_a_picture() -> None:
 
 
 def test_without_a_screen_every_call_reads_the_hierarchy() -> None:
-    fake_device = AndroidWords(frame=7)
+    fake_device = FakeAdbDevice(frame=7)
     tree = PhoneTree(cast("AdbDevice", fake_device))
     tree.elements()
     tree.elements()

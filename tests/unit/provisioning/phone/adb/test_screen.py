@@ -13,7 +13,7 @@ from provisioning.phone.adb.screen import (
     read_png,
     read_raw,
 )
-from tests.standins.phone_words import SIZE, AndroidWords, picture
+from tests.standins.fake_adb_device import SIZE, FakeAdbDevice, picture
 
 if TYPE_CHECKING:
     from provisioning.phone.adb.device import AdbDevice
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 COLOR = (10, 20, 30)
 
 
-def screen(fake_device: AndroidWords) -> PhoneScreen:
+def screen(fake_device: FakeAdbDevice) -> PhoneScreen:
     return PhoneScreen(cast("AdbDevice", fake_device), clock=fake_device.clock)
 
 
@@ -36,10 +36,10 @@ def screen(fake_device: AndroidWords) -> PhoneScreen:
     ],
 )
 def test_the_fastest_way_that_works_is_kept_to(costs_s: dict[str, float], way: str) -> None:
-    fake_device = AndroidWords(costs_s=costs_s)
+    fake_device = FakeAdbDevice(costs_s=costs_s)
     eyes = screen(fake_device)
     eyes.capture()
-    assert (eyes.way, set(eyes.costs_s)) == (way, set(costs_s))
+    assert (eyes.method, set(eyes.costs_s)) == (way, set(costs_s))
     del fake_device.taken[:]
     eyes.capture()
     assert fake_device.taken == [way]
@@ -47,11 +47,11 @@ def test_the_fastest_way_that_works_is_kept_to(costs_s: dict[str, float], way: s
 
 def test_no_picture_is_told_with_what_each_way_said() -> None:
     with pytest.raises(LinkProtocolError, match="framebuffer: The phone has no such service"):
-        screen(AndroidWords(costs_s={})).capture()
+        screen(FakeAdbDevice(costs_s={})).capture()
 
 
 def test_a_picture_is_rgb_and_cannot_be_spoilt_for_others() -> None:
-    fake_device = AndroidWords(color=COLOR, frame=1)
+    fake_device = FakeAdbDevice(color=COLOR, frame=1)
     eyes = screen(fake_device)
     frame = eyes.capture()
     assert frame.shape == (SIZE[1], SIZE[0], 3)
@@ -63,7 +63,7 @@ def test_a_picture_is_rgb_and_cannot_be_spoilt_for_others() -> None:
 
 
 def test_a_frame_is_read_once_where_frames_have_numbers() -> None:
-    fake_device = AndroidWords(frame=1)
+    fake_device = FakeAdbDevice(frame=1)
     eyes = screen(fake_device)
     eyes.capture()
     count = len(fake_device.taken)
@@ -77,9 +77,9 @@ def test_a_frame_is_read_once_where_frames_have_numbers() -> None:
 
 
 def test_a_phone_that_cannot_tell_is_neither_still_nor_busy() -> None:
-    assert screen(AndroidWords()).is_still() is None
-    assert screen(AndroidWords(frame=1)).is_still() is True
-    assert screen(AndroidWords(frame=1, pending=2)).is_still() is False
+    assert screen(FakeAdbDevice()).is_still() is None
+    assert screen(FakeAdbDevice(frame=1)).is_still() is True
+    assert screen(FakeAdbDevice(frame=1, pending=2)).is_still() is False
 
 
 @pytest.mark.parametrize("way", ["png", "raw", "framebuffer"])

@@ -17,7 +17,7 @@ from provisioning.probe.accessibility.client import (
     PROPERTY,
     ROLE,
     STATES,
-    Question,
+    Query,
     Ref,
 )
 from provisioning.probe.serving.params import Params
@@ -63,7 +63,7 @@ class Session:
     tells: bool = False
     answers: bool = True
     now_s: float = 0.0
-    asked: list[Question] = field(default_factory=list)
+    asked: list[Query] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._nodes: dict[Ref, Node] = {}
@@ -80,13 +80,13 @@ class Session:
         self.asked = []
 
     def ask(
-        self, questions: Sequence[Question], deadline_s: float, timeout_s: float = _ASKING_S
+        self, queries: Sequence[Query], deadline_s: float, timeout_s: float = _ASKING_S
     ) -> list[Any]:
-        self.asked += questions
-        return [self._answer(question, timeout_s) for question in questions]
+        self.asked += queries
+        return [self._answer(query, timeout_s) for query in queries]
 
-    def _answer(self, question: Question, timeout_s: float) -> Any:  # noqa: ANN401
-        ref, method = question.ref, question.method
+    def _answer(self, query: Query, timeout_s: float) -> Any:  # noqa: ANN401
+        ref, method = query.ref, query.method
         if ref.bus == _REGISTRY:
             return ([Ref(f":1.{number}", "/root") for number in range(len(self.apps))],)
         if method is ITEMS:
@@ -102,9 +102,9 @@ class Session:
         count = len(widget.below) if widget.claims is None else widget.claims
         below = [Ref(ref.bus, f"{ref.path}/{number}") for number in range(len(widget.below))]
         if method is CHILD:
-            (place,) = question.arguments
+            (place,) = query.arguments
             return (below[place],) if place < len(below) else None
-        wants_count = question.arguments[-1:] == ("ChildCount",)
+        wants_count = query.arguments[-1:] == ("ChildCount",)
         answers: dict[Any, Any] = {
             CHILDREN: (below,),
             STATES: ([int(widget.shows) << 25, 0],),
@@ -176,7 +176,7 @@ def test_of_an_endless_sheet_the_cells_that_show_are_found_and_what_comes_after_
     assert [row["role"] for row in rows] == [
         "frame", "table", *["table cell"] * 15, "push button",
     ]  # fmt: skip
-    assert sum(question.method is CHILD for question in session.asked) <= 64
+    assert sum(query.method is CHILD for query in session.asked) <= 64
 
 
 def test_what_an_application_tells_at_once_is_not_asked_again() -> None:
@@ -184,7 +184,7 @@ def test_what_an_application_tells_at_once_is_not_asked_again() -> None:
     session = Session((app(frame),), tells=True)
     rows = tree.Walker(session, NAMES).tree(Params({}, timeout_s=10.0))
     assert len(rows) == 41
-    kinds = {question.method for question in session.asked}
+    kinds = {query.method for query in session.asked}
     assert kinds == {CHILDREN, PROPERTY, ITEMS, EXTENTS}, "the registry's children, and a count"
 
 
@@ -194,9 +194,9 @@ def test_objects_that_contain_themselves_are_shown_once() -> None:
     session = Session((app(node("frame", 0, 0, 90, 90, below=[inner])),))
     real, ref = session._answer, Ref(":1.0", "/root/0/0")
 
-    def answer(question: Question, timeout_s: float) -> Any:  # noqa: ANN401
-        is_asked = question.ref == ref and question.method is CHILDREN
-        return ([ref],) if is_asked else real(question, timeout_s)
+    def answer(query: Query, timeout_s: float) -> Any:  # noqa: ANN401
+        is_asked = query.ref == ref and query.method is CHILDREN
+        return ([ref],) if is_asked else real(query, timeout_s)
 
     session._answer = answer  # type: ignore[method-assign]
     rows = tree.Walker(session, NAMES).tree(Params({}, timeout_s=10.0))
@@ -238,9 +238,9 @@ def test_who_waits_longer_gives_applications_more_time(timeout_s: float, shown: 
     session = Session((app(node("panel", 0, 0, 9, 9)),))
     answer = session._answer
 
-    def answer_late(question: Question, timeout_s: float) -> Any:  # noqa: ANN401
-        is_late = question.ref.bus != _REGISTRY and timeout_s < 4.0
-        return None if is_late else answer(question, timeout_s)
+    def answer_late(query: Query, timeout_s: float) -> Any:  # noqa: ANN401
+        is_late = query.ref.bus != _REGISTRY and timeout_s < 4.0
+        return None if is_late else answer(query, timeout_s)
 
     session._answer = answer_late  # type: ignore[method-assign]
     rows = tree.Walker(session, NAMES).tree(Params({}, timeout_s=timeout_s))
@@ -252,10 +252,10 @@ def bounded(session: Session) -> Any:  # noqa: ANN401
     ask = session.ask
 
     def together(
-        questions: Sequence[Question], deadline_s: float, timeout_s: float = _ASKING_S
+        queries: Sequence[Query], deadline_s: float, timeout_s: float = _ASKING_S
     ) -> list[Any]:
         start_s = session.now_s
-        answers = ask(questions, deadline_s, timeout_s)
+        answers = ask(queries, deadline_s, timeout_s)
         is_waiting = session.now_s > start_s
         session.now_s = min(start_s + timeout_s, deadline_s) if is_waiting else start_s
         return answers

@@ -47,23 +47,25 @@ fi
 """Arguments: user, free KiB, free inodes, processes, runnable, percent of free memory, own or shared kernel."""
 
 
-def find_hindrance(link: Link, user: str, *, shares_kernel: bool = False) -> str:
+def find_obstruction(link: Link, user: str, *, shares_kernel: bool = False) -> str:
     """Return what blocks evaluators, in one line; empty if nothing does.
 
     Args:
         link: link to the probe, which runs as root.
         user: login name that the agent acts as.
-        shares_kernel: whether the desktop's kernel is the host's; see `ask_guest`.
+        shares_kernel: whether the desktop's kernel is the host's; see `find_guest_obstruction`.
 
     Raises:
         LinkError: the probe does not answer.
     """
     session = _session_trouble(link)
-    guest_trouble = ask_guest(lambda argv: _run(link, argv), user, shares_kernel=shares_kernel)
+    guest_trouble = find_guest_obstruction(
+        lambda argv: _run(link, argv), user, shares_kernel=shares_kernel
+    )
     return "; ".join(filter(None, (session, guest_trouble)))
 
 
-def ask_guest(run: RunAsRoot, user: str, *, shares_kernel: bool = False) -> str:
+def find_guest_obstruction(run: RunAsRoot, user: str, *, shares_kernel: bool = False) -> str:
     """Return problems with disks, mounts, processes and memory, in one line; empty if there are none.
 
     It needs no probe: SSH is enough.

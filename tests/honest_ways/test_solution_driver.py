@@ -7,7 +7,7 @@ import pytest
 from evaluators.graph.outcome import Verdict
 from evaluators.model.oracle import WaitFor
 from provisioning.fake.desktop import FakeDesktop
-from tests.honest_ways.person import Person, segments
+from tests.honest_ways.solution_driver import SolutionDriver, segments
 from tests.unit.controller.bench import DARK, SET_DARK, Bench, make_task
 
 if TYPE_CHECKING:
@@ -51,14 +51,14 @@ def test_pieces_end_where_an_effect_is_awaited() -> None:
 def test_what_had_no_effect_is_done_again_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: int
 ) -> None:
-    typed, person = lose_texts(monkeypatch, lost), Person(tmp_path)
-    result = Bench(tmp_path / "trials").drive(task(), person)
-    assert (result.verdict, len(typed), len(person.reports)) == (Verdict.PASS, lost + 1, lost)
+    typed, driver = lose_texts(monkeypatch, lost), SolutionDriver(tmp_path)
+    result = Bench(tmp_path / "trials").drive(task(), driver)
+    assert (result.verdict, len(typed), len(driver.reports)) == (Verdict.PASS, lost + 1, lost)
 
 
 def test_what_never_has_an_effect_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    typed, person = lose_texts(monkeypatch, 9), Person(tmp_path)
-    result = Bench(tmp_path / "trials").drive(task(), person)
+    typed, driver = lose_texts(monkeypatch, 9), SolutionDriver(tmp_path)
+    result = Bench(tmp_path / "trials").drive(task(), driver)
     assert (result.verdict, len(typed)) == (Verdict.FAIL, 2)
     assert "gsetting_equals on desktop was not met" in result.detail
     assert [path.name for path in sorted(tmp_path.glob("*.png"))] == [
@@ -66,14 +66,14 @@ def test_what_never_has_an_effect_is_shown(tmp_path: Path, monkeypatch: pytest.M
         "desktop-2.png",
     ]
     for part in ("gsetting_equals", f"{tmp_path}/desktop-2.png", "Terminal", "$ ls -la"):
-        assert part in person.reports[1]
+        assert part in driver.reports[1]
 
 
 def test_what_came_before_and_is_gone_is_done_again_as_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first text closes the window that it is typed into."""
-    typed, person = lose_texts(monkeypatch, 0), Person(tmp_path)
+    typed, driver = lose_texts(monkeypatch, 0), SolutionDriver(tmp_path)
     arrives = FakeDesktop.text
 
     def text(desktop: FakeDesktop, text: str) -> None:
@@ -90,5 +90,5 @@ def test_what_came_before_and_is_gone_is_done_again_as_well(
         opens(desktop, name)
 
     monkeypatch.setattr(FakeDesktop, "open_app", open_app)
-    result = Bench(tmp_path / "trials").drive(task(), person)
+    result = Bench(tmp_path / "trials").drive(task(), driver)
     assert (result.verdict, opened, len(typed)) == (Verdict.PASS, ["Terminal"] * 2, 2)

@@ -9,8 +9,8 @@ import pytest
 
 from appliance.base.errors import LinkTimeoutError
 from appliance.base.process import run
-from provisioning.desktop import hindrance
-from provisioning.desktop.hindrance import ask_guest, find_hindrance
+from provisioning.desktop import obstruction
+from provisioning.desktop.obstruction import find_guest_obstruction, find_obstruction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,36 +58,36 @@ class HostLink:
 
 
 def test_nothing_is_found_where_all_is_well() -> None:
-    assert find_hindrance(HostLink({"ready": True}), "nobody") == ""
+    assert find_obstruction(HostLink({"ready": True}), "nobody") == ""
 
 
 def test_a_session_that_ended_is_named() -> None:
-    cause = find_hindrance(HostLink({"ready": False}), "nobody")
+    cause = find_obstruction(HostLink({"ready": False}), "nobody")
     assert cause == "the graphical session ended"
 
 
 def test_a_session_that_does_not_answer_is_named_where_programs_run_at_once() -> None:
     link = HostLink(LinkTimeoutError("no reply"))
-    assert find_hindrance(link, "nobody") == "the graphical session does not answer"
+    assert find_obstruction(link, "nobody") == "the graphical session does not answer"
 
 
 def test_a_session_that_answers_when_asked_again_is_in_order() -> None:
     replies: list[Json | Exception] = [LinkTimeoutError("no reply"), {"ready": True}]
     link = HostLink(replies)
-    assert find_hindrance(link, "nobody") == ""
+    assert find_obstruction(link, "nobody") == ""
 
 
 def test_on_a_slow_desktop_a_session_that_does_not_answer_is_no_proof(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     link = HostLink(LinkTimeoutError("no reply"), is_slow=True)
-    assert find_hindrance(link, "nobody") == ""
-    monkeypatch.setattr(hindrance, "_MAX_RUNNABLE", 0)
-    assert "processes are runnable" in find_hindrance(link, "nobody")
+    assert find_obstruction(link, "nobody") == ""
+    monkeypatch.setattr(obstruction, "_MAX_RUNNABLE", 0)
+    assert "processes are runnable" in find_obstruction(link, "nobody")
 
 
 def test_an_unknown_user_hinders_nothing() -> None:
-    assert ask_guest(run, "no-such-user") == ""
+    assert find_guest_obstruction(run, "no-such-user") == ""
 
 
 @pytest.mark.parametrize(
@@ -102,15 +102,15 @@ def test_an_unknown_user_hinders_nothing() -> None:
 def test_each_bound_is_looked_at(
     monkeypatch: pytest.MonkeyPatch, bound: str, value: int, message: str
 ) -> None:
-    monkeypatch.setattr(hindrance, bound, value)
-    assert message in ask_guest(run, "root")
+    monkeypatch.setattr(obstruction, bound, value)
+    assert message in find_guest_obstruction(run, "root")
 
 
 def test_load_and_memory_of_a_shared_kernel_are_no_evidence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hindrance, "_MIN_FREE_MEMORY_SHARE", 101)
-    assert "memory" not in ask_guest(run, "root", shares_kernel=True)
-    monkeypatch.setattr(hindrance, "_MAX_RUNNABLE", -1)
-    assert "processes are runnable" in ask_guest(run, "root", shares_kernel=True)
-    assert ask_guest(run, "no-such-user", shares_kernel=True) == ""
+    monkeypatch.setattr(obstruction, "_MIN_FREE_MEMORY_SHARE", 101)
+    assert "memory" not in find_guest_obstruction(run, "root", shares_kernel=True)
+    monkeypatch.setattr(obstruction, "_MAX_RUNNABLE", -1)
+    assert "processes are runnable" in find_guest_obstruction(run, "root", shares_kernel=True)
+    assert find_guest_obstruction(run, "no-such-user", shares_kernel=True) == ""

@@ -1,7 +1,7 @@
 // Show live screens and send a person's input: one action per click, drag or pause in typing.
 "use strict";
-const seat = document.querySelector(".seat");
-const base = `/human/${seat.dataset.run}`;
+const trial = document.querySelector(".human-trial");
+const base = `/human/${trial.dataset.run}`;
 const FRAME_MS = 400;
 const PAUSE_MS = 600;
 const DOUBLE_MS = 280;
@@ -11,7 +11,7 @@ const DESKTOP_KEYS = {
   ArrowLeft: "Left", ArrowRight: "Right", ArrowUp: "Up", ArrowDown: "Down", PageUp: "Prior", PageDown: "Next", Insert: "Insert",
 };
 const PHONE_KEYS = { Enter: "ENTER", Backspace: "DEL", Tab: "TAB", Escape: "BACK", Home: "HOME" };
-const field = (name) => seat.querySelector(`[data-field=${name}]`);
+const field = (name) => trial.querySelector(`[data-field=${name}]`);
 let queue = Promise.resolve();
 let isOver = false;
 let phase = "";
@@ -44,7 +44,7 @@ async function watch() {
 }
 watch();
 
-for (const figure of seat.querySelectorAll("figure")) {
+for (const figure of trial.querySelectorAll("figure")) {
   const { role, kind } = figure.dataset;
   const frame = figure.querySelector(".frame");
   const image = figure.querySelector("img");
@@ -122,7 +122,7 @@ for (const figure of seat.querySelectorAll("figure")) {
   });
   for (const button of figure.querySelectorAll("[data-key]")) button.addEventListener("click", () => { flush(); act(role, "key", { name: button.dataset.key }); });
 }
-seat.querySelector("form[data-answer]").addEventListener("submit", (event) => {
+trial.querySelector("form[data-answer]").addEventListener("submit", (event) => {
   event.preventDefault();
   const name = event.submitter.value;
   const answer = event.target.elements.text.value;

@@ -1,6 +1,7 @@
-"""A person at a desktop: plays a reference solution, looks what came of it, and tries once more.
+"""Runs a reference solution like a user: checks the effect of each segment and retries it once.
 
-A slow desktop loses keys that come before a window takes them. A person sees that, and presses them again.
+A slow desktop loses keys that are pressed before a window accepts them; a user notices that and
+presses them again.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _COMMANDS = (
 
 
 def segments(steps: Sequence[OracleStep]) -> list[list[OracleStep]]:
-    """Return the steps in pieces that each end by waiting for what the piece should bring about."""
+    """Split the steps into segments that each end by waiting for the segment's effect."""
     pieces: list[list[OracleStep]] = [[]]
     for step in steps:
         pieces[-1].append(step)
@@ -49,27 +50,27 @@ def segments(steps: Sequence[OracleStep]) -> list[list[OracleStep]]:
 
 
 @dataclass
-class Person:
-    """Drives an episode by a task's solution; a piece whose effect does not come is done again once.
+class SolutionDriver:
+    """Drives an episode by a task's solution; a segment without its effect is retried once.
 
-    Where what came before it is gone as well, such as a dialog, it begins there.
+    If the effect of an earlier segment is gone as well, such as a dialog, the retry starts there.
 
     Attributes:
-        folder: for pictures of what was on the screen when an effect did not come.
-        reports: what was seen then, one text each.
+        folder: folder of the screenshots taken when an effect was missing.
+        reports: the state of the machines at those times, one text each.
     """
 
     folder: Path
     reports: list[str] = field(default_factory=list)
 
     def drive(self, episode: Episode, observation: Observation) -> None:
-        """Play the pieces and complete.
+        """Play the segments and complete.
 
         Raises:
-            AgentError: an effect did not come, twice.
+            AgentError: an effect was missing twice.
             LinkError: a machine failed.
         """
-        pieces = segments(_played(episode.oracle_context().task))
+        pieces = segments(_solution_steps(episode.oracle_context().task))
         at, failures = 0, [0] * len(pieces)
         while at < len(pieces):
             try:
@@ -79,32 +80,36 @@ class Person:
                 self._look(episode, f"try {failures[at]}: {exc.brief} {exc.details}")
                 if failures[at] == _TRIES:
                     raise
-                at = _last_sound(episode, pieces, at)
+                at = _last_intact(episode, pieces, at)
                 continue
             if step is not None and step.done:
                 return
             observation = step.observation if step is not None else observation
             at += 1
         if episode.evaluate().verdict is not Verdict.PASS:
-            self._look(episode, "all is played, and not all is met")
+            self._look(episode, "the solution was played, but not everything is met")
         episode.step([_COMPLETE])
 
     def _look(self, episode: Episode, what: str) -> None:
-        """Keep what somebody needs who was not there."""
+        """Record the state of all machines, for diagnosis."""
         for role, machine in episode.oracle_context().machines.items():
             number = len(self.reports) + 1
             path = self.folder / f"{role}-{number}.png"
-            parts = [what, _seen(machine, path), *(_printed(machine, line) for line in _COMMANDS)]
+            parts = [
+                what,
+                _describe_screen(machine, path),
+                *(_output_of(machine, line) for line in _COMMANDS),
+            ]
             self.reports.append("\n".join(parts))
             print(self.reports[-1], flush=True)  # noqa: T201 - pytest shows it when a test fails
 
 
-def _played(task: Task) -> Sequence[OracleStep]:
+def _solution_steps(task: Task) -> Sequence[OracleStep]:
     return next(iter(task.solutions.values()))
 
 
-def _last_sound(episode: Episode, pieces: Sequence[Sequence[OracleStep]], at: int) -> int:
-    """Return the last piece, up to a number, before which all is as the piece before it left it."""
+def _last_intact(episode: Episode, pieces: Sequence[Sequence[OracleStep]], at: int) -> int:
+    """Return the last segment, up to a number, whose predecessor's effect is still present."""
     runners = episode.oracle_context().runners
     while at:
         last = pieces[at - 1][-1]
@@ -119,7 +124,7 @@ def _last_sound(episode: Episode, pieces: Sequence[Sequence[OracleStep]], at: in
 
 
 def _play(episode: Episode, observation: Observation, piece: Sequence[OracleStep]) -> Step | None:
-    """Play a piece; return the last step, None where it only waits."""
+    """Play a segment; return the last step, None if it only waits."""
     oracle = Oracle(episode.oracle_context(), piece)
     step: Step | None = None
     while True:
@@ -131,8 +136,8 @@ def _play(episode: Episode, observation: Observation, piece: Sequence[OracleStep
             return step
 
 
-def _seen(machine: Machine, path: Path) -> str:
-    """Return the windows and the elements' names, and where the picture of the screen lies."""
+def _describe_screen(machine: Machine, path: Path) -> str:
+    """Save a screenshot; return its path, the windows and the names of the elements."""
     try:
         raw = io.BytesIO()
         Image.fromarray(machine.screen.capture()).save(raw, "png")
@@ -144,7 +149,7 @@ def _seen(machine: Machine, path: Path) -> str:
     return f"picture: {path}\nwindows: {windows}\nelements: {', '.join(names)[:4000]}"
 
 
-def _printed(machine: Machine, line: str) -> str:
+def _output_of(machine: Machine, line: str) -> str:
     try:
         argv = ["/bin/sh", "-c", f"cd {machine.info.home}; {line}"]
         done = machine.run(argv, timeout_s=30)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MachineBusyError, UnknownNameError, UnsupportedError
-from controller.service.machine_desk import MachineRow, thumbnail
+from controller.service.machine_service import MachineRow, thumbnail
 from provisioning.fake import FakeDesktop, FakePhone
 from provisioning.protocols import READY
 
@@ -27,13 +27,13 @@ class _Hold:
         self._used.discard(self._machine_id)
 
 
-class FakeMachineDesk:
-    """A desk of machines in memory; every tenth is a phone, the second one is in use.
+class FakeMachineService:
+    """Machines in memory; every tenth is a phone, the second one is in use.
 
     Attributes:
         machines: by id.
         vnc_socket: of the VNC server that all desktops share; None where they have none.
-        used: ids of machines that somebody holds.
+        used: ids of machines in use.
     """
 
     def __init__(self, count: int, clock: Clock) -> None:

@@ -22,7 +22,7 @@ _DUMP = (
 
 
 @dataclass
-class AndroidWords:
+class FakeAdbDevice:
     """Answers as `provisioning.phone.adb.device.AdbDevice` does.
 
     Attributes:

@@ -29,7 +29,7 @@ def keys_of(page: str, *, is_upper: bool = False) -> dict[str, Place]:
     return places
 
 
-class Thumbs:
+class TouchUser:
     """Two thumbs.
 
     Args:

@@ -1,4 +1,4 @@
-"""Surroundings of API and pages in tests."""
+"""API context for tests of the API and its pages."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from appliance.base.settings import REPOSITORY, Settings
 from appliance.bringup.status import Status
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
-from controller.service.api.surroundings import Surroundings
+from controller.service.api.context import ApiContext
 from controller.service.episodes.sessions import EpisodeSessions
 from controller.service.metrics import make_registry, render
 from controller.service.state.claims import Claims
-from controller.service.state.queued_run import Asker, State
+from controller.service.state.queued_run import Requester, State
 from controller.service.worker.work import Work
 from controller.wiring import open_suite
 from images.currency import Currency, ImageState
 from provisioning.fake import FakeFleet
-from tests.pages.fake_desk import FakeMachineDesk
+from tests.pages.fake_machine_service import FakeMachineService
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,17 +76,17 @@ class FakeFactory:
         return Episode(context, cancel=cancel), self.check(request)
 
 
-def make_surroundings(
+def make_api_context(
     database: Database,
     folder: Path,
     episodes: EpisodeSessions | None = None,
     *,
     rate: float = 100_000.0,
     clock: Clock = SYSTEM_CLOCK,
-) -> Surroundings:
+) -> ApiContext:
     episodes_clock = FakeClock()
     factory = FakeFactory(FakeFleet(episodes_clock), episodes_clock)
-    return Surroundings(
+    return ApiContext(
         database=database,
         # A port without a listener, so that tests do not reach the appliance of this host.
         settings=Settings(state_dir=folder, service_rate=rate, controller_port=1),
@@ -100,34 +100,34 @@ def make_surroundings(
         ],
         status=STATUS.to_dict,
         metrics=lambda: render(make_registry(database, FakeClock())),
-        desk=FakeMachineDesk(3, SYSTEM_CLOCK),
+        machine_service=FakeMachineService(3, SYSTEM_CLOCK),
         find_viewer=lambda: None,
         episodes=episodes or EpisodeSessions(factory, episodes_clock, max_open=4),
     )
 
 
-def carry_out(around: Surroundings, request: RunRequest) -> str:
+def carry_out(context: ApiContext, request: RunRequest) -> str:
     """Queue a run, execute it as a worker does, and return its id."""
-    run = around.queue.add(request, Asker("cli", priority=9)).run
-    assert carry_out_next(around) == run
+    run = context.queue.add(request, Requester("cli", priority=9)).run
+    assert carry_out_next(context) == run
     return run
 
 
-def carry_out_next(around: Surroundings) -> str:
+def carry_out_next(context: ApiContext) -> str:
     """Execute the next run of the queue as a worker does, and return its id."""
-    claims = Claims(around.database, SYSTEM_CLOCK)
+    claims = Claims(context.database, SYSTEM_CLOCK)
     queued = claims.claim()
     assert queued
     run = queued.run
     work = Work(
         queued,
-        around.settings,
+        context.settings,
         SYSTEM_CLOCK,
         note=lambda counts: claims.note(run, counts),
         preflight=lambda _: None,
     )
     assert work.run()
-    claims.give_back(run, is_stopping=True)
-    around.queue.cancel(run)
-    assert around.queue.get(run).state is State.CANCELLED
+    claims.release(run, is_stopping=True)
+    context.queue.cancel(run)
+    assert context.queue.get(run).state is State.CANCELLED
     return run

@@ -59,7 +59,7 @@ class MachineRow:
     in_use: bool
 
     @property
-    def is_well(self) -> bool:
+    def is_healthy(self) -> bool:
         """Whether the machine exists and is reachable."""
         return self.state not in {"ended", "unreachable"}
 
@@ -72,7 +72,7 @@ class Hold(Protocol):
         ...
 
 
-class MachineDesk(Protocol):
+class MachineService(Protocol):
     """Screens of individual machines, and operations on them."""
 
     def rows(self) -> Sequence[MachineRow]:
@@ -136,7 +136,7 @@ class MachineDesk(Protocol):
         ...
 
 
-class HostMachineDesk:
+class HostMachineService:
     """The machines of this host; thread-safe.
 
     Args:
@@ -173,7 +173,7 @@ class HostMachineDesk:
         return sorted(rows, key=lambda row: row.machine_id)
 
     def picture(self, machine_id: str) -> bytes:
-        """Return a thumbnail of a machine's screen; see `MachineDesk`."""
+        """Return a thumbnail of a machine's screen; see `MachineService`."""
         folder, record = self._find(machine_id)
         _require_shown(machine_id, record)
         with self._lock:
@@ -190,7 +190,7 @@ class HostMachineDesk:
             return picture
 
     def vnc(self, machine_id: str) -> Path:
-        """Return the socket of a machine's VNC server; see `MachineDesk`."""
+        """Return the socket of a machine's VNC server; see `MachineService`."""
         folder, record = self._find(machine_id)
         if not record.shows_vnc:
             raise UnsupportedError(
@@ -201,7 +201,7 @@ class HostMachineDesk:
         return folder.path / "vnc.sock"
 
     def take(self, machine_id: str) -> Hold | None:
-        """Claim a machine; see `MachineDesk`.
+        """Claim a machine; see `MachineService`.
 
         Changes made on it are undone, because the next lease rewinds it first.
         """
@@ -216,7 +216,7 @@ class HostMachineDesk:
         return claim
 
     def rewind(self, machine_id: str) -> str:
-        """Rewind a machine; see `MachineDesk`."""
+        """Rewind a machine; see `MachineService`."""
         folder, record = self._find(machine_id)
         claim = folder.require_claim()
         try:
@@ -229,7 +229,7 @@ class HostMachineDesk:
         return f"{machine_id} was rewound and verified in {report.seconds:.2f} s."
 
     def stop(self, machine_id: str) -> str:
-        """Stop a machine; see `MachineDesk`."""
+        """Stop a machine; see `MachineService`."""
         folder, record = self._find(machine_id)
         claim = folder.require_claim()
         try:
@@ -239,11 +239,11 @@ class HostMachineDesk:
         return f"{machine_id} was stopped."
 
     def fork(self) -> str:
-        """Start a fork; see `MachineDesk`."""
+        """Start a fork; see `MachineService`."""
         from provisioning.desktop.qemu.backend import QemuBackend  # noqa: PLC0415 - imports libvirt
 
         backend = QemuBackend(self._settings)
-        handle = backend.stand_by()
+        handle = backend.start_standby()
         if handle is None:
             raise RequirementError(
                 "There is no template to fork from.", resolution="Run `mesocosm up` to create it."
@@ -278,7 +278,7 @@ class HostMachineDesk:
             if self._clock.monotonic_s() - seen_s > _LOOK_AGE_S:
                 self._liveness = self._liveness or open_liveness(self._settings)
                 states = {
-                    machine.machine_id: machine.state for machine in self._liveness.look().machines
+                    machine.machine_id: machine.state for machine in self._liveness.check().machines
                 }
                 self._states = (self._clock.monotonic_s(), states)
             return states

@@ -28,7 +28,7 @@ _NOT_THEIRS = (TEST_PREFIX, f"{PREFIX}ALERT_")
 _STAY = (f"{PREFIX}MODEL_", f"{PREFIX}MAIL_")
 
 
-def hand_over(path: Path, environ: Mapping[str, str] | None = None) -> None:
+def write_environment(path: Path, environ: Mapping[str, str] | None = None) -> None:
     """Write the settings, keys and proxies of an environment to a file for containers.
 
     Variables for models and mail that an earlier environment set are kept if this one lacks them,
@@ -46,14 +46,14 @@ def hand_over(path: Path, environ: Mapping[str, str] | None = None) -> None:
     given = os.environ if environ is None else environ
     before = _read(path)
     kept = {name: value for name, value in before.items() if name.startswith(_STAY)}
-    values = kept | {name: value for name, value in given.items() if _is_handed(name)}
+    values = kept | {name: value for name, value in given.items() if _is_exported(name)}
     values = {name: value for name, value in sorted(values.items()) if value}
     if values != before or not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_atomic(path, json.dumps(values, indent=1) + "\n", mode=0o600)
 
 
-def take_over(path: Path, environ: MutableMapping[str, str] | None = None) -> None:
+def load_environment(path: Path, environ: MutableMapping[str, str] | None = None) -> None:
     """Set the variables of the file that are not already set.
 
     Raises:
@@ -64,7 +64,7 @@ def take_over(path: Path, environ: MutableMapping[str, str] | None = None) -> No
         target.setdefault(name, value)
 
 
-def _is_handed(name: str) -> bool:
+def _is_exported(name: str) -> bool:
     if name.upper() in _PROXIES:
         return True
     return name.startswith(PREFIX) and not name.startswith(_NOT_THEIRS) and name not in _OWN

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from controller.service.episodes.sessions import EpisodeSessions
-    from controller.service.machine_desk import MachineDesk
+    from controller.service.machine_service import MachineService
     from controller.service.state.database import Database
     from provisioning.protocols import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ApiContext:
     """Dependencies of the API.
 
     Attributes:
@@ -38,7 +38,7 @@ class Surroundings:
         status: returns the output of `mesocosm status`.
         metrics: returns the metrics for Prometheus.
         episodes: episodes driven by external programs.
-        desk: screens of individual machines, and operations on them.
+        machine_service: screens of individual machines, and operations on them.
         find_viewer: returns the folder of noVNC; None if it is not available.
         worker: socket of the process with access to machines; None if this process has it.
         own_prometheus: host and port of Prometheus itself; empty if it cannot be reached directly.
@@ -54,7 +54,7 @@ class Surroundings:
     status: Callable[[], dict[str, object]]
     metrics: Callable[[], bytes]
     episodes: EpisodeSessions
-    desk: MachineDesk
+    machine_service: MachineService
     find_viewer: Callable[[], Path | None]
     worker: Path | None = None
     own_prometheus: str = ""
