@@ -49,6 +49,8 @@ STAND_IN = pytest.mark.xdist_group(Lane.CONTAINER.value)
 
 BUDGETS_S = {Lane.VM: 1200, Lane.CONTAINER: 600, Lane.SERVICE: 180, Lane.UNIT: 1320}
 """Warm, seconds of one of three workers on two cores (docs/decisions/2026-11-26-test-budgets.md)."""
+_BUILD_TIMEOUT_S = 900
+"""Of tests on containers, the first of which builds an image: three minutes, more on a busy host."""
 _ORDER = tuple(Lane)
 _CONTAINER_MARKS = {"docker", "phone"}
 _SERVICE_MARKS = {"prometheus", "browser"}
@@ -85,6 +87,8 @@ def arrange(items: list[pytest.Item]) -> list[pytest.Item]:
         if lane is Lane.VM and os.environ.get(SPREAD):
             group = f"{lane.value} {count * _SPREAD_GROUPS // on_vms}"
             count += 1
+        if lane is Lane.CONTAINER and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(_BUILD_TIMEOUT_S))
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(group))
     return left
