@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import wait_until
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from provisioning.links.client import LinkClient
-    from provisioning.protocols import Frame, Json, Screen
+    from provisioning.protocols import Json, Screen
     from provisioning.reset.phases import Phases
     from provisioning.reset.picture import Picture
     from provisioning.reset.saved_state import SavedState
@@ -57,11 +58,12 @@ def wake(
         ResetMismatchError: the guest differs from the saved state; it must not be used.
     """
     try:
-        with phases.part("resync"):
-            link.resync(timeout_s=_TIMEOUT_S)
+        # The host compares the screen while the guest wakes up, before its clock is set.
+        with ThreadPoolExecutor(1, "screen") as pool:
+            look = pool.submit(lambda: before.picture.differences(screen.capture()))
+            with phases.part("resync"):
+                link.resync(timeout_s=_TIMEOUT_S)
         with phases.part("verify"):
-            # Capture before the guest has work: at the same time, the two would slow each other.
-            frame = screen.capture()
             params: dict[str, Json] = {
                 "seed_b64": base64.b64encode(os.urandom(_SEED_BYTES)).decode(),
                 "unix_s": clock.now_s(),
@@ -70,7 +72,7 @@ def wake(
                 params["identity"] = dict(identity)
             state = read_digest(link.call("wake", params, timeout_s=_TIMEOUT_S))
             differences = before.digest.differences(state)
-            differences += _look(before.picture, frame, screen, clock)
+            differences += look.result() and _look_again(before.picture, screen, clock)
     except MesocosmError as exc:
         raise SnapshotError(f"{name} does not answer after a reset.", str(exc)) from exc
     if differences:
@@ -81,15 +83,14 @@ def wake(
         )
 
 
-def _look(picture: Picture, frame: Frame, screen: Screen, clock: Clock) -> tuple[str, ...]:
-    """Return how the screen differs from a picture; retry for a moment if it differs at first."""
-    differences = picture.differences(frame)
+def _look_again(picture: Picture, screen: Screen, clock: Clock) -> tuple[str, ...]:
+    """Return how the screen differs from a picture, once it does not or a moment has passed."""
+    differences: tuple[str, ...] = ()
 
     def matches() -> bool:
         nonlocal differences
         differences = picture.differences(screen.capture())
         return not differences
 
-    if differences:
-        wait_until(matches, timeout_s=_SETTLE_S, every_s=_EVERY_S, clock=clock)
+    wait_until(matches, timeout_s=_SETTLE_S, every_s=_EVERY_S, clock=clock)
     return differences
