@@ -58,10 +58,10 @@ test: setup lint ## Set everything up, run what a landing needs; leave nothing r
 test-nightly: setup ## Run slow proofs that are not current, by jobs; resumable; writes the ledger.
 	$(BIN)/python -m tests.nightly run $(JOBS)
 
-nightly-status: ## Say which slow proofs are not current; fails where any is not.
+nightly-status: setup ## Say which slow proofs are not current; fails where any is not.
 	$(BIN)/python -m tests.nightly status --strict
 
-release: ## Tag a release, VERSION=1.2.3; refused while a slow proof is not current.
+release: setup ## Tag a release, VERSION=1.2.3; refused while a slow proof is not current.
 	$(BIN)/python -m tests.nightly release $(VERSION)
 
 cases: ## Regenerate the index of evaluator test cases, docs/evaluators.md and docs/actions.md.
