@@ -28,7 +28,7 @@ from provisioning.links.framing import (
 from provisioning.links.outbox import Outbox
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from provisioning.links.transport import Transport
     from provisioning.protocols import Json
@@ -37,6 +37,8 @@ MAX_NOISE_BYTES = 16 << 20
 """The link ends after this many bytes without a valid message."""
 
 _PING_EVERY_S = 0.25
+# An operation is itself answered within this time on most machines.
+_FIRST_PING_S = 1.0
 
 
 class _Call:
@@ -134,8 +136,47 @@ class LinkClient:
             LinkClosedError: the transport has ended.
             LinkTimeoutError: no ping was answered in time.
         """
+        self._interrupt()
+        return self._ping(timeout_s)
+
+    def resync_with(
+        self, op: str, describe: Callable[[], Mapping[str, Json]], *, timeout_s: float = 10.0
+    ) -> Json:
+        """Synchronize as `resync` does, with a call that also is the first sign of life.
+
+        This saves a round trip: pings are sent only if there is no reply for a second. If one of
+        them is answered first, the call was lost, and is repeated.
+
+        Args:
+            op: name of an operation that the probe answers before it reads further requests.
+            describe: returns its arguments; called just before they are sent.
+            timeout_s: time limit of everything.
+
+        Raises:
+            LinkClosedError, LinkTimeoutError, LinkProtocolError, GuestCallError: as for `call`.
+        """
+        self._interrupt()
+        deadline_s = time.monotonic() + timeout_s
+        call = _Call(op)
+        request_id = self._send(call, op, describe(), timeout_s, prefix=b"\n")
+        try:
+            if not call.done.wait(min(_FIRST_PING_S, timeout_s)):
+                self._ping(deadline_s - time.monotonic())
+        finally:
+            self._forget(request_id)
+        if not call.done.is_set():
+            return self.call(op, describe(), timeout_s=deadline_s - time.monotonic())
+        if call.error is not None:
+            raise call.error
+        return call.result
+
+    def _interrupt(self) -> None:
+        """Drop all requests that were sent to a machine that no longer exists."""
         self._outbox.clear()
         self._end_all(f"Communication with {self.name} was interrupted: its machine was rewound.")
+
+    def _ping(self, timeout_s: float) -> Json:
+        """Send pings until one is answered."""
         call = _Call("ping")
         deadline_s = time.monotonic() + timeout_s
         sent: list[int] = []

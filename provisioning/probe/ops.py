@@ -10,6 +10,7 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
+from provisioning.probe.display.raw import RawDisplay
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.serving.framing import MAX_LINE_BYTES
 from provisioning.probe.serving.params import Params, to_base64
@@ -48,6 +49,8 @@ class Ops:
         self._evaluator = Worker(self._evaluator_worker, patience_s=_EVALUATOR_PATIENCE_S)
         self._reply_numbers = itertools.count()
         self._boot_id = machine.boot_id()
+        self._raw: RawDisplay | None = None
+        self._raw_requests: list[bytes] = []
 
     def table(self) -> dict[str, Callable[[Params], Any]]:
         """Return the operations by name."""
@@ -66,6 +69,7 @@ class Ops:
             "processes": self.processes,
             "session": self.session,
             "digest": self.digest,
+            "fingerprint": self.fingerprint,
             "set_clock": machine.set_clock,
             "reseed": machine.reseed,
             "bundle": self.bundle,
@@ -185,20 +189,62 @@ class Ops:
 
         return refuse
 
-    def wake(self, params: Params) -> dict[str, Any]:
+    def fingerprint(self, params: Params) -> str:
+        """Return a digest of the state's data, and prepare `wake` for returning the same.
+
+        Empty if the state can only be compared by its `digest`.
+        """
+        self._drop_raw()
+        encoded = self._display.call("raw_requests", {}, params.timeout_s)
+        if not encoded:
+            return ""
+        self._raw_requests = [base64.b64decode(data) for data in encoded]
+        try:
+            self._raw = RawDisplay(self._sessions.require(), timeout_s=_DISPLAY_TIMEOUT_S)
+        except OSError as exc:
+            raise ProbeError("failed", f"the display cannot be read: {exc}") from exc
+        self._ask_raw()
+        return self._fingerprint()
+
+    def _ask_raw(self) -> None:
+        """Send the prepared requests, so that the X server works while other state is read."""
+        if self._raw is not None:
+            try:
+                self._raw.send(b"".join(self._raw_requests))
+            except OSError:
+                self._drop_raw()
+
+    def _fingerprint(self) -> str:
+        raw = self._raw
+        if raw is None:
+            return ""
+        count = len(self._raw_requests)
+        try:
+            return digest.fingerprint(self._sessions.identity, lambda: raw.receive(count))
+        except OSError:
+            self._drop_raw()
+            return ""
+
+    def _drop_raw(self) -> None:
+        if self._raw is not None:
+            self._raw.close()
+        self._raw = None
+
+    def wake(self, params: Params) -> dict[str, str]:
         """Do everything that a machine needs after restoring a snapshot, in one round trip.
 
         Reseed the random pool with ``seed_b64``, set the clock to ``unix_s``, and apply a fork's
-        ``identity``; the reply is the ``digest`` of the state. The clock is set last, because every
-        program that watches it then has work to do.
+        ``identity``; the reply is the ``fingerprint`` of the state. The clock is set last, because
+        every program that watches it then has work to do.
         """
         start_s = time.monotonic()
+        self._ask_raw()
         machine.reseed(params)
-        state = self.digest(params)
+        state = self._fingerprint()
         if params.has("identity"):
             machine.become(Params(params.mapping("identity"), params.timeout_s))
         machine.set_clock(params, since_s=start_s)
-        return state
+        return {"fingerprint": state}
 
     def bundle(self, params: Params) -> Any:  # noqa: ANN401 - JSON
         """Load the sources of evaluators into memory."""

@@ -127,6 +127,22 @@ def take_digest(link: Link, *, timeout_s: float = 10.0) -> StateDigest:
     return read_digest(link.call("digest", timeout_s=timeout_s))
 
 
+def take_fingerprint(link: Link, *, timeout_s: float = 10.0) -> str:
+    """Get the fingerprint of a machine's state, and let `wake` return the same while it is equal.
+
+    Returns:
+        The fingerprint; empty if the state can only be compared by its digest.
+
+    Raises:
+        LinkError: the probe did not answer.
+        LinkProtocolError: its reply is invalid.
+    """
+    reply = link.call("fingerprint", timeout_s=timeout_s)
+    if not isinstance(reply, str):
+        raise LinkProtocolError("The probe sent an invalid fingerprint.", details=repr(reply)[:500])
+    return reply
+
+
 def read_digest(reply: Json) -> StateDigest:
     """Parse a probe's reply.
 

@@ -6,6 +6,8 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel, ConfigDict
+
 from appliance.base.clock import wait_until
 from appliance.base.errors import GuestCallError, MachineStartError, SnapshotError
 from appliance.base.files import write_atomic
@@ -32,6 +34,15 @@ _QUIET_WINDOW_S = 4.0
 _TREE_TIMEOUT_S = 60.0
 
 
+class _Record(BaseModel):
+    """A saved state on disk, without the picture."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    digest: StateDigest
+    fingerprint: str
+
+
 @dataclass(frozen=True, slots=True)
 class SavedState:
     """The state that a desktop must have after a reset.
@@ -39,10 +50,13 @@ class SavedState:
     Attributes:
         digest: state that the probe reports.
         picture: content of the screen.
+        fingerprint: digest of the data that the state was read from; an equal one after a reset means
+            an equal state. Empty if the state can only be compared by its digest.
     """
 
     digest: StateDigest
     picture: Picture
+    fingerprint: str = ""
 
     def write(self, path: Path) -> None:
         """Write the state, the digest last: if the digest exists, so does the picture.
@@ -52,7 +66,8 @@ class SavedState:
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         self.picture.write(picture_path(path))
-        write_atomic(path, self.digest.model_dump_json())
+        record = _Record(digest=self.digest, fingerprint=self.fingerprint)
+        write_atomic(path, record.model_dump_json())
 
     @classmethod
     def read(cls, path: Path) -> SavedState:
@@ -61,8 +76,8 @@ class SavedState:
         Raises:
             OSError, ValueError: the state is missing, damaged, or of an older probe.
         """
-        digest = StateDigest.model_validate_json(path.read_bytes())
-        return cls(digest, Picture.read(picture_path(path)))
+        record = _Record.model_validate_json(path.read_bytes())
+        return cls(record.digest, Picture.read(picture_path(path)), record.fingerprint)
 
     def wait_for(
         self, link: Link, screen: Screen, *, timeout_s: float, every_s: float, clock: Clock

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import json
 import os
+import socket
 from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import MesocosmError
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.errors import LinkError, ResetMismatchError
 from provisioning.desktop.qemu.memory import find_mappings
 from provisioning.desktop.qemu.process import find_qemu
 from provisioning.desktop.qemu.rewind_base import find_base, load_devices, restore_ram
@@ -16,6 +20,7 @@ from provisioning.protocols import READY
 from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from provisioning.desktop.qemu.machine import DesktopVm
@@ -63,25 +68,31 @@ def test_every_page_is_what_it_was_before_the_guest_runs(vm: DesktopVm) -> None:
     make_dirt(vm)
     vm.hypervisor.qmp(name, "stop")
     assert pages_that_differ(vm, ram) > DIRT_MIB << 8  # 256 pages a MiB, in /dev/shm alone
-    vm.release()
-    assert restore_ram(vm.hypervisor, name, ram)
+    link = restore_ram(vm.hypervisor, name, ram, vm)
+    assert link is not None
     assert load_devices(vm.hypervisor, name)
-    # Nor do QEMU's own devices write to any until the guest runs.
+    # Nor do QEMU's own devices write to any until the guest runs, though the probe's port is open.
     assert pages_that_differ(vm, ram) == 0
-    vm.reconnect()
     vm.hypervisor.resume(name)
-    vm.link.resync(timeout_s=10.0)
+    link.resync(timeout_s=10.0)
+    assert link is vm.link
+    assert link.hello is None, "the guest noticed that its link was replaced"
     assert not dirt(vm)
 
 
-def test_a_guest_whose_probe_is_in_use_loads_all_of_its_ram(vm: DesktopVm) -> None:
-    """What somebody sends to the probe meanwhile would be written into RAM that was given back."""
+def test_a_guest_whose_probe_is_in_use_goes_back_in_a_new_qemu(vm: DesktopVm) -> None:
+    """What somebody sends to the probe meanwhile would be written into RAM that was restored."""
     ram = find_base(vm.folder.path)
     assert ram is not None
-    vm.link.call("ping")
-    vm.hypervisor.qmp(vm.info.machine_id, "stop")
-    assert not restore_ram(vm.hypervisor, vm.info.machine_id, ram)
-    vm.snapshots.rewind(READY, is_paused=True)
+    vm.release()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stranger:
+        stranger.connect(str(vm.spec.probe_socket))
+        vm.hypervisor.qmp(vm.info.machine_id, "stop")
+        assert restore_ram(vm.hypervisor, vm.info.machine_id, ram, vm) is None
+
+        vm.reset_to(READY)
+
+    assert "memory" in vm.snapshots.rewind(READY).phases_s
 
 
 def test_another_snapshot_is_loaded_whole_and_ready_is_still_gone_back_to(vm: DesktopVm) -> None:
@@ -115,16 +126,79 @@ def test_a_ram_file_that_is_another_is_not_used_and_is_made_anew(vm: DesktopVm) 
     assert not dirt(vm)
 
 
-def test_a_guest_whose_root_ejects_its_devices_goes_back_in_a_new_qemu(vm: DesktopVm) -> None:
-    eject = "for power in /sys/bus/pci/slots/*/power; do echo 0 > $power; done"
-    later = f"(sleep 0.2; {eject}) > /dev/null 2>&1 &"
+def test_a_guests_root_can_eject_no_device_and_those_it_removes_come_back(vm: DesktopVm) -> None:
+    slots = vm.run(["/bin/sh", "-c", "ls /sys/bus/pci/slots"], user="root", timeout_s=5.0).require()
+    assert not slots.stdout.strip()
+    remove = "for device in /sys/bus/pci/devices/*; do echo 1 > $device/remove; done"
+    later = f"(sleep 0.2; {remove}) > /dev/null 2>&1 &"
     vm.run(["/bin/sh", "-c", later], user="root", timeout_s=5.0).require()
-    name = vm.info.machine_id
-    assert wait_until(lambda: not vm.hypervisor.monitor(name, "info block").strip(), timeout_s=30.0)
-    with pytest.raises(MesocosmError):
-        vm.snapshots.rewind(READY)
+    assert wait_until(lambda: not is_answering(vm), timeout_s=30.0)
 
     vm.reset_to(READY)
 
     assert "memory" in vm.snapshots.rewind(READY).phases_s
     assert vm.link.call("ping")
+
+
+def is_answering(vm: DesktopVm) -> bool:
+    try:
+        vm.link.call("ping", timeout_s=1.0)
+    except LinkError:
+        return False
+    return True
+
+
+def test_a_state_with_another_fingerprint_is_compared_in_full(vm: DesktopVm) -> None:
+    saved = vm.folder.path / "snapshots" / f"{READY}.json"
+    whole = saved.read_text()
+    record = json.loads(whole)
+    assert len(record["fingerprint"]) == 32
+    with rewritten(saved, {**record, "fingerprint": "0" * 32}):
+        vm.snapshots.rewind(READY)
+    other = {**record["digest"], "processes": [*record["digest"]["processes"], "gone"]}
+    with (
+        rewritten(saved, {"digest": other, "fingerprint": "0" * 32}),
+        pytest.raises(ResetMismatchError, match="process gone: gone"),
+    ):
+        vm.snapshots.rewind(READY)
+    vm.snapshots.rewind(READY)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "touch ~/new",
+        "gsettings set org.gnome.desktop.interface color-scheme prefer-dark",
+        "sleep 300 > /dev/null 2>&1 &",
+        "nohup zenity --info --title Other > /dev/null 2>&1 &",
+        "nohup xclip -selection clipboard -i /etc/hostname > /dev/null 2>&1 &",
+    ],
+)
+def test_every_change_of_the_state_changes_the_fingerprint(vm: DesktopVm, change: str) -> None:
+    vm.snapshots.rewind(READY)
+    before = wake(vm)
+    assert before
+    assert wake(vm) == before
+    vm.run(["/bin/sh", "-c", change], user="user", timeout_s=20.0).require()
+    assert wait_until(lambda: wake(vm) != before, timeout_s=60.0)
+    vm.snapshots.rewind(READY)
+    assert wake(vm) == before
+
+
+def wake(vm: DesktopVm) -> str:
+    """Return the fingerprint of a guest that need not be woken."""
+    seed = base64.b64encode(bytes(64)).decode()
+    reply = vm.link.call("wake", {"seed_b64": seed, "unix_s": SYSTEM_CLOCK.now_s()})
+    assert isinstance(reply, dict)
+    return str(reply["fingerprint"])
+
+
+@contextlib.contextmanager
+def rewritten(path: Path, content: object) -> Iterator[None]:
+    """Write JSON into a file; what was there before is there again afterwards."""
+    before = path.read_text()
+    path.write_text(json.dumps(content))
+    try:
+        yield
+    finally:
+        path.write_text(before)

@@ -66,4 +66,5 @@ def a_picture() -> Picture:
 
 
 def a_state() -> SavedState:
-    return SavedState(a_digest(files={"a": "1"}, windows=[a_window()]), a_picture())
+    digest = a_digest(files={"a": "1"}, windows=[a_window()])
+    return SavedState(digest, a_picture(), fingerprint="f" * 32)

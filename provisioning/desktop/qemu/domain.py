@@ -15,8 +15,17 @@ _TRANSLATION_CACHE_MIB = 256
 _SLOW_WHEN_EMULATED = ("erms", "la57", "pku", "smap")
 # RAM has the same name in every machine, so that one machine can load what another saved.
 _RAM = "m0"
-# Beyond every address that libvirt assigns itself on a machine this small.
-_NIC_SLOT = "0x10"
+# All devices are on the root bus. Behind root ports, where libvirt would put them, each port is one
+# more device to load, and the guest's root could eject them.
+_SLOTS = {
+    "video": 1,
+    "disk": 3,
+    "virtio-serial": 4,
+    "tablet": 5,
+    "keyboard": 6,
+    "rng": 7,
+    "nic": 0x10,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,21 +145,25 @@ def _add_devices(devices: ET.Element, spec: DomainSpec) -> None:
     ET.SubElement(disk, "driver", {"name": "qemu", "type": "qcow2", **options})
     ET.SubElement(disk, "source", file=str(spec.disk))
     ET.SubElement(disk, "target", dev="vda", bus="virtio")
+    _address(disk, "disk")
     ET.SubElement(devices, "controller", type="usb", model="none")
+    _address(ET.SubElement(devices, "controller", type="virtio-serial"), "virtio-serial")
     serial = ET.SubElement(devices, "serial", type="file")
     ET.SubElement(serial, "source", path=str(spec.serial_log))
     ET.SubElement(serial, "target", port="0")
     channel = ET.SubElement(devices, "channel", type="unix")
     ET.SubElement(channel, "source", mode="bind", path=str(spec.probe_socket))
     ET.SubElement(channel, "target", type="virtio", name=PROBE_CHANNEL)
-    ET.SubElement(devices, "input", type="tablet", bus="virtio")
-    ET.SubElement(devices, "input", type="keyboard", bus="virtio")
+    for kind in ("tablet", "keyboard"):
+        _address(ET.SubElement(devices, "input", type=kind, bus="virtio"), kind)
     graphics = ET.SubElement(devices, "graphics", type="vnc", socket=str(spec.folder / "vnc.sock"))
     ET.SubElement(graphics, "listen", type="socket", socket=str(spec.folder / "vnc.sock"))
     video = ET.SubElement(devices, "video")
     ET.SubElement(video, "model", type="vga", vram="16384")
+    _address(video, "video")
     rng = ET.SubElement(devices, "rng", model="virtio")
     _text(rng, "backend", "/dev/urandom", model="random")
+    _address(rng, "rng")
     # With a balloon, a fork's guest could punch holes into the RAM file that all forks start from.
     ET.SubElement(devices, "memballoon", model="none")
 
@@ -169,7 +182,7 @@ def _add_arguments(root: ET.Element, spec: DomainSpec) -> None:
         "-netdev",
         f"user,id=net0,restrict=on,hostfwd=tcp::{spec.ssh_port}-:22",
         "-device",
-        f"virtio-net-pci,netdev=net0,mac={spec.mac},addr={_NIC_SLOT},guest_announce=off",
+        f"virtio-net-pci,netdev=net0,mac={spec.mac},addr={_SLOTS['nic']:#x},guest_announce=off",
     )
     for argument in arguments:
         ET.SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", value=argument)
@@ -181,6 +194,12 @@ def _ram_object(spec: DomainSpec) -> str:
         return f"memory-backend-ram,{size}"
     path = str(spec.ram).replace(",", ",,")
     return f"memory-backend-file,{size},mem-path={path},share={'on' if spec.is_template else 'off'}"
+
+
+def _address(device: ET.Element, name: str) -> None:
+    """Place a device on the root bus."""
+    slot = f"{_SLOTS[name]:#x}"
+    ET.SubElement(device, "address", type="pci", domain="0", bus="0", slot=slot, function="0")
 
 
 def _text(parent: ET.Element, tag: str, text: str, **attributes: str) -> None:

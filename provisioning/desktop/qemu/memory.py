@@ -10,8 +10,10 @@ Source: Linux, Documentation/admin-guide/mm/pagemap.rst; process_vm_writev(2); p
 from __future__ import annotations
 
 import ctypes
+import math
 import mmap
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,7 @@ _ENTRY_BYTES = 8
 _PRESENT, _SWAPPED, _OF_FILE = 0x80, 0x40, 0x20
 # Source: limits.h, IOV_MAX.
 _MAX_RANGES_PER_CALL = 1024
+_THREADS = min(4, os.cpu_count() or 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,15 @@ class Mapping:
     address: int
     size: int
     offset: int
+
+    def split(self, parts: int) -> list[Mapping]:
+        """Return the mapping in consecutive parts of whole pages, at most as many as given."""
+        pages = self.size // mmap.PAGESIZE
+        step = max(1, math.ceil(pages / parts)) * mmap.PAGESIZE
+        return [
+            Mapping(self.address + start, min(step, self.size - start), self.offset + start)
+            for start in range(0, self.size, step)
+        ]
 
 
 def restore_memory(process: Path, file: Path) -> int:
@@ -63,9 +75,15 @@ def restore_memory(process: Path, file: Path) -> int:
         with file.open("rb") as opened, (process / "pagemap").open("rb") as pages:
             content = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
             source = np.frombuffer(content, np.uint8).ctypes.data
-            return sum(
-                _restore(int(process.name), mapping, source, pages.fileno()) for mapping in mappings
-            )
+            parts = [part for mapping in mappings for part in mapping.split(_THREADS)]
+            # The guest is paused, so its processors are free.
+            with ThreadPoolExecutor(_THREADS, "restore") as pool:
+                return sum(
+                    pool.map(
+                        lambda part: _restore(int(process.name), part, source, pages.fileno()),
+                        parts,
+                    )
+                )
     except (OSError, ValueError) as exc:
         raise MachineError(
             f"The memory of process {process.name} cannot be restored.", details=str(exc)

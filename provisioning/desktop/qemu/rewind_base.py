@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from provisioning.desktop.qemu.connection import Hypervisor
+    from provisioning.links.client import LinkClient
 
 RAM = "ram"
 """Name of the RAM file of a machine or template."""
@@ -46,7 +47,7 @@ DEVICES_AT_READY = f"{READY}-without-ram"
 """Name of the snapshot of everything except the RAM, in the machine's disk."""
 
 _RECORD = "rewind_base.json"
-_LINK_GONE_S = 1.0
+_LINK_TIMEOUT_S = 1.0
 _EVERY_S = 0.002
 _log = logging.getLogger(__name__)
 
@@ -128,28 +129,55 @@ def _forget_base(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def restore_ram(hypervisor: Hypervisor, name: str, ram: Path) -> bool:
-    """Restore the RAM at ``ready`` of a paused QEMU that maps it and has no probe connection.
+class LinkHolder(Protocol):
+    """The holder of the link to a VM's probe."""
+
+    @property
+    def link(self) -> LinkClient:
+        """Return the link to the probe."""
+        ...
+
+    def release(self) -> None:
+        """Close the link."""
+        ...
+
+    def reconnect(self) -> LinkClient:
+        """Return a link to a guest that does not run yet; `LinkClient.resync` waits for it."""
+        ...
+
+
+def restore_ram(
+    hypervisor: Hypervisor, name: str, ram: Path, holder: LinkHolder
+) -> LinkClient | None:
+    """Restore the RAM at ``ready`` of a paused QEMU that maps it, under a new link to the probe.
+
+    Data in transit to the probe would otherwise be written into RAM already restored. The new link
+    is there before, so that the guest, whose probe had one too, does not notice the change.
 
     Args:
         hypervisor: hypervisor that runs the domain.
         name: name of the domain.
         ram: the return value of `find_base`.
+        holder: holder of the link.
 
     Returns:
-        Whether the RAM was restored; if not, the full snapshot must be loaded.
+        The link, which must not be used before the guest runs; None if the RAM was not restored,
+        and the full snapshot must be loaded.
     """
     try:
         process = find_qemu(name)
         if process is None:
             raise SnapshotError(f"The QEMU process of {name} is not visible to this process.")
-        _require_no_link(hypervisor, name)
+        holder.release()
+        _wait_for_link(hypervisor, name, is_there=False)
+        link = holder.reconnect()
+        _wait_for_link(hypervisor, name, is_there=True)
         written = restore_memory(process, ram)
     except MesocosmError as exc:
         _log.warning("%s: the full snapshot is loaded instead: %s", name, exc)
-        return False
+        return None
     _log.debug("%s: %d KiB of RAM were restored", name, written >> 10)
-    return True
+    return link
 
 
 def load_devices(hypervisor: Hypervisor, name: str) -> bool:
@@ -166,19 +194,22 @@ def load_devices(hypervisor: Hypervisor, name: str) -> bool:
     return True
 
 
-def _require_no_link(hypervisor: Hypervisor, name: str) -> None:
-    """Wait until QEMU has handled the end of the probe's connection, since that writes to RAM.
+def _wait_for_link(hypervisor: Hypervisor, name: str, *, is_there: bool) -> None:
+    """Wait until QEMU has handled the end or start of the probe's connection: it writes to RAM then.
 
     Raises:
-        SnapshotError: a client is still connected.
+        SnapshotError: it has not.
     """
 
-    def is_gone() -> bool:
+    def is_handled() -> bool:
         rows = hypervisor.qmp(name, "query-chardev")
-        return not any(PROBE_SOCKET in row["filename"] and _is_connected(row) for row in rows)
+        return is_there == any(
+            PROBE_SOCKET in row["filename"] and _is_connected(row) for row in rows
+        )
 
-    if not wait_until(is_gone, timeout_s=_LINK_GONE_S, every_s=_EVERY_S):
-        raise SnapshotError(f"A client is still connected to the probe of {name}.")
+    if not wait_until(is_handled, timeout_s=_LINK_TIMEOUT_S, every_s=_EVERY_S):
+        change = "did not accept the connection to" if is_there else "still has a client of"
+        raise SnapshotError(f"QEMU {change} the probe of {name}.")
 
 
 def _is_connected(chardev: Mapping[str, str]) -> bool:

@@ -8,7 +8,7 @@ loaded completely: see `provisioning.desktop.qemu.rewind_base`.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import (
@@ -20,7 +20,7 @@ from provisioning.desktop.qemu.migration import full_snapshots
 from provisioning.desktop.qemu.rewind_base import find_base, load_devices, restore_ram
 from provisioning.desktop.qemu.waking import wake
 from provisioning.protocols import READY, ResetReport
-from provisioning.reset.digests import take_digest
+from provisioning.reset.digests import take_digest, take_fingerprint
 from provisioning.reset.phases import Phases
 from provisioning.reset.picture import Picture, still
 from provisioning.reset.saved_state import SavedState, picture_path, watch_desktop
@@ -31,27 +31,11 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from provisioning.desktop.qemu.connection import Hypervisor
+    from provisioning.desktop.qemu.rewind_base import LinkHolder
     from provisioning.links.client import LinkClient
     from provisioning.protocols import Screen
 
 _log = logging.getLogger(__name__)
-
-
-class LinkHolder(Protocol):
-    """The holder of the link to a VM's probe."""
-
-    @property
-    def link(self) -> LinkClient:
-        """Return the link to the probe."""
-        ...
-
-    def release(self) -> None:
-        """Close the link."""
-        ...
-
-    def reconnect(self) -> LinkClient:
-        """Return a link to a guest that does not run yet; `LinkClient.resync` waits for it."""
-        ...
 
 
 class VmSnapshots:
@@ -105,7 +89,7 @@ class VmSnapshots:
             link = self._holder.link
             windows = take_digest(link).windows
             watched = watch_desktop(link, self._screen, windows, clock=self._clock)
-            digest = take_digest(link)
+            digest, fingerprint = take_digest(link), take_fingerprint(link)
             frame = self._screen.capture()
             picture = Picture(frame, watched.mask & still(watched.frame, frame))
             SavedState(digest, picture).require_provable(self._name)
@@ -115,7 +99,7 @@ class VmSnapshots:
             raise
         except MesocosmError as exc:
             raise SnapshotError(f"{self._name} did not report its state.", str(exc)) from exc
-        SavedState(digest, picture).write(path)
+        SavedState(digest, picture, fingerprint).write(path)
 
     def rewind(self, name: str, *, is_paused: bool = False) -> ResetReport:
         """Load a snapshot, reconnect to the probe, set clock and random pool, and verify.
@@ -180,13 +164,11 @@ class VmSnapshots:
             with phases.part("memory"):
                 if not is_paused:
                     self._hypervisor.qmp(self._name, "stop")
-                # Data in transit to the probe would otherwise be written into RAM already restored.
-                self._holder.release()
-                is_restored = restore_ram(self._hypervisor, self._name, base)
+                link = restore_ram(self._hypervisor, self._name, base, self._holder)
             with phases.part("load"):
-                if not (is_restored and load_devices(self._hypervisor, self._name)):
+                if link is None or not load_devices(self._hypervisor, self._name):
                     self._monitor("loadvm", READY)
-                link = self._holder.reconnect()
+                    link = link or self._holder.reconnect()
         else:
             with phases.part("load"):
                 self._monitor("loadvm", name)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import logging
 import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import wait_until
 from appliance.base.errors import MesocosmError, ResetMismatchError, SnapshotError
-from provisioning.reset.digests import read_digest
+from provisioning.reset.digests import take_digest
 from provisioning.reset.saved_state import format_differences
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from provisioning.reset.phases import Phases
     from provisioning.reset.picture import Picture
     from provisioning.reset.saved_state import SavedState
+
+_log = logging.getLogger(__name__)
 
 _SEED_BYTES = 64
 _TIMEOUT_S = 10.0
@@ -57,22 +60,22 @@ def wake(
         SnapshotError: the guest does not answer; it must not be used.
         ResetMismatchError: the guest differs from the saved state; it must not be used.
     """
+
+    def describe() -> dict[str, Json]:
+        params: dict[str, Json] = {
+            "seed_b64": base64.b64encode(os.urandom(_SEED_BYTES)).decode(),
+            "unix_s": clock.now_s(),
+        }
+        return params if identity is None else {**params, "identity": dict(identity)}
+
     try:
         # The host compares the screen while the guest wakes up, before its clock is set.
         with ThreadPoolExecutor(1, "screen") as pool:
             look = pool.submit(lambda: before.picture.differences(screen.capture()))
-            with phases.part("resync"):
-                link.resync(timeout_s=_TIMEOUT_S)
-        with phases.part("verify"):
-            params: dict[str, Json] = {
-                "seed_b64": base64.b64encode(os.urandom(_SEED_BYTES)).decode(),
-                "unix_s": clock.now_s(),
-            }
-            if identity is not None:
-                params["identity"] = dict(identity)
-            state = read_digest(link.call("wake", params, timeout_s=_TIMEOUT_S))
-            differences = before.digest.differences(state)
-            differences += look.result() and _look_again(before.picture, screen, clock)
+            with phases.part("verify"):
+                reply = link.resync_with("wake", describe, timeout_s=_TIMEOUT_S)
+                differences = _compare(link, before, reply, name)
+                differences += look.result() and _look_again(before.picture, screen, clock)
     except MesocosmError as exc:
         raise SnapshotError(f"{name} does not answer after a reset.", str(exc)) from exc
     if differences:
@@ -81,6 +84,15 @@ def wake(
             details=format_differences(differences),
             resolution="No action needed: the machine is discarded, and the next lease uses another.",
         )
+
+
+def _compare(link: LinkClient, before: SavedState, reply: Json, name: str) -> tuple[str, ...]:
+    """Return how a guest's state differs; it is read in full unless its fingerprint is the saved one."""
+    fingerprint = reply.get("fingerprint") if isinstance(reply, dict) else None
+    if fingerprint and fingerprint == before.fingerprint:
+        return ()
+    _log.debug("%s has another fingerprint (%s) than %s", name, fingerprint, before.fingerprint)
+    return before.digest.differences(take_digest(link, timeout_s=_TIMEOUT_S))
 
 
 def _look_again(picture: Picture, screen: Screen, clock: Clock) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ def main(identity: Identity) -> None:
         "windows": display.windows,
         "shown": display.shown,
         "saved": display.saved,
+        "raw_requests": display.raw_requests,
     }
     worker.serve(ops, in_fd, out_fd)
 
@@ -91,6 +92,16 @@ class Display:
             "windows": self._windows.saved_rows(self._display),
             "selections": self._selections.look(deadline_s),
         }
+
+    def raw_requests(self, _params: Params) -> list[str]:
+        """Return the encoded requests whose replies contain all that `saved` returns.
+
+        Empty if replies do not contain all of it: programs own clipboards.
+        """
+        selections = self._selections.raw_requests()
+        if not selections:
+            return []
+        return [to_base64(data) for data in self._windows.raw_requests(self._display) + selections]
 
     def input(self, params: Params) -> None:
         """Perform input of one of the kinds move, click, drag, scroll, key, text."""

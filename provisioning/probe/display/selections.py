@@ -69,6 +69,19 @@ class Selections:
             selections[name] = self._one(name, now_s + share_s)
         return selections
 
+    def raw_requests(self) -> list[bytes]:
+        """Return encoded requests for the owners of all selections; empty if any has an owner.
+
+        The content of a selection is its owner's, and is not part of the replies.
+        """
+        from Xlib.protocol import request
+
+        atoms = [self._display.get_atom(name) for name in NAMES]
+        if any(self._display.get_selection_owner(atom) for atom in atoms):
+            return []
+        encode = request.GetSelectionOwner._request.to_binary  # noqa: SLF001 - no public way
+        return [encode(selection=atom) for atom in atoms]
+
     def _one(self, name: str, deadline_s: float) -> dict[str, Any]:
         from Xlib.error import XError
 

@@ -17,6 +17,7 @@ _MAX_LONGS = 4096
 _ASKED = 7
 _MAX_TITLE = 1000
 # Source: Extended Window Manager Hints 1.5, _NET_WM_WINDOW_TYPE and _NET_WM_STATE.
+_ROOT_PROPERTIES = ("_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW")
 _KIND, _STATE = "_NET_WM_WINDOW_TYPE", "_NET_WM_STATE"
 _KINDS = ("desktop", "dock", "dialog", "utility", "toolbar", "menu", "splash", "normal")
 _STATES = (
@@ -50,10 +51,7 @@ def saved_rows(display: Display) -> list[dict[str, Any]]:
     context switches are slow.
     """
     screen = display.screen()
-    asked = [
-        property_of(display, screen.root.id, name)
-        for name in ("_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW")
-    ]
+    asked = [property_of(display, screen.root.id, name) for name in _ROOT_PROPERTIES]
     stacking, active = (numbers_in(reply) for reply in ask(display, asked))
     ids = stacking[:_MAX_WINDOWS]
     replies = ask(display, [question for item in ids for question in _about(display, item)])
@@ -64,6 +62,18 @@ def saved_rows(display: Display) -> list[dict[str, Any]]:
             seen = _on_screen(_seen(display, row), screen)
             rows.append({**seen, "active": [window_id] == active[:1]})
     return rows
+
+
+def raw_requests(display: Display) -> list[bytes]:
+    """Return the requests of `saved_rows` for the current windows, encoded.
+
+    Equal replies mean equal rows: a new window, or another order, changes the first reply.
+    """
+    root_id = display.screen().root.id
+    asked = [property_of(display, root_id, name) for name in _ROOT_PROPERTIES]
+    ids = numbers_in(ask(display, asked[:1])[0])[:_MAX_WINDOWS]
+    asked += [question for item in ids for question in _about(display, item)]
+    return [kind._request.to_binary(**fields) for kind, fields in asked]  # noqa: SLF001 - no public way
 
 
 def _about(display: Display, window_id: int) -> list[PropertyRequest]:

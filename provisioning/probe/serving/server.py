@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
@@ -14,7 +15,7 @@ from provisioning.probe.serving.framing import FramingError, LineSplitter, decod
 from provisioning.probe.serving.params import Params
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from provisioning.probe.serving.channel import Channel
 
@@ -29,6 +30,10 @@ KEPT_THREADS = 4
 
 DEFAULT_TIMEOUT_S = 60.0
 INLINE = frozenset({"ping"})
+URGENT = frozenset({"wake"})
+"""Operations that run alone, without a thread of their own, before all other programs of the guest."""
+
+_PRECEDENCE = -20
 
 Message = Dict[str, Any]
 
@@ -107,6 +112,9 @@ class Server:
             self._refuse(request, ProbeError("unknown_op", f"unknown operation {request.op!r}"))
         elif request.op in INLINE:
             self._answer(request, handler)
+        elif request.op in URGENT:
+            with _precedence():
+                self._answer(request, handler)
         elif self._admit(request):
             self._threads.run(lambda: self._run(request, handler))
 
@@ -173,6 +181,20 @@ class Server:
             for request in due:
                 message = f"{request.op} did not end within {request.params.timeout_s:g} s"
                 self._refuse(request, ProbeError("timeout", message))
+
+
+@contextlib.contextmanager
+def _precedence() -> Iterator[None]:
+    """Let the calling thread run before all others of the guest, as far as its user may."""
+    thread = threading.get_native_id()
+    before = os.getpriority(os.PRIO_PROCESS, thread)
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, thread, _PRECEDENCE)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, thread, before)
 
 
 class _Threads:

@@ -5,6 +5,8 @@ The display helper adds windows and clipboards, see `windows` and `selections`.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import stat
 from typing import TYPE_CHECKING, Any
@@ -13,6 +15,8 @@ from provisioning.probe.system import proc
 from provisioning.probe.system.settings import read_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from provisioning.probe.system.identity import Identity
 
 FORMAT = 3
@@ -25,6 +29,7 @@ MAX_CHARS = 2_000_000
 """Maximum size of paths and rows; beyond it, only the first folders count, and a row reports it."""
 
 CUT = "(more files than are compared)"
+_FINGERPRINT_BYTES = 16
 _DCONF = ".config/dconf/user"
 
 
@@ -47,6 +52,28 @@ def take(identity: Identity, own_pids: set[int]) -> dict[str, Any]:
             f"{process.comm} {process.argv[0]}" for process in processes if process.pid not in own
         ),
     }
+
+
+def fingerprint(identity: Identity, shown: Callable[[], list[bytes]]) -> str:
+    """Return a digest of all that `take` and the display's helper report, from undecoded data.
+
+    Equal fingerprints mean equal states, in a quarter of the time just after a reset; different
+    ones need not mean different states.
+
+    Args:
+        identity: user whose state is read.
+        shown: returns the X server's replies; called last.
+    """
+    rows = [f"{path} {row}" for path, row in _files(identity.home).items()]
+    parts = [*proc.raw_rows(identity.uid), "\0".join(rows).encode("utf-8", "surrogateescape")]
+    with contextlib.suppress(OSError), open(os.path.join(identity.home, _DCONF), "rb") as file:
+        parts.append(file.read())
+    parts += shown()
+    # Not SHA-256, which OpenSSL computes: its first use after a reset is slow under emulation.
+    total = hashlib.blake2b(digest_size=_FINGERPRINT_BYTES)
+    for part in parts:
+        total.update(len(part).to_bytes(8, "little") + part)
+    return total.hexdigest()
 
 
 def _files(home: str) -> dict[str, str]:

@@ -46,9 +46,12 @@ def reseed(params: Params) -> None:
     """Credit ``seed_b64`` to the kernel's random pool and make the generator reseed from it."""
     seed = params.data("seed_b64")
     request = struct.pack("ii", len(seed) * 8, len(seed)) + seed
-    with open("/dev/urandom", "wb") as pool:
+    pool = os.open("/dev/urandom", os.O_WRONLY)
+    try:
         fcntl.ioctl(pool, _RNDADDENTROPY, request)
         fcntl.ioctl(pool, _RNDRESEEDCRNG)
+    finally:
+        os.close(pool)
 
 
 # Source: Linux, include/uapi/asm-generic/mman-common.h.

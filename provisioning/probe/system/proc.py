@@ -47,6 +47,29 @@ def list_processes(uid: int | None = None) -> list[Process]:
     return processes
 
 
+def raw_rows(uid: int) -> list[bytes]:
+    """Return PID, short name and arguments of each of a user's processes, also of its zombies.
+
+    Equal rows mean equal processes of `list_processes`; they are read in half of the time.
+    """
+    rows = []
+    for pid in os.listdir("/proc"):
+        path = f"/proc/{pid}"
+        try:
+            if pid.isdigit() and os.stat(path).st_uid == uid:
+                rows.append(
+                    b"%s %s%s"
+                    % (
+                        pid.encode(),
+                        _slurp(f"{path}/comm", 64),
+                        _slurp(f"{path}/cmdline", _MAX_ARGS_BYTES),
+                    )
+                )
+        except OSError:
+            continue
+    return rows
+
+
 def environment_of(pid: int) -> dict[str, str]:
     """Return the environment with which a process was started; empty if it has ended."""
     path = f"/proc/{pid}/environ"

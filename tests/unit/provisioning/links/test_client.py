@@ -41,6 +41,9 @@ class Peer:
         assert isinstance(request, dict)
         return request
 
+    def next_line(self) -> bytes:
+        return self._lines.readline().strip()
+
     def send(self, data: bytes) -> None:
         self.sock.sendall(data)
 
@@ -205,6 +208,51 @@ def test_resync_is_answered_by_any_of_its_pings(peer: Peer, pool: ThreadPoolExec
 def test_resync_gives_up_at_its_deadline(peer: Peer) -> None:
     with pytest.raises(LinkTimeoutError):
         peer.client.resync(timeout_s=0.4)
+
+
+def test_a_call_that_also_synchronizes_takes_one_message(
+    peer: Peer, pool: ThreadPoolExecutor
+) -> None:
+    waiting = pool.submit(peer.client.resync_with, "wake", lambda: {"x": 1}, timeout_s=10)
+    assert peer.next_line() == b""
+    request = peer.request()
+    assert (request["op"], request["params"]) == ("wake", {"x": 1})
+    peer.reply(request, ok=True, result="awake")
+    assert waiting.result() == "awake"
+
+
+def test_a_call_that_is_lost_is_repeated_once_a_ping_is_answered(
+    peer: Peer, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "_FIRST_PING_S", 0.05)
+    described = iter([{"x": 1}, {"x": 2}])
+    waiting = pool.submit(peer.client.resync_with, "wake", lambda: next(described), timeout_s=10)
+    assert peer.request()["params"] == {"x": 1}
+    ping = peer.request()
+    assert ping["op"] == "ping"
+    peer.reply(ping, ok=True, result=None)
+    while (again := peer.request())["op"] == "ping":
+        pass
+    assert (again["op"], again["params"]) == ("wake", {"x": 2})
+    peer.reply(again, ok=True, result="awake")
+    assert waiting.result() == "awake"
+
+
+def test_a_call_that_is_only_slow_is_not_repeated(
+    peer: Peer, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "_FIRST_PING_S", 0.05)
+    waiting = pool.submit(peer.client.resync_with, "wake", dict, timeout_s=10)
+    wake, ping = peer.request(), peer.request()
+    peer.reply(wake, ok=False, error={"type": "failed", "message": "its words"})
+    peer.reply(ping, ok=True, result=None)
+    with pytest.raises(GuestCallError, match="its words"):
+        waiting.result()
+
+
+def test_a_call_that_synchronizes_gives_up_at_its_deadline(peer: Peer) -> None:
+    with pytest.raises(LinkTimeoutError):
+        peer.client.resync_with("wake", dict, timeout_s=0.4)
 
 
 def test_the_far_ends_end_is_told_to_all_who_wait(peer: Peer, pool: ThreadPoolExecutor) -> None:

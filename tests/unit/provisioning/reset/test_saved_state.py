@@ -19,6 +19,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     a_state().write(path)
     saved_state = SavedState.read(path)
     assert saved_state.digest == a_state().digest
+    assert saved_state.fingerprint == a_state().fingerprint == "f" * 32
     assert saved_state.picture.differences(a_state().picture.frame) == ()
 
 
@@ -34,7 +35,7 @@ def test_one_of_an_older_probe_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "ready.json"
     a_state().write(path)
     path.write_text('{"files": {}, "settings": "", "processes": []}')
-    with pytest.raises(ValueError, match="format"):
+    with pytest.raises(ValueError, match="digest"):
         SavedState.read(path)
 
 

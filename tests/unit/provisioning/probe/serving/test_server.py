@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import threading
 from typing import TYPE_CHECKING, Any
@@ -64,9 +65,13 @@ def channel(release: threading.Event) -> Iterator[MemoryChannel]:
         "big": lambda _params: "x" * MAX_LINE_BYTES,
         "nan": lambda _params: float("nan"),
         "whose": lambda _params: threading.get_ident(),
+        "wake": lambda _params: [
+            threading.current_thread().name,
+            os.getpriority(os.PRIO_PROCESS, threading.get_native_id()),
+        ],
         "hang": lambda _params: release.wait(30),
     }
-    thread = threading.Thread(target=Server(memory, ops, "v1").serve)
+    thread = threading.Thread(target=Server(memory, ops, "v1").serve, name="reader")
     thread.start()
     yield memory
     release.set()
@@ -150,3 +155,16 @@ def test_requests_that_come_at_once_do_not_wait_for_each_other(
     assert channel.reply()["id"] == 99
     release.set()
     assert {channel.reply()["id"] for _ in range(2 * KEPT_THREADS)} == set(range(2 * KEPT_THREADS))
+
+
+def test_a_wake_is_answered_by_the_reader_before_all_other_programs(
+    channel: MemoryChannel,
+) -> None:
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    channel.ask(id=1, op="wake")
+    name, priority = channel.reply()["result"]
+    assert name == "reader"
+    assert priority == -20 or os.getuid() != 0
+    channel.ask(id=2, op="echo", params={"x": 1})
+    assert channel.reply()["result"] == {"x": 1}
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
