@@ -165,7 +165,9 @@ class LinkClient:
         finally:
             self._forget(request_id)
         if not call.done.is_set():
-            return self.call(op, describe(), timeout_s=deadline_s - time.monotonic())
+            if (left_s := deadline_s - time.monotonic()) <= 0:
+                raise self._no_reply(op, timeout_s, self._garbage_lines)
+            return self.call(op, describe(), timeout_s=left_s)
         if call.error is not None:
             raise call.error
         return call.result

@@ -7,6 +7,7 @@ import itertools
 import os
 import sys
 import tempfile
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ class Ops:
         self._reply_numbers = itertools.count()
         self._boot_id = machine.boot_id()
         self._raw: RawDisplay | None = None
+        self._raw_lock = threading.Lock()
         self._raw_requests: list[bytes] = []
 
     def table(self) -> dict[str, Callable[[Params], Any]]:
@@ -194,57 +196,67 @@ class Ops:
 
         Empty if the state can only be compared by its `digest`.
         """
-        self._drop_raw()
-        encoded = self._display.call("raw_requests", {}, params.timeout_s)
-        if not encoded:
-            return ""
-        self._raw_requests = [base64.b64decode(data) for data in encoded]
-        try:
-            self._raw = RawDisplay(self._sessions.require(), timeout_s=_DISPLAY_TIMEOUT_S)
-        except OSError as exc:
-            raise ProbeError("failed", f"the display cannot be read: {exc}") from exc
-        self._ask_raw()
-        return self._fingerprint()
-
-    def _ask_raw(self) -> None:
-        """Send the prepared requests, so that the X server works while other state is read."""
-        if self._raw is not None:
+        with self._raw_lock:
+            self._drop_raw()
             try:
-                self._raw.send(b"".join(self._raw_requests))
-            except OSError:
-                self._drop_raw()
-
-    def _fingerprint(self) -> str:
-        raw = self._raw
-        if raw is None:
-            return ""
-        count = len(self._raw_requests)
-        try:
-            return digest.fingerprint(self._sessions.identity, lambda: raw.receive(count))
-        except OSError:
+                encoded = self._display.call("raw_requests", {}, params.timeout_s)
+                if not encoded:
+                    return ""
+                self._raw_requests = [base64.b64decode(data) for data in encoded]
+                self._raw = RawDisplay(self._sessions.require(), timeout_s=_DISPLAY_TIMEOUT_S)
+                state = self._fingerprint()
+                # The requests are those of the windows and clipboards that there are.
+                if self._display.call("raw_requests", {}, params.timeout_s) == encoded:
+                    return state
+            except (OSError, ProbeError) as exc:
+                sys.stderr.write(f"the display cannot be read as bytes: {exc}\n")
             self._drop_raw()
             return ""
+
+    def _fingerprint(self, meanwhile: Callable[[], None] = lambda: None) -> str:
+        """Return the state's fingerprint; empty if none was prepared, or the display is gone.
+
+        Args:
+            meanwhile: called while the X server works on the requests.
+        """
+        raw, count = self._raw, len(self._raw_requests)
+        if raw is None:
+            meanwhile()
+            return ""
+        try:
+            raw.send(b"".join(self._raw_requests))
+            meanwhile()
+            return digest.fingerprint(self._sessions.identity, lambda: raw.receive(count))
+        except BaseException as exc:
+            # Replies that nobody reads would be taken for those to the next requests.
+            self._drop_raw()
+            if isinstance(exc, OSError):
+                return ""
+            raise
 
     def _drop_raw(self) -> None:
         if self._raw is not None:
             self._raw.close()
         self._raw = None
 
-    def wake(self, params: Params) -> dict[str, str]:
+    def wake(self, params: Params) -> dict[str, Any]:
         """Do everything that a machine needs after restoring a snapshot, in one round trip.
 
         Reseed the random pool with ``seed_b64``, set the clock to ``unix_s``, and apply a fork's
-        ``identity``; the reply is the ``fingerprint`` of the state. The clock is set last, because
-        every program that watches it then has work to do.
+        ``identity``; the reply contains the ``fingerprint`` of the state and, unless it is the
+        expected ``fingerprint``, the ``digest``. The clock is set last, because every program that
+        watches it then has work to do.
         """
         start_s = time.monotonic()
-        self._ask_raw()
-        machine.reseed(params)
-        state = self._fingerprint()
+        with self._raw_lock:
+            state = self._fingerprint(meanwhile=lambda: machine.reseed(params))
+        reply: dict[str, Any] = {"fingerprint": state}
+        if not state or state != params.text("fingerprint", ""):
+            reply["digest"] = self.digest(params)
         if params.has("identity"):
             machine.become(Params(params.mapping("identity"), params.timeout_s))
         machine.set_clock(params, since_s=start_s)
-        return {"fingerprint": state}
+        return reply
 
     def bundle(self, params: Params) -> Any:  # noqa: ANN401 - JSON
         """Load the sources of evaluators into memory."""

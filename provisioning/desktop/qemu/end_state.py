@@ -137,7 +137,13 @@ def start_copy(vm: LinkedVm) -> None:
     """
     hypervisor, name = vm.hypervisor, vm.info.machine_id
     vm.launch(paused=True)
-    _monitor(hypervisor, name, f"loadvm {END}")
+    _monitor(
+        hypervisor,
+        name,
+        f"loadvm {END}",
+        resolution="If it was kept by an older Mesocosm, whose desktops had other virtual hardware, it "
+        "can no longer be started: run the trial again.",
+    )
     hypervisor.lifecycle.forget(name)
     hypervisor.resume(name)
     vm.link.call("ping")
@@ -175,7 +181,13 @@ def _copy(source: Path, target: Path) -> None:
     ).require("Check the free space of the state folder with `mesocosm doctor`.")
 
 
-def _monitor(hypervisor: Hypervisor, name: str, command: str) -> None:
+def _monitor(
+    hypervisor: Hypervisor,
+    name: str,
+    command: str,
+    *,
+    resolution: str = "Check the free space of the state folder with `mesocosm doctor`.",
+) -> None:
     try:
         output = hypervisor.monitor(name, command)
     except MesocosmError as exc:
@@ -184,5 +196,5 @@ def _monitor(hypervisor: Hypervisor, name: str, command: str) -> None:
         raise SnapshotError(
             f"QEMU refused {command} of {name}.",
             details=output,
-            resolution="Check the free space of the state folder with `mesocosm doctor`.",
+            resolution=resolution,
         )

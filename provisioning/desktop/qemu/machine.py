@@ -272,7 +272,7 @@ class DesktopVm(ProbedDesktop):
     def wake(self, template: Template) -> ResetReport:
         """Resume the guest of a standby fork with its own identity, and verify it.
 
-        Phases: ``resume``, ``resync`` (the probe answers), ``verify`` (with clock, seed, identity).
+        Phases: ``resume``, ``verify`` (until the probe has answered, with clock, seed, identity).
 
         Raises:
             SnapshotError: the guest did not answer; it must not be used.
@@ -364,8 +364,7 @@ class DesktopVm(ProbedDesktop):
         """Reset a running, paused or stopped machine to a snapshot; it runs afterwards.
 
         The guest gets no request before the reset, as it may not answer in the state its last user
-        left it in. If its QEMU cannot rewind, a new one is started: the guest's root can eject its
-        own disk.
+        left it in. If its QEMU cannot rewind, a new one is started.
 
         Raises:
             MesocosmError: the reset failed; the machine must not be used.

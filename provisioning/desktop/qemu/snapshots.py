@@ -89,7 +89,10 @@ class VmSnapshots:
             link = self._holder.link
             windows = take_digest(link).windows
             watched = watch_desktop(link, self._screen, windows, clock=self._clock)
-            digest, fingerprint = take_digest(link), take_fingerprint(link)
+            fingerprint, digest = take_fingerprint(link), take_digest(link)
+            if take_fingerprint(link) != fingerprint:
+                # It may be another state's than the digest.
+                fingerprint = ""
             frame = self._screen.capture()
             picture = Picture(frame, watched.mask & still(watched.frame, frame))
             SavedState(digest, picture).require_provable(self._name)
@@ -104,8 +107,8 @@ class VmSnapshots:
     def rewind(self, name: str, *, is_paused: bool = False) -> ResetReport:
         """Load a snapshot, reconnect to the probe, set clock and random pool, and verify.
 
-        Phases: ``memory`` (only if the RAM is restored from its file), ``load``, ``resync`` (the
-        probe answers), ``verify`` (with clock and seed).
+        Phases: ``memory`` (only if the RAM is restored from its file), ``load``, ``verify`` (until
+        the probe has answered, with clock and seed).
 
         Args:
             name: name of the snapshot.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from appliance.base.clock import wait_until
 from appliance.base.errors import MesocosmError, ResetMismatchError, SnapshotError
-from provisioning.reset.digests import take_digest
+from provisioning.reset.digests import read_digest
 from provisioning.reset.saved_state import format_differences
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _TIMEOUT_S = 10.0
 # A partly painted frame, or one in another phase of a blinking cursor, is captured again.
 _SETTLE_S = 1.5
 _EVERY_S = 0.1
+# If the round trip takes longer, the guest's clock is set once more.
+_LATE_S = 0.25
 
 
 def wake(
@@ -45,13 +47,13 @@ def wake(
     """Reconnect to the probe of a guest that was just loaded, refresh the guest, and verify it.
 
     One round trip reseeds the random pool, sets the clock, applies a fork's identity, and returns
-    the digest; the host takes the screenshot.
+    the fingerprint of the state, or the digest if that is another; the host takes the screenshot.
 
     Args:
         link: link to the probe.
         screen: screen of the machine, captured on the host.
         before: the saved state.
-        phases: records the phases ``resync`` and ``verify``.
+        phases: records the phase ``verify``.
         name: name of the machine, for errors.
         clock: the time that the guest's clock is set to.
         identity: parameters of the probe's ``become``.
@@ -65,6 +67,7 @@ def wake(
         params: dict[str, Json] = {
             "seed_b64": base64.b64encode(os.urandom(_SEED_BYTES)).decode(),
             "unix_s": clock.now_s(),
+            "fingerprint": before.fingerprint,
         }
         return params if identity is None else {**params, "identity": dict(identity)}
 
@@ -73,8 +76,12 @@ def wake(
         with ThreadPoolExecutor(1, "screen") as pool:
             look = pool.submit(lambda: before.picture.differences(screen.capture()))
             with phases.part("verify"):
+                began_s = clock.monotonic_s()
                 reply = link.resync_with("wake", describe, timeout_s=_TIMEOUT_S)
-                differences = _compare(link, before, reply, name)
+                if clock.monotonic_s() - began_s > _LATE_S:
+                    # The time that the request took to arrive is missing from the guest's clock.
+                    link.call("set_clock", {"unix_s": clock.now_s()}, timeout_s=_TIMEOUT_S)
+                differences = _compare(before, reply, name)
                 differences += look.result() and _look_again(before.picture, screen, clock)
     except MesocosmError as exc:
         raise SnapshotError(f"{name} does not answer after a reset.", str(exc)) from exc
@@ -86,13 +93,18 @@ def wake(
         )
 
 
-def _compare(link: LinkClient, before: SavedState, reply: Json, name: str) -> tuple[str, ...]:
-    """Return how a guest's state differs; it is read in full unless its fingerprint is the saved one."""
-    fingerprint = reply.get("fingerprint") if isinstance(reply, dict) else None
+def _compare(before: SavedState, reply: Json, name: str) -> tuple[str, ...]:
+    """Return how a guest's state differs, from its reply to ``wake``.
+
+    Raises:
+        LinkProtocolError: the reply is invalid.
+    """
+    answer = reply if isinstance(reply, dict) else {}
+    fingerprint = answer.get("fingerprint")
     if fingerprint and fingerprint == before.fingerprint:
         return ()
-    _log.debug("%s has another fingerprint (%s) than %s", name, fingerprint, before.fingerprint)
-    return before.digest.differences(take_digest(link, timeout_s=_TIMEOUT_S))
+    _log.debug("%s has the fingerprint %r, not %r", name, fingerprint, before.fingerprint)
+    return before.digest.differences(read_digest(answer.get("digest")))
 
 
 def _look_again(picture: Picture, screen: Screen, clock: Clock) -> tuple[str, ...]:

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 import struct
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 4 << 20
 """Maximum size of all replies to one batch of requests."""
 
+_MAX_COOKIES_BYTES = 1 << 20
 _PACKET_BYTES = 32
 _READ_BYTES = 1 << 16
 _ERROR, _REPLY, _GENERIC_EVENT = 0, 1, 35
@@ -36,7 +39,7 @@ class RawDisplay:
 
     Args:
         session: session whose display is meant, with its cookie.
-        timeout_s: maximum time to wait for each part of a reply.
+        timeout_s: maximum time for one batch of requests or replies.
 
     Raises:
         OSError: no server is listening, or it refuses the connection.
@@ -46,7 +49,8 @@ class RawDisplay:
         number = int(session.display.partition(":")[2].partition(".")[0])
         name, cookie = _cookie(session.environment["XAUTHORITY"], number)
         self._socket = _connect(number)
-        self._socket.settimeout(timeout_s)
+        self._timeout_s = timeout_s
+        self._deadline_s = time.monotonic() + timeout_s
         self._received = b""
         try:
             self._set_up(name, cookie)
@@ -64,6 +68,8 @@ class RawDisplay:
         Raises:
             OSError: the connection has ended.
         """
+        self._deadline_s = time.monotonic() + self._timeout_s
+        self._socket.settimeout(self._timeout_s)
         self._socket.sendall(requests)
 
     def receive(self, count: int) -> list[bytes]:
@@ -73,6 +79,7 @@ class RawDisplay:
             OSError: the connection has ended, or the server does not answer in time, or the replies
                 exceed `MAX_BYTES`.
         """
+        self._deadline_s = time.monotonic() + self._timeout_s
         replies: list[bytes] = []
         total = 0
         while len(replies) < count:
@@ -100,6 +107,8 @@ class RawDisplay:
         if size > MAX_BYTES:
             raise OSError(f"the X server announces {size} bytes")
         while len(self._received) < size:
+            # Not 0, which would mean not to wait.
+            self._socket.settimeout(max(0.001, self._deadline_s - time.monotonic()))
             data = self._socket.recv(_READ_BYTES)
             if not data:
                 raise ConnectionResetError("the X server has closed the connection")
@@ -124,6 +133,12 @@ def _cookie(path: str, number: int) -> tuple[bytes, bytes]:
     """Return the name and data of the authorization for a local display; empty without one."""
     from Xlib import error, xauth
 
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_COOKIES_BYTES:
+            return b"", b""
+    except OSError:
+        return b"", b""
     try:
         authority = xauth.Xauthority(path)
         host = socket.gethostname().encode()

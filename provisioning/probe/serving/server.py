@@ -1,4 +1,7 @@
-"""Run requests in parallel, each within its deadline, and answer each exactly once."""
+"""Run requests in parallel, each within its deadline, and answer each exactly once.
+
+A few are answered by the thread that reads requests: starting another takes longer than they do.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ KEPT_THREADS = 4
 DEFAULT_TIMEOUT_S = 60.0
 INLINE = frozenset({"ping"})
 URGENT = frozenset({"wake"})
-"""Operations that run alone, without a thread of their own, before all other programs of the guest."""
+"""Operations that the reading thread answers, with precedence over other programs of the guest."""
 
 _PRECEDENCE = -20
 

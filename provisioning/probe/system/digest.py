@@ -57,7 +57,7 @@ def take(identity: Identity, own_pids: set[int]) -> dict[str, Any]:
 def fingerprint(identity: Identity, shown: Callable[[], list[bytes]]) -> str:
     """Return a digest of all that `take` and the display's helper report, from undecoded data.
 
-    Equal fingerprints mean equal states, in a quarter of the time just after a reset; different
+    Equal fingerprints mean equal states, in a third of the time just after a reset; different
     ones need not mean different states.
 
     Args:

@@ -48,25 +48,25 @@ def list_processes(uid: int | None = None) -> list[Process]:
 
 
 def raw_rows(uid: int) -> list[bytes]:
-    """Return PID, short name and arguments of each of a user's processes, also of its zombies.
+    """Return PID, name, parent and arguments of each of a user's processes, in the kernel's order.
 
-    Equal rows mean equal processes of `list_processes`; they are read in half of the time.
+    Equal rows mean equal processes of `list_processes`; they are read in less time.
     """
     rows = []
-    for pid in os.listdir("/proc"):
-        path = f"/proc/{pid}"
+    for name in os.listdir("/proc"):
         try:
-            if pid.isdigit() and os.stat(path).st_uid == uid:
-                rows.append(
-                    b"%s %s%s"
-                    % (
-                        pid.encode(),
-                        _slurp(f"{path}/comm", 64),
-                        _slurp(f"{path}/cmdline", _MAX_ARGS_BYTES),
-                    )
-                )
+            if not name.isdigit() or os.stat(f"/proc/{name}").st_uid != uid:
+                continue
         except OSError:
             continue
+        head, _, tail = _slurp(f"/proc/{name}/stat", 4096).rpartition(b")")
+        fields = tail.split(None, 2)
+        if fields[:1] == [b"Z"]:
+            arguments = b"Z" + _arguments_from_threads(int(name))
+        else:
+            arguments = _slurp(f"/proc/{name}/cmdline", _MAX_ARGS_BYTES)
+        parent = b"".join(fields[1:2])
+        rows.append(b"%d %s %s %s" % (len(head), head, parent, arguments))
     return rows
 
 

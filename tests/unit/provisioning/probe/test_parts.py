@@ -111,6 +111,10 @@ def take(identity: Identity) -> StateDigest:
     return StateDigest.model_validate({"format": digest.FORMAT, **own, **shown})
 
 
+def raw_row(pid: int) -> list[bytes]:
+    return [row for row in proc.raw_rows(os.getuid()) if f" {pid} (".encode() in row]
+
+
 def test_an_unchanged_home_has_no_differences(home: Identity) -> None:
     before = take(home)
     (Path(home.home) / ".cache" / "noise").write_text("more")
@@ -215,8 +219,12 @@ def test_a_process_whose_first_thread_has_ended_is_one_until_the_last_has() -> N
             process for process in proc.list_processes(os.getuid()) if process.pid == started.pid
         ]
         assert row.argv == (sys.executable, "-c", WITHOUT_FIRST_THREAD)
+        (with_threads,) = raw_row(started.pid)
+        assert WITHOUT_FIRST_THREAD.encode() in with_threads
         started.kill()
         os.waitid(os.P_PID, started.pid, os.WEXITED | os.WNOWAIT)
+        (ended,) = raw_row(started.pid)
+        assert ended != with_threads
         assert started.pid not in {process.pid for process in proc.list_processes()}
     finally:
         kill_group(started)
