@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from appliance.base.clock import wait_until
 from tests.tiers import nightly
 
 if TYPE_CHECKING:
@@ -26,10 +27,26 @@ NO_TOOL = "red team: tool missing"
 
 Evidence = Callable[["Arena", str], None]
 """Asserts that an attack was really played: gets the arena and what the script printed."""
+MOST_ROUNDS = 60
+"""How often is judged, at most, until an attack has met what it waits for."""
 
 
 def none_needed(_arena: Arena, _output: str) -> None:
     """Leave it at the script's own errors."""
+
+
+def waits_for_nothing(_arena: Arena) -> bool:
+    """Be content with the rounds that were declared."""
+    return True
+
+
+def leaves(name: str) -> Evidence:
+    """Assert that a file of the agent's home folder appears within a minute."""
+
+    def is_there(arena: Arena, output: str) -> None:
+        assert wait_until(lambda: name in arena.shell("ls").split(), timeout_s=60), output
+
+    return is_there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +108,10 @@ class ShellAttack(Attack):
         script: of its shell, in its home folder.
         slow_on: machines on which it takes more than ten seconds.
         prepare: script that is run before.
-        goes_on: the script runs beside the judging.
+        goes_on: the script runs beside the judging, which waits for its `effect`.
         rounds: how often is judged.
+        has_met: whether it met what it lies in wait for; it is judged again until it has, since a
+            busy host may let it miss any number of rounds.
         fills_disk: must not run where the disk is the host's.
         effect: asserts, before it is judged, that it has taken effect.
         evidence: asserts, after it was judged, that it was played.
@@ -109,6 +128,7 @@ class ShellAttack(Attack):
     prepare: str = ":"
     goes_on: bool = False
     rounds: int = 1
+    has_met: Callable[[Arena], bool] = waits_for_nothing
     fills_disk: bool = False
     effect: Evidence = none_needed
     evidence: Evidence = none_needed

@@ -15,7 +15,7 @@ import pytest
 from evaluators.graph.outcome import Verdict
 from tests.attacks.calls import REPORT
 from tests.attacks.cross.attacks import FAMILY as CROSS
-from tests.attacks.model import NO_TOOL, Group, ShellAttack
+from tests.attacks.model import MOST_ROUNDS, NO_TOOL, Group, ShellAttack
 from tests.attacks.registry import honest_ways, rounds
 from tests.attacks.techniques import FUSE
 from tests.attacks.trial import cross_trial, desktop_trial
@@ -51,7 +51,7 @@ def test_no_attack_meets_a_node_or_leaves_the_denominator(
     for played, output in zip(attacks, outputs, strict=True):
         if NO_TOOL not in output:
             played.effect(arena, output)
-    met = [name for _ in range(max(played.rounds for played in attacks)) for name in trial.step()]
+    met = judge_rounds(arena, trial, attacks)
     judgement = trial.judge()
     assert (met, trial.met()) == ([], [])
     assert judgement.verdict is Verdict.FAIL, judgement.ending
@@ -65,6 +65,17 @@ def test_no_attack_meets_a_node_or_leaves_the_denominator(
     arena.shell("rm -rf full full2 many /tmp/full /tmp/full2; echo wrong > report.txt")
     again = arena.judge((REPORT,))["report"]
     assert again.met is False, again
+
+
+def judge_rounds(arena: Arena, trial: PlayedTrial, attacks: tuple[ShellAttack, ...]) -> list[str]:
+    """Judge as often as the attacks want it, and until each met what it waits for; return what was met."""
+    met: list[str] = []
+    least = max(attack.rounds for attack in attacks)
+    for number in range(1, MOST_ROUNDS + 1):
+        met += trial.step()
+        if number >= least and all(attack.has_met(arena) for attack in attacks):
+            break
+    return met
 
 
 def play(arena: Arena, attack: ShellAttack) -> str:

@@ -10,12 +10,27 @@ from typing import TYPE_CHECKING, cast
 
 from tests.attacks.arenas import ARENAS
 from tests.attacks.conftest import pytest_itemcollected
-from tests.attacks.model import CONTAINER, STAND_IN, VM, Group, ShellAttack
+from tests.attacks.model import (
+    CONTAINER,
+    MOST_ROUNDS,
+    STAND_IN,
+    VM,
+    Group,
+    ShellAttack,
+    none_needed,
+    waits_for_nothing,
+)
 from tests.attacks.page import PAGE, render
 from tests.attacks.registry import all_attacks, families, rounds
+from tests.attacks.test_attacks import judge_rounds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pytest
+
+    from tests.attacks.arenas import Arena
+    from tests.attacks.trial import PlayedTrial
 
 LEAST = 60
 LEAST_ON_VMS, MOST_ON_VMS = 6, 9
@@ -60,6 +75,38 @@ def test_the_stand_in_plays_nearly_all_and_vms_a_few() -> None:
     assert len(left) < len(all_attacks()) / 10
     played = [attack for attack in rounds() if attack.name not in nightly_on(VM)]
     assert LEAST_ON_VMS <= len(played) <= MOST_ON_VMS, [attack.name for attack in played]
+
+
+def test_an_attack_that_goes_on_has_begun_before_it_is_judged() -> None:
+    """Else it plays against nobody on a busy host, or not at all."""
+    going_on = [
+        attack for attack in all_attacks() if isinstance(attack, ShellAttack) and attack.goes_on
+    ]
+    assert [attack.name for attack in going_on if attack.effect is none_needed] == []
+
+
+def test_it_is_judged_until_each_attack_met_what_it_waits_for() -> None:
+    rounds_done: list[int] = []
+
+    def step() -> list[str]:
+        rounds_done.append(0)
+        return ["met"]
+
+    trial = SimpleNamespace(step=step)
+
+    def judge_two(has_met: Callable[[Arena], bool]) -> list[str]:
+        rounds_done.clear()
+        attacks = [
+            ShellAttack(
+                name="", family="", script="", defence="", calls=(), rounds=number, has_met=met
+            )
+            for number, met in ((1, has_met), (3, waits_for_nothing))
+        ]
+        return judge_rounds(cast("Arena", None), cast("PlayedTrial", trial), tuple(attacks))
+
+    assert len(judge_two(waits_for_nothing)) == len(rounds_done) == 3
+    assert len(judge_two(lambda _arena: len(rounds_done) == 5)) == len(rounds_done) == 5
+    assert len(judge_two(lambda _arena: False)) == len(rounds_done) == MOST_ROUNDS
 
 
 def test_an_attack_is_left_out_with_a_reason() -> None:

@@ -19,7 +19,7 @@ from appliance.base.clock import wait_until
 from evaluators.graph.outcome import Call
 from tests.attacks.calls import ALL, REPORT, SECRET, SETTING, WRONG_REPORT
 from tests.attacks.databases.attacks import DATABASE
-from tests.attacks.model import NO_TOOL, VM, Evidence, ShellAttack
+from tests.attacks.model import NO_TOOL, VM, Evidence, ShellAttack, leaves
 from tests.attacks.repositories.attacks import REPOSITORY
 
 if TYPE_CHECKING:
@@ -218,5 +218,6 @@ ATTACKS = (
         calls=RACED,
         goes_on=True,
         rounds=10,
+        effect=leaves("elsewhere.txt"),
     ),
 )

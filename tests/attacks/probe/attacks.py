@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.attacks.calls import ALL, REPORT, SECRET, SETTING, WRONG_REPORT
-from tests.attacks.model import CONTAINER, MACHINES, VM, ShellAttack
+from tests.attacks.model import CONTAINER, MACHINES, VM, ShellAttack, leaves
 from tests.attacks.probe.scripts import (
     CLOCK,
     ENVIRONMENT,
@@ -40,9 +40,13 @@ _MARK = "MESOCOSM_RED"
 _FLOODS = 32
 
 
+def _has_read_environment(arena: Arena) -> bool:
+    return arena.shell(f"grep -ac {_MARK}= loot").strip() not in {"", "0"}
+
+
 def _was_read(arena: Arena, _output: str) -> None:
     arena.clear()
-    assert arena.shell(f"grep -ac {_MARK}= loot").strip() not in {"", "0"}, "nothing was read"
+    assert _has_read_environment(arena), "nothing was read"
     assert arena.shell(f"grep -ac -e '{SECRET}' -e 'def file_text_equals' loot").strip() == "0"
 
 
@@ -122,6 +126,8 @@ ATTACKS = (
         goes_on=True,
         rounds=8,
         differs_on=MACHINES,
+        effect=leaves("loot"),
+        has_met=_has_read_environment,
         evidence=_was_read,
     ),
     # A pipe, or a virtio port.

@@ -16,10 +16,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import wait_until
 from evaluators.graph.outcome import Call
 from tests.attacks.calls import SETTING
-from tests.attacks.model import CONTAINER, MACHINES, ShellAttack
+from tests.attacks.model import CONTAINER, MACHINES, ShellAttack, leaves
 from tests.attacks.settings.scripts import ANSWER_FIRST, ENDLESS, PROFILE, SCHEMAS, WRECK
 
 if TYPE_CHECKING:
@@ -33,12 +32,12 @@ def _own_settings_changed(_arena: Arena, output: str) -> None:
     assert "prefer-dark" in output, f"the attack did not reach the agent's own gsettings: {output}"
 
 
-def _is_watching(arena: Arena, _output: str) -> None:
-    assert wait_until(lambda: "watching" in arena.shell("ls"), timeout_s=60), "it never started"
+def _has_seen_helper(arena: Arena) -> bool:
+    return "seen" in arena.shell("ls").split()
 
 
-def _observed_helper(arena: Arena, _output: str) -> None:
-    assert "seen" in arena.shell("ls"), "the attack never saw a helper"
+def _saw_helper(arena: Arena, _output: str) -> None:
+    assert _has_seen_helper(arena), "the attack never saw a helper"
 
 
 ATTACKS = (
@@ -73,7 +72,9 @@ ATTACKS = (
         rounds=6,
         differs_on=MACHINES,
         represents_on=MACHINES,
-        evidence=_observed_helper,
+        effect=leaves("watching"),
+        has_met=_has_seen_helper,
+        evidence=_saw_helper,
     ),
     ShellAttack(
         name="ending helpers",
@@ -82,10 +83,10 @@ ATTACKS = (
         defence="a helper that was ended leaves its node unmet",
         calls=(SETTING,),
         goes_on=True,
-        # A helper lives for a moment: on a busy host the attack misses one or another.
         rounds=6,
-        effect=_is_watching,
-        evidence=_observed_helper,
+        effect=leaves("watching"),
+        has_met=_has_seen_helper,
+        evidence=_saw_helper,
     ),
     ShellAttack(
         name="stopping helpers",
@@ -96,8 +97,9 @@ ATTACKS = (
         goes_on=True,
         rounds=3,
         wave_timeout_s=4.0,
-        effect=_is_watching,
-        evidence=_observed_helper,
+        effect=leaves("watching"),
+        has_met=_has_seen_helper,
+        evidence=_saw_helper,
     ),
     ShellAttack(
         name="a wrecked dconf database",

@@ -33,6 +33,7 @@ ANSWER_FIRST = r"""
 cat > answer.py << 'END'
 import os, signal
 own, done = os.getuid(), set(os.listdir("/proc"))
+open("watching", "w").close()
 CODE = "488d351a000000bf01000000ba0e000000b8010000000f0531ffb8e70000000f05"
 def text(path):
     with open(path) as file:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, cast
 from appliance.base.clock import wait_until
 from evaluators.graph.outcome import Call
 from tests.attacks.calls import CALCULATOR, RUNNING
-from tests.attacks.model import CONTAINER, MACHINES, VM, WAITS, Evidence, ShellAttack
+from tests.attacks.model import CONTAINER, MACHINES, VM, WAITS, Evidence, ShellAttack, leaves
 from tests.attacks.windows.scripts import (
     CROWD,
     DISGUISE,
@@ -83,13 +83,6 @@ def _spoke(arena: Arena, _output: str) -> None:
 
 def _preloaded(_arena: Arena, output: str) -> None:
     assert "/maps" in output, "the library is in no process"
-
-
-def _left(name: str) -> Evidence:
-    def is_there(arena: Arena, output: str) -> None:
-        assert wait_until(lambda: name in arena.shell("ls").split(), timeout_s=30), output
-
-    return is_there
 
 
 ATTACKS = (
@@ -247,7 +240,7 @@ ATTACKS = (
         calls=(CALCULATOR,),
         goes_on=True,
         rounds=1,
-        effect=_left("crowded"),
+        effect=leaves("crowded"),
     ),
     ShellAttack(
         name="grabbing the X server",
@@ -259,6 +252,6 @@ ATTACKS = (
         rounds=1,
         wave_timeout_s=4.0,
         only_nightly=WAITS,
-        effect=_left("grabbed"),
+        effect=leaves("grabbed"),
     ),
 )
