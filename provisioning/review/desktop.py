@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import DesktopFaultyError
+from appliance.base.errors import DesktopFaultyError, LinkTimeoutError
 from provisioning.links.guest_io import LinkTree
 from provisioning.reset.digests import take_digest
 from provisioning.reset.picture import clock_bounds
@@ -113,18 +113,23 @@ def wait_until_complete(
         clock: clock used for waits.
 
     Raises:
-        LinkError: the probe does not answer.
+        LinkError: the probe does not answer, or cannot read the windows.
     """
     windows: Sequence[WindowState] = ()
     elements: Sequence[Element] = ()
+    unseen = ""
 
     def is_whole() -> bool:
-        nonlocal windows, elements
-        windows = take_digest(link, timeout_s=_DIGEST_TIMEOUT_S).windows
+        nonlocal windows, elements, unseen
+        digest = take_digest(link, timeout_s=_DIGEST_TIMEOUT_S)
+        windows, unseen = digest.windows, digest.unseen
         elements = LinkTree(link, timeout_s=_TREE_TIMEOUT_S).elements()
-        return not (find_missing_windows(windows, elements) or find_missing_icons(elements))
+        missing = find_missing_windows(windows, elements) or find_missing_icons(elements)
+        return not (unseen or missing)
 
     wait_until(is_whole, timeout_s=_WHOLE_TIMEOUT_S, every_s=_LOOK_EVERY_S, clock=clock)
+    if unseen:
+        raise LinkTimeoutError("The windows of the desktop could not be read.", details=unseen)
     return windows, elements
 
 

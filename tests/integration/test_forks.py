@@ -1,4 +1,4 @@
-"""Forks of a real desktop: quick, verified, each a machine of its own, nothing left of them."""
+"""Tests of forks of a real desktop: fast, verified, independent machines that leave nothing behind."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from appliance.base.settings import get_settings
 from provisioning.desktop.qemu import creation
 from provisioning.desktop.qemu import template as templates
 from provisioning.desktop.qemu.backend import QemuBackend
+from provisioning.desktop.qemu.page_cache import load_into_page_cache
+from provisioning.desktop.qemu.rewind_base import RAM
 from provisioning.desktop.qemu.template import DEVICES, DIGEST, find_template, templates_dir
 from provisioning.fleet.local import LocalFleet
 from provisioning.links.ssh import open_ssh
@@ -42,7 +44,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def backend() -> QemuBackend:
-    """Return the backend, whose template `mesocosm up` made with the first desktop."""
+    """Return the backend, whose template `mesocosm up` created with the first desktop."""
     return QemuBackend(get_settings())
 
 
@@ -56,7 +58,7 @@ def template(backend: QemuBackend) -> Template:
 
 @contextlib.contextmanager
 def forked(backend: QemuBackend) -> Iterator[DesktopVm]:
-    """Return a fork that was woken."""
+    """Yield a fork that was woken."""
     handle = backend.start_standby()
     assert handle is not None
     with handle.temporary() as fork:
@@ -66,7 +68,7 @@ def forked(backend: QemuBackend) -> Iterator[DesktopVm]:
 
 @contextlib.contextmanager
 def overwritten(path: Path, data: bytes) -> Iterator[None]:
-    """Put other bytes into a file for the length of a block, its times as they were."""
+    """Overwrite a file during a block, with unchanged times."""
     whole, file_stat = path.read_bytes(), path.stat()
     times = (file_stat.st_atime_ns, file_stat.st_mtime_ns)
     try:
@@ -79,7 +81,7 @@ def overwritten(path: Path, data: bytes) -> Iterator[None]:
 
 
 def sh(vm: DesktopVm, script: str, *, user: str = "user") -> str:
-    """Run a script in the guest; gives its output."""
+    """Run a script in the guest and return its output."""
     reply = vm.link.call(
         "exec",
         {"argv": ["/bin/sh", "-c", script], "user": user, "timeout_s": 30.0},
@@ -94,10 +96,10 @@ IDENTITY = (
 )
 
 
-def test_forks_at_once_are_machines_of_their_own(
+def test_concurrent_forks_are_separate_machines(
     backend: QemuBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Ports are drawn: at worst all draw the same.
+    # Ports are random: in the worst case all forks get the same one.
     monkeypatch.setattr(creation, "new_port", lambda: 22022)
     with contextlib.ExitStack() as stack:
         forks = [stack.enter_context(forked(backend)) for _ in range(FORKS)]
@@ -109,7 +111,7 @@ def test_forks_at_once_are_machines_of_their_own(
         assert len(set(drawn)) == FORKS
         assert max(off_s) < CLOCK_TOLERANCE_S
         assert [identities[i][2] for i in range(FORKS)] == [fork.spec.mac for fork in forks]
-        # Each answers over SSH with its own key, under its own address.
+        # Each is reachable over SSH on a different port, with a different key.
         assert len({fork.spec.ssh_port for fork in forks}) == FORKS
         with forks[3].ssh(timeout_s=60.0) as session:
             output = session.run(["/bin/cat", "/etc/machine-id"], timeout_s=60.0).stdout
@@ -125,17 +127,23 @@ sleep 5
 """
 
 
-def test_what_one_fork_writes_no_other_sees(backend: QemuBackend, template: Template) -> None:
-    disk, ram = template.disk.stat(), template.ram.stat()
+def test_writes_of_one_fork_are_invisible_to_others(
+    backend: QemuBackend, template: Template
+) -> None:
+    disk, ram = template.disk.stat(), (template.path / RAM).stat()
+    with (template.path / RAM).open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     with forked(backend) as fork:
-        # Memory that a guest gives up was once punched out of the file that all forks map.
+        # Regression: on slow storage, a fork waited for its pages until it was discarded.
+        assert load_into_page_cache(template.path / RAM) == 0
+        # Regression: memory that a guest freed was punched out of the file that all forks map.
         sh(fork, GIVE_BACK, user="root")
         sh(fork, "echo dirt > ~/dirt; gsettings set org.gnome.desktop.interface gtk-theme Other")
         with forked(backend) as other:
             assert sh(other, "ls ~/dirt || echo none") == "none"
             assert "Other" not in sh(other, "gsettings get org.gnome.desktop.interface gtk-theme")
     assert template.disk.stat().st_mtime_ns == disk.st_mtime_ns
-    after = template.ram.stat()
+    after = (template.path / RAM).stat()
     assert (after.st_mtime_ns, after.st_blocks) == (ram.st_mtime_ns, ram.st_blocks)
 
 
@@ -148,20 +156,20 @@ ls -d virtio*
 """
 
 
-def test_a_fork_outlives_the_reset_of_its_network_card(backend: QemuBackend) -> None:
-    # Kernels reset it when they shut down; QEMU 7.2 died of it once a snapshot had been loaded.
+def test_fork_survives_a_reset_of_its_network_card(backend: QemuBackend) -> None:
+    # Kernels reset it at shutdown; QEMU 7.2 crashed then if a snapshot had been loaded.
     with forked(backend) as fork:
         assert sh(fork, RESET_CARD, user="root").startswith("virtio")
 
 
-def test_a_fork_ends_and_does_not_start_again(backend: QemuBackend) -> None:
+def test_fork_ends_and_does_not_start_again(backend: QemuBackend) -> None:
     with forked(backend) as fork:
         fork.stop()
         with pytest.raises(MachineStartError, match="is a fork"):
             fork.start()
 
 
-def test_nothing_is_left_of_forks(backend: QemuBackend) -> None:
+def test_forks_leave_nothing_behind(backend: QemuBackend) -> None:
     with forked(backend) as fork:
         name, folder = fork.info.machine_id, fork.folder.path
         assert name in fork.hypervisor.names()
@@ -169,14 +177,14 @@ def test_nothing_is_left_of_forks(backend: QemuBackend) -> None:
     assert not folder.exists()
 
 
-def test_a_fork_that_differs_from_its_template_is_refused(
+def test_fork_that_differs_from_its_template_is_rejected(
     backend: QemuBackend, template: Template, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     digest = template.path / DIGEST
     whole = digest.read_bytes()
     fingerprint = json.loads(whole)["fingerprint"].encode()
     forged = whole.replace(b'"Desktop"', b'"Forgery"').replace(fingerprint, b"0" * 32)
-    # What was read of a file whose size and times are the same is remembered.
+    # The content of a file is cached while its size and times do not change.
     monkeypatch.setattr(templates, "_read_saved", templates._read_saved.__wrapped__)
     with (
         overwritten(digest, forged),
@@ -186,7 +194,7 @@ def test_a_fork_that_differs_from_its_template_is_refused(
         pass
 
 
-def test_a_damaged_stream_is_refused_and_leaves_nothing(
+def test_damaged_stream_is_rejected_and_leaves_nothing(
     backend: QemuBackend, template: Template
 ) -> None:
     stream = template.path / DEVICES
@@ -204,7 +212,7 @@ def test_a_damaged_stream_is_refused_and_leaves_nothing(
         assert sh(fork, "echo alive") == "alive"
 
 
-def test_a_template_whose_image_changed_is_not_loaded(
+def test_template_with_a_changed_image_is_not_loaded(
     backend: QemuBackend, template: Template
 ) -> None:
     handle = backend.start_standby()
@@ -221,7 +229,7 @@ def test_a_template_whose_image_changed_is_not_loaded(
         handle.delete()
 
 
-def test_two_leases_at_once_get_a_desktop_each_without_a_boot(backend: QemuBackend) -> None:
+def test_concurrent_leases_get_a_desktop_each_without_a_boot(backend: QemuBackend) -> None:
     settings = get_settings()
     messages: list[str] = []
     fleet = LocalFleet(settings, {Kind.DESKTOP: backend}, say=messages.append)
@@ -238,7 +246,7 @@ def test_two_leases_at_once_get_a_desktop_each_without_a_boot(backend: QemuBacke
     fleet.fill(Kind.DESKTOP).join(timeout=60.0)
 
 
-def test_a_killed_fork_is_told_by_its_link(backend: QemuBackend) -> None:
+def test_killed_fork_closes_its_link(backend: QemuBackend) -> None:
     with forked(backend) as fork:
         link = fork.link
         fork.hypervisor.destroy(fork.info.machine_id)

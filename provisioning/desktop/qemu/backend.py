@@ -167,7 +167,6 @@ class QemuBackend:
         template = find_template(self._settings, self.stamp())
         if template is None:
             return None
-        template.prefetch_ram()
         accelerator = find_accelerator(self._settings).name
         handle = create_fork(self._settings, self._hypervisor, self.image, template, accelerator)
         try:

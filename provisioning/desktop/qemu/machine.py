@@ -28,6 +28,7 @@ from provisioning.desktop.qemu.host import hypervisor_address
 from provisioning.desktop.qemu.identity import new_identity
 from provisioning.desktop.qemu.input import VmInput
 from provisioning.desktop.qemu.migration import ignore_shared_ram, load_stream
+from provisioning.desktop.qemu.page_cache import load_into_page_cache
 from provisioning.desktop.qemu.rewind_base import RAM, ensure_base
 from provisioning.desktop.qemu.saved_vm import describe_change
 from provisioning.desktop.qemu.screen import VmScreen
@@ -227,11 +228,13 @@ class DesktopVm(ProbedDesktop):
             base: file that its RAM is mapped from; see `provisioning.desktop.qemu.rewind_base`.
 
         Raises:
-            MachineError: libvirt or QEMU refused.
+            MachineError: libvirt or QEMU refused, or that file cannot be read.
         """
         spec = self.spec
         if base:
             spec = replace(spec, ram=base)
+        if spec.ram:
+            load_into_page_cache(spec.ram)
         port = start_domain(self._hypervisor, spec, paused=paused).ssh_port
         if base:
             ignore_shared_ram(self._hypervisor, self.info.machine_id)

@@ -15,9 +15,7 @@ template with another stamp is never loaded; it is removed when a new one is mad
 
 from __future__ import annotations
 
-import errno
 import logging
-import os
 import shutil
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -43,7 +41,6 @@ from provisioning.protocols import READY
 from provisioning.reset.saved_state import SavedState, picture_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from appliance.base.settings import Settings
@@ -98,11 +95,6 @@ class Template:
     path: Path
     record: TemplateRecord
 
-    @property
-    def ram(self) -> Path:
-        """Return the path of the RAM file."""
-        return self.path / RAM
-
     def devices(self) -> bytes:
         """Read and verify the stream of everything else.
 
@@ -128,12 +120,6 @@ class Template:
         except (OSError, ValueError) as exc:
             raise SnapshotError(f"The template {self.path.name} is damaged.", str(exc)) from exc
 
-    def prefetch_ram(self) -> None:
-        """Ask the kernel to load the RAM file, except its holes, into the page cache for forks."""
-        with self.ram.open("rb") as file:
-            for start, end in _extents(file.fileno()):
-                os.posix_fadvise(file.fileno(), start, end - start, os.POSIX_FADV_WILLNEED)
-
     def describe_damage(self) -> str:
         """Return in one line how the template is damaged; empty if it is not."""
         for name, stamp in self.record.files.items():
@@ -147,20 +133,6 @@ def _read_saved(path: Path, stamp: FileStamp) -> SavedState:
     """Read a saved state; cached as long as its file does not change."""
     del stamp
     return SavedState.read(path)
-
-
-def _extents(fd: int) -> Iterator[tuple[int, int]]:
-    """Yield the data ranges of a sparse file, as (start, end) in bytes."""
-    end = 0
-    while True:
-        try:
-            start = os.lseek(fd, end, os.SEEK_DATA)
-        except OSError as exc:
-            if exc.errno == errno.ENXIO:  # only a hole is left
-                return
-            raise
-        end = os.lseek(fd, start, os.SEEK_HOLE)
-        yield start, end
 
 
 def templates_dir(settings: Settings) -> Path:

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from appliance.base.clock import FakeClock
-from appliance.base.errors import DesktopFaultyError, LinkProtocolError
+from appliance.base.errors import DesktopFaultyError, LinkProtocolError, LinkTimeoutError
 from appliance.base.process import CommandResult
 from provisioning.protocols import Bounds, Element
 from provisioning.reset.windows import WindowState
@@ -37,7 +37,7 @@ IMAGE = "desktop:ubuntu-22.04"
 Desktop = tuple[list[WindowState], list[Element]]
 
 
-def told(name: str) -> Desktop:
+def read_recorded(name: str) -> Desktop:
     """Read the recorded data of a real desktop."""
     saved: dict[str, Any] = json.loads((GOLDEN / f"{name}.json").read_text())
     elements = [
@@ -55,16 +55,16 @@ def told(name: str) -> Desktop:
 
 @pytest.fixture
 def fresh() -> Desktop:
-    return told("fresh")
+    return read_recorded("fresh")
 
 
-def test_a_fresh_desktop_has_no_fault(fresh: Desktop) -> None:
+def test_fresh_desktop_has_no_findings(fresh: Desktop) -> None:
     assert find_interruptions(*fresh) == ()
     assert find_missing_windows(*fresh) == ()
 
 
-def test_an_error_dialog_is_seen_as_a_window_and_in_the_tree() -> None:
-    windows, elements = told("error-dialog")
+def test_error_dialog_is_found_as_a_window_and_in_the_tree() -> None:
+    windows, elements = read_recorded("error-dialog")
     lines = find_interruptions(windows, elements)
     assert [line.partition(":")[0] for line in lines] == [
         "a dialog is open",
@@ -78,20 +78,20 @@ def test_an_error_dialog_is_seen_as_a_window_and_in_the_tree() -> None:
     ("kind", "line"),
     [("dock", "windows missing: 0 of 2 panels"), ("desktop", "windows missing: 0 of 1 desktop")],
 )
-def test_a_missing_window_is_named(fresh: Desktop, kind: str, line: str) -> None:
+def test_missing_window_is_named(fresh: Desktop, kind: str, line: str) -> None:
     windows, elements = fresh
     left = [window for window in windows if window.kind != kind]
     assert find_missing_windows(left, elements) == (line,)
 
 
-def test_a_panel_without_a_clock_is_a_fault(fresh: Desktop) -> None:
+def test_panel_without_a_clock_is_a_failure(fresh: Desktop) -> None:
     windows, elements = fresh
     left = [element for element in elements if element.name or element.role != "toggle button"]
     assert len(left) < len(elements)
     assert find_missing_windows(windows, left) == ("the panel has no clock",)
 
 
-def test_a_desktop_without_its_trash_warns(fresh: Desktop) -> None:
+def test_desktop_without_its_trash_is_a_warning(fresh: Desktop) -> None:
     """The recorded desktop booted on a host so busy that the trash service did not start in time."""
     _windows, elements = fresh
     assert find_missing_icons(elements) == ("the desktop has no Trash icon",)
@@ -101,11 +101,13 @@ class Rising:
     """`provisioning.protocols.Link` of a desktop whose tree is complete at the third request.
 
     Args:
-        desktop: what it shows in the end.
+        desktop: its final state.
+        unseen: why its display cannot be read.
     """
 
-    def __init__(self, desktop: Desktop) -> None:
+    def __init__(self, desktop: Desktop, unseen: str = "") -> None:
         self._windows, self._elements = desktop
+        self._unseen = unseen
         self.looks = 0
 
     def call(
@@ -113,7 +115,8 @@ class Rising:
     ) -> Any:  # noqa: ANN401
         assert timeout_s > 10.0
         if op == "digest":
-            return _digest([window.model_dump() for window in self._windows])
+            windows = [] if self._unseen else [window.model_dump() for window in self._windows]
+            return _digest(windows, self._unseen)
         self.looks += 1
         return [_row(element) for element in self._elements] if self.looks > 2 else []
 
@@ -121,9 +124,9 @@ class Rising:
         pass
 
 
-def _digest(windows: list[dict[str, Any]]) -> dict[str, Any]:
-    told: dict[str, Any] = {"files": {}, "settings": {}, "processes": [], "selections": {}}
-    return {**told, "format": 3, "windows": windows, "unseen": ""}
+def _digest(windows: list[dict[str, Any]], unseen: str) -> dict[str, Any]:
+    parts: dict[str, Any] = {"files": {}, "settings": {}, "processes": [], "selections": {}}
+    return {**parts, "format": 3, "windows": windows, "unseen": unseen}
 
 
 def _row(element: Element) -> dict[str, Any]:
@@ -137,7 +140,7 @@ def _row(element: Element) -> dict[str, Any]:
     }
 
 
-def test_a_slow_desktop_is_looked_at_until_its_tree_is_whole(fresh: Desktop) -> None:
+def test_slow_desktop_is_polled_until_its_tree_is_complete(fresh: Desktop) -> None:
     windows, elements = fresh
     trash = Element("icon", "Trash", Bounds(0, 0, 9, 9), frozenset(), depth=1)
     clock = FakeClock(0.0)
@@ -148,12 +151,20 @@ def test_a_slow_desktop_is_looked_at_until_its_tree_is_whole(fresh: Desktop) -> 
     assert 0 < clock.monotonic_s() < 30
 
 
-def test_what_stays_away_is_waited_for_a_minute_and_a_half_and_named(fresh: Desktop) -> None:
+def test_missing_element_is_waited_for_90_seconds_and_named(fresh: Desktop) -> None:
     clock = FakeClock(0.0)
     windows, elements = wait_until_complete(Rising(fresh), clock)
     assert find_missing_icons(elements) == ("the desktop has no Trash icon",)
     assert find_missing_windows(windows, elements) == ()
     assert clock.monotonic_s() == pytest.approx(90.0)
+
+
+def test_unreadable_display_is_reported_instead_of_missing_windows(fresh: Desktop) -> None:
+    link = Rising(fresh, unseen="the helper did not answer within 3 s")
+    with pytest.raises(LinkTimeoutError, match="could not be read") as error:
+        wait_until_complete(link, FakeClock(0.0))
+    assert error.value.details == "the helper did not answer within 3 s"
+    assert link.looks > 3
 
 
 def blank() -> Frame:
@@ -169,7 +180,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(("rows", "warns"), [(16, False), (17, True)])
-def test_a_picture_may_differ_in_two_percent_of_its_pixels(
+def test_picture_may_differ_in_two_percent_of_its_pixels(
     folder: Path, fresh: Desktop, *, rows: int, warns: bool
 ) -> None:
     frame = blank()
@@ -190,18 +201,18 @@ def test_clocks_do_not_count() -> None:
     assert changed_ratio(blank(), frame, [Bounds(1000, 0, 1200, 24)]) == 0
 
 
-def test_another_size_is_another_picture() -> None:
+def test_other_size_is_another_picture() -> None:
     assert changed_ratio(blank(), blank()[:700]) == 1
 
 
-def test_an_image_that_nobody_reviewed_warns(folder: Path, fresh: Desktop) -> None:
+def test_unreviewed_image_is_a_warning(folder: Path, fresh: Desktop) -> None:
     lines = compare_picture(blank(), *fresh, image="desktop:mine")
     assert lines == ("there is no reviewed picture of desktop:mine",)
     assert read_reviewed("desktop:mine") is None
     assert reviewed_path("desktop:ubuntu-22.04-cloud") == folder / "desktop-ubuntu-22.04.png"
 
 
-def test_a_faulty_desktop_is_refused_with_the_reason_and_the_picture(tmp_path: Path) -> None:
+def test_faulty_desktop_is_rejected_with_reason_and_picture(tmp_path: Path) -> None:
     picture = tmp_path / "refused/desktop-1.png"
     review = Review(("a dialog is open: dialog 'Panel'",), ("something moved",), blank())
     with pytest.raises(DesktopFaultyError, match="a dialog is open") as caught:
@@ -212,7 +223,7 @@ def test_a_faulty_desktop_is_refused_with_the_reason_and_the_picture(tmp_path: P
         assert kept.size == (1280, 800)
 
 
-def test_a_warning_alone_refuses_nothing(tmp_path: Path) -> None:
+def test_warning_alone_rejects_nothing(tmp_path: Path) -> None:
     Review((), ("something moved",), blank()).require_faultless("desktop-1", tmp_path / "a.png")
     assert list(tmp_path.iterdir()) == []
 
@@ -240,7 +251,7 @@ class OneReply:
         return self._result
 
 
-def test_the_guests_toolkit_is_asked_as_the_sessions_user() -> None:
+def test_guest_toolkit_is_queried_as_the_session_user() -> None:
     guest = OneReply('{"missing_icons": [], "proportional_fonts": []}')
     assert read_appearance(guest).faults() == ()
     assert guest.user is None
@@ -248,7 +259,7 @@ def test_the_guests_toolkit_is_asked_as_the_sessions_user() -> None:
     compile(guest.argv[-1], "guest_look", "exec")
 
 
-def test_a_guest_that_cannot_be_asked_is_an_error() -> None:
+def test_unresponsive_guest_is_an_error() -> None:
     with pytest.raises(LinkProtocolError, match="could not be checked") as caught:
         read_appearance(OneReply("", 1, "no display"))
     assert "no display" in caught.value.details
@@ -256,7 +267,7 @@ def test_a_guest_that_cannot_be_asked_is_an_error() -> None:
         read_appearance(OneReply("no JSON"))
 
 
-def test_icons_and_fonts_are_named_the_first_of_them() -> None:
+def test_first_wrong_icons_and_fonts_are_named() -> None:
     icons = [f"icon-{number} at 16 px: not in the theme" for number in range(10)]
     appearance = Appearance(missing_icons=icons, proportional_fonts=["monospace 12 (DejaVu Sans)"])
     lines = appearance.faults()

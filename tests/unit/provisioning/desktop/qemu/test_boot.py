@@ -82,7 +82,7 @@ def first_login_s(
 
 
 @pytest.mark.parametrize(("prompt_s", "first_s"), [(20.0, 20.0), (1000.0, 60.0)])
-def test_no_login_is_tried_before_the_console_asks_for_one_or_a_minute_is_over(
+def test_first_login_waits_for_the_prompt_or_a_minute(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, prompt_s: float, first_s: float
 ) -> None:
     vm = vm_in(tmp_path)
@@ -90,7 +90,7 @@ def test_no_login_is_tried_before_the_console_asks_for_one_or_a_minute_is_over(
     assert first_login_s(monkeypatch, vm, clock) == [first_s, first_s + 0.5, first_s + 1.0]
 
 
-def test_a_qemu_that_ends_meanwhile_is_told_with_the_consoles_words(tmp_path: Path) -> None:
+def test_qemu_exit_during_boot_is_reported_with_console_output(tmp_path: Path) -> None:
     vm = vm_in(tmp_path)
     vm.running = False
     vm.spec.serial_log.write_bytes(b"Kernel panic - not syncing: no root")

@@ -38,7 +38,7 @@ def reply(monkeypatch: pytest.MonkeyPatch, text: str) -> list[str]:
     return requests
 
 
-def test_every_exchange_with_qemu_is_logged(
+def test_every_qmp_exchange_is_logged(
     hypervisor: Hypervisor, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     requests = reply(monkeypatch, '{"return": {"status": "running"}}')
@@ -60,7 +60,7 @@ def test_long_replies_are_cut_in_the_log_only(
     assert len(line) < 600
 
 
-def test_a_refused_command_is_logged_and_raised(
+def test_rejected_command_is_logged_and_raised(
     hypervisor: Hypervisor, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     reply(monkeypatch, '{"error": {"class": "GenericError", "desc": "no such device"}}')
@@ -73,7 +73,7 @@ def test_a_refused_command_is_logged_and_raised(
     assert "no such device" in caplog.text
 
 
-def test_a_broken_connection_is_the_hypervisors_fault_and_not_the_machines(
+def test_broken_connection_is_attributed_to_the_hypervisor(
     hypervisor: Hypervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hypervisor.require()
@@ -88,12 +88,12 @@ def test_a_broken_connection_is_the_hypervisors_fault_and_not_the_machines(
         hypervisor.qmp(DOMAIN, "query-status")
 
 
-def test_a_hypervisor_that_is_not_there_is_a_requirement() -> None:
+def test_missing_hypervisor_is_an_unmet_requirement() -> None:
     with pytest.raises(RequirementError):
         Hypervisor("qemu+unix:///system?socket=/nonexistent/libvirt-sock").require()
 
 
-def test_a_connection_that_ended_is_made_anew(hypervisor: Hypervisor) -> None:
+def test_ended_connection_is_reopened(hypervisor: Hypervisor) -> None:
     assert hypervisor.state(DOMAIN) == "running"
     connection = hypervisor._connection
     assert connection is not None

@@ -24,7 +24,7 @@ SPEC = DomainSpec(
 
 
 @pytest.mark.parametrize("accelerator", ["tcg", "kvm"])
-def test_the_domain_is_the_one_that_was_looked_at(accelerator: str) -> None:
+def test_domain_xml_matches_the_golden_file(accelerator: str) -> None:
     written = domain_xml(dataclasses.replace(SPEC, accelerator=accelerator))
 
     assert written == (GOLDEN / f"domain-{accelerator}.xml").read_text()
@@ -33,7 +33,7 @@ def test_the_domain_is_the_one_that_was_looked_at(accelerator: str) -> None:
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
-        # A comma in a path is written twice, or QEMU takes the rest for an option.
+        # A comma in a path is doubled, or QEMU parses the rest as an option.
         ("fork", {"ram": Path("/state/templates/1c58,2fc9/ram"), "is_incoming": True}),
         ("template", {"ram": Path("/state/templates/.build-1c58/ram"), "is_template": True}),
     ],
@@ -44,19 +44,19 @@ def test_forks_and_templates_differ_in_their_memory(name: str, changes: dict[str
     assert written == (GOLDEN / f"domain-{name}.xml").read_text()
 
 
-def test_a_guest_reaches_nothing_and_is_reached_by_one_port() -> None:
+def test_guest_has_no_outgoing_network_and_one_forwarded_port() -> None:
     assert "user,id=net0,restrict=on,hostfwd=tcp::20022-:22" in domain_xml(SPEC)
     assert "<interface" not in domain_xml(SPEC)
 
 
-def test_names_from_outside_cannot_break_out_of_the_xml() -> None:
+def test_names_are_escaped_in_the_xml() -> None:
     odd = dataclasses.replace(SPEC, folder=Path('/a"b<c>&d'))
 
     assert '/a"b<c>' not in domain_xml(odd)
     assert "&amp;d" in domain_xml(odd)
 
 
-def test_hardware_is_told_apart_and_names_are_not() -> None:
+def test_hardware_description_depends_on_hardware_but_not_on_names() -> None:
     kinds = {
         hardware(accelerator, memory_mib=memory_mib, cpus=cpus)
         for accelerator in ("tcg", "kvm")

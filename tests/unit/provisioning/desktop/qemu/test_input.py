@@ -73,9 +73,7 @@ def hands(monitor: Monitor, probe: Probe) -> VmInput:
 
 
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (640, 400), (1279, 799), (1, 798)])
-def test_the_pointer_hits_the_pixel_it_was_sent_to(
-    hands: VmInput, monitor: Monitor, x: int, y: int
-) -> None:
+def test_pointer_hits_the_requested_pixel(hands: VmInput, monitor: Monitor, x: int, y: int) -> None:
     hands.move(x, y)
 
     sent = [event["data"]["value"] for event in monitor.events]
@@ -84,14 +82,12 @@ def test_the_pointer_hits_the_pixel_it_was_sent_to(
 
 
 @pytest.mark.parametrize("point", [(-1, 0), (1280, 0), (0, 800)])
-def test_a_point_off_the_screen_is_the_agents_mistake(
-    hands: VmInput, point: tuple[int, int]
-) -> None:
+def test_point_off_the_screen_is_an_invalid_action(hands: VmInput, point: tuple[int, int]) -> None:
     with pytest.raises(InvalidActionError):
         hands.click(*point)
 
 
-def test_a_double_click_is_two_presses_at_one_place(hands: VmInput, monitor: Monitor) -> None:
+def test_double_click_is_two_presses_at_one_place(hands: VmInput, monitor: Monitor) -> None:
     hands.click(5, 6, button=Button.RIGHT, count=2)
 
     buttons = [
@@ -100,7 +96,7 @@ def test_a_double_click_is_two_presses_at_one_place(hands: VmInput, monitor: Mon
     assert buttons == [("right", True), ("right", False)] * 2
 
 
-def test_a_chord_is_released_in_reverse(hands: VmInput, monitor: Monitor) -> None:
+def test_key_combination_is_released_in_reverse(hands: VmInput, monitor: Monitor) -> None:
     hands.key("ctrl", "alt", "t")
 
     assert monitor.typed() == [
@@ -108,14 +104,16 @@ def test_a_chord_is_released_in_reverse(hands: VmInput, monitor: Monitor) -> Non
     ]  # fmt: skip
 
 
-def test_no_key_is_pressed_when_one_of_a_chord_is_unknown(hands: VmInput, monitor: Monitor) -> None:
+def test_no_key_is_pressed_if_one_of_a_combination_is_unknown(
+    hands: VmInput, monitor: Monitor
+) -> None:
     with pytest.raises(InvalidActionError):
         hands.key("ctrl", "nonsense")
 
     assert monitor.events == []
 
 
-def test_a_drag_lets_go_even_when_it_leaves_the_screen(hands: VmInput, monitor: Monitor) -> None:
+def test_drag_releases_the_button_even_off_the_screen(hands: VmInput, monitor: Monitor) -> None:
     with pytest.raises(InvalidActionError):
         hands.drag((10, 10), (5000, 10))
 
@@ -131,7 +129,9 @@ def test_scrolling_down_turns_the_wheel_down(hands: VmInput, monitor: Monitor) -
     assert downs == ["wheel-down"] * 2
 
 
-def test_text_goes_through_the_probe_whole(hands: VmInput, monitor: Monitor, probe: Probe) -> None:
+def test_text_is_sent_through_the_probe_whole(
+    hands: VmInput, monitor: Monitor, probe: Probe
+) -> None:
     hands.text("Ab ☃é\n")
 
     assert monitor.events == []

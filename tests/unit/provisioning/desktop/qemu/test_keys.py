@@ -22,6 +22,6 @@ def test_keys_are_known_by_their_x_names(name: str, qcode: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["F13", "F0", "NoSuchKey", "", "é"])
-def test_other_names_are_refused(name: str) -> None:
+def test_other_key_names_are_rejected(name: str) -> None:
     with pytest.raises(InvalidActionError):
         qcode_of_key(name)

@@ -34,7 +34,7 @@ def hypervisor() -> Iterator[Hypervisor]:
     made.close()
 
 
-def test_a_domain_that_is_destroyed_ended_from_outside(hypervisor: Hypervisor) -> None:
+def test_destroyed_domain_ended_from_outside(hypervisor: Hypervisor) -> None:
     hypervisor.create(XML.format("one"))
     assert hypervisor.lifecycle.end_of("one") is None
     hypervisor.destroy("one")
@@ -45,7 +45,7 @@ def test_a_domain_that_is_destroyed_ended_from_outside(hypervisor: Hypervisor) -
     assert hypervisor.lifecycle.end_of("one") is None
 
 
-def test_after_closing_nothing_is_reported(hypervisor: Hypervisor) -> None:
+def test_nothing_is_reported_after_close(hypervisor: Hypervisor) -> None:
     hypervisor.create(XML.format("two"))
     hypervisor.close()
     hypervisor.destroy("two")
@@ -78,7 +78,7 @@ class Domain:
         (["SHUTDOWN/SHUTDOWN_FINISHED", "STOPPED/STOPPED_DESTROYED"], EndCause.OUTSIDE),
     ],
 )
-def test_the_first_event_that_names_a_cause_counts(events: list[str], cause: EndCause) -> None:
+def test_first_event_that_names_a_cause_counts(events: list[str], cause: EndCause) -> None:
     lifecycle = Lifecycle()
     for event in events:
         kind, detail = (getattr(libvirt, f"VIR_DOMAIN_EVENT_{name}") for name in event.split("/"))
@@ -89,7 +89,7 @@ def test_the_first_event_that_names_a_cause_counts(events: list[str], cause: End
     assert lifecycle.end_of("other") is None
 
 
-def test_a_guest_that_restarts_itself_has_ended() -> None:
+def test_guest_that_restarts_itself_has_ended() -> None:
     lifecycle = Lifecycle()
     lifecycle._take_restart(None, Domain("one"), None)
     assert lifecycle.end_of("one") == End(EndCause.GUEST, "The guest restarted itself.")
@@ -118,14 +118,14 @@ def end_of(hypervisor: Hypervisor, link: Link, clock: FakeClock) -> End | None:
     return find_end(hypervisor, "test", lambda: link, login, user="user", clock=clock)
 
 
-def test_a_machine_that_answers_has_not_ended(hypervisor: Hypervisor) -> None:
+def test_responding_machine_has_not_ended(hypervisor: Hypervisor) -> None:
     clock = FakeClock()
     assert end_of(hypervisor, LiveLink(), clock) is None
     hypervisor.lifecycle.note("test", GUEST)
     assert end_of(hypervisor, LiveLink(), clock) == GUEST
 
 
-def test_a_guest_that_is_shutting_down_is_waited_for(hypervisor: Hypervisor) -> None:
+def test_guest_shutting_down_is_waited_for(hypervisor: Hypervisor) -> None:
     class Slow(FakeClock):
         def wait(self, event: threading.Event, timeout_s: float) -> bool:
             self.advance(20)
@@ -138,7 +138,7 @@ def test_a_guest_that_is_shutting_down_is_waited_for(hypervisor: Hypervisor) -> 
     assert clock.now_s() - before_s == 20
 
 
-def test_a_machine_that_runs_and_is_silent_for_no_reason_is_not_called_ended(
+def test_running_but_unresponsive_machine_has_not_ended(
     hypervisor: Hypervisor,
 ) -> None:
     clock = FakeClock()
@@ -147,7 +147,7 @@ def test_a_machine_that_runs_and_is_silent_for_no_reason_is_not_called_ended(
     assert clock.now_s() - before_s == SHUTDOWN_S
 
 
-def test_a_machine_that_is_gone_without_a_report_is_told_apart(hypervisor: Hypervisor) -> None:
+def test_machine_gone_without_a_report_has_an_unknown_cause(hypervisor: Hypervisor) -> None:
     end = find_end(
         hypervisor,
         "gone",

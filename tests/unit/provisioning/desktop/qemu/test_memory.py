@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PAGE = mmap.PAGESIZE
 PAGES = 3000
 
-# Maps a file, and writes to pages, or tells which differ from the file, as it is asked.
+# Maps a file, and writes to pages, or reports which differ from the file, on request.
 _CHILD = """
 import mmap, sys
 fd = open(sys.argv[1], "r+b")
@@ -83,7 +83,7 @@ def mapping(file: Path, how: str = "private") -> Iterator[Process]:
             running.kill()
 
 
-def test_what_was_written_is_given_back_and_nothing_else_is_touched(file: Path) -> None:
+def test_only_written_pages_are_restored(file: Path) -> None:
     written = [0, 1, 2, 5, 7, 8, 100, PAGES - 1]
     content = file.read_bytes()
     with mapping(file) as process:
@@ -97,7 +97,7 @@ def test_what_was_written_is_given_back_and_nothing_else_is_touched(file: Path) 
     assert file.read_bytes() == content
 
 
-def test_more_pieces_than_one_call_takes_are_given_back_again_and_again(file: Path) -> None:
+def test_more_ranges_than_one_call_takes_are_restored_repeatedly(file: Path) -> None:
     every_other = range(0, PAGES, 2)
     with mapping(file) as process:
         for _ in range(3):
@@ -108,12 +108,12 @@ def test_more_pieces_than_one_call_takes_are_given_back_again_and_again(file: Pa
             assert process.ask("compare") == ""
 
 
-def test_a_file_that_is_shared_is_no_saved_state(file: Path) -> None:
+def test_shared_mapping_is_rejected(file: Path) -> None:
     with mapping(file, "shared") as process, pytest.raises(MachineError, match="shares"):
         restore_memory(process.folder, file)
 
 
-def test_a_process_that_maps_another_file_is_not_written_to(file: Path, tmp_path: Path) -> None:
+def test_process_that_maps_another_file_is_not_written_to(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other" / "ram"
     other.parent.mkdir()
     other.write_bytes(file.read_bytes())
@@ -124,21 +124,21 @@ def test_a_process_that_maps_another_file_is_not_written_to(file: Path, tmp_path
         assert process.ask("compare") == "3"
 
 
-def test_a_process_that_is_gone_is_told(file: Path) -> None:
+def test_missing_process_is_reported(file: Path) -> None:
     with mapping(file) as process:
         pass
     with pytest.raises(MachineError, match="cannot be restored"):
         restore_memory(process.folder, file)
 
 
-def test_a_file_that_is_gone_is_told(file: Path) -> None:
+def test_missing_file_is_reported(file: Path) -> None:
     with mapping(file) as process:
         file.unlink()
         with pytest.raises(MachineError, match="cannot be restored"):
             restore_memory(process.folder, file)
 
 
-def test_qemu_is_found_by_the_name_of_its_domain(tmp_path: Path) -> None:
+def test_qemu_is_found_by_its_domain_name(tmp_path: Path) -> None:
     for pid, command in ((1, b"init\0"), (7, b"qemu\0-name\0guest=desktop-1,debug-threads=on\0")):
         (tmp_path / str(pid)).mkdir()
         (tmp_path / str(pid) / "cmdline").write_bytes(command)

@@ -71,7 +71,7 @@ def save(sender: Sender, file: Path) -> StreamChecksum:
         sender.end()
 
 
-def test_what_was_sent_is_in_the_file_and_known_by_size_and_digest(tmp_path: Path) -> None:
+def test_stream_is_written_with_size_and_digest(tmp_path: Path) -> None:
     file = tmp_path / "devices"
     checksum = save(Sender(DATA), file)
     assert checksum == StreamChecksum(len(DATA), digest_bytes(DATA))
@@ -80,7 +80,7 @@ def test_what_was_sent_is_in_the_file_and_known_by_size_and_digest(tmp_path: Pat
 
 
 @pytest.mark.parametrize("size", [1000, len(DATA)])
-def test_a_full_disk_is_named_and_nothing_is_accepted(tmp_path: Path, size: int) -> None:
+def test_full_disk_is_reported_and_nothing_accepted(tmp_path: Path, size: int) -> None:
     file = tmp_path / "devices"
     file.symlink_to("/dev/full")  # every write ends with ENOSPC
     with pytest.raises(SnapshotError, match="could not be written") as caught:
@@ -88,16 +88,14 @@ def test_a_full_disk_is_named_and_nothing_is_accepted(tmp_path: Path, size: int)
     assert "No space left" in caught.value.details
 
 
-def test_a_stream_that_does_not_end_is_not_accepted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unfinished_stream_is_not_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migration, "_TIMEOUT_S", 0.2)
     with pytest.raises(SnapshotError, match=r"did not end its stream|could not be written"):
         save(Sender(DATA, closes=False), tmp_path / "devices")
 
 
 @pytest.mark.parametrize("damage", [DATA[:-1], DATA[:-1] + b"x", DATA + b"x", b""])
-def test_a_file_that_is_not_what_was_sent_is_refused(tmp_path: Path, damage: bytes) -> None:
+def test_changed_file_is_rejected(tmp_path: Path, damage: bytes) -> None:
     file = tmp_path / "devices"
     checksum = save(Sender(DATA), file)
     file.write_bytes(damage)

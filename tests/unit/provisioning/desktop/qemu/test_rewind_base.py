@@ -31,28 +31,28 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_was_made_is_found(folder: Path) -> None:
+def test_created_base_is_found(folder: Path) -> None:
     assert find_base(folder) == folder / RAM
 
 
-def test_another_state_saved_as_ready_has_no_ram_file(folder: Path) -> None:
+def test_state_saved_again_as_ready_has_no_ram_file(folder: Path) -> None:
     (folder / "snapshots" / f"{READY}.json").write_bytes(SAVED + b" ")
     assert find_base(folder) is None
 
 
-def test_a_ram_file_that_was_written_to_is_not_used(folder: Path) -> None:
+def test_modified_ram_file_is_not_used(folder: Path) -> None:
     status = (folder / RAM).stat()
     os.utime(folder / RAM, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
     assert find_base(folder) is None
 
 
 @pytest.mark.parametrize("name", [RAM, "rewind_base.json", f"snapshots/{READY}.json"])
-def test_without_one_of_its_files_there_is_none(folder: Path, name: str) -> None:
+def test_base_without_one_of_its_files_is_not_found(folder: Path, name: str) -> None:
     (folder / name).unlink()
     assert find_base(folder) is None
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"schema_version": 2}', "[1]"])
-def test_a_damaged_record_is_none(folder: Path, text: str) -> None:
+def test_base_with_a_damaged_record_is_not_found(folder: Path, text: str) -> None:
     (folder / "rewind_base.json").write_text(text)
     assert find_base(folder) is None

@@ -27,7 +27,7 @@ class Painter:
         Path(arguments["filename"]).write_bytes(data)
 
 
-def test_the_size_that_was_last_seen_needs_no_other_picture(tmp_path: Path) -> None:
+def test_last_size_is_known_without_another_picture(tmp_path: Path) -> None:
     painter = Painter()
     screen = VmScreen(cast("Hypervisor", painter), "it", tmp_path)
     assert screen.last_size() == (3, 2)
@@ -36,7 +36,7 @@ def test_the_size_that_was_last_seen_needs_no_other_picture(tmp_path: Path) -> N
     assert (screen.last_size(), painter.pictures) == ((5, 4), 2)
 
 
-def test_a_picture_is_rows_of_rgb_from_the_top_left() -> None:
+def test_picture_is_rows_of_rgb_from_the_top_left() -> None:
     pixels = np.arange(2 * 3 * 3, dtype=np.uint8).reshape(2, 3, 3)
 
     frame = parse_ppm(b"P6\n3 2\n255\n" + pixels.tobytes())
@@ -45,7 +45,7 @@ def test_a_picture_is_rows_of_rgb_from_the_top_left() -> None:
     assert np.array_equal(frame, pixels)
 
 
-def test_pixels_that_look_like_white_space_are_pixels() -> None:
+def test_whitespace_bytes_after_the_header_are_pixels() -> None:
     assert parse_ppm(b"P6\n1 1\n255\n\n \t").tolist() == [[[10, 32, 9]]]
 
 
@@ -54,6 +54,6 @@ def test_pixels_that_look_like_white_space_are_pixels() -> None:
     [b"", b"P5\n1 1\n255\n\0", b"P6\n2 2\n255\n" + bytes(11), b"P6\n1 1\n65535\n" + bytes(6)],
     ids=["empty", "grey", "short", "16 bit"],
 )
-def test_anything_else_is_refused(data: bytes) -> None:
+def test_other_data_is_rejected(data: bytes) -> None:
     with pytest.raises(MachineError):
         parse_ppm(data)

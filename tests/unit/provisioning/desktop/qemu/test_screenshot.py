@@ -10,7 +10,7 @@ from provisioning.desktop.qemu.screenshot import LibvirtScreen
 HYPERVISOR = "test:///default"
 
 
-def test_a_picture_comes_through_the_stream_whole() -> None:
+def test_picture_is_streamed_completely() -> None:
     screen = LibvirtScreen(HYPERVISOR, "test")
     frame = screen.capture()
     again = screen.capture()
@@ -21,7 +21,7 @@ def test_a_picture_comes_through_the_stream_whole() -> None:
     assert (frame == again).all()
 
 
-def test_an_unknown_domain_and_an_absent_hypervisor_are_told_apart() -> None:
+def test_unknown_domain_and_missing_hypervisor_are_distinguished() -> None:
     screen = LibvirtScreen(HYPERVISOR, "desktop-none")
     with pytest.raises(MachineError, match="desktop-none"):
         screen.capture()

@@ -66,13 +66,13 @@ def start(hypervisor: Refusing, *, paused: bool = False) -> DomainSpec:
     return start_domain(cast("Hypervisor", hypervisor), SPEC, paused=paused)
 
 
-def test_a_disk_is_read_by_io_uring() -> None:
+def test_disk_is_read_by_io_uring() -> None:
     hypervisor = Refusing("")
     start(hypervisor, paused=True)
     assert hypervisor.started == ["io_uring paused"]
 
 
-def test_where_it_is_forbidden_threads_do_it_from_then_on() -> None:
+def test_threads_read_the_disk_where_io_uring_is_forbidden() -> None:
     hypervisor = Refusing("qemu: failed to init linux io_uring ring: Operation not permitted")
     start(hypervisor)
     start(hypervisor)
@@ -80,14 +80,14 @@ def test_where_it_is_forbidden_threads_do_it_from_then_on() -> None:
     assert not hypervisor.has_io_uring
 
 
-def test_another_refusal_is_told() -> None:
+def test_other_start_failure_is_reported() -> None:
     hypervisor = Refusing("no space left on device")
     with pytest.raises(MachineError, match="no space"):
         start(hypervisor)
     assert hypervisor.started == []
 
 
-def test_a_port_that_is_taken_is_drawn_again() -> None:
+def test_taken_port_is_replaced_by_another() -> None:
     hypervisor = Crowded(taken=2)
     started = start(hypervisor, paused=True)
     assert hypervisor.started == ["io_uring paused"]
@@ -95,7 +95,7 @@ def test_a_port_that_is_taken_is_drawn_again() -> None:
     assert started.ssh_port == hypervisor.asked[2] != SPEC.ssh_port
 
 
-def test_where_no_port_is_ever_free_the_refusal_is_told() -> None:
+def test_start_fails_if_no_port_is_ever_free() -> None:
     hypervisor = Crowded(taken=1000)
     with pytest.raises(MachineError, match="forwarding rule"):
         start(hypervisor)

@@ -38,13 +38,13 @@ def left(settings: Settings) -> set[str]:
     return {path.name[0] for path in templates_dir(settings).iterdir()}
 
 
-def test_a_new_template_takes_the_place_of_those_of_its_own_distribution(
+def test_new_template_replaces_those_of_its_own_distribution(
     settings: Settings,
 ) -> None:
     assert remove_templates(settings, image="desktop:ubuntu-22.04") == ["a" * 16, "c" * 16]
     assert left(settings) == {"b"}
 
 
-def test_all_go_when_no_image_is_named(settings: Settings) -> None:
+def test_all_templates_are_removed_without_an_image_name(settings: Settings) -> None:
     remove_templates(settings)
     assert left(settings) == set()

@@ -47,26 +47,26 @@ def passed(*messages: bytes, may_act: bool, size: int = 1 << 20) -> bytes:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1 << 20])
-def test_a_viewer_that_looks_on_sends_no_input(size: int) -> None:
+def test_watching_viewer_sends_no_input(size: int) -> None:
     sent = (FORMAT, *INPUT, UPDATE, *NEVER, UPDATE)
     assert passed(*sent, may_act=False, size=size) == FORMAT + UPDATE + UPDATE
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1 << 20])
-def test_a_viewer_that_acts_sends_keys_and_pointer_and_nothing_else(size: int) -> None:
+def test_acting_viewer_sends_keys_and_pointer_only(size: int) -> None:
     sent = (FORMAT, *INPUT, *NEVER, UPDATE)
     assert passed(*sent, may_act=True, size=size) == FORMAT + b"".join(INPUT) + UPDATE
 
 
 @given(st.lists(st.sampled_from((UPDATE, FORMAT, *INPUT, *NEVER))), st.integers(1, 40))
-def test_any_row_of_messages_in_any_pieces(messages: list[bytes], size: int) -> None:
+def test_any_message_sequence_in_any_chunks_is_filtered(messages: list[bytes], size: int) -> None:
     looked = [message for message in messages if message in {UPDATE, FORMAT}]
     assert passed(*messages, may_act=False, size=size) == b"".join(looked)
     acted = [message for message in messages if message not in NEVER]
     assert passed(*messages, may_act=True, size=size) == b"".join(acted)
 
 
-def test_whether_it_may_act_is_asked_at_each_key() -> None:
+def test_right_to_act_is_checked_at_each_key() -> None:
     answers = iter([True, False, True])
     viewer = ViewerFilter(lambda: next(answers))
     viewer.feed(GREETING)
@@ -74,14 +74,14 @@ def test_whether_it_may_act_is_asked_at_each_key() -> None:
     assert viewer.dropped == 1
 
 
-def test_encodings_that_need_pictures_or_more_messages_are_not_asked_for() -> None:
+def test_unsupported_encodings_are_not_requested() -> None:
     tight_png, jpeg, cursor, quality, fence, clipboard = -260, 21, -239, -26, -312, 0xC0A1E5CE
     wished = (7, tight_png, jpeg, 16, cursor, quality, -254, fence, clipboard - (1 << 32), -258, 0)
     assert passed(encodings(*wished), may_act=False) == encodings(7, 16, -254, -258, 0)
     assert passed(encodings(cursor), encodings(), may_act=False) == encodings() * 2
 
 
-def test_another_viewer_is_never_thrown_out() -> None:
+def test_other_viewers_are_never_disconnected() -> None:
     assert ViewerFilter(bool).feed(VERSION + b"\x01" + b"\x00") == GREETING
 
 
@@ -97,6 +97,6 @@ def test_another_viewer_is_never_thrown_out() -> None:
         (GREETING + struct.pack(">Bxxxi", 6, -(1 << 31)), "bytes"),
     ],
 )
-def test_what_is_no_viewer_is_refused(sent: bytes, reason: str) -> None:
+def test_invalid_viewer_messages_are_rejected(sent: bytes, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         ViewerFilter(lambda: True).feed(sent)

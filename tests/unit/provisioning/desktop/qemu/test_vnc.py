@@ -41,7 +41,7 @@ def screen(tmp_path: Path) -> Iterator[Path]:
     server.close()
 
 
-def test_viewers_come_and_go_while_it_runs(screen: Path) -> None:
+def test_viewers_connect_and_disconnect_while_the_relay_runs(screen: Path) -> None:
     with VncRelay(screen) as relay:
         for payload in (b"one", b"two"):
             where = ("127.0.0.1", relay.port)
@@ -56,11 +56,11 @@ def test_viewers_come_and_go_while_it_runs(screen: Path) -> None:
         socket.create_connection(("127.0.0.1", relay.port), timeout=10)
 
 
-def test_a_machine_without_a_screen_is_said_so(tmp_path: Path) -> None:
+def test_machine_without_a_vnc_server_is_reported(tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="has no VNC server"):
         VncRelay(tmp_path / "vnc.sock")
 
 
-def test_a_taken_port_is_said_so(screen: Path) -> None:
+def test_taken_port_is_reported(screen: Path) -> None:
     with VncRelay(screen) as relay, pytest.raises(RequirementError, match="Cannot listen on port"):
         VncRelay(screen, port=relay.port)
