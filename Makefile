@@ -1,4 +1,4 @@
-# `make help` says what there is. YES=1 answers every question with yes.
+# `make help` lists all targets. YES=1 answers every question with yes.
 .POSIX:
 .SUFFIXES:
 .PHONY: help setup up down status lint test-unit test test-nightly nightly-status release cases mutate \
@@ -7,61 +7,61 @@
 VENV = .venv
 BIN = $(VENV)/bin
 LINT_VENV = .venv-lint
-# VMs on one worker, containers on another, everything else wherever there is time (tests/tiers.py): three use two
-# cores, for tests wait a lot. Bytecode is kept, whatever the user prefers: tests start hundreds of processes,
-# each of which would compile everything anew.
+# VMs run on one worker, containers on another, other tests on any free worker (tests/tiers.py): three workers use
+# two cores, because tests often wait. Bytecode is always written: tests start hundreds of processes, each of which
+# would recompile everything.
 PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -q -n 3 --dist loadscope --no-loadscope-reorder
 SETUP = appliance/bringup
-# Further arguments of `mesocosm up`, `pytest`, the nightly, a release, mutation testing, `mesocosm bench reset`.
+# Arguments of `mesocosm up`, `pytest`, the nightly jobs, a release, `mesocosm bench reset`, mutation testing.
 UPFLAGS =
 PYTESTFLAGS =
 JOBS =
 VERSION =
 BENCHFLAGS = -n 100
 MUTATEFLAGS =
-# Without the addresses of indexes: each host has its own.
+# Omit index URLs: they differ between hosts.
 PIN = uv pip compile pyproject.toml --universal --extra probe --extra openai --extra video \
 	--extra ocr --extra service --no-annotate --no-emit-index-url --generate-hashes \
 	--custom-compile-command "make lock"
 
-help: ## Show this.
+help: ## Show this help.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
-up: ## Set everything up, start the appliance, run one scored trial.
+up: ## Set up and start the appliance, then run one scored trial.
 	@sh $(SETUP)/rights.sh
 	@sh $(SETUP)/host.sh $${YES:+--yes}
 	@sh $(SETUP)/venv.sh $(VENV) requirements.lock
 	@$(BIN)/mesocosm up $${YES:+--yes} $(UPFLAGS)
 
-down: ## Stop all that `make up` started; images and results stay.
+down: ## Stop everything that `make up` started; keeps images and results.
 	@if [ -x $(BIN)/mesocosm ]; then $(BIN)/mesocosm down; fi
 
 status: ## Show machines and services.
 	@$(BIN)/mesocosm status
 
-setup: ## Install what tests need: packages of this host, and the Python environment.
+setup: ## Install test requirements: system packages and the Python environment.
 	@sh $(SETUP)/host.sh --test $${YES:+--yes}
 	@sh $(SETUP)/venv.sh $(VENV) requirements.lock requirements-dev.lock
 
-lint: ## Check form and types; installs no packages of the host.
+lint: ## Run ruff and mypy; installs no system packages.
 	@[ -x $(BIN)/mypy ] || { mkdir -p $(LINT_VENV); \
 		sed '/^libvirt-python/,/[^\\]$$/d' requirements-dev.lock >$(LINT_VENV)/lint.lock; sh $(SETUP)/venv.sh $(LINT_VENV) $(LINT_VENV)/lint.lock; }
 	@bin=$(BIN); [ -x $$bin/mypy ] || bin=$(LINT_VENV)/bin; set -x; \
 	$$bin/ruff check . && $$bin/ruff format --check . && $$bin/mypy
 
-test-unit: ## Run the tests that need no machines: about 4 minutes.
+test-unit: ## Run the tests that need no machines (about 4 minutes).
 	$(PYTEST) tests/unit tests/test_layers.py tests/test_shape.py $(PYTESTFLAGS)
 
-test: setup lint ## Set everything up, run what a landing needs; leave nothing running.
+test: setup lint ## Set up, lint and run the tests required before a merge; leaves nothing running.
 	sh tests/with_appliance.sh $(BIN)/mesocosm $(PYTEST) $(PYTESTFLAGS)
 
-test-nightly: setup ## Run slow proofs that are not current, by jobs; resumable; writes the ledger.
+test-nightly: setup ## Run nightly jobs with stale results; resumable; updates the ledger.
 	$(BIN)/python -m tests.nightly run $(JOBS)
 
-nightly-status: setup ## Say which slow proofs are not current; fails where any is not.
+nightly-status: setup ## List nightly jobs with stale results; exit 1 if any.
 	$(BIN)/python -m tests.nightly status --strict
 
-release: setup ## Tag a release, VERSION=1.2.3; refused while a slow proof is not current.
+release: setup ## Tag a release, VERSION=1.2.3; refused while a nightly result is stale.
 	$(BIN)/python -m tests.nightly release $(VERSION)
 
 cases: ## Regenerate the index of evaluator test cases, docs/evaluators.md and docs/actions.md.
@@ -71,18 +71,18 @@ settings-page: ## Regenerate docs/settings.md.
 	env -i PATH="$$PATH" $(BIN)/mesocosm settings --page >docs/settings.md.new
 	mv docs/settings.md.new docs/settings.md
 
-mutate: ## Mutation testing of evaluators (an hour); writes docs/mutation.md.
+mutate: ## Run mutation tests of evaluators (about an hour); writes docs/mutation.md.
 	$(BIN)/python -m tests.evaluator_cases.mutate --page docs/mutation.md $(MUTATEFLAGS)
 
-bench: ## Measure resets against libvirt's own way.
+bench: ## Benchmark resets against libvirt's revert.
 	$(BIN)/mesocosm bench reset $(BENCHFLAGS)
 
-lock: ## Pin dependencies again after pyproject.toml changed, and uv itself (needs uv).
+lock: ## Update the lock files after a change of pyproject.toml, including the pin of uv (needs uv).
 	$(PIN) --output-file requirements.lock
 	echo uv | uv pip compile - --upgrade --no-annotate --no-emit-index-url --generate-hashes \
 		--custom-compile-command "make lock" --output-file $(SETUP)/installer.lock
 	$(PIN) --output-file requirements-dev.lock --extra dev
 
-clean: ## Remove what tools left in the checkout; the appliance's state stays.
+clean: ## Remove build and tool output from the checkout; keeps the appliance's state.
 	rm -rf $(VENV) $(LINT_VENV) .nightly .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

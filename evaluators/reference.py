@@ -35,7 +35,7 @@ agents can do, and the steps of solutions. *Setup operations* prepare machines b
 agents cannot run them. For how task files name both, see [tasks.md](tasks.md).
 """
 
-_STATE_ONLY = "Proves the state, not who made it."
+_STATE_ONLY = "Proves the state, not who caused it."
 
 
 def find_evaluator(tools: Sequence[Tool], name: str, on: str = "") -> Tool:

@@ -1,4 +1,4 @@
-"""Tiers, lanes and their times; see `tests.tiers`."""
+"""Pytest hooks for tiers, lanes and their times; see `tests.tiers`."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ GROUPS = "groups"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start counting; let interrupts through, as in a terminal.
+    """Initialize counters, and enable interrupts as in a terminal.
 
-    A shell that is not interactive starts what runs in its background with interrupts ignored, and
-    workers, and the children of tests, would inherit that.
+    Non-interactive shells start background processes with interrupts ignored, and workers and the
+    child processes of tests would inherit that.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[_TIMES] = Times()
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None]:
-    """Leave nightly tests out of a landing; bind the others to workers before xdist looks."""
+    """Deselect nightly tests in `make test`; assign the others to groups before xdist reads them."""
     left = arrange(items)
     config.stash[_LEFT] = len(left)
     worker: dict[str, Any] | None = getattr(config, "workeroutput", None)
@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 - xdist's
-    """Tell a worker where to write the groups of tests."""
+    """Pass a worker the path of the groups file."""
     node.workerinput[GROUPS] = str(_groups_path(node.config))
 
 
@@ -74,23 +74,23 @@ def _groups_path(config: pytest.Config) -> Path:
 
 
 class _Reports:
-    """Collects times from this process or from workers."""
+    """Collector of test times from this process or from workers."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Add the time of one phase."""
+        """Add the duration of one phase."""
         self._config.stash[_TIMES].add(report)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ANN401 - xdist's
-        """Take over what a worker counted."""
+        """Add the counts of a worker."""
         output: dict[str, Any] = getattr(node, "workeroutput", {})
         self._config.stash[_LEFT] = max(self._config.stash[_LEFT], output.get("nightly", 0))
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
-        """Print times by lane, and what was left to the nightly."""
+        """Print times by lane, and the number of deselected nightly tests."""
         terminalreporter.section("time by lane")
         for line in self._config.stash[_TIMES].lines():
             terminalreporter.write_line(line)

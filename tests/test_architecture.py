@@ -1,4 +1,4 @@
-"""docs/architecture.md names every package of the tree, and no other."""
+"""docs/architecture.md lists all packages of the source tree, and no others."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ ROW = re.compile(r"^\| `([\w/]+)` \|", re.MULTILINE)
 
 
 def packages() -> set[str]:
-    """Return the folders with modules of their own, or with such folders, two levels deep."""
+    """Return the folders that contain modules, directly or in subfolders, up to two levels deep."""
     folders = set()
     for top in TOP:
         paths = (REPOSITORY / top).rglob("*.py")
         for parts in (path.relative_to(REPOSITORY).parent.parts[:2] for path in paths):
             folders.add("/".join(parts))
-    # Only the modules of its folders, but for a docstring.
+    # Apart from a docstring, it has modules only in its folders.
     return folders - {"appliance"}
 
 

@@ -1,4 +1,4 @@
-"""The layers of DESIGN: a part imports only what is left of it."""
+"""Packages import only from lower layers (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import networkx as nx
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-# From left to right; a longer name wins over the shorter one that it begins with.
+# From the lowest to the highest layer; the longest matching prefix applies.
 LAYERS = (
     "appliance.base",
     "images",
@@ -22,14 +22,14 @@ LAYERS = (
     "appliance",
 )
 PACKAGES = sorted({name.partition(".")[0] for name in LAYERS})
-# What the probe's zipapp carries, and what the guest's own Python has.
+# Packages in the probe's zipapp, and packages of the guest's Python.
 IN_GUESTS = {"mss", "pyautogui", "Xlib", "jeepney", "gi", "__future__"}
-# Beside the standard library, inside the phone's container.
+# Packages in the phone's container, in addition to the standard library.
 IN_PHONES = {"PIL"}
 
 
 def layer_of(module: str) -> int | None:
-    """Return the place of a module's layer; None for foreign modules."""
+    """Return the index of a module's layer; None for third-party modules."""
     hits = [name for name in LAYERS if module == name or module.startswith(f"{name}.")]
     return LAYERS.index(max(hits, key=len)) if hits else None
 
@@ -41,7 +41,7 @@ def name_of(path: Path) -> str:
 
 @cache
 def sources() -> tuple[Path, ...]:
-    """All modules but the code of suites that ship, which is read as that of any suite is."""
+    """Return all modules, without those of shipped suites, which are loaded like any suite."""
     found = (path for name in PACKAGES for path in sorted((REPOSITORY / name).rglob("*.py")))
     suites = REPOSITORY / "evaluators/suites"
     return tuple(path for path in found if suites not in path.parent.parents)
@@ -49,7 +49,7 @@ def sources() -> tuple[Path, ...]:
 
 @cache
 def imports(path: Path) -> tuple[tuple[int, str], ...]:
-    """Return line and module of every import of a file, also those in functions and for types."""
+    """Return line and module of every import of a file, including those in functions and for types."""
     imported_modules: list[tuple[int, str]] = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -105,7 +105,7 @@ def test_a_wrong_import_would_be_seen(tmp_path: Path) -> None:
 
 
 def import_graph() -> nx.DiGraph[str]:
-    """Return the modules of the project and what each imports, also in functions and for types."""
+    """Return the graph of imports between modules, including those in functions and for types."""
     modules = {name_of(path): path for path in sources()}
     graph: nx.DiGraph[str] = nx.DiGraph()
     for name, path in modules.items():

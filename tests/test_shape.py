@@ -1,4 +1,4 @@
-"""What every file of the project keeps to, whoever wrote it."""
+"""Rules for every file of the project."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from appliance.base.process import run
 REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGES = ("appliance", "images", "provisioning", "evaluators", "monitoring", "controller")
 
-# Hosts that packages and images come from. Where a host gets them is the host's business.
+# Hosts of package and image registries, which must be configured on the host.
 REGISTRY = re.compile(
     r"pypi\.org|pythonhosted\.org|npmjs\.(?:org|com)|ghcr\.io|quay\.io|gcr\.io|docker\.io/"
     r"|hub\.docker\.com|deb\.debian\.org|(?:archive|security|ports)\.ubuntu\.com",
     re.IGNORECASE,
 )
-# The home folder of somebody who is not the guests' own user.
+# Home folders, except that of the guests' user.
 HOME = re.compile(r"/home/(?!user\b|XX)\w+")
 
 
@@ -33,7 +33,7 @@ def tracked() -> list[Path]:
 
 
 def texts() -> list[tuple[str, str]]:
-    """Return name and text of every text file of the project but this one."""
+    """Return name and text of every text file of the project, except this one."""
     named_texts = []
     for path in tracked():
         data = path.read_bytes()
@@ -51,7 +51,7 @@ LOCKS = {
     "requirements-dev.lock": 50,
     "appliance/bringup/installer.lock": 1,
 }
-"""All lock files, and how many packages each names at least."""
+"""All lock files, with the minimum number of packages in each."""
 
 
 def test_no_registry_host_is_named() -> None:
@@ -135,11 +135,11 @@ def test_ci_runs_what_a_developer_runs() -> None:
 
 OWN_ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)}
 INSIDE = ("provisioning/probe/", "images/phone/device/")
-"""Code that runs in guests, without the project's logging."""
+"""Code that runs in guests, where the project's logging does not exist."""
 
 
 def test_no_error_of_the_project_is_suppressed_without_a_log_record() -> None:
-    """`appliance.base.logging.suppress_logged` does both."""
+    """Verify that code uses `appliance.base.logging.suppress_logged`, which suppresses and logs."""
     silent = []
     for path in modules():
         name = str(path.relative_to(REPOSITORY))

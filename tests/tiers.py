@@ -1,7 +1,7 @@
-"""Which tests run when, on which worker, and how long each lane may take.
+"""Tiers of tests, their assignment to workers, and the time budget of each lane.
 
-A landing (`make test`) runs every test but those marked ``nightly``, whose marker says why;
-`make test-nightly` runs those too. Tests of one lane that share machines run on one worker.
+`make test` runs every test except those marked ``nightly``, whose marker has the reason;
+`make test-nightly` also runs those. Tests of one lane that share machines run on one worker.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 TIER = "MESOCOSM_TEST_TIER"
-"""Environment variable: ``nightly`` runs everything, at the full counts."""
+"""Environment variable: ``nightly`` runs all tests, with full repetition counts."""
 IS_NIGHTLY = os.environ.get(TIER) == "nightly"
 
 SPREAD = "MESOCOSM_TEST_SPREAD"
-"""Environment variable: set where tests on VMs may run on several workers, each with VMs of its own."""
+"""Environment variable: set if tests on VMs may run on several workers, each with separate VMs."""
 _SPREAD_GROUPS = 8
 
 
 def nightly(reason: str) -> pytest.MarkDecorator:
-    """Return the mark of a test that a landing leaves to `make test-nightly`.
+    """Return the mark of a test that runs only in `make test-nightly`.
 
     Args:
-        reason: why a landing can do without it, one clause.
+        reason: why `make test` can skip it, one clause.
     """
     return pytest.mark.nightly(reason)
 
 
 class Lane(StrEnum):
-    """A part of the tests with a time budget of its own."""
+    """Group of tests with a separate time budget."""
 
     VM = "vm"
     CONTAINER = "container"
@@ -45,19 +45,19 @@ class Lane(StrEnum):
 
 
 STAND_IN = pytest.mark.xdist_group(Lane.CONTAINER.value)
-"""Mark of tests with an X server of this host: beside another desktop of its kernel some windows never came."""
+"""Mark of tests with an X server on this host: concurrently with another desktop on the same kernel, some windows never appeared."""
 
 BUDGETS_S = {Lane.VM: 1200, Lane.CONTAINER: 600, Lane.SERVICE: 180, Lane.UNIT: 1320}
-"""Warm, seconds of one of three workers on two cores (docs/decisions/2026-11-26-test-budgets.md)."""
+"""Seconds of one of three workers on two cores, with built images (docs/decisions/2026-11-26-test-budgets.md)."""
 _BUILD_TIMEOUT_S = 900
-"""Of tests on containers, the first of which builds an image: three minutes, more on a busy host."""
+"""Timeout of tests on containers; the first of them builds an image: three minutes, more on a busy host."""
 _ORDER = tuple(Lane)
 _CONTAINER_MARKS = {"docker", "phone"}
 _SERVICE_MARKS = {"prometheus", "browser"}
 
 
 def lane_of(marks: Iterable[str]) -> Lane:
-    """Return the lane of a test by the names of its marks."""
+    """Return the lane of a test with these mark names."""
     names = set(marks)
     if "vm" in names:
         return Lane.VM
@@ -67,10 +67,10 @@ def lane_of(marks: Iterable[str]) -> Lane:
 
 
 def arrange(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Note each test's lane and bind it to a worker; return nightly tests.
+    """Record each test's lane, assign it to a worker group, and return nightly tests.
 
     Args:
-        items: collected tests; nightly tests are removed in place unless this is the nightly.
+        items: collected tests; nightly tests are removed in place, except in `make test-nightly`.
 
     Returns:
         The tests that were removed.
@@ -95,7 +95,7 @@ def arrange(items: list[pytest.Item]) -> list[pytest.Item]:
 
 
 def order(items: list[pytest.Item]) -> None:
-    """Put the long lanes first, in place; the order within a lane stays."""
+    """Sort tests in place, long lanes first; keep the order within a lane."""
     items.sort(key=lambda item: _ORDER.index(lane_of(mark.name for mark in item.iter_markers())))
 
 
@@ -109,13 +109,13 @@ class Times:
     tests: Counter[Lane] = field(default_factory=Counter)
 
     def add(self, report: pytest.TestReport) -> None:
-        """Add one phase of one test."""
+        """Add the duration of one phase of one test."""
         lane = Lane(str(dict(report.user_properties).get("lane", Lane.UNIT)))
         self.seconds[getattr(report, "worker_id", "main"), lane] += report.duration
         self.tests[lane] += report.when == "call"
 
     def lines(self) -> list[str]:
-        """Return a table: lane, tests, minutes, budget; then what each worker did in its time."""
+        """Return a table of lanes with tests, minutes and budget, then the minutes of each worker by lane."""
         rows = [f"{'lane':<10} {'tests':>6} {'minutes':>8} {'budget':>7}"]
         rows += [
             _row(lane, self.tests[lane], self._sum(lane=lane), BUDGETS_S[lane]) for lane in Lane

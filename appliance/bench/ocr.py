@@ -223,7 +223,7 @@ def table(rows: Sequence[Reading], pixels: Pixels) -> Table:
     """Return a table of the engines' rows."""
     height, width = pixels.shape[:2]
     drawn = Table(title=f"text in a picture of {width}x{height} px; seconds")
-    for column in ("engine", "made", "first", "p50", "n", "read", "version"):
+    for column in ("engine", "load", "first", "p50", "n", "read", "version"):
         drawn.add_column(column, justify="left" if column in {"engine", "version"} else "right")
     for row in rows:
         if row.trouble:

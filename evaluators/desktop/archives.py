@@ -68,7 +68,7 @@ def archive_lists(guest: Guest, path: str, names: list[str]) -> bool:
 
     Folders and a leading ``./`` in names are ignored. Links and devices do not count as files. An
     archive with a file that cannot be unpacked, because it is corrupt or encrypted, or with more
-    than 64 MiB of content, is unmet. Proves the state, not who made it.
+    than 64 MiB of content, is unmet. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: archive_lists, with: {path: ~/out.zip, names: [a.txt, d/b.txt]}}``
@@ -93,7 +93,7 @@ def archive_member_equals(guest: Guest, path: str, member: str, text: str) -> bo
     A single newline at the end and a byte order mark are ignored; CRLF counts as a newline. A
     member that
     occurs twice, is larger than 1 MiB, is encrypted or is a symbolic link is unmet. Proves the
-    state, not who made it.
+    state, not who caused it.
 
     Example:
         ``{on: desktop, check: archive_member_equals, with: {path: ~/out.zip, member: a.txt, text:

@@ -29,7 +29,7 @@ def clipboard_equals(guest: Guest, text: str) -> bool:
 
     White space at the ends is ignored, CRLF counts as a newline, and Unicode is compared in NFC. A
     clipboard without text, such as with a picture or copied files, is unmet, as is one whose owner
-    does not provide its text. Proves the state, not who made it.
+    does not provide its text. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: clipboard_equals, with: {text: "0441234567"}}``
@@ -51,7 +51,7 @@ def clipboard_contains(guest: Guest, text: str) -> bool:
     """Return whether the text in the clipboard contains the given text.
 
     The comparison is that of ``clipboard_equals``, and case-sensitive. Proves the state, not who
-    made it.
+    caused it.
 
     Example:
         ``{on: desktop, check: clipboard_contains, with: {text: Invoice 4711}}``

@@ -31,7 +31,7 @@ def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> b
     Numbers are compared by value and type: 1 is neither 1.0 nor true. Objects and lists must be
     completely equal. A file with a duplicate key in an object, or with NaN, is unmet.
 
-    A byte order mark is ignored. Proves the state, not who made it.
+    A byte order mark is ignored. Proves the state, not who caused it.
 
     Source: RFC 6901 for the pointer.
 
@@ -66,7 +66,7 @@ def csv_cell_equals(
     The first line contains the column names. White space around cells and column names is ignored.
     A duplicate column name is unmet.
 
-    A byte order mark is ignored. Proves the state, not who made it.
+    A byte order mark is ignored. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: csv_cell_equals, with: {path: ~/pay.csv, row: 1, column: name, text:
@@ -97,7 +97,7 @@ def csv_rows_equal(
     The line with column names counts as a row. White space around cells, and lines without cells,
     are ignored.
 
-    A byte order mark is ignored. Proves the state, not who made it.
+    A byte order mark is ignored. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: csv_rows_equal, with: {path: ~/pay.csv, rows: [[name, sum], [Ann,
@@ -130,7 +130,7 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
     ignored. A file with a duplicate key or section is unmet. Keys before the first section, and
     keys without a value, are ignored.
 
-    A byte order mark is ignored. Proves the state, not who made it.
+    A byte order mark is ignored. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: ini_value_equals, with: {path: ~/.config/app.conf, section: Window,
@@ -166,7 +166,7 @@ def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
     White space around the text is ignored. A document with a DTD is unmet, because entities can
     hide content and grow without limit. The file is decoded with its declared encoding.
 
-    A byte order mark is ignored. Proves the state, not who made it.
+    A byte order mark is ignored. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: xml_text_equals, with: {path: ~/feed.xml, element: ./channel/title,

@@ -59,7 +59,7 @@ def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[obj
     declared collation: with ``COLLATE NOCASE``, Apple equals apple. A database that is missing,
     corrupt or larger than 128 MiB, or does not have the tables or columns, is unmet; a name in
     double quotes is never treated as text. Proves the state, not who
-    made it.
+    caused it.
 
     Example:
         ``{on: desktop, check: sqlite_query_equals, with: {path: ~/shop.db, query: "SELECT name FROM
@@ -87,7 +87,7 @@ def sqlite_row_count(guest: Guest, path: str, table: str, count: int) -> bool:
     """Return whether a table of an SQLite database has exactly the given number of rows.
 
     Only committed rows count. A database that is missing, corrupt or larger than 128 MiB, or does
-    not have the table, is unmet. A view is not a table. Proves the state, not who made it.
+    not have the table, is unmet. A view is not a table. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: sqlite_row_count, with: {path: ~/shop.db, table: item, count: 2}}``

@@ -68,7 +68,7 @@ def calendar_has_event(
     A time with an offset is compared as an instant. A time without an offset is compared with the
     event's local time, or with the desktop's local time if the event's time is in UTC. A date means
     an all-day event. Only the first event of a series counts. A cancelled event is unmet, as is one
-    with a duplicate property, such as its title. Proves the state, not who made it.
+    with a duplicate property, such as its title. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: calendar_has_event, with: {calendar: "http://ann:pass@dav.test/ann/office/",
@@ -104,7 +104,7 @@ def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
     """Return whether a calendar on a server exists and has no event with the given title.
 
     A cancelled event still counts. A calendar that the server returns only partially, or whose
-    events cannot be parsed, is unmet. Proves the state, not who made it.
+    events cannot be parsed, is unmet. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: calendar_lacks_event, with: {calendar:
@@ -136,7 +136,7 @@ def address_book_has(
 ) -> bool:
     """Return whether an address book on a server has a contact with the given name.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: address_book_has, with: {address_book: "http://ann:pass@dav.test/ann/people/",

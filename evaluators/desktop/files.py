@@ -30,7 +30,7 @@ _PERMISSIONS = 0o7777
 def file_exists(guest: Guest, path: str) -> bool:
     """Return whether a regular file exists at the given path.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: file_exists, with: {path: ~/Documents/report.odt}}``
@@ -49,7 +49,7 @@ def path_absent(guest: Guest, path: str) -> bool:
     A path through a link is unmet, regardless of its target, except for the system's own links such
     as ``/bin``.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: path_absent, with: {path: ~/Desktop/old.txt}}``
@@ -67,7 +67,7 @@ def file_moved(guest: Guest, source: str, target: str, sha256: str) -> bool:
 
     A copy whose original still exists is unmet, as is a different file with the same name.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: file_moved, with: {source: ~/a.txt, target: ~/old/a.txt, sha256:
@@ -86,7 +86,7 @@ def file_moved(guest: Guest, source: str, target: str, sha256: str) -> bool:
 def file_sha256_equals(guest: Guest, path: str, sha256: str) -> bool:
     """Return whether a file's content has the given SHA-256.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: file_sha256_equals, with: {path: ~/photo.jpg, sha256:
@@ -104,7 +104,7 @@ def file_sha256_equals(guest: Guest, path: str, sha256: str) -> bool:
 def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int) -> bool:
     """Return whether a file's size is within the given limits, inclusive.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: file_size_between, with: {path: ~/out.png, least_bytes: 1000,
@@ -126,7 +126,7 @@ def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int
 def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
     """Return whether a file or folder has exactly the given permissions.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: file_mode_equals, with: {path: ~/run.sh, mode: "755"}}``
@@ -152,7 +152,7 @@ def symlink_leads_to(guest: Guest, path: str, target: str) -> bool:
 
     If the link goes up (``..``), the folder that it leaves must exist and must not be a link.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: symlink_leads_to, with: {path: ~/latest, target: ~/runs/7}}``

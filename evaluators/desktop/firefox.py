@@ -61,7 +61,7 @@ def firefox_visited(guest: Guest, url: str) -> bool:
     """Return whether Firefox's history has a visit to the given URL.
 
     Downloads and pages in frames of other pages do not count as visits. Proves the state, not
-    who made it.
+    who caused it.
 
     Example:
         ``{on: desktop, check: firefox_visited, with: {url: "http://news.test/today"}}``
@@ -77,7 +77,7 @@ def firefox_visited(guest: Guest, url: str) -> bool:
 def firefox_bookmarked(guest: Guest, url: str, title: str = "", folder: str = "") -> bool:
     """Return whether a URL is bookmarked in Firefox, with the given title and folder, if any.
 
-    A tag does not count as a bookmark. Proves the state, not who made it.
+    A tag does not count as a bookmark. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: firefox_bookmarked, with: {url: "http://news.test/", folder: toolbar}}``
@@ -101,7 +101,7 @@ def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
     """Return whether Firefox has downloaded a URL to a file, and the file exists.
 
     A download that is unfinished, failed or was cancelled is unmet. The file's content is not
-    checked; check it separately. Proves the state, not who made it.
+    checked; check it separately. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: firefox_downloaded, with: {url: "http://files.test/form.pdf", path:
@@ -130,7 +130,7 @@ def firefox_tab_open(guest: Guest, url: str) -> bool:
 
     The tab's history is ignored. The system's Firefox must run with the profile; its tabs are those
     of the stored session, which the agent can edit, so also check for a visit. Proves
-    the state, not who made it.
+    the state, not who caused it.
 
     Example:
         ``{on: desktop, check: firefox_tab_open, with: {url: "http://news.test/today"}}``
@@ -146,7 +146,7 @@ def firefox_tab_open(guest: Guest, url: str) -> bool:
 def firefox_tab_count(guest: Guest, count: int) -> bool:
     """Return whether a running Firefox has exactly the given number of open tabs, in all windows together.
 
-    The session is read as in ``firefox_tab_open``. Proves the state, not who made it.
+    The session is read as in ``firefox_tab_open``. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: firefox_tab_count, with: {count: 3}}``
@@ -165,7 +165,7 @@ def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> boo
     Firefox stores only changed settings; a setting with its default value is unmet, as is one that
     the profile's ``user.js``, which Firefox applies at every start, sets to another value. Proves
     the state,
-    not who made it.
+    not who caused it.
 
     Example:
         ``{on: desktop, check: firefox_pref_equals, with: {name: browser.startup.homepage, value:

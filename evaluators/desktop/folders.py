@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def directory_exists(guest: Guest, path: str) -> bool:
     """Return whether a folder exists at the given path.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: directory_exists, with: {path: ~/Projects}}``
@@ -34,7 +34,7 @@ def directory_lists(guest: Guest, path: str, names: list[str]) -> bool:
     Entries whose names begin with a dot are ignored. A folder that is missing, or has more than 10
     000 entries, is unmet.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: directory_lists, with: {path: ~/inbox, names: [a.txt, b.txt]}}``
@@ -55,7 +55,7 @@ def directory_counts(guest: Guest, path: str, count: int, suffix: str = "") -> b
     Entries whose names begin with a dot are ignored. A folder that is missing, or has more than 10
     000 entries, is unmet.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: directory_counts, with: {path: ~/scans, count: 12, suffix: .png}}``
@@ -79,7 +79,7 @@ def directories_equal(guest: Guest, source: str, target: str) -> bool:
     folders, because nothing shows that it was copied. Folders with more than 10 000 entries, 256
     MiB or 100 levels are unmet, as is a target that is the source or within it.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: directories_equal, with: {source: ~/work, target: /srv/backup/work}}``

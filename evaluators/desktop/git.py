@@ -31,7 +31,7 @@ def git_branch_is(guest: Guest, path: str, branch: str) -> bool:
     """Return whether the given branch is the current one of a repository, as in ``git status``.
 
     The files in the work tree do not matter; they may still be those of another branch. Proves the
-    state, not who made it.
+    state, not who caused it.
 
     Example:
         ``{on: desktop, check: git_branch_is, with: {path: ~/project, branch: main}}``
@@ -51,7 +51,7 @@ def git_branch_exists(guest: Guest, path: str, branch: str) -> bool:
     """Return whether a repository has a branch with the given name, with a commit.
 
     A symbolic reference to another branch counts as a branch; one to a tag does not. Proves the
-    state, not who made it.
+    state, not who caused it.
 
     Example:
         ``{on: desktop, check: git_branch_exists, with: {path: ~/project, branch: fix}}``
@@ -69,7 +69,7 @@ def git_branch_exists(guest: Guest, path: str, branch: str) -> bool:
 def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
     """Return whether a tag refers to the same commit as a reference.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: git_tag_at, with: {path: ~/project, tag: v1.0, ref: refs/heads/main}}``
@@ -90,7 +90,7 @@ def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
 def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEAD") -> bool:
     """Return whether a commit has exactly the given message.
 
-    CRLF counts as a newline. Proves the state, not who made it.
+    CRLF counts as a newline. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: git_commit_message_is, with: {path: ~/project, message: Fix typo}}``
@@ -114,7 +114,7 @@ def git_commit_message_contains(guest: Guest, path: str, text: str, ref: str = "
 
     The comparison is case-sensitive; runs of white space count as one space. An empty text is
     unmet. Proves the
-    state, not who made it.
+    state, not who caused it.
 
     Example:
         ``{on: desktop, check: git_commit_message_contains, with: {path: ~/project, text: "#42"}}``
@@ -139,7 +139,7 @@ def git_commit_message_contains(guest: Guest, path: str, text: str, ref: str = "
 def git_commit_count(guest: Guest, path: str, count: int, ref: str = "HEAD") -> bool:
     """Return whether the history of a reference has exactly the given number of commits, including merged ones.
 
-    A shallow clone is unmet. Proves the state, not who made it.
+    A shallow clone is unmet. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: git_commit_count, with: {path: ~/project, count: 4}}``
@@ -163,7 +163,7 @@ def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HE
 
     A merge has no changes of its own and is unmet, as are a shallow clone and a commit with a
     submodule. Proves the state, not who
-    made it.
+    caused it.
 
     Example:
         ``{on: desktop, check: git_commit_changes, with: {path: ~/project, files: [README.md]}}``

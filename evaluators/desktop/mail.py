@@ -63,7 +63,7 @@ def mail_in_folder(
 ) -> bool:
     """Return whether a folder has a message with the given subject, and the given sender and text, if any.
 
-    Proves the state, not who made it: the account's owner can put any message into its folders.
+    Proves the state, not who caused it: the account's owner can put any message into its folders.
 
     Example:
         ``{on: desktop, check: mail_in_folder, with: {account: "imap://ann:pass@mail.test", folder:
@@ -90,7 +90,7 @@ def mail_sent_to(
 ) -> bool:
     """Return whether a message with the given subject is addressed to exactly the given recipients.
 
-    A draft is unmet. Proves the state, not who made it: only the recipients' mailboxes prove that a
+    A draft is unmet. Proves the state, not who caused it: only the recipients' mailboxes prove that a
     message was sent, so check those.
 
     Example:
@@ -115,7 +115,7 @@ def mail_sent_to(
 def mail_flagged(guest: Guest, account: str, folder: str, subject: str, flag: str) -> bool:
     r"""Return whether a folder has messages with the given subject, and all of them have a flag.
 
-    A folder with more than 5000 messages is unmet. Proves the state, not who made it.
+    A folder with more than 5000 messages is unmet. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: mail_flagged, with: {account: "imap://ann:pass@mail.test", folder:

@@ -43,7 +43,7 @@ _ANY = "00000000"
 def hosts_entry(guest: Guest, name: str, address: str) -> bool:
     """Return whether ``/etc/hosts`` maps a name to the given address, and to no other of its IP version.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: hosts_entry, with: {name: printer, address: 192.0.2.7}}``
@@ -70,7 +70,7 @@ def hosts_entry(guest: Guest, name: str, address: str) -> bool:
 def dns_servers_are(guest: Guest, addresses: list[str]) -> bool:
     """Return whether exactly the given name servers are configured, in the given order.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Source: ``/etc/resolv.conf``, as read by the C library; if it is a link to a file of
         systemd-resolved, NetworkManager or resolvconf, the servers that this program uses.
@@ -99,7 +99,7 @@ def default_gateway_is(guest: Guest, address: str) -> bool:
     """Return whether the kernel's IPv4 default route uses the given gateway.
 
     If there are several default routes, the first one with the lowest metric is compared.
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Source: ``/proc/net/route``, with addresses as hexadecimal numbers in the host's byte order.
 
@@ -127,7 +127,7 @@ def port_listening(guest: Guest, port: int) -> bool:
     """Return whether something listens on a TCP port, over IPv4 or IPv6.
 
     This does not show which program listens: also check the service's reply. Proves the state, not
-    who made it.
+    who caused it.
 
     Source: ``/proc/net/tcp`` and ``/proc/net/tcp6``.
 
@@ -153,7 +153,7 @@ def connection_setting_equals(
 
     Files that NetworkManager ignores because other users may read them are ignored. Proves the
     state,
-    not who made it.
+    not who caused it.
 
     Source: NetworkManager's keyfile format, in ``system-connections`` below ``/run/NetworkManager``
     (for netplan) and ``/etc/NetworkManager``.

@@ -73,7 +73,7 @@ def script_running(guest: Guest, script: str) -> bool:
     owned by root. For other interpreters only the command line is checked, which a process can
     overwrite, and code that runs before the script (such as Python's ``usercustomize``) is not
     detected: also check the effects of the script. Proves the state, not
-    who made it.
+    who caused it.
 
     Example:
         ``{on: desktop, check: script_running, with: {script: ~/site/serve.py}}``

@@ -71,7 +71,7 @@ def gsetting_equals(guest: Guest, schema: str, key: str, value: str) -> bool:
     """Return whether a setting of the user's session has the given value.
 
     Numbers and lists are compared as values: ``5`` equals ``uint32 5``, ``["a"]`` equals ``['a']``.
-    If the schema or key is unknown, the result is inconclusive. Proves the state, not who made it.
+    If the schema or key is unknown, the result is inconclusive. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: gsetting_equals, with: {schema: org.gnome.desktop.interface, key:
@@ -123,7 +123,7 @@ def wallpaper_is(guest: Guest, path: str) -> bool:
     and the setting ``picture-opacity`` are not checked. A copy of the picture made by the wallpaper
     portal or the Settings application also counts. If ``picture-options`` is ``none``, as on the
     supplied desktops, no picture is shown until that is also changed. Proves the state, not who
-    made it.
+    caused it.
 
     Source: GNOME's schema ``org.gnome.desktop.background``; xdg-desktop-portal-gtk's
     ``wallpaper.c``.
@@ -158,7 +158,7 @@ def wallpaper_laid_out(guest: Guest, path: str, options: str) -> bool:
     """Return whether the desktop's background shows the given picture file with the given layout.
 
     The picture is checked as in `wallpaper_is`. The supplied desktops start with ``none``, which
-    shows no picture. Proves the state, not who made it.
+    shows no picture. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: wallpaper_laid_out, with: {path: ~/Pictures/lake.png, options: scaled}}``
@@ -180,7 +180,7 @@ def default_app_is(guest: Guest, mime: str, app: str) -> bool:
     A user's desktop file that overrides the system's must start the same program, with the files to
     open. A user's D-Bus service that overrides, or may override, the application is unmet, as is
     another program that owns the application's name on the session bus. Other options of the
-    command are not checked. Proves the state, not who made it.
+    command are not checked. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: default_app_is, with: {mime: text/plain, app: org.gnome.gedit.desktop}}``
@@ -210,7 +210,7 @@ def autostart_runs(guest: Guest, program: str) -> bool:
     shell that waits (``sh -c "sleep 5; exec PROGRAM"``) counts as starting the program, as does
     ``env`` with only variables for language and appearance. Options of the program are not checked,
     except ``--version`` and ``--help``. Proves the state, not
-    who made it.
+    who caused it.
 
     Source: freedesktop.org's Desktop Application Autostart Specification 0.5.
 
@@ -281,7 +281,7 @@ def _is_condition_met(guest: Guest, condition: str) -> bool:
         names = rest.split()
         try:
             return len(names) == 2 and _setting(guest, names[0], names[1]) == "true"  # noqa: PLR2004
-        except Exception:  # noqa: BLE001 - ValueError, and GuestError, which is at hand in guests only
+        except Exception:  # noqa: BLE001 - ValueError, and GuestError, which exists only in guests
             return False
     return not condition
 

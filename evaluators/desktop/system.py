@@ -42,7 +42,7 @@ class Package(NamedTuple):
 def package_installed(guest: Guest, name: str, version: str = "") -> bool:
     """Return whether the given Debian package is installed.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Source: dpkg's status file, ``/var/lib/dpkg/status``.
 
@@ -66,7 +66,7 @@ def package_absent(guest: Guest, name: str) -> bool:
 
     A package that is only selected for removal, or whose removal was interrupted, counts as
     installed. If the list of packages is missing or empty, the result is inconclusive. Proves the
-    state, not who made it.
+    state, not who caused it.
 
     Example:
         ``{on: desktop, check: package_absent, with: {name: gnome-calculator}}``
@@ -89,7 +89,7 @@ def user_exists(guest: Guest, name: str, shell: str = "", home: str = "") -> boo
     """Return whether a user with the given name exists, with the given shell and home folder, if any.
 
     If several entries have the same name, the first counts, as for the system. Proves the state,
-    not who made it.
+    not who caused it.
 
     Example:
         ``{on: desktop, check: user_exists, with: {name: bob, shell: /bin/bash}}``
@@ -113,7 +113,7 @@ def user_in_group(guest: Guest, user: str, group: str) -> bool:
     """Return whether a user is in the given group, primary or supplementary.
 
     If several entries have the same name, the first counts, as for the system. Proves the state,
-    not who made it.
+    not who caused it.
 
     Example:
         ``{on: desktop, check: user_in_group, with: {user: bob, group: audio}}``
@@ -145,7 +145,7 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
     contains neither the program nor the system's folders. A crontab that belongs to another user,
     or has a line that cron cannot read, is ignored, as by cron. The program that a name refers to,
     and its effects, are not checked. Proves
-    the state, not who made it.
+    the state, not who caused it.
 
     Example:
         ``{on: desktop, check: cron_has_job, with: {schedule: 0 8 * * *, command: /usr/bin/backup}}``
@@ -175,7 +175,7 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
 def hostname_is(guest: Guest, name: str) -> bool:
     """Return whether the configured host name, which takes effect at the next boot, is the given one.
 
-    Letter case is ignored. Proves the state, not who made it.
+    Letter case is ignored. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: hostname_is, with: {name: atelier}}``
@@ -193,7 +193,7 @@ def timezone_is(guest: Guest, zone: str) -> bool:
     """Return whether the system's time zone is the given one.
 
     A zone that the system does not have is unmet, because the system then uses UTC. A copy of the
-    zone's file is equivalent to a link. Proves the state, not who made it.
+    zone's file is equivalent to a link. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: timezone_is, with: {zone: Europe/Zurich}}``
@@ -219,7 +219,7 @@ def shell_history_has(guest: Guest, command: str) -> bool:
     Spaces between words are ignored. Lines in a here document, a quoted text or a body (``if``,
     loops, braces), or after a backslash, do not count as commands. Bash writes the history when a
     shell exits; the user can edit it like any other file, so also check the effects of the command.
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: shell_history_has, with: {command: ls -l}}``

@@ -23,7 +23,7 @@ def file_text_equals(guest: Guest, path: str, text: str) -> bool:
     A single newline at the end, as added by editors, and a byte order mark are ignored; CRLF counts
     as a newline. A file that is missing, not a regular file, not UTF-8 or larger than 1 MiB is
     unmet.
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: file_text_equals, with: {path: ~/note.txt, text: Buy milk}}``
@@ -42,7 +42,7 @@ def file_has_line(guest: Guest, path: str, line: str) -> bool:
     """Return whether a file has a line that equals the given text.
 
     White space at the ends of lines and a byte order mark are ignored. A file that is missing,
-    not a regular file, not UTF-8 or larger than 1 MiB is unmet. Proves the state, not who made it.
+    not a regular file, not UTF-8 or larger than 1 MiB is unmet. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: file_has_line, with: {path: ~/list.txt, line: "Ann: 0441234567"}}``
@@ -62,7 +62,7 @@ def file_text_contains(guest: Guest, path: str, text: str) -> bool:
 
     Letter case and white space are significant; CRLF counts as a newline. Prefer `file_text_equals`
     or `file_has_line`, because a file with all possible texts meets this check. Proves the state,
-    not who made it.
+    not who caused it.
 
     Example:
         ``{on: desktop, check: file_text_contains, with: {path: ~/letter.txt, text: Dear Ann}}``
@@ -87,7 +87,7 @@ def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
     A single newline at the end of the file and a byte order mark are ignored; CRLF counts as a
     newline. If the match takes too long on text that the agent wrote, the evaluator times out,
     which fails the trial if the machine otherwise responds promptly: avoid nested repetitions.
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: file_text_matches, with: {path: ~/date.txt, pattern:
@@ -111,7 +111,7 @@ def file_line_count(guest: Guest, path: str, count: int) -> bool:
     """Return whether a file has exactly the given number of lines.
 
     A last line without a newline counts; an empty file has no lines. Proves the state, not who
-    made it.
+    caused it.
 
     Example:
         ``{on: desktop, check: file_line_count, with: {path: ~/names.txt, count: 12}}``

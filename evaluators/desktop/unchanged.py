@@ -27,7 +27,7 @@ def nothing_else_changed(guest: Guest, path: str, but: list[str]) -> bool:
     entries, 256 MiB or 100 levels of folders, is unmet; without a reference the result is
     inconclusive.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: nothing_else_changed, with: {path: ~/Pictures, but: ["*.jpg"]}}``

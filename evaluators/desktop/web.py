@@ -57,7 +57,7 @@ class Answer(NamedTuple):
 def http_status_is(guest: Guest, url: str, status: int) -> bool:
     """Return whether a service replies to a GET with the given status.
 
-    Proves the state, not who made it: on the desktop itself any program can be the service.
+    Proves the state, not who caused it: on the desktop itself any program can be the service.
 
     Example:
         ``{on: desktop, check: http_status_is, with: {url: "http://localhost:8080/health", status:
@@ -77,7 +77,7 @@ def http_text_equals(guest: Guest, url: str, text: str) -> bool:
 
     White space at the ends and a byte order mark are ignored; CRLF counts as a newline. Proves the
     state,
-    not who made it.
+    not who caused it.
 
     Example:
         ``{on: desktop, check: http_text_equals, with: {url: "http://localhost:8080/", text: Hello}}``
@@ -96,7 +96,7 @@ def http_text_contains(guest: Guest, url: str, text: str) -> bool:
     """Return whether a service replies to a GET with status 200 and a body that contains the given text.
 
     The comparison is case-sensitive; CRLF counts as a newline. An empty text is unmet. Proves the
-    state, not who made it.
+    state, not who caused it.
 
     Example:
         ``{on: desktop, check: http_text_contains, with: {url: "http://localhost:8080/", text: Hello}}``
@@ -118,7 +118,7 @@ def http_title_is(guest: Guest, url: str, title: str) -> bool:
     element counts, outside of comments, scripts, pictures, text fields and other frames, and before
     any template, table, select element or formula; runs of white space count as one space. Later
     changes by scripts are not visible.
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: http_title_is, with: {url: "http://localhost:8080/", title: My garden}}``
@@ -137,7 +137,7 @@ def http_title_is(guest: Guest, url: str, title: str) -> bool:
 def http_json_equals(guest: Guest, url: str, pointer: str, value: object) -> bool:
     """Return whether a service replies to a GET with JSON that has the given value at the given position.
 
-    Values are compared as in `json_value_equals`. Proves the state, not who made it.
+    Values are compared as in `json_value_equals`. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: http_json_equals, with: {url: "http://localhost:8080/items", pointer:

@@ -65,7 +65,7 @@ def window_closed(guest: Guest, app: str, title_contains: str = "") -> bool:
     LibreOffice consists of several applications, each with its own class. A minimised window is
     open. A window that another program unmapped, or put into its own window, counts as closed: also
     check the process if that matters. Proves
-    the state, not who made it.
+    the state, not who caused it.
 
     Example:
         ``{on: desktop, check: window_closed, with: {app: Gedit}}``
@@ -159,5 +159,7 @@ def _disputed(guest: Guest, app: str) -> list[dict[str, Any]]:
     """Return the windows with another class of programs that may be the application."""
     of = _of(guest, app)
     return [
-        window for window in guest.windows() if window not in of and guest.may_bear(window, app)
+        window
+        for window in guest.windows()
+        if window not in of and guest.may_belong_to(window, app)
     ]

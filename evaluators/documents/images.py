@@ -48,7 +48,7 @@ _CROP_SLACK_PX = 2
 def image_size_equals(view: MachineView, path: str, width: Px, height: Px) -> bool:
     """Return whether a picture file has exactly the given size, in its EXIF orientation.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -73,7 +73,7 @@ def image_format_is(
 
     A JPEG with further pictures (MPO), as written by cameras, counts as JPEG. Proves the state, not
     who
-    made it.
+    caused it.
 
     Args:
         view: the machine.
@@ -92,7 +92,7 @@ def image_same_as(view: MachineView, path: str, original: str) -> bool:
     """Return whether a picture file looks like an original, apart from scale and file format.
 
     Its aspect ratio may differ from the original's by at most one part in fifty, and no part larger
-    than about one hundredth of the picture may be replaced. Proves the state, not who made it.
+    than about one hundredth of the picture may be replaced. Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -115,7 +115,7 @@ def image_brightness_changed(
     Its mean brightness must differ by at least 3 of 255 in that direction, its size must be the
     original's, and its structure must be kept (correlation of brightness at least 0.9). Equally
     bright parts must have changed equally: a picture of which only one half is darker is unmet.
-    Painting over small parts is ignored. Proves the state, not who made it.
+    Painting over small parts is ignored. Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -144,7 +144,7 @@ def image_contrast_changed(
     The standard deviation of its brightness must differ by at least a twentieth in that direction,
     its size must be the original's, and its structure must be kept (correlation at least 0.9). Equally
     bright parts must have changed equally: a blurred or sharpened picture is unmet. Painting over
-    small parts is ignored. Proves the state, not who made it.
+    small parts is ignored. Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -169,7 +169,7 @@ def image_made_grey(view: MachineView, path: str, original: str) -> bool:
     """Return whether a picture is a greyscale version of a coloured original.
 
     The grey may be the original's luma, mean, lightness or value. At most one px in two thousand
-    may still have a colour. Proves the state, not who made it.
+    may still have a colour. Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -198,7 +198,7 @@ def image_turned(
 ) -> bool:
     """Return whether a picture is an original, rotated or mirrored in the given way.
 
-    A rotation that is only in the EXIF orientation counts. Proves the state, not who made it.
+    A rotation that is only in the EXIF orientation counts. Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -244,7 +244,7 @@ def image_cropped(
 ) -> bool:
     """Return whether a picture is the given part of an original.
 
-    Position and size may differ by up to 2 px in each direction. Proves the state, not who made it.
+    Position and size may differ by up to 2 px in each direction. Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -284,7 +284,7 @@ def images_side_by_side(
 
     Each original must fill its part of the picture at any scale, with its aspect ratio within one
     part in ten and its appearance unchanged. The first one is on the left or above. Proves the
-    state, not who made it.
+    state, not who caused it.
 
     Args:
         view: the machine.

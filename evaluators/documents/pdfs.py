@@ -27,7 +27,7 @@ _SPACED = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_](?!\S)){2,}")
 def pdf_page_count_equals(view: MachineView, path: str, count: Number) -> bool:
     """Return whether a PDF has exactly the given number of pages.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -52,7 +52,7 @@ def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1)
     background, under a plain rectangle or an opaque picture, or in a hidden layer. Other reasons
     for text not being visible are not checked: the glyphs of fonts, and what patterns, shadings,
     other shapes and annotations paint.
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -82,7 +82,7 @@ def pdf_field_equals(view: MachineView, path: str, field: str, value: str) -> bo
     White space at the ends is ignored. A check box that is drawn in another state than its field's,
     or not at all, is unmet, as is a field whose boxes are all hidden or off the page. The
     appearance stream of a text field is ignored, because programs that fill forms may leave it to
-    viewers. Proves the state, not who made it.
+    viewers. Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -102,7 +102,7 @@ def pdf_title_equals(view: MachineView, path: str, title: str) -> bool:
     """Return whether a PDF's document title equals the given title.
 
     The title is that of the document information, or else the default title in the XMP metadata.
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         view: the machine.

@@ -60,7 +60,7 @@ def cell_equals(
     Numbers may differ by one part in a billion, or by `tolerance`. A number does not equal a text
     that looks like it. White space at the ends of texts is ignored. A stored result that differs
     from the recalculated formula is unmet.
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -161,7 +161,7 @@ def cells_equal(
 
     Numbers may differ by one part in a billion. A stored result that differs from the recalculated
     formula is unmet.
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -219,7 +219,7 @@ def panes_frozen(view: MachineView, path: str, rows: int, columns: int, sheet: s
     """Return whether exactly the given numbers of rows and columns of a sheet are frozen.
 
     A movable split is not frozen, and hidden rows and columns do not count. Proves the state, not
-    who made it.
+    who caused it.
 
     Args:
         view: the machine.

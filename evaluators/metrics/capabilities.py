@@ -68,7 +68,7 @@ TABLE_12: Mapping[str, Capability] = {
     "Cross-Domain Decision-Making": Capability("CDDM", _hard(_D.BRANCH, _D.KNOWLEDGE)),
     "Subtask Identification": Capability("SI", _hard(_D.DEPENDENCY, _D.INSTRUCTION)),
     "Dependency Identification": Capability(
-        "DI", _hard(_D.DEPENDENCY), "One dimension only, where the text speaks of combinations."
+        "DI", _hard(_D.DEPENDENCY), "One dimension only, although the text mentions combinations."
     ),
     "Cross-Domain Knowledge": Capability("CDK", _hard(_D.INSTRUCTION, _D.KNOWLEDGE)),
     "Domain-Specific Knowledge": Capability(

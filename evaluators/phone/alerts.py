@@ -16,7 +16,7 @@ def notification_posted(phone: PhoneView, package: str, title: str, text: str = 
 
     Text in a notification may imitate a notification of another application. Therefore, since
     Android 11, the number of notifications of the application must match the number of keys that
-    the phone lists for it. Proves the state, not who made it.
+    the phone lists for it. Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -40,7 +40,7 @@ def notification_posted(phone: PhoneView, package: str, title: str, text: str = 
 def notifications_cleared(phone: PhoneView, package: str) -> bool:
     """Return whether an application has no posted notification.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -64,7 +64,7 @@ def toast_shown(phone: PhoneView, text: str, package: str = "") -> bool:
     """Return whether the last toast showed exactly this text.
 
     Android does not keep toasts, so on real phones only a toast that is still shown counts. Any
-    application can show any toast, so specify the package. Proves the state, not who made it.
+    application can show any toast, so specify the package. Proves the state, not who caused it.
 
     Args:
         phone: the phone.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def message_sent(phone: PhoneView, number: str, text: str) -> bool:
     """Return whether a text message was sent, so that it is in the sent box and not in drafts or the outbox.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -36,7 +36,7 @@ def message_received(
 ) -> bool:
     """Return whether a text message is in the inbox.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -55,7 +55,7 @@ def message_received(
 def message_drafted(phone: PhoneView, number: str, text: str) -> bool:
     """Return whether a text message is stored as a draft and was not sent.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -82,7 +82,7 @@ def call_logged(
 
     An outgoing call counts even if it was not answered; to exclude it, require a duration. Proves
     the state, not who
-    made it.
+    caused it.
 
     Args:
         phone: the phone.

@@ -30,7 +30,7 @@ CONTACTS = "content://com.android.contacts/contacts"
 def task_listed(phone: PhoneView, title: str) -> bool:
     """Return whether the Tasks application has an open task with the given title.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -46,7 +46,7 @@ def task_listed(phone: PhoneView, title: str) -> bool:
 def task_completed(phone: PhoneView, title: str) -> bool:
     """Return whether the Tasks application has a completed task with the given title, and no open one.
 
-    A deleted task does not count as completed. Proves the state, not who made it.
+    A deleted task does not count as completed. Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -62,7 +62,7 @@ def task_completed(phone: PhoneView, title: str) -> bool:
 def contact_exists(phone: PhoneView, name: str, number: str = "", email: str = "") -> bool:
     """Return whether a contact has the given name, and the given number and e-mail address, if any.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -91,7 +91,7 @@ def setting_equals(
     """Return whether a system setting has the given value.
 
     Numbers are compared as numbers: ``1`` equals ``1.0``. A setting that is not set is unmet.
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -113,7 +113,7 @@ def setting_equals(
 def content_row_exists(phone: PhoneView, uri: str, where: dict[str, str]) -> bool:
     """Return whether a content provider has a row with the given values.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -133,7 +133,7 @@ def content_row_count_equals(
 ) -> bool:
     """Return whether the number of rows of a content provider with the given values is as given.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         phone: the phone.

@@ -22,7 +22,7 @@ State = Literal["checked", "selected", "focused", "enabled", "scrollable", "pass
 def app_in_front(phone: PhoneView, package: str) -> bool:
     """Return whether an application is in front.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -39,7 +39,7 @@ def app_in_front(phone: PhoneView, package: str) -> bool:
 def ui_text_shown(phone: PhoneView, text: str, package: str, resource_id: str = "") -> bool:
     """Return whether an application shows an element with the given text.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -63,7 +63,7 @@ def ui_text_shown(phone: PhoneView, text: str, package: str, resource_id: str = 
 def activity_in_front(phone: PhoneView, package: str, activity: str) -> bool:
     """Return whether an activity (one screen of an application) is in front.
 
-    Other applications may also open it. Proves the state, not who made it.
+    Other applications may also open it. Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -94,7 +94,7 @@ def ui_element_shown(
 ) -> bool:
     """Return whether an application shows an element with all of the given properties.
 
-    The check is unmet if no text, description or id is given. Proves the state, not who made it.
+    The check is unmet if no text, description or id is given. Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -124,7 +124,7 @@ def ui_element_gone(phone: PhoneView, package: str, text: str) -> bool:
     """Return whether an application is in front and does not show an element with the given text.
 
     An application that is not in front, or that shows no elements, is unmet; an element that was
-    scrolled off the screen counts as not shown. Proves the state, not who made it.
+    scrolled off the screen counts as not shown. Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -144,7 +144,7 @@ def ui_switch_is(phone: PhoneView, package: str, label: str, on: Literal["on", "
     """Return whether the switch or check box with the given label is on, or off.
 
     The switch is the element with this text or description itself, or the only checkable element in
-    the nearest element that encloses the label and contains any. Proves the state, not who made it.
+    the nearest element that encloses the label and contains any. Proves the state, not who caused it.
 
     Args:
         phone: the phone.

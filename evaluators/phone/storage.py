@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def phone_file_exists(phone: PhoneView, path: str) -> bool:
     """Return whether a file exists at the given path of a phone.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -33,7 +33,7 @@ def phone_path_absent(phone: PhoneView, path: str) -> bool:
     """Return whether nothing exists at the given path of a phone, in a folder that exists.
 
     A missing parent folder is unmet, because the path may be misspelled. A file that an application
-    moved to its bin counts as absent. Proves the state, not who made it.
+    moved to its bin counts as absent. Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -52,7 +52,7 @@ def phone_file_text_equals(phone: PhoneView, path: str, text: str) -> bool:
 
     A single newline at the end and a byte order mark are ignored; CRLF counts as a newline. Proves
     the
-    state, not who made it.
+    state, not who caused it.
 
     Args:
         phone: the phone.
@@ -71,7 +71,7 @@ def phone_folder_lists(phone: PhoneView, path: str, names: list[str]) -> bool:
     """Return whether a folder of a phone contains exactly the given entries.
 
     Entries whose names begin with a dot are ignored. A missing folder is unmet. Proves the
-    state, not who made it.
+    state, not who caused it.
 
     Args:
         phone: the phone.

@@ -177,7 +177,7 @@ def values_equal(
     """Return whether the value at one place equals the value at another, on any machines.
 
     If a place has several values (a contact's numbers), one of them must be equal. Empty values are
-    not equal to anything. Proves the state, not who made it.
+    not equal to anything. Proves the state, not who caused it.
 
     Args:
         view: the session and its machines.
@@ -200,7 +200,7 @@ def value_among_lines(
 ) -> bool:
     """Return whether a line of a text file equals the value at another place.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         view: the session and its machines.
@@ -221,7 +221,7 @@ def value_among_lines(
 def files_equal(view: CrossView, left_on: str, left: str, right_on: str, right: str) -> bool:
     """Return whether two files, on one machine or two, have the same content and are not empty.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         view: the session and its machines.
@@ -243,7 +243,7 @@ def pictures_equal(view: CrossView, left_on: str, left: str, right_on: str, righ
     """Return whether two picture files, on one machine or two, look the same.
 
     One of them may be scaled proportionally, or saved in another format. Proves the state, not who
-    made it.
+    caused it.
 
     Args:
         view: the session and its machines.

@@ -44,7 +44,7 @@ _LOOKS = (0.19, 0.56, 1.0)
 def screen_size_equals(view: MachineView, width: Px, height: Px) -> bool:
     """Return whether a machine's screen has exactly this size.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -72,7 +72,7 @@ def screen_has_text(
     The comparison is case-sensitive and ignores spaces, because OCR loses and inserts them. The
     text must not be next to further letters or digits. Text that continues on a second line is not
     found, and neither is faint text, whose colour differs from its background by 24 of 255 or less.
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -109,7 +109,7 @@ def screen_has_template(
     It is found by normalised correlation of colours; at the best match the mean difference of
     colours may be at most 24 of 255. If the template is missing or has a single colour, the result
     is inconclusive at the start of the trial, and unmet later, because then the agent removed it.
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -148,7 +148,7 @@ def screen_shows_picture(
     The picture must be visible except for up to a tenth, upright, in its colours and with its
     aspect ratio.
     A picture with little detail (an icon, a line drawing) is not found; use ``screen_has_template``.
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -176,7 +176,7 @@ def screen_region_still(
 
     A part is unchanged if at most one px in two thousand differs by more than 8 of 255. A blinking
     cursor is a change; a change that is reversed between two captures is not noticed. Proves the
-    state, not who made it.
+    state, not who caused it.
 
     Args:
         view: the machine.
@@ -209,7 +209,7 @@ def screen_region_coloured(
 ) -> bool:
     """Return whether a part of the screen has the given colour.
 
-    Proves the state, not who made it.
+    Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -238,7 +238,7 @@ def image_has_text(
 
     The comparison is that of ``screen_has_text``. A file that is missing or corrupt is unmet.
     Proves the state, not
-    who made it.
+    who caused it.
 
     Args:
         view: the machine.
@@ -275,7 +275,7 @@ def image_contains_picture(
     It is found by features, as in ``screen_shows_picture``. A file that is missing or corrupt is
     unmet; if the other picture is missing or corrupt, the result is inconclusive at the start of
     the trial, and unmet later. Proves the
-    state, not who made it.
+    state, not who caused it.
 
     Args:
         view: the machine.

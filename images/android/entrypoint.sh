@@ -1,6 +1,6 @@
 #!/bin/sh
-# Resume the virtual device and let ADB (5555) and the console (5554) out of the container.
-# MESOCOSM_ADB_KEYS: public key that the phone accepts. MESOCOSM_CONSOLE_TOKEN: of the console.
+# Resume the virtual device and expose ADB (5555) and the console (5554) outside the container.
+# MESOCOSM_ADB_KEYS: public key that the phone accepts. MESOCOSM_CONSOLE_TOKEN: token of the console.
 # MESOCOSM_EMULATOR_READ_ONLY=1: several emulators may share one virtual device; none can save.
 # MESOCOSM_EMULATOR_GPU: swiftshader_indirect, or host.
 set -eu
@@ -12,8 +12,8 @@ set -- -avd mesocosm -ports 5556,5557 -no-window -no-audio -no-boot-anim -no-met
 if [ "${MESOCOSM_EMULATOR_READ_ONLY:-0}" = 1 ]; then
     set -- "$@" -read-only
 fi
-# The snapshot knows the key it was made with; with it the appliance's own key is added, and only
-# then do the ports open.
+# The snapshot contains the key it was created with: use it to add the appliance's key, then open
+# the ports.
 (
     export ANDROID_SERIAL=emulator-5556
     timeout 120 adb wait-for-device

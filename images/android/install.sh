@@ -1,6 +1,6 @@
 #!/bin/sh
-# Install the SDK's parts. The first archive is checked against its pinned digest; the SDK manager
-# in it checks what it fetches; the system image must have the pinned revision.
+# Install the SDK. The first archive is checked against its pinned digest; the SDK manager in it
+# verifies its own downloads; the system image must have the pinned revision.
 set -eu
 tools=${ANDROID_HOME}/cmdline-tools
 archive=$(mktemp)

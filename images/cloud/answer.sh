@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs as the last act of cloud-init: does the work of $1 and hands what lies in $OUT to the host,
-# as a tar on the answer disk. The host takes "status" for the outcome.
+# Runs as the last step of cloud-init: runs work.sh and sends the content of $OUT to the host, as a
+# tar on the answer disk. The host reads the outcome from "status".
 here=${0%/*}
 OUT=/run/mesocosm-out
 export OUT

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Turn a freshly unpacked root file system ($1) into a desktop guest. Runs as an mmdebstrap
-# customize hook: as root on the build host, inside nothing but the folder it is given.
+# customize hook: as root on the build host, restricted to the folder it is given.
 set -eu
 root=$1
 here=${MESOCOSM_RECIPE_DIR:?}
@@ -9,7 +9,7 @@ here=${MESOCOSM_RECIPE_DIR:?}
 echo mesocosm-desktop > "$root/etc/hostname"
 printf '127.0.0.1 localhost mesocosm-desktop\n::1 localhost\n' > "$root/etc/hosts"
 printf '/dev/vda / ext4 defaults,noatime 0 0\n' > "$root/etc/fstab"
-# A clone must make its own: an empty file is filled at boot and kept in the snapshot.
+# Each clone generates its own: an empty file is filled at boot and kept in the snapshot.
 : > "$root/etc/machine-id"
 
 # -- locale
@@ -18,7 +18,7 @@ chroot "$root" locale-gen > /dev/null
 echo 'LANG=en_US.UTF-8' > "$root/etc/default/locale"
 echo 'UTC' > "$root/etc/timezone"
 
-# -- users: the agent's, with no password and no way to root; root by key alone
+# -- users: the agent's user has no password and cannot become root; root logs in only with a key
 chroot "$root" useradd --create-home --uid 1000 --shell /bin/bash --comment 'Agent' user
 chroot "$root" usermod --append --groups audio,video,input user 2> /dev/null || true
 install -d -m 700 "$root/root/.ssh"
@@ -28,11 +28,11 @@ install -m 600 "$MESOCOSM_HOST_KEY" "$root/etc/ssh/ssh_host_ed25519_key"
 install -m 644 "$MESOCOSM_HOST_KEY.pub" "$root/etc/ssh/ssh_host_ed25519_key.pub"
 install -m 644 "$here/files/sshd.conf" "$root/etc/ssh/sshd_config.d/mesocosm.conf"
 
-# -- network: whatever card there is, by DHCP
+# -- network: any network card
 install -m 644 "$here/files/guest.network" "$root/etc/systemd/network/20-guest.network"
 chroot "$root" systemctl -q enable systemd-networkd.service
 chroot "$root" systemctl -q disable systemd-networkd-wait-online.service 2> /dev/null || true
-# On Ubuntu it is a link into /run, to the answers of systemd-resolved.
+# On Ubuntu this file is a link into /run, which systemd-resolved maintains.
 rm -f "$root/etc/resolv.conf"
 printf 'nameserver 10.0.2.3\n' > "$root/etc/resolv.conf"
 
@@ -51,7 +51,7 @@ install -d "$root/etc/firefox/policies"
 install -m 644 "$here/files/firefox-policies.json" "$root/etc/firefox/policies/policies.json"
 install -m 644 "$here/files/environment" "$root/etc/environment"
 install -m 644 "$here/files/mimeapps.list" "$root/etc/xdg/mimeapps.list"
-# No program greets its user: tips, news and first-run pages would take what an agent types.
+# No welcome screens: tips, news and first-run pages would intercept the agent's typing.
 install -m 644 "$here/files/libreoffice.xcd" "$root/etc/libreoffice/registry/mesocosm.xcd"
 printf '(check-updates no)\n' >> "$root/etc/gimp/2.0/gimprc"
 for folder in Desktop Documents Downloads Music Pictures Videos; do
@@ -61,14 +61,14 @@ install -d -o 1000 -g 1000 "$root/home/user/.config"
 echo yes > "$root/home/user/.config/gnome-initial-setup-done"
 chown 1000:1000 "$root/home/user/.config/gnome-initial-setup-done"
 
-# -- a program of the user's neither reads nor changes another one's memory
+# -- a process of the user cannot access another process's memory
 install -d "$root/etc/sysctl.d"
 install -m 644 "$here/files/sysctl.conf" "$root/etc/sysctl.d/60-mesocosm.conf"
 
-# -- nothing works behind the agent's back: no indexers, updaters, timers, crash reporters. Nor does a desktop
-# sleep: nothing in it could be asked any more.
-# What the session's own daemons ask for (upower, colord, accounts) stays: without it they are
-# started again and again, and no two looks at the processes agree.
+# -- nothing runs in the background: no indexers, updaters, timers, crash reporters. The desktop never sleeps
+# either: a sleeping desktop does not reply.
+# Services that the session's daemons request (upower, colord, accounts) stay: without them the daemons
+# restart repeatedly, and the process list never settles.
 for unit in apt-daily.timer apt-daily-upgrade.timer man-db.timer e2scrub_all.timer fstrim.timer \
     dpkg-db-backup.timer e2scrub_reap.service systemd-timesyncd.service ModemManager.service \
     wpa_supplicant.service cups.service cups-browsed.service avahi-daemon.service avahi-daemon.socket \
@@ -81,11 +81,11 @@ for unit in apt-daily.timer apt-daily-upgrade.timer man-db.timer e2scrub_all.tim
     sleep.target suspend.target hibernate.target hybrid-sleep.target suspend-then-hibernate.target; do
     ln -sf /dev/null "$root/etc/systemd/system/$unit"
 done
-# Root logs in for the probe's sake alone and needs no session of its own: it would start and end beside the user's.
+# Root logs in only for the probe and needs no systemd session, which would start and end with every login.
 ln -sf /dev/null "$root/etc/systemd/system/user@0.service"
 install -d "$root/etc/systemd/user"
-# Portals serve programs in sandboxes, which this desktop has none of; others wait for them at their
-# start, under emulation until they give up.
+# Portals serve sandboxed programs, of which this desktop has none; other programs wait for them at
+# their start, until they time out under emulation.
 for unit in xdg-desktop-portal.service xdg-desktop-portal-gnome.service \
     xdg-desktop-portal-gtk.service xdg-document-portal.service xdg-permission-store.service \
     tracker-miner-fs-3.service tracker-extract-3.service tracker-miner-fs-control-3.service \
@@ -98,7 +98,7 @@ for unit in xdg-desktop-portal.service xdg-desktop-portal-gnome.service \
     ln -sf /dev/null "$root/etc/systemd/user/$unit"
 done
 # Daemons for hardware that no machine has (batteries, printers, radios, tablets, cards, sound, colour profiles) and
-# for work behind the agent's back. A fifth of the session's processes: less to boot, to save, to load and to compare.
+# for background work. They are a fifth of the session's processes: less to boot, save, load and compare.
 for daemon in Color Datetime Housekeeping Power PrintNotifications Rfkill Sharing Smartcard Sound UsbProtection \
     Wacom Wwan; do
     ln -sf /dev/null "$root/etc/systemd/user/org.gnome.SettingsDaemon.$daemon.service"
@@ -110,13 +110,13 @@ for name in tracker-miner-fs-3 tracker-extract-3 tracker-miner-rss-3 org.gnome.E
     [ ! -e "$entry" ] || printf '[Desktop Entry]\nType=Application\nName=%s\nHidden=true\n' "$name" > "$entry"
 done
 
-# -- the graphical session is the goal of the boot
+# -- the graphical session is the default boot target
 chroot "$root" systemctl -q set-default graphical.target
 
-# -- what was installed, for the manifest
+# -- installed packages, for the manifest
 chroot "$root" dpkg-query -W -f '${Package} ${Version}\n' > "$MESOCOSM_PACKAGES_OUT"
 cp "$root"/boot/vmlinuz-* "$MESOCOSM_KERNEL_OUT"
 cp "$root"/boot/initrd.img-* "$MESOCOSM_INITRD_OUT"
-# The archives of the build are of no use in a guest without a way out, and their keys lay here.
+# A guest without network access cannot use the archives of the build, and their keys were stored here.
 rm -f "$root/etc/apt/sources.list" "$root"/etc/apt/sources.list.d/*
 rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/var/log/*.log "$root"/boot/initrd.img-*

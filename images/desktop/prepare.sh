@@ -1,5 +1,5 @@
 #!/bin/sh
-# Before the kernel is installed: make its initrd small. Runs as an mmdebstrap essential hook.
+# Configure a small initrd before the kernel is installed. Runs as an mmdebstrap essential hook.
 set -eu
 root=$1
 here=${MESOCOSM_RECIPE_DIR:?}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Keep libvirtd up, its socket in the appliance's state folder. Virtual machines outlive libvirtd,
-# which finds them again, and end with this script.
+# Keep libvirtd running, with its socket in the appliance's state folder. Virtual machines survive
+# a restart of libvirtd, which reconnects to them, and end with this script.
 set -eu
 run=${MESOCOSM_STATE_DIR:?}/run/libvirt
 mkdir -p "$run" /run/libvirt /var/run/libvirt
@@ -11,6 +11,6 @@ trap 'kill "$pid" 2> /dev/null; exit 0' TERM INT
 while :; do
 	libvirtd --config /run/libvirtd.conf &
 	pid=$!
-	wait "$pid" || echo "libvirtd ended with $?; it is started again" >&2
+	wait "$pid" || echo "libvirtd exited with $?; restarting it" >&2
 	sleep 1
 done

@@ -223,14 +223,14 @@ class Guest:
             raise GuestError("a window shows a different title than its program reports")
         return title
 
-    def may_bear(self, window: dict[str, Any], app: str) -> bool:
+    def may_belong_to(self, window: dict[str, Any], app: str) -> bool:
         """Return whether a window may belong to an application, whatever its ``wm_class`` is.
 
         Args:
             window: one of `windows`.
             app: an X11 class or instance.
         """
-        return owners.may_bear(app, str(window.get("program", "")), window["wm_class"])
+        return owners.may_belong_to(app, str(window.get("program", "")), window["wm_class"])
 
     def _reported_windows(self, shown: _Shown) -> list[titles.ReportedWindow]:
         """Query a window's process, once per wave."""

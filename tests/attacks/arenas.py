@@ -1,7 +1,7 @@
-"""Where the red team plays: a desktop with a probe, and a shell of the agent's user on it.
+"""Environments for attacks: a desktop with a probe, and a shell as the agent's user.
 
-The set runs on a stand-in desktop here, and on every desktop machine of `machines.IMPLEMENTATIONS`
-that has a probe inside.
+All attacks run on a stand-in desktop on this host, and on every desktop machine of
+`machines.IMPLEMENTATIONS` that contains a probe.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _DISK = "size=16m,nr_inodes=16k,mode=755"
 _KEPT = ".red-kept"
 _COPY = "find {source} -mindepth 1 -maxdepth 1 ! -name .red-kept -exec cp -a -t {target} {{}} + 2> /dev/null"
 
-# The probe sees a user table in which the agent's user has a home folder on a small disk, and a small
-# disk at /tmp, which still has the sockets of the X server and this arena's own folder.
+# For the probe, the user table gives the agent's user a home folder on a small disk, and /tmp is a
+# small disk that still contains the X server's sockets and this arena's folder.
 _ENTER = """
 mount --make-rprivate / && mount --bind {passwd} /etc/passwd &&
 mount -t tmpfs -o {disk},uid={uid},gid={gid} none {home} &&
@@ -65,13 +65,13 @@ class Arena:
 
     Attributes:
         machine: the desktop.
-        may_fill: its disk may be filled up.
-        back: rewinds it to what it was before the red team came, where that is quick.
+        may_fill: whether attacks may fill its disk.
+        rewind: rewinds it to its state before the attacks; None where that is slow.
     """
 
     machine: Machine
     may_fill: bool
-    back: Callable[[], object] | None = None
+    rewind: Callable[[], object] | None = None
 
     @property
     def link(self) -> Link:
@@ -89,7 +89,7 @@ class Arena:
         return self.machine.info.home
 
     def shell(self, script: str, *, timeout_s: float = 120.0, user: str = "") -> str:
-        """Run a script as the agent; give what it printed, errors too."""
+        """Run a script as the agent; return its output, including errors."""
         reply = self.link.call(
             "exec",
             {
@@ -105,31 +105,31 @@ class Arena:
             base64.b64decode(encoded_output[f"{name}_b64"]) for name in ("stdout", "stderr")
         ).decode(errors="replace")
 
-    def play(self, script: str, *, timeout_s: float = 180.0) -> str:
-        """Run a script of any length as the agent; return what it printed."""
+    def run_script(self, script: str, *, timeout_s: float = 180.0) -> str:
+        """Run a script of any length as the agent; return its output."""
         path = f"{self.home}/attacks/script.sh"
         self.machine.files.put(path, script.encode())
         return self.shell(f". {path}", timeout_s=timeout_s)
 
     def background(self, script: str) -> None:
-        """Leave a script running as the agent."""
+        """Start a script in the background as the agent."""
         self.shell(f"setsid /bin/sh -c {shlex.quote(script)} < /dev/null > /dev/null 2>&1 &")
 
     def judge(
         self, calls: Sequence[Call], *, timeout_s: float = 20.0, bundle: Bundle | None = None
     ) -> dict[str, Outcome]:
-        """Ask the probe, as a trial does."""
-        given = BundleRunner(self.link, bundle or desktop_bundle()).evaluate(
+        """Evaluate calls with the probe, as a trial does."""
+        outcomes = BundleRunner(self.link, bundle or desktop_bundle()).evaluate(
             calls, timeout_s=timeout_s
         )
-        return {outcome.node: outcome for outcome in given}
+        return {outcome.node: outcome for outcome in outcomes}
 
-    def keep(self) -> None:
-        """Keep a copy of the home folder."""
+    def save_home(self) -> None:
+        """Save a copy of the home folder."""
         self.shell(f"mkdir ~/{_KEPT} && {_COPY.format(source='.', target=_KEPT)}")
 
-    def restore(self) -> None:
-        """Bring the home folder back, and take away what was left elsewhere."""
+    def restore_home(self) -> None:
+        """Restore the home folder, and delete files that attacks left elsewhere."""
         self.shell(
             "[ -e speech.py ] && PYTHONPATH=. python3 speech.py restore x 2> /dev/null; "
             f"find . -mindepth 1 -maxdepth 1 ! -name {_KEPT} -exec chmod -R u+rwX {{}} + 2> /dev/null; "
@@ -139,8 +139,8 @@ class Arena:
             "/tmp/usercustomize.py /tmp/evaluators.py /tmp/signal.py"
         )
 
-    def clear(self) -> None:
-        """End what the red team left running and mounted; nobody else's."""
+    def kill_leftovers(self) -> None:
+        """Kill the processes and remove the mounts that attacks left; touch no others."""
         script = (
             f"for p in $(grep -lsz '^{MARK}=1$' /proc/[0-9]*/environ | cut -d / -f 3); do "
             '[ "$p" != $$ ] && kill -9 "$p" 2> /dev/null; done; '
@@ -154,7 +154,7 @@ class _StandIn(ProbedDesktop):
 
     Args:
         link: to its probe.
-        user: the agent's.
+        user: login name of the agent's user.
         home: that user's home folder.
     """
 
@@ -178,10 +178,10 @@ class _StandIn(ProbedDesktop):
 
 @contextlib.contextmanager
 def stand_in() -> Iterator[Arena]:
-    """Make a desktop on this host; the probe runs as root in a mount namespace of its own."""
+    """Create a desktop on this host; the probe runs as root in a separate mount namespace."""
     if os.getuid() != 0 or process.run(["unshare", "-m", "true"]).exit_code != 0:
-        pytest.skip("needs root and mount namespaces, to be another user than the agent")
-    # Not pytest's folder: each session of pytest closes it to other users again.
+        pytest.skip("needs root and mount namespaces, to run as another user than the agent")
+    # Not in pytest's folder: each pytest session makes that inaccessible to other users.
     with tempfile.TemporaryDirectory(prefix="mesocosm-red-", dir="/tmp") as name:
         yield from _stand_in(Path(name))
 
@@ -215,7 +215,7 @@ def _stand_in(folder: Path) -> Iterator[Arena]:
 
 
 def _write_users(path: Path, user: str, home: Path) -> tuple[int, int]:
-    """Write a user table in which `user` lives in `home`; give its numbers."""
+    """Write a user table in which `user` has the home folder `home`; return its uid and gid."""
     entry = pwd.getpwnam(user)
     rows = [
         row for row in Path("/etc/passwd").read_text().splitlines() if row.split(":")[0] != user
@@ -228,12 +228,12 @@ def _write_users(path: Path, user: str, home: Path) -> tuple[int, int]:
 
 @contextlib.contextmanager
 def machine(name: str) -> Iterator[Arena]:
-    """Lend a desktop machine, as the contract suites do."""
+    """Provide a desktop machine, as the contract suites do."""
     make, _ = IMPLEMENTATIONS[name]
     with make() as subject:
         is_vm = name == "libvirt-desktop"
-        back = partial(subject.machine.snapshots.rewind, subject.base) if is_vm else None
-        yield Arena(subject.machine, may_fill=is_vm, back=back)
+        rewind = partial(subject.machine.snapshots.rewind, subject.base) if is_vm else None
+        yield Arena(subject.machine, may_fill=is_vm, rewind=rewind)
 
 
 Make = Callable[[], AbstractContextManager[Arena]]

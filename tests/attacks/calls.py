@@ -1,10 +1,10 @@
-"""What is asked while the agent attacks whoever answers."""
+"""Calls evaluated during attacks."""
 
 from __future__ import annotations
 
 from evaluators.graph.outcome import Call
 
-SECRET = "the right words, 8d1f0c37"  # noqa: S105 - of the evaluators
+SECRET = "the right words, 8d1f0c37"  # noqa: S105 - test data
 INTERFACE = "org.gnome.desktop.interface"
 SETTING = Call(
     "setting",

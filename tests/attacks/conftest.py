@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark an attack's test as the attack declares for the machine it is played on."""
+    """Add the marks that an attack declares for the arena that its test runs in."""
     params = item.callspec.params if hasattr(item, "callspec") else {}
     attack = params.get("attack")
     if isinstance(attack, ShellAttack | Group):
@@ -27,20 +27,20 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     params=[pytest.param(name, marks=list(marks)) for name, (_, marks) in ARENAS.items()],
 )
 def arena(request: pytest.FixtureRequest) -> Iterator[Arena]:
-    """Make each desktop once a module; whoever keeps one longer keeps it from other tests."""
+    """Create each desktop once per module; keeping it longer would block it for other tests."""
     make, _ = ARENAS[request.param]
     with make() as made:
         yield made
 
 
 @pytest.fixture
-def field(arena: Arena) -> Iterator[Arena]:
-    """Return the arena without what the red team made before: rewound, or taken away by hand."""
-    if arena.back is not None:
-        arena.back()
+def clean_arena(arena: Arena) -> Iterator[Arena]:
+    """Return the arena without traces of earlier attacks: rewound, or cleaned up file by file."""
+    if arena.rewind is not None:
+        arena.rewind()
         yield arena
         return
-    arena.keep()
+    arena.save_home()
     yield arena
-    arena.clear()
-    arena.restore()
+    arena.kill_leftovers()
+    arena.restore_home()

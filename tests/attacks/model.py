@@ -1,4 +1,4 @@
-"""What an attack is, and where it is played."""
+"""Attacks, and the environments they run in."""
 
 from __future__ import annotations
 
@@ -20,49 +20,49 @@ if TYPE_CHECKING:
 
 STAND_IN, VM, CONTAINER = "stand-in", "libvirt-desktop", "container-desktop"
 MACHINES = frozenset({VM, CONTAINER})
-WAITS = "what it delays must time out, again and again"
-"""Why a landing leaves an attack out."""
+REPEATED_TIMEOUTS = "the evaluators that it delays must time out repeatedly"
+"""Why `make test` skips an attack."""
 NO_TOOL = "red team: tool missing"
-"""What a script prints where the agent lacks a tool of the attack."""
+"""What a script prints if the agent lacks a tool that the attack needs."""
 
 Evidence = Callable[["Arena", str], None]
-"""Asserts that an attack was really played: gets the arena and what the script printed."""
-MOST_ROUNDS = 60
-"""How often is judged, at most, until an attack has met what it waits for."""
+"""Asserts that an attack really ran: gets the arena and the script's output."""
+MAX_ROUNDS = 60
+"""How many times the nodes are evaluated, at most, while attacks wait for their trigger."""
 
 
-def none_needed(_arena: Arena, _output: str) -> None:
-    """Leave it at the script's own errors."""
+def no_evidence(_arena: Arena, _output: str) -> None:
+    """Require no evidence beyond the script's own errors."""
 
 
-def waits_for_nothing(_arena: Arena) -> bool:
-    """Be content with the rounds that were declared."""
+def needs_no_trigger(_arena: Arena) -> bool:
+    """Return True: no further rounds are needed."""
     return True
 
 
-def leaves(name: str) -> Evidence:
-    """Assert that a file of the agent's home folder appears within a minute."""
+def creates_file(name: str) -> Evidence:
+    """Return an assertion that a file appears in the agent's home folder within a minute."""
 
-    def is_there(arena: Arena, output: str) -> None:
+    def file_exists(arena: Arena, output: str) -> None:
         assert wait_until(lambda: name in arena.shell("ls").split(), timeout_s=60), output
 
-    return is_there
+    return file_exists
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """What the agent does to be judged better than it is.
+    """An attempt of the agent to get a better verdict than it deserves.
 
     Attributes:
         name: unique.
-        family: of the evaluators it is aimed at: the name of its folder.
+        family: of the evaluators that it targets: the name of its folder.
         defence: what stops it, one clause; for docs/red-team.md.
         calls: evaluators that must stay unmet.
-        only_nightly: why a landing plays it nowhere; empty: it does.
-        differs_on: machines on which something else stands against it than on the stand-in: another
-            session, kernel, disk or capability.
-        represents_on: those of these machines on which it stands for its kind in a landing; all
-            others are left to the nightly there.
+        only_nightly: why `make test` never runs it; empty: it does.
+        differs_on: machines with a different defence than the stand-in, because their session,
+            kernel, disk, or capabilities differ.
+        represents_on: those of these machines on which it represents its kind in `make test`; all
+            others run only nightly there.
     """
 
     name: str
@@ -76,101 +76,103 @@ class Attack:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerAttack(Attack):
-    """What the agent hands in as its answer.
+    """An answer that the agent submits.
 
     Attributes:
-        tries: an evaluator each, and the answers that are handed in to it one after the other.
+        submissions: pairs of an evaluator and the answers submitted to it, in order.
     """
 
-    tries: tuple[tuple[Call, tuple[str, ...]], ...]
+    submissions: tuple[tuple[Call, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PhoneAttack(Attack):
-    """What the agent does in front of a phone: it taps and types.
+    """Taps and key presses of the agent on a phone.
 
     Attributes:
-        moves: its taps and keys.
+        actions: its taps and keys.
         effect: asserts that they had the effect that the attack relies on.
-        honest: asserted to be met afterwards: what really happened.
+        honest: evaluators of what really happened; asserted to be met afterwards.
     """
 
-    moves: Callable[[User], None]
+    actions: Callable[[User], None]
     effect: Callable[[User], None] = lambda _user: None
     honest: tuple[Call, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShellAttack(Attack):
-    """What the agent does in a shell of a desktop, as its own user.
+    """A script that the agent runs in a shell of a desktop, as its own user.
 
     Attributes:
         script: of its shell, in its home folder.
         slow_on: machines on which it takes more than ten seconds.
         prepare: script that is run before.
-        goes_on: the script runs beside the judging, which waits for its `effect`.
-        rounds: how often is judged.
-        has_met: whether it met what it lies in wait for; it is judged again until it has, since a
-            busy host may let it miss any number of rounds.
+        is_background: the script runs in the background during the evaluation, which starts after
+            its `effect`.
+        rounds: how many times the nodes are evaluated, at least.
+        has_triggered: whether the event that the attack waits for has occurred; evaluation repeats
+            until then, since the attack can miss any number of rounds on a busy host.
         fills_disk: must not run where the disk is the host's.
-        effect: asserts, before it is judged, that it has taken effect.
-        evidence: asserts, after it was judged, that it was played.
+        effect: asserts, before the evaluation, that it has taken effect.
+        evidence: asserts, after the evaluation, that it ran.
         root: script that root runs before: what setuid programs of the image do and the stand-in
-            lacks, or a server of somebody else's.
-        is_apart: whether it touches nothing but its own folder, so that it is played together with
-            others of its family.
+            lacks, or a server of another user.
+        is_isolated: whether it only uses its own folder, so that it runs together with others of
+            its family.
         wave_timeout_s: of the evaluators; short where some must time out.
-        together: evaluators that each node asks for as well; of attacks that are played alone.
+        also_required: evaluators that each node requires in addition; only for attacks that run
+            alone.
     """
 
     script: str
     slow_on: frozenset[str] = frozenset()
     prepare: str = ":"
-    goes_on: bool = False
+    is_background: bool = False
     rounds: int = 1
-    has_met: Callable[[Arena], bool] = waits_for_nothing
+    has_triggered: Callable[[Arena], bool] = needs_no_trigger
     fills_disk: bool = False
-    effect: Evidence = none_needed
-    evidence: Evidence = none_needed
+    effect: Evidence = no_evidence
+    evidence: Evidence = no_evidence
     root: str = ""
-    is_apart: bool = False
+    is_isolated: bool = False
     wave_timeout_s: float = 20.0
-    together: tuple[Call, ...] = ()
+    also_required: tuple[Call, ...] = ()
 
-    def marks(self, place: str) -> Iterator[pytest.MarkDecorator]:
-        """Yield the marks of its test at a place."""
-        if place in self.slow_on:
+    def marks(self, arena: str) -> Iterator[pytest.MarkDecorator]:
+        """Yield the marks of its test in an arena, by the arena's name."""
+        if arena in self.slow_on:
             yield pytest.mark.slow
         if self.only_nightly:
             yield nightly(self.only_nightly)
-        elif place in MACHINES - self.differs_on:
-            yield nightly("what stands against it is the same as on the stand-in")
-        elif place in MACHINES - self.represents_on:
-            yield nightly("an attack of the same kind is played there in a landing")
+        elif arena in MACHINES - self.differs_on:
+            yield nightly("the defence is the same as on the stand-in")
+        elif arena in MACHINES - self.represents_on:
+            yield nightly("`make test` runs another attack of the same kind there")
 
 
 @dataclass(frozen=True)
 class Group:
-    """Attacks of one family that are played together, each in a folder of its own.
+    """Attacks of one family that run together, each in its own folder.
 
     Attributes:
         family: of all of them.
         attacks: at least one.
         wave_timeout_s: of all their evaluators.
-        together: nothing, see `ShellAttack`.
+        also_required: always empty, see `ShellAttack`.
     """
 
     family: str
     attacks: tuple[ShellAttack, ...]
     wave_timeout_s: float = 60.0
-    together: tuple[Call, ...] = ()
+    also_required: tuple[Call, ...] = ()
 
     @property
     def name(self) -> str:
         """Name of its test case."""
-        return f"{self.family}: {len(self.attacks)} together"
+        return f"{self.family}: {len(self.attacks)} attacks"
 
-    def marks(self, place: str) -> Iterator[pytest.MarkDecorator]:
-        """Yield the marks of its test at a place: those of the attack that is played most."""
-        chosen = [list(attack.marks(place)) for attack in self.attacks]
+    def marks(self, arena: str) -> Iterator[pytest.MarkDecorator]:
+        """Yield the marks of its test in an arena: the fewest of any of its attacks."""
+        chosen = [list(attack.marks(arena)) for attack in self.attacks]
         yield from min(chosen, key=len)

@@ -1,4 +1,4 @@
-"""Write the tables of ``docs/red-team.md`` from the attacks: ``python -m tests.attacks.page``."""
+"""Generate the tables of ``docs/red-team.md`` by ``python -m tests.attacks.page``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BEGIN, _END = "<!-- attacks -->\n", "<!-- end of attacks -->\n"
 
 
 def render() -> str:
-    """Return the page with tables of the present attacks."""
+    """Return the page with the tables of all attacks."""
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(_BEGIN)
     tail = rest.partition(_END)[2]
     return f"{head}{_BEGIN}{_tables()}{_END}{tail}"
@@ -21,7 +21,7 @@ def _tables() -> str:
     parts = [f"\n{len(all_attacks())} attacks in {len(families())} families.\n"]
     for family in families():
         rows = [_row(attack) for attack in all_attacks() if attack.family == family]
-        head = ["| attack | what stops it | in a landing |", "|---|---|---|"]
+        head = ["| attack | what stops it | in `make test` |", "|---|---|---|"]
         parts.append("\n".join([f"### {family}", "", *head, *rows, ""]))
     return "\n".join(parts) + "\n"
 

@@ -1,4 +1,4 @@
-"""All attacks: those of each folder beside this module, in a fixed order."""
+"""All attacks: those of each folder next to this module, in a fixed order."""
 
 from __future__ import annotations
 
@@ -28,27 +28,29 @@ def all_attacks() -> tuple[Attack, ...]:
 
 
 @cache
-def honest_ways() -> tuple[ShellAttack, ...]:
-    """Return the honest ways to the targets of every family, which must be met."""
-    ways: list[ShellAttack] = []
+def honest_solutions() -> tuple[ShellAttack, ...]:
+    """Return the honest solutions for the targets of every family, which must be met."""
+    solutions: list[ShellAttack] = []
     for family in families():
-        ways += getattr(importlib.import_module(f"tests.attacks.{family}.attacks"), "HONEST", ())
-    return tuple(ways)
+        module = importlib.import_module(f"tests.attacks.{family}.attacks")
+        solutions += getattr(module, "HONEST", ())
+    return tuple(solutions)
 
 
 @cache
-def rounds() -> tuple[ShellAttack | Group, ...]:
-    """Return what is played in shells at a time: an attack alone, or those of a family that stay apart.
+def shell_cases() -> tuple[ShellAttack | Group, ...]:
+    """Return the test cases of shell attacks: a single attack, or the isolated ones of a family.
 
-    Those that a landing plays on machines are a group of their own, so that it plays no others there.
+    Attacks that `make test` runs on machines are in separate groups, so that it runs no others
+    there.
     """
     shells = [attack for attack in all_attacks() if isinstance(attack, ShellAttack)]
-    apart = [attack for attack in shells if attack.is_apart]
-    ordered = sorted(apart, key=lambda attack: (attack.family, sorted(attack.represents_on)))
+    isolated = [attack for attack in shells if attack.is_isolated]
+    ordered = sorted(isolated, key=lambda attack: (attack.family, sorted(attack.represents_on)))
     groups = [
         Group(family, tuple(attacks))
         for (family, _), attacks in groupby(
             ordered, lambda attack: (attack.family, sorted(attack.represents_on))
         )
     ]
-    return (*groups, *(attack for attack in shells if not attack.is_apart))
+    return (*groups, *(attack for attack in shells if not attack.is_isolated))

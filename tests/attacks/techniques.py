@@ -1,9 +1,9 @@
 """Attacks on files and folders, generated from a threat model.
 
-An evaluator of files judges a *target*: a file or folder whose right content the agent has (from
-elsewhere, or from a right guess) and does not want to put where it belongs. Each *technique* makes the
-right content appear to be there to somebody, or keeps the evaluator from looking. The place itself
-holds the wrong content all the time, so no technique may meet a node.
+An evaluator of files judges a *target*: a file or folder whose correct content the agent has
+(copied from elsewhere, or guessed) but does not store at the expected path. Each *technique* makes
+the correct content appear there to some observer, or prevents the evaluator from reading. The path
+itself always has the wrong content, so no technique may meet a node.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from evaluators.graph.outcome import Call
     from tests.attacks.arenas import Arena
 
-_PLAYED = ".played"
-_TRIES = 100
+_MARKER_FOLDER = ".played"
+_MAX_POLLS = 100
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is judged.
+    """A file or folder that is judged.
 
     Attributes:
         name: for the attacks' names.
         file: name of the file or folder.
-        right: script that makes the right content at ``$1``.
-        wrong: script that makes the wrong content at ``$1``.
-        check: returns the evaluator of a path.
-        inner: path below the folder of a file that must be read; empty for a file.
+        right: script that creates the correct content at ``$1``.
+        wrong: script that creates the wrong content at ``$1``.
+        check: returns the evaluator for a path.
+        inner: for a folder, relative path of a file in it that must be read; empty for a file.
     """
 
     name: str
@@ -48,16 +48,16 @@ class Target:
 
 @dataclass(frozen=True)
 class Technique:
-    """One way to deceive or delay who looks at a target.
+    """One way to deceive or delay an evaluator of a target.
 
     Attributes:
         name: of the technique.
-        script: played in the home folder; see `_FRAME` for its variables. It calls ``played`` once the
+        script: run in the home folder; see `_FRAME` for its variables. It calls ``played`` once the
             deception works for the agent itself.
         defence: what stops it.
-        is_for_folders: whether it can be played on a folder.
-        differs_on: machines on which something else stands against it.
-        root: what root does before, see `ShellAttack`.
+        is_for_folders: whether it applies to folders.
+        differs_on: machines with a different defence, see `ShellAttack`.
+        root: script that root runs before, see `ShellAttack`.
         represents_on: see `ShellAttack`.
     """
 
@@ -72,14 +72,14 @@ class Technique:
 
 @dataclass(frozen=True)
 class ThreatModel:
-    """What an agent's user can do to what a family of evaluators reads.
+    """What an agent's user can do to the input of a family of evaluators.
 
     Attributes:
         family: of evaluators: the folder's name.
-        targets: what they read, where the user can write.
-        writes: techniques of who can write there.
-        mounts: techniques of who can mount there.
-        times: techniques of who can choose the moment.
+        targets: files and folders that they read and the user can write.
+        writes: techniques that need write access.
+        mounts: techniques that mount file systems.
+        times: techniques that depend on timing.
     """
 
     family: str
@@ -90,12 +90,13 @@ class ThreatModel:
 
     @property
     def techniques(self) -> tuple[Technique, ...]:
-        """All of them."""
+        """All techniques."""
         return (*self.writes, *self.mounts, *self.times)
 
 
-# $right and $wrong: the contents. $place: the folder. $at: the target there. $inner: a file of it
-# that must be read. see: the agent itself sees the right content at the place, or another given one.
+# $right and $wrong: the contents. $place: the folder. $at: the target in it. $inner: a file of the
+# target that must be read. see: calls `played` if the agent sees the correct content at $at, or at
+# a given path. later: waits until `played` was called.
 _FRAME = """
 tag={tag} place=$HOME/attacks/{tag} right=$HOME/attacks/{tag}.right wrong=$HOME/attacks/{tag}.wrong
 at=$place/{file} inner=$place/{inner}
@@ -116,7 +117,7 @@ mkdir -p "$HOME/attacks/kit"
 cp -a "$kit" "$HOME/attacks/{tag}.{kind}"
 """
 
-# Docker's containers allow no name spaces.
+# Docker's containers do not allow user namespaces.
 _NAMESPACE = """
 unshare -Ur true 2> /dev/null || {{ echo NO_TOOL; exit 0; }}
 setsid unshare -Urm sh -c '{mounts} && diff -r -q "$right" "$at" > /dev/null &&
@@ -170,8 +171,8 @@ setsid python3 lease.py > lease.log 2>&1 < /dev/null &
 later
 """.replace("NO_TOOL", NO_TOOL)
 
-# A file system of the agent's own that serves the right file, by the helper of the image, or by what
-# root opened and mounted in its place. Root may not look into it: it has no allow_other.
+# A FUSE file system of the agent that serves the correct file. The image's setuid helper mounts it,
+# or root does so in the helper's place. Root cannot read it: it is mounted without allow_other.
 FUSE = r"""
 import ctypes, errno, os, shutil, socket, stat, struct, subprocess, sys
 place, name, source = sys.argv[1:4]
@@ -234,7 +235,7 @@ while True:
     except OSError:
         pass
 """
-# What the setuid helper of an image does for whoever calls it; the stand-in has none.
+# What the image's setuid helper does for any caller; the stand-in has no such helper.
 _FUSE_ROOT = r"""
 command -v fusermount3 > /dev/null || command -v fusermount > /dev/null && exit 0
 uid=$(stat -c %u .) gid=$(stat -c %g .)
@@ -251,74 +252,76 @@ until see || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done
 """.replace("NO_TOOL", NO_TOOL)
 
 LINK = Technique(
-    "a link", 'rm -rf "$at"; ln -s "$right" "$at"; see', "links below the home folder are no files"
+    "symbolic link",
+    'rm -rf "$at"; ln -s "$right" "$at"; see',
+    "symbolic links below the home folder are not followed",
 )
 LINKED_FOLDER = Technique(
-    "a linked folder",
+    "symbolic link as parent folder",
     'mkdir "$place.beside"; put "$right" "$place.beside/${at##*/}"; mv "$place" "$place.aside"; '
     'ln -s "$place.beside" "$place"; see',
-    "folders are opened one from the other, links refused",
+    "each path component is opened relative to its parent, without following links",
 )
 WORKING_FOLDER = Technique(
-    "a link to a process' folder",
+    "symbolic link to a process's working folder",
     'mkdir "$place.beside"; put "$right" "$place.beside/${at##*/}"; '
     '(cd "$place.beside" && exec setsid sleep 600) > /dev/null 2>&1 < /dev/null & pid=$!; '
     'sleep 0.1; mv "$place" "$place.aside"; ln -s "/proc/$pid/cwd" "$place"; see',
-    "links of the kernel's are links",
+    "`/proc` links are treated like any other link",
 )
 PIPE = Technique(
-    "a pipe",
+    "named pipe",
     'rm -f "$inner"; mkfifo "$inner" && played; '
     '(exec setsid cat "$right" > "$inner") > /dev/null 2>&1 < /dev/null &',
-    "only regular files are read, and never waited for",
+    "only regular files are read, without blocking",
 )
 HUGE = Technique(
-    "a file without end",
+    "huge sparse file",
     'truncate -s 4T "$inner" 2> /dev/null || truncate -s 8G "$inner"; played',
     "reads are bounded",
 )
 BIND = Technique(
-    "a bind mount in a name space",
+    "bind mount in a namespace",
     _NAMESPACE.format(mounts='mount --bind "$right" "$at"'),
-    "name spaces of the agent's are not the evaluators'",
+    "evaluators do not run in the agent's namespaces",
     differs_on=MACHINES,
 )
 TMPFS = Technique(
-    "a file system in a name space",
+    "tmpfs in a namespace",
     _NAMESPACE.format(
         mounts='cp -a "$right" "$place.kept" && mount -t tmpfs none "$place" && cp -a "$place.kept" "$at"'
     ),
-    "name spaces of the agent's are not the evaluators'",
+    "evaluators do not run in the agent's namespaces",
     differs_on=MACHINES,
 )
 OVERLAY = Technique(
-    "an overlay in a name space",
+    "overlay in a namespace",
     'mkdir "$place.up" "$place.work"; put "$right" "$place.up/${at##*/}"\n'
     + _NAMESPACE.format(
         mounts='mount -t overlay overlay -o lowerdir=$place.up:$place "$place" || '
         'mount -t overlay overlay -o lowerdir=$place,upperdir=$place.up,workdir=$place.work "$place"'
     ),
-    "name spaces of the agent's are not the evaluators'",
+    "evaluators do not run in the agent's namespaces",
     differs_on=MACHINES,
 )
 FUSE_MOUNT = Technique(
-    "a FUSE mount that root cannot read",
+    "FUSE mount that root cannot read",
     _FUSE,
-    "what the agent's mount hides is unmet",
+    "files hidden by the agent's own mount are unmet",
     is_for_folders=False,
     differs_on=frozenset({VM}),
     root=_FUSE_ROOT,
     represents_on=frozenset({VM}),
 )
 EXCHANGE = Technique(
-    "an exchange at each look",
+    "swapped at each access",
     _EXCHANGE,
-    "what is opened is what is judged; links are refused while it is opened",
+    "the opened file itself is judged, and opening follows no links",
 )
 LEASE = Technique(
-    "a lease that delays who opens it",
+    "file lease that delays opening",
     _LEASE,
-    "files are opened without waiting; what is refused is unmet",
+    "files are opened without blocking, and a refused open is unmet",
 )
 
 WRITES = (LINK, LINKED_FOLDER, WORKING_FOLDER, PIPE, HUGE)
@@ -334,7 +337,7 @@ def contents(data: bytes | str) -> str:
 
 
 def generate(model: ThreatModel) -> tuple[ShellAttack, ...]:
-    """Return the attacks of a threat model: each technique on each target it can be played on."""
+    """Return the attacks of a threat model: each technique on each target that it applies to."""
     return tuple(
         _attack(model.family, target, technique)
         for target in model.targets
@@ -344,27 +347,27 @@ def generate(model: ThreatModel) -> tuple[ShellAttack, ...]:
 
 
 def honest(family: str, target: Target) -> ShellAttack:
-    """Return the honest way to a target, in the form of an attack: it must be met."""
-    technique = Technique("honest", 'put "$right" "$at"; see', "")
+    """Return the honest solution for a target, in the form of an attack: it must be met."""
+    technique = Technique("honest solution", 'put "$right" "$at"; see', "")
     return _attack(family, target, technique)
 
 
-def hostile(family: str, target: Target, what: str, content: str, defence: str) -> ShellAttack:
-    """Return an attack that puts hostile content at a target.
+def hostile(family: str, target: Target, name: str, content: str, defence: str) -> ShellAttack:
+    """Return an attack that stores hostile content in place of a target.
 
     Args:
         family: of evaluators.
-        target: where.
-        what: it is.
-        content: script that makes it at ``$1``.
+        target: file or folder that is judged.
+        name: of the technique.
+        content: script that creates the hostile content at ``$1``.
         defence: what stops it.
     """
     script = f'make() {{\n{content}\n}}\nrm -rf "$at"; make "$at"; [ -e "$at" ] && played'
-    return _attack(family, target, Technique(what, script, defence))
+    return _attack(family, target, Technique(name, script, defence))
 
 
 def _attack(family: str, target: Target, technique: Technique) -> ShellAttack:
-    name = f"{technique.name} for {target.name}"
+    name = f"{target.name}: {technique.name}"
     tag = "".join(letter if letter.isalnum() else "-" for letter in name)
     call = target.check(f"~/attacks/{tag}/{target.file}")
     prepare = "".join(
@@ -373,16 +376,16 @@ def _attack(family: str, target: Target, technique: Technique) -> ShellAttack:
     )
     inner = f"{target.file}/{target.inner}" if target.inner else target.file
 
-    def was_played(arena: Arena, output: str) -> None:
-        names = arena.shell(f"ls ~/{_PLAYED}").split()
-        assert tag in names, f"{name} was not played: {output}"
+    def marker_exists(arena: Arena, output: str) -> None:
+        names = arena.shell(f"ls ~/{_MARKER_FOLDER}").split()
+        assert tag in names, f"{name} did not run: {output}"
 
     frame = _FRAME.format(
         tag=tag,
         file=target.file,
         inner=inner,
-        played=_PLAYED,
-        tries=_TRIES,
+        played=_MARKER_FOLDER,
+        tries=_MAX_POLLS,
         script=technique.script,
     )
     return ShellAttack(
@@ -392,10 +395,10 @@ def _attack(family: str, target: Target, technique: Technique) -> ShellAttack:
         defence=technique.defence,
         calls=(call,),
         differs_on=technique.differs_on,
-        represents_on=technique.represents_on if target.name == "a text" else frozenset(),
+        represents_on=technique.represents_on if target.name == "text" else frozenset(),
         prepare=f"mkdir -p ~/attacks/{tag}\n{prepare}"
         f"cp -a ~/attacks/{tag}.wrong ~/attacks/{tag}/'{target.file}'\n",
-        evidence=was_played,
+        evidence=marker_exists,
         root=technique.root.replace("{tag}", tag).replace("{file}", target.file),
-        is_apart=True,
+        is_isolated=True,
     )

@@ -1,4 +1,4 @@
-"""Answers that are not the right one, or more than it; nothing may come of them."""
+"""Answers that are wrong, or more than the right one; none may be accepted."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from evaluators.session.answers import MAX_ANSWER_CHARS
 from tests.attacks.answers.attacks import TARGETS
 from tests.attacks.model import AnswerAttack
 from tests.attacks.registry import all_attacks
-from tests.attacks.trial import PlayedTrial, session_trial
+from tests.attacks.trial import AttackTrial, session_trial
 
 ATTACKS = [attack for attack in all_attacks() if isinstance(attack, AnswerAttack)]
 
 
-def play(*answers: str) -> SessionState:
-    """Hand in answers, as an agent does; those that are refused are lost."""
+def submit(*answers: str) -> SessionState:
+    """Submit answers, as an agent does; those that are rejected are lost."""
     state = SessionState(FakeClock())
     space = ActionSpace({}, vocabulary().actions or {})
     executor = ActionExecutor(space, {}, state)
@@ -33,22 +33,22 @@ def play(*answers: str) -> SessionState:
     return state
 
 
-def outcome(trial: PlayedTrial) -> tuple[list[str], Verdict, dict[str, str]]:
+def outcome(trial: AttackTrial) -> tuple[list[str], Verdict, dict[str, str]]:
     met = trial.step()
     return met + trial.met(), trial.judge().verdict, dict(trial.graph.inconclusive)
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-def test_no_answer_but_the_right_one_is_met(attack: AnswerAttack) -> None:
-    for call, answers in attack.tries:
-        trial = session_trial(play(*answers), (call,))
+def test_only_right_answers_are_met(attack: AnswerAttack) -> None:
+    for call, answers in attack.submissions:
+        trial = session_trial(submit(*answers), (call,))
         assert outcome(trial) == ([], Verdict.FAIL, {}), answers
 
 
 def test_the_right_answers_are_met() -> None:
     for target in TARGETS:
-        trial = session_trial(play(target.wrong, target.right), (target.call,))
+        trial = session_trial(submit(target.wrong, target.right), (target.call,))
         assert len(trial.step()) == 1, target
         assert trial.judge().verdict is Verdict.PASS
-        wrong = session_trial(play(target.wrong), (target.call,))
+        wrong = session_trial(submit(target.wrong), (target.call,))
         assert outcome(wrong) == ([], Verdict.FAIL, {}), target

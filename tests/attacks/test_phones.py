@@ -1,4 +1,4 @@
-"""Somebody in front of a phone who would rather be judged better than do the task."""
+"""A phone user who tries to pass without doing the task."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PhoneShell:
     """The commands of the reference phone, as evaluators run them.
 
     Args:
-        user: whose phone it is.
+        user: owner of the phone.
     """
 
     def __init__(self, user: User) -> None:
@@ -41,7 +41,7 @@ class PhoneShell:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> CommandResult:
-        """Run one of Android's commands, or a program of this host on the phone's folder."""
+        """Run one of Android's commands, or a program of this host in the phone's folder."""
         del user, timeout_s, input, cwd, env
         root = self._user.config.root
         if argv[0] in {"cat", "find", "stat", "test"}:
@@ -51,12 +51,12 @@ class PhoneShell:
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-def test_nothing_but_the_work_itself_is_met(tmp_path: Path, attack: PhoneAttack) -> None:
+def test_only_completed_work_is_met(tmp_path: Path, attack: PhoneAttack) -> None:
     user = User(tmp_path)
     shell = PhoneShell(user)
     trial = phone_trial(shell, attack.calls)
     trial.begin()
-    attack.moves(user)
+    attack.actions(user)
     attack.effect(user)
     met = trial.step()
     judgement = trial.judge()

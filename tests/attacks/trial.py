@@ -1,4 +1,4 @@
-"""A trial on an arena, judged as every trial is: the real graph, runners, diagnosis and judge."""
+"""A trial in an arena, judged like every trial: the real graph, runners, diagnosis, and judge."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from evaluators.graph.outcome import Call, WaveRunner
     from provisioning.protocols import Commands, Machine
 
-_PATIENT_S = 60.0
-"""Of the check at the start, when nothing keeps evaluators from answering but a busy host."""
+_START_TIMEOUT_S = 60.0
+"""Timeout of the check at the start, when only a busy host can delay evaluators."""
 
 
-class PlayedTrial:
+class AttackTrial:
     """The part of a `LiveTrial` that its judge needs.
 
     Args:
         runner: of the evaluators.
-        calls: evaluators, one a node.
-        on: role that they look at.
-        machines: by role; those that the judge may ask.
-        wave_timeout_s: bound of one round trip.
-        together: evaluators that every node asks for as well.
+        calls: evaluators, one per node.
+        on: role that they inspect.
+        machines: by role; those that the judge may query.
+        wave_timeout_s: timeout of one round trip.
+        also_required: evaluators that every node requires in addition.
 
     Attributes:
         task: has a node for each call.
         machines: by role.
-        graph: as far as it is met.
+        graph: current state of the nodes.
     """
 
     def __init__(
@@ -51,23 +51,23 @@ class PlayedTrial:
         *,
         on: str,
         machines: Mapping[str, Machine],
-        wave_timeout_s: float = _PATIENT_S,
-        together: tuple[Call, ...] = (),
+        wave_timeout_s: float = _START_TIMEOUT_S,
+        also_required: tuple[Call, ...] = (),
     ) -> None:
         self._calls = {f"n{number}": call for number, call in enumerate(calls)}
-        self.task = _task_of(self._calls, on, together)
+        self.task = _task_of(self._calls, on, also_required)
         self.machines = machines
         self._runners = {on: runner}
         self._timeout_s = wave_timeout_s
         self.graph = self._fresh(wave_timeout_s)
 
     def begin(self) -> None:
-        """Check that no node is met, and all can be decided, before the agent acts."""
-        report = self._fresh(_PATIENT_S).check_start()
+        """Check that no node is met or undecided before the agent acts."""
+        report = self._fresh(_START_TIMEOUT_S).check_start()
         assert report.is_clean, report.detail
 
     def step(self) -> list[str]:
-        """Evaluate all nodes once; return the evaluators that were met."""
+        """Evaluate all nodes once; return the evaluators that became met."""
         return [self._describe(name) for name in self.graph.step()]
 
     def finished(self) -> tuple[GraphEvaluator, tuple[str, ...]]:
@@ -78,7 +78,7 @@ class PlayedTrial:
         return copy, copy.finish()
 
     def judge(self) -> Judgement:
-        """Judge it as a trial whose steps are used up."""
+        """Judge it as a trial that reached its step limit."""
         return judge(Ending(Reason.STEP_LIMIT, ""), cast("LiveTrial", self))
 
     def met(self) -> list[str]:
@@ -99,16 +99,16 @@ def desktop_trial(
     calls: tuple[Call, ...],
     *,
     wave_timeout_s: float,
-    together: tuple[Call, ...] = (),
-) -> PlayedTrial:
-    """Make a trial on a desktop."""
-    return PlayedTrial(
+    also_required: tuple[Call, ...] = (),
+) -> AttackTrial:
+    """Create a trial on a desktop."""
+    return AttackTrial(
         machine_runner(machine, vocabulary()),
         calls,
         on=Kind.DESKTOP,
         machines={Kind.DESKTOP: machine},
         wave_timeout_s=wave_timeout_s,
-        together=together,
+        also_required=also_required,
     )
 
 
@@ -117,35 +117,35 @@ def cross_trial(
     calls: tuple[Call, ...],
     *,
     wave_timeout_s: float,
-    together: tuple[Call, ...] = (),
-) -> PlayedTrial:
-    """Make a trial whose evaluators compare what a desktop holds; no answer was handed in."""
+    also_required: tuple[Call, ...] = (),
+) -> AttackTrial:
+    """Create a trial whose evaluators compare contents of a desktop; no answer was submitted."""
     machines = {Kind.DESKTOP.value: machine}
     runner = session_runner(SessionState(SYSTEM_CLOCK), vocabulary().evaluators[SESSION], machines)
-    return PlayedTrial(
+    return AttackTrial(
         runner,
         calls,
         on=SESSION,
         machines=machines,
         wave_timeout_s=wave_timeout_s,
-        together=together,
+        also_required=also_required,
     )
 
 
-def session_trial(state: SessionState, calls: tuple[Call, ...]) -> PlayedTrial:
-    """Make a trial of what an agent hands in."""
+def session_trial(state: SessionState, calls: tuple[Call, ...]) -> AttackTrial:
+    """Create a trial of what an agent submitted."""
     runner = session_runner(state, vocabulary().evaluators[SESSION])
-    return PlayedTrial(runner, calls, on=SESSION, machines={})
+    return AttackTrial(runner, calls, on=SESSION, machines={})
 
 
-def phone_trial(phone: Commands, calls: tuple[Call, ...]) -> PlayedTrial:
-    """Make a trial on a phone."""
+def phone_trial(phone: Commands, calls: tuple[Call, ...]) -> AttackTrial:
+    """Create a trial on a phone."""
     runner = phone_runner(phone, vocabulary().evaluators[Kind.PHONE])
-    return PlayedTrial(runner, calls, on=Kind.PHONE, machines={})
+    return AttackTrial(runner, calls, on=Kind.PHONE, machines={})
 
 
-def _task_of(calls: Mapping[str, Call], on: str, together: tuple[Call, ...]) -> Task:
-    further = [{"on": on, "check": call.check, "with": dict(call.args)} for call in together]
+def _task_of(calls: Mapping[str, Call], on: str, also_required: tuple[Call, ...]) -> Task:
+    further = [{"on": on, "check": call.check, "with": dict(call.args)} for call in also_required]
     nodes = [
         {"id": name, "on": on, "check": call.check, "with": dict(call.args), "and": further}
         for name, call in calls.items()
@@ -153,7 +153,7 @@ def _task_of(calls: Mapping[str, Call], on: str, together: tuple[Call, ...]) -> 
     return Task.model_validate(
         {
             "id": "attacked",
-            "instruction": "Do what you are told.",
+            "instruction": "Do the task.",
             "roles": {"phone": "phone"} if on == "phone" else {"desktop": "desktop"},
             "graph": nodes,
             "oracle": [{"do": "complete"}],

@@ -1,4 +1,4 @@
-"""How far a machine's clock is off, whatever the load of the host."""
+"""Error of a machine's clock, independent of the load of the host."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CLOCK_TOLERANCE_S = 0.5
 
 
 def clock_off_s(machine: Machine) -> float:
-    """Return by how much a clock is off at least: it was asked at some time between two looks."""
+    """Return the minimum error of a clock, which was read between two readings of the host's clock."""
     before_s = SYSTEM_CLOCK.now_s()
     shown_s = cast("dict[str, float]", machine.link.call("ping"))["clock_s"]
     return max(before_s - shown_s, shown_s - SYSTEM_CLOCK.now_s(), 0.0)

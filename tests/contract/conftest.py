@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     params=[pytest.param(name, marks=list(marks)) for name, (_, marks) in IMPLEMENTATIONS.items()],
 )
 def implementation(request: pytest.FixtureRequest) -> Iterator[Subject]:
-    """Make each machine once a module, so that other modules need no further one."""
+    """Create each machine once per module, so that other modules need no additional one."""
     make, _ = IMPLEMENTATIONS[request.param]
     with make() as subject:
         snapshots = subject.machine.snapshots
@@ -28,7 +28,7 @@ def implementation(request: pytest.FixtureRequest) -> Iterator[Subject]:
 
 @pytest.fixture(scope="session")
 def last_class() -> dict[str, object]:
-    """Remember where a machine that is slow to reset was reset last."""
+    """Return the test class in which each machine that is slow to reset was last reset."""
     return {}
 
 
@@ -36,7 +36,7 @@ def last_class() -> dict[str, object]:
 def subject(
     implementation: Subject, request: pytest.FixtureRequest, last_class: dict[str, object]
 ) -> Subject:
-    """Return the machine as it was when it was made, or as the tests of the same class left it."""
+    """Return the machine in its initial state, or as the tests of the same class left it."""
     machine_id = implementation.machine.info.machine_id
     is_used_here = last_class.get(machine_id) is request.cls
     if not (implementation.is_slow_to_reset and is_used_here):

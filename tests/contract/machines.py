@@ -1,7 +1,7 @@
-"""Every implementation of the machine protocols, for the contract suites.
+"""All implementations of the machine protocols, for the contract suites.
 
-To add one, write a function that yields a `Subject` and put it into `IMPLEMENTATIONS` with the
-markers of what it needs. A machine is made once a module; tests must leave it usable.
+To add one, write a function that yields a `Subject` and add it to `IMPLEMENTATIONS` with markers
+for its requirements. A machine is created once per module; tests must leave it usable.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Subject:
-    """A running machine and what a contract test must know of it.
+    """A running machine and the information that contract tests need about it.
 
     Attributes:
-        machine: under test; what tests change is rewound.
-        folder: absolute path where files may be written.
-        text: a text with letters that no keyboard layout has all of.
-        key: names of keys pressed together whose effect `receiver` tells.
-        receiver: what the machine's own programs get of its input.
+        machine: machine under test; changes of tests are rewound.
+        folder: absolute path of a writable folder.
+        text: text with letters that no single keyboard layout contains.
+        key: names of keys pressed together, whose effect `receiver` reports.
+        receiver: reports the input that the machine's programs receive.
         show: opens something that changes much of the screen.
-        base: the snapshot that tests go back to; saved by a fixture where it is not there yet.
+        base: snapshot that tests reset to; a fixture saves it if it does not exist.
         saves: whether more snapshots can be saved.
-        is_slow_to_reset: goes back once a class of tests, and not before each.
+        is_slow_to_reset: whether it is reset once per test class instead of before each test.
     """
 
     machine: Machine

@@ -1,6 +1,6 @@
-"""What a machine's own programs receive of its input, as the contract of `Input` verifies it.
+"""Receivers of a machine's input in its programs, which verify the contract of `Input`.
 
-Every question is first asked before the action and must be answered with no: an `Input` that does
+Every predicate is also evaluated before the action and must return False then: an `Input` that does
 nothing fails each test of the contract.
 """
 
@@ -34,32 +34,32 @@ _CONTROLS = {0xFF0D: "\n", 0xFF09: "\t"}
 
 
 class Receiver(Protocol):
-    """A program that shows what input it gets."""
+    """A program that shows the input it receives."""
 
     @property
     def has_pointer(self) -> bool:
-        """Return whether there is a pointer that `move` puts somewhere."""
+        """Return whether there is a pointer that `move` can place."""
         ...
 
     @property
     def buttons(self) -> Sequence[Button]:
-        """Return the buttons that it tells from each other."""
+        """Return the buttons that the receiver can distinguish."""
         ...
 
     def open_for_clicks(self) -> Place:
-        """Open what receives clicks and return where."""
+        """Open a target for clicks and return its position."""
         ...
 
     def open_for_drags(self) -> tuple[Place, Place]:
-        """Open what receives a drag and return from where to where."""
+        """Open a target for a drag and return its start and end."""
         ...
 
     def open_for_wheel(self) -> Place:
-        """Open what scrolls and return where; it can go down two steps."""
+        """Open a target that can scroll down two steps, and return its position."""
         ...
 
     def open_for_keys(self) -> None:
-        """Open what receives keys and text and give it the focus."""
+        """Open a target for keys and text, with the focus."""
         ...
 
     def is_pointer_at(self, place: Place) -> bool:
@@ -67,19 +67,19 @@ class Receiver(Protocol):
         ...
 
     def has_clicked(self, button: Button, count: int) -> bool:
-        """Return whether it got exactly these clicks, at the place it returned."""
+        """Return whether exactly these clicks arrived, at the position that was returned."""
         ...
 
     def has_dragged(self) -> bool:
-        """Return whether it got the drag."""
+        """Return whether the drag arrived."""
         ...
 
     def has_scrolled(self, steps: int) -> bool:
-        """Return whether it stands as many wheel steps further down as when it was opened."""
+        """Return whether it has scrolled down by this number of wheel steps since it was opened."""
         ...
 
     def has_pressed(self, names: Sequence[str]) -> bool:
-        """Return whether these keys did what they do."""
+        """Return whether these keys had their effect."""
         ...
 
     def has_typed(self, text: str) -> bool:
@@ -88,12 +88,12 @@ class Receiver(Protocol):
 
 
 def is_near(one: Place, other: Place) -> bool:
-    """Return whether two places are the same but for rounding."""
+    """Return whether two places are equal, except for rounding."""
     return all(abs(a - b) <= _TOLERANCE_PX for a, b in zip(one, other, strict=True))
 
 
 class FakeDesktopReceiver:
-    """The fake desktop's own log of what it got."""
+    """Receiver that reads the fake desktop's log."""
 
     has_pointer = True
     buttons = tuple(Button)
@@ -138,17 +138,17 @@ class FakeDesktopReceiver:
         return sum(cast("int", row[2]) for row in rows if row[0] == "wheel") == steps
 
     def has_pressed(self, names: Sequence[str]) -> bool:
-        """Return whether the line's one letter was deleted."""
+        """Return whether the single letter of the line was deleted."""
         assert list(names) == ["BackSpace"]
         return self._machine.state.line == ""
 
     def has_typed(self, text: str) -> bool:
-        """Look at the editor's line."""
+        """Compare the editor's line."""
         return self._machine.state.line == f"x{text}"
 
 
 class FakePhoneReceiver:
-    """The fake phone's own log of what it got."""
+    """Receiver that reads the fake phone's log."""
 
     has_pointer = False
     buttons = (Button.LEFT,)
@@ -157,7 +157,7 @@ class FakePhoneReceiver:
         self._machine = machine
 
     def open_for_clicks(self) -> Place:
-        """Return a place beside the launcher's icons."""
+        """Return a place next to the launcher's icons."""
         self._machine.state.received.clear()
         return 90, 300
 
@@ -197,17 +197,17 @@ class FakePhoneReceiver:
         return self._machine.elements()[0].name.endswith("launcher")
 
     def has_typed(self, text: str) -> bool:
-        """Look at the field."""
+        """Compare the field's text."""
         return self._machine.state.line == text
 
 
 class XevReceiver:
-    """The program ``xev`` on a desktop: X11's own view of what arrived.
+    """The program ``xev`` on a desktop, which reports the input that X11 delivers.
 
     Args:
         machine: a desktop with X11, x11-utils and xdotool.
-        folder: where the agent's user may write.
-        user: the agent's.
+        folder: folder that is writable for the agent's user.
+        user: name of the agent's user.
     """
 
     has_pointer = True
@@ -242,7 +242,7 @@ class XevReceiver:
         return self._place
 
     def _find_at_rest(self, title: str) -> dict[str, object] | None:
-        """Return the window once it stays the same: a window manager that is busy places it late."""
+        """Return the window once it stops changing, because a busy window manager places it late."""
         before = self._find(title)
         SYSTEM_CLOCK.sleep(_REST_S)
         return before if before and before == self._find(title) else None
@@ -270,13 +270,13 @@ class XevReceiver:
             window = self._find(title)
             return bool(window and window["active"])
 
-        # Some window managers give the focus to what is clicked on only.
+        # Some window managers focus a window only after a click.
         if not wait_until(has_focus, timeout_s=3):
             self._machine.input.click(*self._place)
             assert wait_until(has_focus, timeout_s=OPEN_TIMEOUT_S)
 
     def is_pointer_at(self, place: Place) -> bool:
-        """Ask the X server."""
+        """Query the X server."""
         argv: list[Json] = ["xdotool", "getmouselocation"]
         reply = cast(
             "dict[str, str]",
@@ -329,7 +329,7 @@ class XevReceiver:
         ]
 
     def has_typed(self, text: str) -> bool:
-        """Compare characters; modifiers, by which some are typed, do not count."""
+        """Compare characters, without modifiers, which some of them require."""
         return "".join(map(self._char, self._keys())) == text
 
     def _char(self, key: tuple[int, str]) -> str:
@@ -363,7 +363,7 @@ class PhoneReceiver:
         return next(element for element in self._machine.tree.elements() if is_it(element))
 
     def open_for_clicks(self) -> Place:
-        """Open the dialer and return where its 5 is."""
+        """Open the dialer and return the position of its 5 key."""
         self._machine.shell("am start -a android.intent.action.DIAL -d tel:").require()
         return self._find(lambda element: element.name.startswith("5")).bounds.center
 
@@ -382,7 +382,7 @@ class PhoneReceiver:
         return width // 2, height // 2
 
     def open_for_keys(self) -> None:
-        """Open the contacts and put the cursor into their search field."""
+        """Open the contacts and focus their search field."""
         self._machine.shell("am start -p com.google.android.contacts").require()
         self._machine.input.click(*self._search().bounds.center)
 
@@ -403,7 +403,7 @@ class PhoneReceiver:
         return "Search apps" in self._names()
 
     def has_scrolled(self, steps: int) -> bool:
-        """Return whether what is further down is shown; of the place before, exactly that."""
+        """Return whether the list has scrolled or, for 0 steps, is unchanged."""
         names = self._names()
         return names == self._before if steps == 0 else "Errand49" not in names
 
@@ -413,5 +413,5 @@ class PhoneReceiver:
         return "Calendar" in self._names()
 
     def has_typed(self, text: str) -> bool:
-        """Look at the field."""
+        """Compare the field's text."""
         return self._search().name == text

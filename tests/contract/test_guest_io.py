@@ -1,4 +1,4 @@
-"""Screen, input, windows and tree through the probe, on a real X server."""
+"""Tests of screen, input, windows and tree through the probe, on a real X server."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def window(link: LinkClient, title: str) -> dict[str, Any]:
     return active_windows[0]
 
 
-def test_they_are_what_the_protocols_ask_for(link: LinkClient) -> None:
+def test_link_adapters_implement_the_protocols(link: LinkClient) -> None:
     assert isinstance(LinkScreen(link), Screen)
     assert isinstance(LinkInput(link), Input)
     assert isinstance(LinkTree(link), Tree)
 
 
-def test_the_probe_finds_the_session_by_its_processes(
+def test_probe_finds_the_session_by_its_processes(
     desktop: DesktopStandIn, link: LinkClient
 ) -> None:
     state = link.call("session")
@@ -72,7 +72,7 @@ def test_the_probe_finds_the_session_by_its_processes(
 
 # python-xlib leaves the cookie file to the garbage collector.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_picture_shows_what_is_on_the_screen(
+def test_picture_shows_the_screen(
     desktop: DesktopStandIn, link: LinkClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XAUTHORITY", "/dev/null")
@@ -83,7 +83,7 @@ def test_a_picture_shows_what_is_on_the_screen(
     assert LinkScreen(link).size() == SIZE
 
 
-def test_a_launched_window_is_listed_with_title_process_and_place(link: LinkClient) -> None:
+def test_launched_window_is_listed_with_title_process_and_place(link: LinkClient) -> None:
     link.call("launch", {"argv": ["xterm", "-T", "mine", "-geometry", "40x10+200+150"]})
     xterm_window = window(link, "mine")
     assert xterm_window["wm_class"] == ["xterm", "XTerm"]
@@ -94,13 +94,13 @@ def test_a_launched_window_is_listed_with_title_process_and_place(link: LinkClie
     os.kill(xterm_window["pid"], signal.SIGTERM)
 
 
-def test_an_unknown_program_is_told(link: LinkClient) -> None:
+def test_unknown_program_is_reported(link: LinkClient) -> None:
     with pytest.raises(GuestCallError) as caught:
         link.call("launch", {"argv": ["no-such-program"]})
     assert caught.value.kind == "not_found"
 
 
-def test_applications_start_by_the_name_in_the_menu(link: LinkClient) -> None:
+def test_applications_start_by_their_menu_name(link: LinkClient) -> None:
     assert link.call("open_app", {"name": "xterm"}) is not None
     xterm_windows = wait_until(
         lambda: [window for window in windows(link) if window["wm_class"] == ["xterm", "XTerm"]],
@@ -110,21 +110,19 @@ def test_applications_start_by_the_name_in_the_menu(link: LinkClient) -> None:
     os.kill(xterm_windows[0]["pid"], signal.SIGTERM)
 
 
-def test_what_was_started_may_say_something_later(
-    link: LinkClient, desktop: DesktopStandIn
-) -> None:
+def test_launched_program_may_write_output_later(link: LinkClient, desktop: DesktopStandIn) -> None:
     path = desktop.folder / "said"
     words = f"sleep 0.7; echo out; echo err >&2; echo done > {path}"
     link.call("launch", {"argv": ["/bin/sh", "-c", words]})
     assert wait_until(path.is_file, timeout_s=20)
 
 
-def test_an_unknown_application_comes_with_the_nearest(link: LinkClient) -> None:
+def test_unknown_application_is_reported_with_nearest_match(link: LinkClient) -> None:
     with pytest.raises(GuestCallError, match="XTerm"):
         link.call("open_app", {"name": "xtrem"})
 
 
-def test_any_text_is_typed_as_it_is(link: LinkClient, desktop: DesktopStandIn) -> None:
+def test_any_text_is_typed_unchanged(link: LinkClient, desktop: DesktopStandIn) -> None:
     path = desktop.folder / "typed"
     argv = ["xterm", "-u8", "-T", "typing", "-e", "/bin/sh", "-c", f"cat > {path}"]
     link.call("launch", {"argv": [*argv]})
@@ -138,7 +136,7 @@ def test_any_text_is_typed_as_it_is(link: LinkClient, desktop: DesktopStandIn) -
     assert path.read_text() == TEXT + "\n"
 
 
-def test_more_characters_are_typed_than_there_are_spare_keys(
+def test_more_characters_than_spare_keys_are_typed(
     link: LinkClient, desktop: DesktopStandIn
 ) -> None:
     path, text = desktop.folder / "much", "".join(map(chr, range(0x4E00, 0x4E00 + 110)))
@@ -153,19 +151,19 @@ def test_more_characters_are_typed_than_there_are_spare_keys(
     assert path.read_text() == f"{text}\n{text[::-1]}\n"
 
 
-def test_a_control_character_cannot_be_typed(link: LinkClient) -> None:
+def test_control_character_cannot_be_typed(link: LinkClient) -> None:
     with pytest.raises(InvalidActionError, match="0007"):
         LinkInput(link).text("a\x07")
 
 
 @pytest.mark.parametrize("name", ["nokey", "Hyper_Q", ""])
-def test_an_unknown_key_is_the_callers_fault(link: LinkClient, name: str) -> None:
+def test_unknown_key_is_the_callers_error(link: LinkClient, name: str) -> None:
     with pytest.raises(InvalidActionError):
         LinkInput(link).key(name)
 
 
 class Recorder:
-    """Lists what a window of known place hears of the pointer."""
+    """Recorder of the pointer events that a window at a known position receives."""
 
     def __init__(self, link: LinkClient, path: Path) -> None:
         self.path = path
@@ -196,7 +194,7 @@ def recorder(
     )
 
 
-def test_clicks_arrive_where_they_were_meant(link: LinkClient, recorder: Recorder) -> None:
+def test_clicks_arrive_at_their_coordinates(link: LinkClient, recorder: Recorder) -> None:
     LinkInput(link).move(10, 10)
     LinkInput(link).click(500, 400)
     LinkInput(link).click(510, 410, button=Button.RIGHT)
@@ -205,7 +203,9 @@ def test_clicks_arrive_where_they_were_meant(link: LinkClient, recorder: Recorde
     assert presses == [(500, 400, 1), (510, 410, 3), (520, 420, 1), (520, 420, 1)]
 
 
-def test_a_drag_presses_here_and_releases_there(link: LinkClient, recorder: Recorder) -> None:
+def test_drag_presses_at_the_start_and_releases_at_the_end(
+    link: LinkClient, recorder: Recorder
+) -> None:
     LinkInput(link).drag((400, 300), (600, 450), duration_s=0.2)
     assert recorder.wait(2) == [("Press", 400, 300, 1), ("Release", 600, 450, 1)]
 
@@ -213,7 +213,7 @@ def test_a_drag_presses_here_and_releases_there(link: LinkClient, recorder: Reco
 @pytest.mark.parametrize(
     ("dx", "dy", "buttons"), [(0, 2, [5, 5]), (0, -1, [4]), (1, 0, [7]), (-1, 0, [6])]
 )
-def test_the_wheel_turns(
+def test_wheel_turns(
     link: LinkClient, recorder: Recorder, dx: int, dy: int, buttons: list[int]
 ) -> None:
     LinkInput(link).scroll(500, 400, dx=dx, dy=dy)
@@ -222,7 +222,7 @@ def test_the_wheel_turns(
 
 
 def worker_pid(link: LinkClient, name: str) -> int:
-    """Return the process of a worker of this very probe: the host may have others'."""
+    """Return the process of a worker of this probe: the host may have workers of other probes."""
     probe = cast("dict[str, int]", link.call("ping"))["pid"]
     processes = cast("list[dict[str, Any]]", link.call("processes"))
     workers = [
@@ -237,7 +237,7 @@ def parent_of(pid: int) -> int:
     return 0
 
 
-def test_a_killed_helper_is_replaced(link: LinkClient) -> None:
+def test_killed_helper_is_replaced(link: LinkClient) -> None:
     LinkScreen(link).capture()
     before = worker_pid(link, "display")
     os.kill(before, signal.SIGKILL)
@@ -255,14 +255,14 @@ def test_helpers_run_as_the_user_and_not_as_the_probe(
     assert next(process["user"] for process in processes if process["pid"] == pid) == desktop.user
 
 
-def test_the_digest_leaves_the_probes_own_helpers_out(link: LinkClient) -> None:
+def test_digest_excludes_the_helpers_of_the_probe(link: LinkClient) -> None:
     LinkScreen(link).capture()
     state = cast("dict[str, Any]", link.call("digest"))
     assert not [line for line in state["processes"] if line.startswith("python")]
     assert [line for line in state["processes"] if line.startswith("openbox")]
 
 
-def test_evaluators_believe_no_title_that_its_program_does_not_tell(link: LinkClient) -> None:
+def test_title_not_reported_by_its_program_is_undecided(link: LinkClient) -> None:
     source = """
 class Mark: kind, name, on = "evaluator", "has_window", "desktop"
 def has_window(guest, title):
@@ -286,7 +286,7 @@ has_window.__mesocosm_mark__ = Mark
     os.kill(pid, signal.SIGTERM)
 
 
-def test_a_terminals_title_is_no_evidence(link: LinkClient) -> None:
+def test_terminal_title_is_no_evidence(link: LinkClient) -> None:
     source = """
 class Mark: kind, name, on = "evaluator", "has_terminal", "desktop"
 def has_terminal(guest, title):
@@ -334,7 +334,7 @@ def names(link: LinkClient) -> dict[str, Any]:
     return {element.name: element for element in LinkTree(link).elements()}
 
 
-def test_the_tree_holds_what_a_user_sees(link: LinkClient, dialog: int) -> None:
+def test_tree_holds_what_a_user_sees(link: LinkClient, dialog: int) -> None:
     wait_until(lambda: "Do it" in names(link), timeout_s=20)
     button = names(link)["Do it"]
     assert button.role == "push button"
@@ -343,7 +343,7 @@ def test_the_tree_holds_what_a_user_sees(link: LinkClient, dialog: int) -> None:
     assert "Plant a tree?" in names(link)
 
 
-def test_an_elements_middle_is_where_to_click(link: LinkClient, dialog: int) -> None:
+def test_center_of_an_element_is_where_to_click(link: LinkClient, dialog: int) -> None:
     wait_until(lambda: "Do it" in names(link), timeout_s=20)
     LinkInput(link).click(*names(link)["Do it"].bounds.center)
     assert wait_until(
@@ -352,7 +352,7 @@ def test_an_elements_middle_is_where_to_click(link: LinkClient, dialog: int) -> 
     )
 
 
-def test_a_frozen_application_costs_its_own_part_of_the_tree(link: LinkClient, dialog: int) -> None:
+def test_frozen_application_costs_only_its_part_of_the_tree(link: LinkClient, dialog: int) -> None:
     wait_until(lambda: "Do it" in names(link), timeout_s=20)
     os.kill(dialog, signal.SIGSTOP)
     assert "Do it" not in names(link)

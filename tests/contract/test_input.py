@@ -1,4 +1,4 @@
-"""The contract of `Input` on a stand-in: a phone's programs on this host."""
+"""Tests of the contract of `Input` with a simulated phone, whose programs run on this host."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class PhoneParts:
-    """What the contract needs of a phone."""
+    """The parts of a phone that the contract needs."""
 
     input: PhoneInput
     screen: Screen

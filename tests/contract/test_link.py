@@ -1,4 +1,4 @@
-"""What every link must do, whatever carries it: real probes behind each transport."""
+"""Contract tests of links, with real probes behind each transport."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 USER = Identity.own().name
 
-# The probe itself, with operations more that misbehave on purpose.
+# The probe with additional operations that misbehave on purpose.
 RUDE = """
 import sys, time
 sys.path.insert(0, {zipapp!r})
@@ -89,7 +89,7 @@ def rude_script(zipapp: Path) -> Path:
 
 
 class ProbeEnd:
-    """A link and what was started for it."""
+    """A link and the processes that were started for it."""
 
     def __init__(self, link: LinkClient, stop: Callable[[], object] = lambda: None) -> None:
         self.link = link
@@ -174,12 +174,12 @@ def shell(link: Link, script: str, *, timeout_s: float = 10.0) -> dict[str, Any]
 # -- requests and replies
 
 
-def test_a_client_is_a_link(link: LinkClient) -> None:
+def test_client_is_a_link(link: LinkClient) -> None:
     assert isinstance(link, Link)
     assert isinstance(LinkFiles(link), Files)
 
 
-def test_ping_tells_version_process_and_time(link: LinkClient) -> None:
+def test_ping_returns_version_process_and_time(link: LinkClient) -> None:
     reply = link.call("ping")
     assert isinstance(reply, dict)
     assert reply["version"] == build_probe().digest
@@ -187,14 +187,14 @@ def test_ping_tells_version_process_and_time(link: LinkClient) -> None:
     assert abs(reply["clock_s"] - SYSTEM_CLOCK.now_s()) < 60
 
 
-def test_a_command_gives_exit_code_and_both_outputs_byte_exact(link: LinkClient) -> None:
+def test_command_returns_exit_code_and_both_outputs_byte_exact(link: LinkClient) -> None:
     reply = shell(link, r"printf '\377\000a'; echo wrong >&2; exit 7")
     assert base64.b64decode(reply["stdout_b64"]) == b"\xff\x00a"
     assert base64.b64decode(reply["stderr_b64"]) == b"wrong\n"
     assert (reply["exit_code"], reply["truncated"]) == (7, False)
 
 
-def test_a_command_reads_standard_input(link: LinkClient) -> None:
+def test_command_reads_standard_input(link: LinkClient) -> None:
     data = secrets.token_bytes(300_000)
     params: dict[str, Json] = {"argv": ["/bin/cat"], "stdin_b64": base64.b64encode(data).decode()}
     reply = link.call("exec", params)
@@ -202,7 +202,7 @@ def test_a_command_reads_standard_input(link: LinkClient) -> None:
     assert base64.b64decode(str(reply["stdout_b64"])) == data
 
 
-def test_a_commands_background_child_may_say_something_later(
+def test_background_child_of_a_command_may_write_output_later(
     link: LinkClient, tmp_path: Path
 ) -> None:
     path = tmp_path / "said"
@@ -214,7 +214,7 @@ def test_a_commands_background_child_may_say_something_later(
     assert wait_until(path.is_file, timeout_s=20)
 
 
-def test_a_commands_background_child_does_not_keep_the_caller(link: LinkClient) -> None:
+def test_background_child_of_a_command_does_not_block_the_caller(link: LinkClient) -> None:
     began_s = time.monotonic()
     assert shell(link, "sleep 60 & echo started")["exit_code"] == 0
     assert time.monotonic() - began_s < 30
@@ -226,25 +226,25 @@ def test_endless_output_is_cut_and_the_command_still_ends(link: LinkClient) -> N
     assert len(base64.b64decode(reply["stdout_b64"])) == 1 << 20
 
 
-def test_an_unknown_operation_is_named(link: LinkClient) -> None:
+def test_unknown_operation_is_reported(link: LinkClient) -> None:
     with pytest.raises(GuestCallError, match="fly") as caught:
         link.call("fly")
     assert caught.value.kind == "unknown_op"
 
 
-def test_wrong_parameters_are_named(link: LinkClient) -> None:
+def test_wrong_parameters_are_reported(link: LinkClient) -> None:
     with pytest.raises(GuestCallError, match="argv") as caught:
         link.call("exec", {"argv": "ls"})
     assert caught.value.kind == "bad_params"
 
 
-def test_an_oversize_request_is_refused_before_it_is_sent(link: LinkClient) -> None:
+def test_oversize_request_is_rejected_before_it_is_sent(link: LinkClient) -> None:
     with pytest.raises(LinkProtocolError):
         link.call("ping", {"junk": "x" * MAX_LINE_BYTES})
     assert link.call("ping")
 
 
-def test_many_threads_get_their_own_replies(link: LinkClient) -> None:
+def test_concurrent_threads_get_their_own_replies(link: LinkClient) -> None:
     def ask(number: int) -> str:
         reply = shell(link, f"echo {number}", timeout_s=60)
         return base64.b64decode(reply["stdout_b64"]).decode().strip()
@@ -256,7 +256,7 @@ def test_many_threads_get_their_own_replies(link: LinkClient) -> None:
 # -- deadlines
 
 
-def test_a_hung_call_does_not_hold_up_the_next(link: LinkClient) -> None:
+def test_hung_call_does_not_delay_the_next(link: LinkClient) -> None:
     hung = threading.Thread(target=lambda: expect_timeout(link, "sleep 90", timeout_s=6.0))
     hung.start()
     began_s = time.monotonic()
@@ -272,20 +272,20 @@ def expect_timeout(link: Link, script: str, *, timeout_s: float) -> None:
         shell(link, script, timeout_s=timeout_s)
 
 
-def test_a_call_ends_at_its_deadline(link: LinkClient) -> None:
+def test_call_ends_at_its_deadline(link: LinkClient) -> None:
     began_s = time.monotonic()
     expect_timeout(link, "sleep 60", timeout_s=0.3)
     assert 0.2 < time.monotonic() - began_s < 20
 
 
-def test_a_command_past_its_deadline_is_killed(link: LinkClient, tmp_path: Path) -> None:
+def test_command_past_its_deadline_is_killed(link: LinkClient, tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
     expect_timeout(link, f"echo $$ > {pid_file}; exec sleep 1000", timeout_s=3.0)
     pid = int(pid_file.read_text())
     assert wait_until(lambda: not Path(f"/proc/{pid}").exists(), timeout_s=20)
 
 
-def test_a_late_reply_is_ignored(rude: LinkClient) -> None:
+def test_late_reply_is_ignored(rude: LinkClient) -> None:
     with pytest.raises(LinkTimeoutError):
         rude.call("hang", {"s": 0.4}, timeout_s=0.1)
     for _ in range(30):
@@ -293,7 +293,7 @@ def test_a_late_reply_is_ignored(rude: LinkClient) -> None:
         SYSTEM_CLOCK.sleep(0.02)
 
 
-def test_more_calls_than_the_probe_runs_at_once_are_refused_as_busy(rude: LinkClient) -> None:
+def test_calls_beyond_the_limit_are_rejected_as_busy(rude: LinkClient) -> None:
     kinds: list[str] = []
 
     def hang() -> None:
@@ -312,30 +312,30 @@ def test_more_calls_than_the_probe_runs_at_once_are_refused_as_busy(rude: LinkCl
     assert rude.call("stat", {"path": "/"})
 
 
-def test_hung_calls_give_their_places_back(rude: LinkClient) -> None:
+def test_hung_calls_release_their_slots(rude: LinkClient) -> None:
     for _ in range(20):
         with pytest.raises(LinkTimeoutError):
             rude.call("hang", timeout_s=0.05)
     assert rude.call("stat", {"path": "/"}, timeout_s=5)
 
 
-# -- what a guest should not send
+# -- invalid messages from the guest
 
 
-def test_garbage_is_skipped_and_the_reply_after_it_arrives(rude: LinkClient) -> None:
+def test_garbage_is_skipped_and_the_next_reply_arrives(rude: LinkClient) -> None:
     assert rude.call("garbage", {"size": 100_000}) == "after the garbage"
     assert rude.call("ping")
 
 
-def test_a_reply_above_the_bound_is_an_error_of_that_call_alone(rude: LinkClient) -> None:
+def test_oversize_reply_fails_only_its_call(rude: LinkClient) -> None:
     with pytest.raises(LinkProtocolError, match="too large"):
         rude.call("big", {"size": MAX_LINE_BYTES})
     assert rude.call("big", {"size": 1_000_000}) == "x" * 1_000_000
 
 
-def test_an_oversize_line_is_dropped_up_to_its_newline(rude: LinkClient) -> None:
+def test_oversize_line_is_dropped_up_to_its_newline(rude: LinkClient) -> None:
     with pytest.raises(LinkError):
-        # Its number is the next one's, so the oversize line counts as that call's reply.
+        # It has the next request's number, so the oversize line counts as the reply to that request.
         rude.call("garbage", {"size": 6_000_000}, timeout_s=0.001)
     assert wait_until(lambda: answers(rude), timeout_s=20)
 
@@ -351,7 +351,7 @@ def answers(link: LinkClient) -> bool:
 
 
 @pytest.mark.parametrize("size", [0, 1, 524_287, 524_288, 524_289, 5_000_000])
-def test_files_go_and_come_back_byte_exact(link: LinkClient, tmp_path: Path, size: int) -> None:
+def test_files_are_transferred_byte_exact(link: LinkClient, tmp_path: Path, size: int) -> None:
     files, path, data = LinkFiles(link), tmp_path / "new" / "a file", secrets.token_bytes(size)
     files.put(str(path), data, mode=0o640)
     assert path.read_bytes() == data
@@ -362,14 +362,14 @@ def test_files_go_and_come_back_byte_exact(link: LinkClient, tmp_path: Path, siz
     assert [file.name for file in path.parent.iterdir()] == ["a file"]
 
 
-def test_a_file_replaces_the_one_before(link: LinkClient, tmp_path: Path) -> None:
+def test_file_replaces_an_existing_one(link: LinkClient, tmp_path: Path) -> None:
     files, path = LinkFiles(link), str(tmp_path / "ä ö '\"$(x)")
     files.put(path, b"a long first content")
     files.put(path, b"short")
     assert files.get(path) == b"short"
 
 
-def test_a_missing_file_is_told_apart(link: LinkClient, tmp_path: Path) -> None:
+def test_missing_file_is_distinguished(link: LinkClient, tmp_path: Path) -> None:
     files = LinkFiles(link)
     assert files.stat(str(tmp_path / "none")) is None
     with pytest.raises(GuestCallError) as caught:
@@ -377,20 +377,20 @@ def test_a_missing_file_is_told_apart(link: LinkClient, tmp_path: Path) -> None:
     assert caught.value.kind == "not_found"
 
 
-def test_a_pipe_is_refused_and_never_waited_for(link: LinkClient, tmp_path: Path) -> None:
+def test_pipe_is_rejected_without_waiting(link: LinkClient, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(GuestCallError, match="regular"):
         LinkFiles(link).get(str(tmp_path / "pipe"))
 
 
 @pytest.mark.parametrize("size", [0, 524_288, 1_200_000])
-def test_a_straight_file_is_read_byte_exact(link: LinkClient, tmp_path: Path, size: int) -> None:
+def test_file_is_read_directly_byte_exact(link: LinkClient, tmp_path: Path, size: int) -> None:
     path, data = tmp_path / "a file", secrets.token_bytes(size)
     path.write_bytes(data)
     assert LinkFiles(link).get_no_follow(str(path), 2_000_000) == data
 
 
-def test_links_pipes_folders_and_large_files_are_not_read_straight(
+def test_links_pipes_folders_and_large_files_are_not_read_directly(
     link: LinkClient, tmp_path: Path
 ) -> None:
     files, real = LinkFiles(link), tmp_path / "real"
@@ -495,7 +495,7 @@ def judge(
     return cast("list[dict[str, Any]]", outcomes)
 
 
-def test_a_wave_answers_each_node(link: LinkClient) -> None:
+def test_wave_returns_an_outcome_for_each_node(link: LinkClient) -> None:
     outcomes = judge(
         link,
         ("exists", {"path": "/etc/passwd"}),
@@ -513,7 +513,7 @@ def test_a_wave_answers_each_node(link: LinkClient) -> None:
     ("name", "word"),
     [("raises", "cannot tell"), ("vague", "not bool"), ("none_such", "no evaluator")],
 )
-def test_an_evaluator_that_cannot_tell_leaves_its_node_undecided(
+def test_undecided_evaluator_leaves_its_node_undecided(
     link: LinkClient, name: str, word: str
 ) -> None:
     outcomes = judge(link, (name, {}), ("exists", {"path": "/"}))
@@ -522,14 +522,14 @@ def test_an_evaluator_that_cannot_tell_leaves_its_node_undecided(
 
 
 @pytest.mark.parametrize("name", ["hangs", "swallows"])
-def test_a_slow_evaluator_costs_its_own_node_alone(link: LinkClient, name: str) -> None:
+def test_slow_evaluator_affects_only_its_node(link: LinkClient, name: str) -> None:
     outcomes = judge(link, (name, {}), ("exists", {"path": "/"}), timeout_s=1.0)
     assert [outcome["met"] for outcome in outcomes] == [None, True]
     assert outcomes[0]["reason"] == f"{name} took longer than 0.5 s"
 
 
 @pytest.mark.parametrize(("name", "word"), [("devours", "memory"), ("floods", "File too large")])
-def test_an_evaluator_that_takes_too_much_costs_its_own_node_alone(
+def test_evaluator_beyond_its_limits_affects_only_its_node(
     link: LinkClient, name: str, word: str
 ) -> None:
     outcomes = judge(link, (name, {}), ("exists", {"path": "/"}))
@@ -538,7 +538,7 @@ def test_an_evaluator_that_takes_too_much_costs_its_own_node_alone(
 
 
 @pytest.mark.parametrize(("name", "word"), [("hangs_deaf", "deadline"), ("crashes", "signal 6")])
-def test_a_killed_wave_keeps_what_was_answered(link: LinkClient, name: str, word: str) -> None:
+def test_killed_wave_keeps_earlier_outcomes(link: LinkClient, name: str, word: str) -> None:
     outcomes = judge(
         link, ("exists", {"path": "/"}), (name, {}), ("exists", {"path": "/"}), timeout_s=1.0
     )
@@ -550,7 +550,7 @@ def test_evaluators_are_never_on_disk(link: LinkClient) -> None:
     assert judge(link, ("source_on_disk", {}))[0] == {"node": "n0", "met": False, "reason": ""}
 
 
-def test_an_unknown_bundle_is_told_apart(link: LinkClient) -> None:
+def test_unknown_bundle_is_distinguished(link: LinkClient) -> None:
     with pytest.raises(GuestCallError) as caught:
         link.call("evaluate", {"bundle": "none", "calls": [], "timeout_s": 1.0})
     assert caught.value.kind == "unknown_bundle"
@@ -560,7 +560,7 @@ def test_an_unknown_bundle_is_told_apart(link: LinkClient) -> None:
 
 
 @pytest.mark.parametrize("kind", ["adb", "local", "ssh"])
-def test_a_killed_probe_ends_the_link(kind: str, zipapp: Path, tmp_path: Path) -> None:
+def test_killed_probe_ends_the_link(kind: str, zipapp: Path, tmp_path: Path) -> None:
     end = KINDS[kind]([sys.executable, "-I", str(zipapp), "--user", USER], tmp_path)
     try:
         pid = pid_of(end.link)
@@ -591,7 +591,7 @@ def stand_in(tmp_path: Path) -> Iterator[VirtioStandIn]:
 
 @pytest.fixture
 def start_probe(zipapp: Path, stand_in: VirtioStandIn) -> Iterator[Callable[[], Started]]:
-    """Start probes on the stand-in's port; none outlives the test."""
+    """Start probes on the simulated port, and stop them after the test."""
     started: list[Started] = []
 
     def start() -> Started:
@@ -604,7 +604,7 @@ def start_probe(zipapp: Path, stand_in: VirtioStandIn) -> Iterator[Callable[[], 
         kill(probe)
 
 
-def test_a_probe_that_starts_anew_ends_the_calls_to_the_one_before(
+def test_restarted_probe_ends_the_calls_to_the_previous_one(
     start_probe: Callable[[], Started], stand_in: VirtioStandIn
 ) -> None:
     first = start_probe()
@@ -628,7 +628,7 @@ def sleeps(pid: int) -> bool:
     return process.run(["pgrep", "-P", str(pid), "sleep"]).exit_code == 0
 
 
-def test_the_probe_serves_the_next_host_on_the_same_port(
+def test_probe_serves_the_next_host_on_the_same_port(
     start_probe: Callable[[], Started], stand_in: VirtioStandIn
 ) -> None:
     probe, pids = start_probe(), set()
@@ -648,7 +648,7 @@ def test_resync_ends_waiting_calls_and_finds_the_probe_again(rude: LinkClient) -
             waiting.result(timeout=5)
 
 
-def test_closing_twice_is_harmless_and_calls_fail_afterwards(zipapp: Path, tmp_path: Path) -> None:
+def test_close_can_be_repeated_and_later_calls_fail(zipapp: Path, tmp_path: Path) -> None:
     end = local_end([sys.executable, "-I", str(zipapp), "--user", USER], tmp_path)
     end.close()
     end.close()
@@ -656,7 +656,7 @@ def test_closing_twice_is_harmless_and_calls_fail_afterwards(zipapp: Path, tmp_p
         end.link.call("ping")
 
 
-def test_a_far_end_that_is_no_probe_is_told_with_its_words() -> None:
+def test_peer_that_is_no_probe_is_reported_with_its_output() -> None:
     transport = ProcessTransport(["/bin/sh", "-c", "echo 'no such probe' >&2; exit 4"])
     with pytest.raises(LinkClosedError, match="no such probe"):
         connect(transport, name="nobody", timeout_s=10)

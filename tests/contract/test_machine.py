@@ -1,4 +1,4 @@
-"""What every implementation of the machine protocols does; see machines.py for the list of them."""
+"""Contract tests of the machine protocols; see machines.py for the list of implementations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def saver(subject: Subject) -> Subject:
-    """Return a machine that can save itself."""
+    """Return a machine that can save snapshots."""
     if not subject.saves:
         pytest.skip("its memory cannot be saved")
     return subject
@@ -40,12 +40,12 @@ def middle(machine: Machine) -> tuple[int, int]:
     return width // 2, height // 2
 
 
-# Under emulation, on a busy host, a terminal needs half a minute until it is there.
+# Under emulation, on a busy host, a terminal takes half a minute to appear.
 _SHOWN_S = 90.0
 
 
 def arrives(is_there: Callable[[], bool]) -> bool:
-    """Wait for an effect; under emulation on a busy host programs take their time."""
+    """Wait for an effect; programs are slow under emulation on a busy host."""
     return bool(wait_until(is_there, timeout_s=_SHOWN_S))
 
 
@@ -62,19 +62,21 @@ class TestMachine:
             ("tree", protocols.Tree),
         ],
     )
-    def test_it_carries_every_capability(self, subject: Subject, name: str, protocol: type) -> None:
+    def test_machine_has_every_capability(
+        self, subject: Subject, name: str, protocol: type
+    ) -> None:
         assert isinstance(getattr(subject.machine, name), protocol)
 
-    def test_it_says_what_it_is(self, subject: Subject) -> None:
+    def test_info_describes_the_machine(self, subject: Subject) -> None:
         info = subject.machine.info
         assert re.fullmatch(r"[0-9a-f]{64}", info.image_digest)
         assert info.accelerator in {"kvm", "tcg", "none"}
         assert all((info.machine_id, info.backend, info.image))
 
-    def test_it_runs(self, subject: Subject) -> None:
+    def test_machine_is_running(self, subject: Subject) -> None:
         assert subject.machine.power.is_running()
 
-    def test_one_that_runs_has_neither_ended_nor_is_it_hindered(self, subject: Subject) -> None:
+    def test_running_machine_is_neither_ended_nor_blocked(self, subject: Subject) -> None:
         power = subject.machine.power
         if isinstance(power, protocols.EndReporting):
             assert power.ended_by() is None
@@ -83,25 +85,25 @@ class TestMachine:
 
 
 class TestCommands:
-    def test_it_runs_commands(self, subject: Subject) -> None:
+    def test_machine_runs_commands(self, subject: Subject) -> None:
         assert isinstance(subject.machine, protocols.Commands)
 
-    def test_words_reach_the_program_as_they_are(self, subject: Subject) -> None:
+    def test_arguments_reach_the_program_unchanged(self, subject: Subject) -> None:
         odd = "two  words; $HOME 'ü' *"
         result = subject.machine.run(["echo", odd], timeout_s=30.0)
         assert (result.exit_code, result.text) == (0, odd)
 
-    def test_a_failure_is_a_result(self, subject: Subject) -> None:
+    def test_failure_is_a_result(self, subject: Subject) -> None:
         assert subject.machine.run(["ls", "/no/such/folder"], timeout_s=30.0).exit_code != 0
 
-    def test_the_users_home_is_where_info_says(self, subject: Subject) -> None:
+    def test_home_of_the_user_matches_info(self, subject: Subject) -> None:
         info = subject.machine.info
         assert info.user
         path = f"{info.home}/contract of commands"
         subject.machine.files.put(path, b"x")
         assert subject.machine.files.get(path) == b"x"
 
-    def test_a_desktops_commands_are_the_agents_own(self, subject: Subject) -> None:
+    def test_desktop_commands_run_as_the_agent(self, subject: Subject) -> None:
         machine = subject.machine
         if machine.info.kind is not Kind.DESKTOP:
             pytest.skip("phones have one user, who reads nothing")
@@ -112,7 +114,7 @@ class TestCommands:
         assert machine.run(["printenv", "ODD"], env={"ODD": "a b"}, timeout_s=30.0).text == "a b"
         assert machine.run(["cat"], input=b"read me\n", timeout_s=30.0).stdout == b"read me\n"
 
-    def test_a_desktops_commands_know_what_every_login_knows(self, subject: Subject) -> None:
+    def test_desktop_commands_have_the_login_environment(self, subject: Subject) -> None:
         machine = subject.machine
         if machine.files.stat("/etc/environment") is None:
             pytest.skip("this machine has no /etc/environment")
@@ -125,7 +127,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         "data", [b"", b"\x00\r\n\xff" * 3, bytes(range(256)) * 4096], ids=["empty", "odd", "1 MiB"]
     )
-    def test_what_was_put_comes_back_byte_by_byte(self, subject: Subject, data: bytes) -> None:
+    def test_file_is_transferred_byte_exact(self, subject: Subject, data: bytes) -> None:
         path = f"{subject.folder}/contract file ü.bin"
         subject.machine.files.put(path, data)
         assert subject.machine.files.get(path) == data
@@ -134,33 +136,33 @@ class TestFiles:
         assert file_stat.size_bytes == len(data)
         assert stat.S_ISREG(file_stat.mode)
 
-    def test_put_replaces(self, subject: Subject) -> None:
+    def test_put_replaces_a_file(self, subject: Subject) -> None:
         path = f"{subject.folder}/replaced"
         subject.machine.files.put(path, b"a longer content")
         subject.machine.files.put(path, b"short")
         assert subject.machine.files.get(path) == b"short"
 
-    def test_put_makes_folders(self, subject: Subject) -> None:
+    def test_put_creates_folders(self, subject: Subject) -> None:
         path = f"{subject.folder}/one/two/three"
         subject.machine.files.put(path, b"x")
         assert subject.machine.files.get(path) == b"x"
 
-    def test_a_missing_file_has_no_stat(self, subject: Subject) -> None:
+    def test_missing_file_has_no_stat(self, subject: Subject) -> None:
         assert subject.machine.files.stat(f"{subject.folder}/missing") is None
 
-    def test_a_missing_file_cannot_be_got(self, subject: Subject) -> None:
+    def test_missing_file_cannot_be_read(self, subject: Subject) -> None:
         with pytest.raises(GuestCallError):
             subject.machine.files.get(f"{subject.folder}/missing")
 
 
 class TestScreen:
-    def test_a_frame_is_rgb_of_the_size_told(self, subject: Subject) -> None:
+    def test_frame_is_rgb_of_the_reported_size(self, subject: Subject) -> None:
         frame = subject.machine.screen.capture()
         width, height = subject.machine.screen.size()
         assert frame.dtype == np.uint8
         assert frame.shape == (height, width, 3)
 
-    def test_it_shows_what_happens(self, subject: Subject) -> None:
+    def test_screen_shows_changes(self, subject: Subject) -> None:
         screen = subject.machine.screen
         before = screen.capture()
         subject.show(subject.machine)
@@ -175,9 +177,9 @@ class TestScreen:
 
 
 class TestInput:
-    """Each effect is looked for before the action, too: an input that does nothing fails."""
+    """Each effect is also checked before the action, so that an input that does nothing fails."""
 
-    def test_the_pointer_goes_everywhere(self, subject: Subject) -> None:
+    def test_pointer_reaches_every_corner(self, subject: Subject) -> None:
         width, height = subject.machine.screen.size()
         for place in ((0, 0), (width - 1, height - 1), middle(subject.machine)):
             subject.machine.input.move(*place)
@@ -186,20 +188,20 @@ class TestInput:
 
     @pytest.mark.parametrize("button", list(Button))
     def test_buttons_click(self, subject: Subject, button: Button) -> None:
-        # Where there is one button only, any of them is that one.
+        # If there is only one button, any of them maps to it.
         heard_as = button if button in subject.receiver.buttons else subject.receiver.buttons[0]
         place = subject.receiver.open_for_clicks()
         assert not subject.receiver.has_clicked(heard_as, 2)
         subject.machine.input.click(*place, button=heard_as, count=2)
         assert arrives(lambda: subject.receiver.has_clicked(heard_as, 2))
 
-    def test_a_drag_goes_from_here_to_there(self, subject: Subject) -> None:
+    def test_drag_goes_from_start_to_end(self, subject: Subject) -> None:
         start, end = subject.receiver.open_for_drags()
         assert not subject.receiver.has_dragged()
         subject.machine.input.drag(start, end, duration_s=0.05)
         assert arrives(subject.receiver.has_dragged)
 
-    def test_the_wheel_goes_down_and_up(self, subject: Subject) -> None:
+    def test_wheel_scrolls_down_and_up(self, subject: Subject) -> None:
         x, y = subject.receiver.open_for_wheel()
         assert not subject.receiver.has_scrolled(2)
         subject.machine.input.scroll(x, y, dy=2)
@@ -213,7 +215,7 @@ class TestInput:
         subject.machine.input.key(*subject.key)
         assert arrives(lambda: subject.receiver.has_pressed(subject.key))
 
-    def test_an_unknown_key_is_refused(self, subject: Subject) -> None:
+    def test_unknown_key_is_rejected(self, subject: Subject) -> None:
         with pytest.raises(InvalidActionError):
             subject.machine.input.key("NoSuchKey")
 
@@ -237,12 +239,12 @@ class TestTree:
             assert box.left < width
             assert box.top < height
 
-    def test_it_has_names_and_roles(self, subject: Subject) -> None:
+    def test_elements_have_names_and_roles(self, subject: Subject) -> None:
         elements = subject.machine.tree.elements()
         assert all(element.role for element in elements)
         assert any(element.name for element in elements)
 
-    def test_it_changes_with_the_screen(self, subject: Subject) -> None:
+    def test_elements_change_with_the_screen(self, subject: Subject) -> None:
         before = list(subject.machine.tree.elements())
         subject.show(subject.machine)
         tree = subject.machine.tree
@@ -250,7 +252,7 @@ class TestTree:
 
 
 class TestSnapshots:
-    def test_rewind_takes_back_what_was_done(self, subject: Subject) -> None:
+    def test_rewind_reverts_changes(self, subject: Subject) -> None:
         path = f"{subject.folder}/after the snapshot"
         subject.machine.files.put(path, b"x")
         report = subject.machine.snapshots.rewind(subject.base)
@@ -259,7 +261,7 @@ class TestSnapshots:
         assert report.seconds >= 0
         assert report.path
 
-    def test_rewind_brings_back_what_was_there(self, saver: Subject) -> None:
+    def test_rewind_restores_removed_content(self, saver: Subject) -> None:
         path = f"{saver.folder}/before the snapshot"
         saver.machine.files.put(path, b"before")
         saver.machine.snapshots.save("second")
@@ -268,13 +270,13 @@ class TestSnapshots:
         assert saver.machine.files.get(path) == b"before"
         saver.machine.snapshots.delete_snapshot("second")
 
-    def test_the_machine_can_be_used_after_a_rewind(self, subject: Subject) -> None:
+    def test_machine_is_usable_after_a_rewind(self, subject: Subject) -> None:
         for _ in range(3):
             subject.machine.snapshots.rewind(subject.base)
             subject.machine.input.click(*middle(subject.machine))
             subject.machine.screen.capture()
 
-    def test_save_replaces_an_older_one(self, saver: Subject) -> None:
+    def test_save_replaces_an_older_snapshot(self, saver: Subject) -> None:
         path = f"{saver.folder}/which"
         for data in (b"old", b"new"):
             saver.machine.files.put(path, data)
@@ -296,7 +298,7 @@ class TestSnapshots:
                 saver.machine.snapshots.delete_snapshot(name)
         assert list(saver.machine.snapshots.list_snapshots()) == before
 
-    def test_what_cannot_be_saved_is_refused_and_stays_as_it_was(self, subject: Subject) -> None:
+    def test_unsaveable_machine_is_rejected(self, subject: Subject) -> None:
         if subject.saves:
             pytest.skip("it can be saved")
         snapshots = subject.machine.snapshots
@@ -306,7 +308,7 @@ class TestSnapshots:
             snapshots.delete_snapshot(subject.base)
         assert list(snapshots.list_snapshots()) == [subject.base]
 
-    def test_a_missing_snapshot_is_an_error(self, subject: Subject) -> None:
+    def test_missing_snapshot_is_an_error(self, subject: Subject) -> None:
         with pytest.raises(SnapshotMissingError):
             subject.machine.snapshots.rewind("missing")
         with pytest.raises(SnapshotMissingError):

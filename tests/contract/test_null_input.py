@@ -1,4 +1,4 @@
-"""The contract of `Input` fails an implementation that does nothing."""
+"""Tests that the contract of `Input` rejects an implementation that does nothing."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 CONTRACT = test_machine.TestInput()
 EFFECTS: dict[str, Callable[[Any], None]] = {
     "click": lambda subject: CONTRACT.test_buttons_click(subject, Button.LEFT),
-    "drag": CONTRACT.test_a_drag_goes_from_here_to_there,
-    "scroll": CONTRACT.test_the_wheel_goes_down_and_up,
+    "drag": CONTRACT.test_drag_goes_from_start_to_end,
+    "scroll": CONTRACT.test_wheel_scrolls_down_and_up,
     "key": CONTRACT.test_keys_are_pressed_together,
     "text": CONTRACT.test_any_unicode_can_be_typed,
-    "move": CONTRACT.test_the_pointer_goes_everywhere,
+    "move": CONTRACT.test_pointer_reaches_every_corner,
 }
 
 
 class NullInput:
-    """Accepts everything and does nothing."""
+    """Input that accepts everything and does nothing."""
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         return lambda *_args, **_kwargs: None
@@ -47,7 +47,7 @@ class Deaf:
 
 @pytest.mark.parametrize("make", [fake_desktop, fake_phone], ids=["desktop", "phone"])
 @pytest.mark.parametrize("method", EFFECTS)
-def test_an_input_that_does_nothing_fails(
+def test_input_that_does_nothing_fails(
     monkeypatch: pytest.MonkeyPatch, make: Callable[[], Any], method: str
 ) -> None:
     monkeypatch.setattr(test_machine, "arrives", lambda is_there: is_there())

@@ -1,4 +1,4 @@
-"""What two generations of adb, and raw sockets, ask of the reference phone's ADB side."""
+"""Tests of the reference phone's ADB daemon with two generations of adb and with raw sockets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalPhone]:
     local_phone.close()
 
 
-# The bundled one with and without delayed acknowledgements.
+# The bundled adb, with and without delayed acknowledgements.
 @pytest.fixture(scope="module", params=["debian", "bundled", "burst"])
 def adb(phone: LocalPhone, request: pytest.FixtureRequest) -> Iterator[Adb]:
     program = "adb" if request.param == "debian" else str(BUNDLED)
@@ -52,7 +52,7 @@ def adb(phone: LocalPhone, request: pytest.FixtureRequest) -> Iterator[Adb]:
 
 @contextlib.contextmanager
 def echo_server() -> Iterator[int]:
-    """Listen on this host, send back what comes, end when the other side does."""
+    """Run an echo server on this host that ends when the other side closes."""
 
     def serve() -> None:
         with contextlib.suppress(OSError):
@@ -73,7 +73,7 @@ def echo_server() -> Iterator[int]:
 
 
 def echoed(port: int, data: bytes) -> bytes:
-    """Send bytes to a port of this host and read as many back."""
+    """Send bytes to a port of this host and read the same number of bytes."""
     got = bytearray()
     with socket.create_connection(("127.0.0.1", port), timeout=20) as sock:
         sender = threading.Thread(target=sock.sendall, args=(data,))
@@ -84,13 +84,13 @@ def echoed(port: int, data: bytes) -> bytes:
     return bytes(got)
 
 
-def test_all_features_are_told(adb: Adb, phone: LocalPhone) -> None:
+def test_all_features_are_reported(adb: Adb, phone: LocalPhone) -> None:
     features = set(adb.run("-s", phone.serial, "features").stdout.decode().split())
     assert features <= set(FEATURES)
     assert {"shell_v2", "cmd", "stat_v2", "ls_v2"} <= features
 
 
-def test_many_bytes_go_both_ways(adb: Adb, tmp_path: Path) -> None:
+def test_large_data_is_sent_in_both_directions(adb: Adb, tmp_path: Path) -> None:
     sent, got = tmp_path / "sent", tmp_path / "got"
     sent.write_bytes(secrets.token_bytes(MIB) * 48)
     adb.run("push", str(sent), "/sdcard/Download/large").require()
@@ -98,11 +98,11 @@ def test_many_bytes_go_both_ways(adb: Adb, tmp_path: Path) -> None:
     assert got.read_bytes() == sent.read_bytes()
     data = secrets.token_bytes(3 * MIB)
     assert adb.run("shell", "-T", "cat", stdin=data).stdout == data
-    # Without end towards a reader that goes away at once.
+    # Endless output to a reader that closes immediately.
     adb.run("shell", "head -c 1000 /dev/zero; cat /dev/zero | head -c 9000000").require()
 
 
-def test_a_link_is_pushed_with_its_time(adb: Adb, phone: LocalPhone, tmp_path: Path) -> None:
+def test_link_is_pushed_with_its_time(adb: Adb, phone: LocalPhone, tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree/link").symlink_to("nowhere")
     (tmp_path / "tree/file").write_text("x")
@@ -112,9 +112,9 @@ def test_a_link_is_pushed_with_its_time(adb: Adb, phone: LocalPhone, tmp_path: P
     assert (phone.root / "sdcard/links/file").read_text() == "x"
 
 
-def test_a_terminal_has_the_size_of_the_hosts(adb: Adb, phone: LocalPhone) -> None:
+def test_terminal_has_the_size_of_the_host(adb: Adb, phone: LocalPhone) -> None:
     master, slave = pty.openpty()
-    # The window of the terminal that adb reads from: rows and columns.
+    # Size of the terminal that adb reads from: rows and columns.
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))
     child = process.start(
         [*adb.argv, "-s", phone.serial, "shell", "-t", "sleep 0.3; stty size; tty"],
@@ -132,7 +132,7 @@ def test_a_terminal_has_the_size_of_the_hosts(adb: Adb, phone: LocalPhone) -> No
 
 
 class TestForwards:
-    def test_a_port_of_the_phone_is_reached(self, adb: Adb, phone: LocalPhone) -> None:
+    def test_port_of_the_phone_is_forwarded(self, adb: Adb, phone: LocalPhone) -> None:
         data = secrets.token_bytes(2 * MIB + 7)
         with echo_server() as port:
             result = adb.run("-s", phone.serial, "forward", "tcp:0", f"tcp:{port}")
@@ -140,7 +140,7 @@ class TestForwards:
             assert f"tcp:{port}" in adb.run("forward", "--list").text
             adb.run("forward", "--remove-all").require()
 
-    def test_a_socket_with_a_name_is_reached(self, adb: Adb, phone: LocalPhone) -> None:
+    def test_named_socket_is_forwarded(self, adb: Adb, phone: LocalPhone) -> None:
         name = f"meso-{secrets.token_hex(4)}"
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(f"\0{name}")
@@ -156,15 +156,13 @@ class TestForwards:
                 assert sock.recv(10) == b""
         adb.run("forward", "--remove-all").require()
 
-    def test_where_nobody_listens_the_connection_ends(self, adb: Adb, phone: LocalPhone) -> None:
+    def test_connection_without_a_listener_ends(self, adb: Adb, phone: LocalPhone) -> None:
         result = adb.run("-s", phone.serial, "forward", "tcp:0", "tcp:1")
         with socket.create_connection(("127.0.0.1", int(result.text)), timeout=10) as sock:
             assert sock.recv(10) == b""
         adb.run("forward", "--remove-all").require()
 
-    def test_a_port_of_the_host_is_reached_from_the_phone(
-        self, adb: Adb, phone: LocalPhone
-    ) -> None:
+    def test_port_of_the_host_is_reached_from_the_phone(self, adb: Adb, phone: LocalPhone) -> None:
         data = secrets.token_bytes(2 * MIB + 7)
         to = ("-s", phone.serial, "reverse")
         with echo_server() as port:
@@ -194,7 +192,7 @@ class TestForwards:
 
 
 class TestLog:
-    def test_it_is_dumped_filtered_and_cleared(self, adb: Adb) -> None:
+    def test_log_is_dumped_filtered_and_cleared(self, adb: Adb) -> None:
         adb.run("shell", "logcat", "-c").require()
         adb.run("shell", "log -t Meso -p w 'one thing'; log -t Other two").require()
         output = adb.run("logcat", "-d", "-v", "brief", "-s", "Meso").text
@@ -202,7 +200,7 @@ class TestLog:
         assert "two" not in output
         assert adb.run("shell", "logcat", "-d", "-v", "nonsense").exit_code != 0
 
-    def test_it_is_followed_until_the_reader_goes(self, adb: Adb, phone: LocalPhone) -> None:
+    def test_log_is_followed_until_the_reader_ends(self, adb: Adb, phone: LocalPhone) -> None:
         child = process.start([*adb.argv, "-s", phone.serial, "logcat", "-v", "raw"], env=adb.env)
         assert child.stdout is not None
         mark = secrets.token_hex(8)
@@ -218,19 +216,19 @@ class TestLog:
 
 
 class TestPower:
-    def test_root_is_refused_as_on_builds_for_users(self, adb: Adb, phone: LocalPhone) -> None:
+    def test_root_is_rejected_as_on_user_builds(self, adb: Adb, phone: LocalPhone) -> None:
         result = adb.run("-s", phone.serial, "root")
         assert b"cannot run as root in production builds" in result.stdout + result.stderr
         result = adb.run("-s", phone.serial, "unroot")
         assert b"not running as root" in result.stdout + result.stderr
 
-    def test_an_application_is_not_installed(self, adb: Adb, tmp_path: Path) -> None:
+    def test_application_is_not_installed(self, adb: Adb, tmp_path: Path) -> None:
         (tmp_path / "some.apk").write_bytes(secrets.token_bytes(MIB))
         result = adb.run("install", str(tmp_path / "some.apk"))
         assert result.exit_code == 1
         assert b"INSTALL_FAILED_NO_MATCHING_ABIS" in result.stdout + result.stderr
 
-    def test_a_reboot_ends_everything_and_the_phone_comes_back(
+    def test_reboot_ends_everything_and_the_phone_comes_back(
         self, adb: Adb, phone: LocalPhone
     ) -> None:
         adb.run("shell", "am", "start", "-p", "com.android.settings").require()
@@ -248,7 +246,7 @@ def test_no_process_can_be_debugged(adb: Adb, phone: LocalPhone) -> None:
     assert adb.run("-s", phone.serial, "jdwp").text == ""
 
 
-def test_unknown_services_are_refused(adb: Adb, phone: LocalPhone) -> None:
+def test_unknown_services_are_rejected(adb: Adb, phone: LocalPhone) -> None:
     device = adbutils.AdbClient("127.0.0.1", adb.port).device(phone.serial)
     for name in ("nonsense:", "dev:/dev/null", "tcp:99999", "tcp:80:example.org"):
         with device.open_transport() as connection:

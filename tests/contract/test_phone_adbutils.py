@@ -1,4 +1,4 @@
-"""Everything that adbutils offers on one device, against the reference phone."""
+"""Tests of all single-device functions of adbutils against the reference phone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.standins.local_phone import Adb, LocalPhone, center_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# adbutils deprecates some of its own names, and leaves the socket of a framebuffer to the collector.
+# adbutils uses names that it deprecates, and leaves the framebuffer's socket to the garbage collector.
 pytestmark = [
     pytest.mark.adb,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
@@ -32,8 +32,8 @@ pytestmark = [
 TASKS = "com.google.android.apps.tasks"
 CARD = "/sdcard/Download"
 
-# adbutils' film runs a script of /sdcard in the phone's own root: this phone's shell is the host's.
-# `TestScreenRecord` runs the same lines.
+# adbutils' recording runs a script from /sdcard, which this phone does not have: its shell is the
+# host's. `TestScreenRecord` runs the same lines.
 LEFT_OUT = {"start_recording", "stop_recording", "is_recording", "download_apk"}
 
 
@@ -69,7 +69,7 @@ def test_every_name_is_used_here() -> None:
         assert sorted(member for member in public if f"{name}.{member}" not in text) == []
 
 
-def test_what_it_is(device: adbutils.AdbDevice, phone: LocalPhone) -> None:
+def test_device_properties(device: adbutils.AdbDevice, phone: LocalPhone) -> None:
     assert device.serial == device.get_serialno() == phone.serial
     assert device.get_state() == "device"
     assert device.get_devpath() == "unknown"
@@ -120,7 +120,7 @@ def test_files(device: adbutils.AdbDevice, phone: LocalPhone, tmp_path: Path) ->
     assert (tmp_path / "all/b.bin").read_bytes() == (tmp_path / "got").read_bytes() == data
     with pytest.raises(adbutils.AdbError):
         device.sync.read_bytes(f"{CARD}/missing")
-    # The shell is this host's: it knows the phone's folders by their whole paths.
+    # The shell is this host's, so the phone's folders need their full paths on the host.
     device.remove(str(phone.root / "sdcard/Download/t"))
     assert not device.sync.exists(f"{CARD}/t")
     device.rmtree(str(phone.root / "data/media/0/Download"))
@@ -128,7 +128,7 @@ def test_files(device: adbutils.AdbDevice, phone: LocalPhone, tmp_path: Path) ->
 
 
 def both_pictures(device: adbutils.AdbDevice) -> tuple[Image.Image, Image.Image]:
-    """Take both sorts of one frame; the phone's clock may go on between."""
+    """Capture a frame in both formats; the phone's clock may change in between."""
     while True:
         number = device.shell("dumpsys reference_phone frame")
         pictures = device.screenshot(error_ok=False), device.framebuffer()
@@ -136,7 +136,7 @@ def both_pictures(device: adbutils.AdbDevice) -> tuple[Image.Image, Image.Image]
             return pictures
 
 
-def test_the_screen(device: adbutils.AdbDevice) -> None:
+def test_screen(device: adbutils.AdbDevice) -> None:
     device.keyevent("HOME")
     shot, frame = both_pictures(device)
     assert (shot.size, frame.mode) == ((1080, 2400), "RGBA")
@@ -237,13 +237,13 @@ def test_sockets(device: adbutils.AdbDevice) -> None:
         assert device.reverse_list() == []
 
 
-def test_the_log_is_followed(device: adbutils.AdbDevice, tmp_path: Path) -> None:
+def test_log_is_followed(device: adbutils.AdbDevice, tmp_path: Path) -> None:
     mark = secrets.token_hex(8)
     event = device.logcat(tmp_path / "log", clear=True, re_filter=mark)
     stopped = threading.Event()
 
     def talk() -> None:
-        # adbutils' reader looks whether it is to stop when a line has come.
+        # adbutils' reader checks whether to stop only after a line arrived.
         while not stopped.wait(0.1):
             device.shell(["log", "-t", "Meso", mark])
 
@@ -258,7 +258,7 @@ def test_the_log_is_followed(device: adbutils.AdbDevice, tmp_path: Path) -> None
 
 
 class TestScreenRecord:
-    def test_a_film_is_finished_when_it_is_interrupted(
+    def test_screen_recording_is_completed_on_interruption(
         self, device: adbutils.AdbDevice, phone: LocalPhone
     ) -> None:
         goal = phone.root / "data/media/0/film.mp4"
@@ -277,7 +277,7 @@ class TestScreenRecord:
             assert image.size == (540, 1200)
 
     @pytest.mark.parametrize("options", ["", "--time-limit 181 /sdcard/x", "--size 1x1 /sdcard/x"])
-    def test_odd_calls_fail(self, device: adbutils.AdbDevice, options: str) -> None:
+    def test_invalid_calls_fail(self, device: adbutils.AdbDevice, options: str) -> None:
         assert device.shell2(f"screenrecord {options}").returncode == 2
 
 

@@ -1,4 +1,4 @@
-"""Every application is used from end to end by taps on the screen and on the soft keyboard."""
+"""End-to-end tests of each application by taps on the screen and on the soft keyboard."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def user(phone: LocalPhone, adb: Adb) -> TouchUser:
 
 
 def rows(phone: LocalPhone, sql: str) -> list[tuple[Any, ...]]:
-    """Look into the phone's state behind its back."""
+    """Query the phone's database directly."""
     path = phone.root / "data/system/phone.db"
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
         return db.execute(sql).fetchall()
@@ -62,7 +62,7 @@ def add_contact(user: TouchUser) -> None:
     user.type("ines@example.org\n")
 
 
-def test_a_contact_is_added(user: TouchUser, phone: LocalPhone) -> None:
+def test_contact_is_added(user: TouchUser, phone: LocalPhone) -> None:
     add_contact(user)
     assert user.sees("Ines Carvalho")
     assert rows(phone, "SELECT display_name FROM contact") == [("Ines Carvalho",)]
@@ -72,7 +72,7 @@ def test_a_contact_is_added(user: TouchUser, phone: LocalPhone) -> None:
     ]
 
 
-def test_an_sms_is_sent_to_a_contact(user: TouchUser, phone: LocalPhone) -> None:
+def test_sms_is_sent_to_a_contact(user: TouchUser, phone: LocalPhone) -> None:
     add_contact(user)
     user.touch([(540, 2337)])  # HOME
     user.tap("Messages", "Start chat")
@@ -87,7 +87,7 @@ def test_an_sms_is_sent_to_a_contact(user: TouchUser, phone: LocalPhone) -> None
     ]
 
 
-def test_an_alarm_is_set(user: TouchUser, phone: LocalPhone) -> None:
+def test_alarm_is_set(user: TouchUser, phone: LocalPhone) -> None:
     user.tap("Clock", "Alarm", "Add alarm", "6 hours", "45 minutes", "OK", "Mon", "Fri")
     user.tap("edit_label")
     user.type("Train\n")
@@ -96,7 +96,7 @@ def test_an_alarm_is_set(user: TouchUser, phone: LocalPhone) -> None:
     assert alarms == [(6, 45, 1, 0b10001, "Train")]
 
 
-def test_a_timer_rings_and_is_stopped(user: TouchUser, phone: LocalPhone) -> None:
+def test_timer_rings_and_is_stopped(user: TouchUser, phone: LocalPhone) -> None:
     user.tap("Clock", "Timer", "timer_setup_digit_1", "Start")
     assert wait_until(lambda: user.sees("+1 min"), timeout_s=20)
     assert user.sees("0:01 timer")
@@ -105,7 +105,7 @@ def test_a_timer_rings_and_is_stopped(user: TouchUser, phone: LocalPhone) -> Non
     assert not user.sees("+1 min")
 
 
-def test_an_event_is_made(user: TouchUser, phone: LocalPhone) -> None:
+def test_event_is_created(user: TouchUser, phone: LocalPhone) -> None:
     user.tap("Calendar", "Create new event")
     user.type("Review")
     user.tap("start_date", "Next month")
@@ -126,7 +126,7 @@ def test_an_event_is_made(user: TouchUser, phone: LocalPhone) -> None:
     assert event == ("Review", "Room 2", "15 14:30", 3_600_000)
 
 
-def test_a_note_is_written(user: TouchUser, phone: LocalPhone) -> None:
+def test_note_is_written(user: TouchUser, phone: LocalPhone) -> None:
     user.tap("Notes", "New text note")
     user.type("Milk\nbread")
     user.tap("Title")
@@ -136,7 +136,7 @@ def test_a_note_is_written(user: TouchUser, phone: LocalPhone) -> None:
     assert rows(phone, "SELECT title, body FROM note") == [("Shopping", "Milk\nbread")]
 
 
-def test_a_task_is_finished(user: TouchUser, phone: LocalPhone) -> None:
+def test_task_is_finished(user: TouchUser, phone: LocalPhone) -> None:
     user.tap("Tasks", "Create new task")
     user.type("Call the bank\n")
     user.tap("Mark as complete")
@@ -144,7 +144,7 @@ def test_a_task_is_finished(user: TouchUser, phone: LocalPhone) -> None:
     assert user.sees("Completed (1)")
 
 
-def test_a_number_is_dialled(user: TouchUser, phone: LocalPhone) -> None:
+def test_number_is_dialled(user: TouchUser, phone: LocalPhone) -> None:
     user.tap("Phone", "Key pad", "zero", "four", "four", "Dial")
     assert user.sees("contactgrid_contact_name")
     assert user.sees("044")
@@ -153,7 +153,7 @@ def test_a_number_is_dialled(user: TouchUser, phone: LocalPhone) -> None:
     assert rows(phone, "SELECT number, type FROM call") == [("044", 2)]
 
 
-def test_a_place_is_found_and_the_way_to_it(user: TouchUser) -> None:
+def test_place_and_route_are_found(user: TouchUser) -> None:
     user.tap("Maps", "Search here")
     user.type("kyoto\n")
     assert user.sees("Kyoto")
@@ -175,7 +175,7 @@ def test_bluetooth_is_renamed(user: TouchUser, phone: LocalPhone) -> None:
     ]
 
 
-def test_the_dark_theme_is_switched_on_and_off(user: TouchUser, phone: LocalPhone) -> None:
+def test_dark_theme_is_switched_on_and_off(user: TouchUser, phone: LocalPhone) -> None:
     night = "SELECT value FROM setting WHERE key='ui_night_mode'"
     user.tap("Settings", "Display", "Dark theme")
     assert rows(phone, night) == [("2",)]
@@ -183,7 +183,7 @@ def test_the_dark_theme_is_switched_on_and_off(user: TouchUser, phone: LocalPhon
     assert rows(phone, night) == [("1",)]
 
 
-def test_a_mail_is_sent(user: TouchUser, phone: LocalPhone) -> None:
+def test_mail_is_sent(user: TouchUser, phone: LocalPhone) -> None:
     user.tap("Mail", "Compose")
     user.type("ines@example.org\nLunch\nAt noon?")
     assert user.sees("peoplekit_chip")
@@ -195,7 +195,7 @@ def test_a_mail_is_sent(user: TouchUser, phone: LocalPhone) -> None:
     assert user.sees("Lunch")
 
 
-def test_a_mail_to_no_address_is_refused(user: TouchUser, phone: LocalPhone) -> None:
+def test_mail_to_an_invalid_address_is_rejected(user: TouchUser, phone: LocalPhone) -> None:
     user.tap("Mail", "Compose")
     user.type("nobody\nHi")
     user.tap("Send")
@@ -204,7 +204,9 @@ def test_a_mail_to_no_address_is_refused(user: TouchUser, phone: LocalPhone) -> 
     assert rows(phone, "SELECT * FROM mail") == []
 
 
-def test_a_city_joins_the_world_clock_and_a_timer_runs(user: TouchUser, phone: LocalPhone) -> None:
+def test_city_is_added_to_the_world_clock_and_a_timer_runs(
+    user: TouchUser, phone: LocalPhone
+) -> None:
     user.tap("Clock", "Cities")
     user.type("tokyo")
     user.tap("Japan")
@@ -216,7 +218,7 @@ def test_a_city_joins_the_world_clock_and_a_timer_runs(user: TouchUser, phone: L
     assert rows(phone, "SELECT length, ends FROM timer") == [(300, None)]
 
 
-def test_a_picture_is_taken_and_looked_at(user: TouchUser, phone: LocalPhone) -> None:
+def test_picture_is_taken_and_viewed(user: TouchUser, phone: LocalPhone) -> None:
     user.tap("Camera", "Shutter", "Most recent photo", "Details")
     (path,) = (phone.root / "data/media/0/DCIM/Camera").glob("IMG_*.jpg")
     assert user.sees(path.name)
@@ -225,7 +227,7 @@ def test_a_picture_is_taken_and_looked_at(user: TouchUser, phone: LocalPhone) ->
     assert not path.exists()
 
 
-def test_files_are_made_renamed_and_deleted(user: TouchUser, phone: LocalPhone) -> None:
+def test_files_are_created_renamed_and_deleted(user: TouchUser, phone: LocalPhone) -> None:
     card = phone.root / "data/media/0"
     open_drawer(user)
     user.tap("Files", "New folder")
@@ -238,7 +240,7 @@ def test_files_are_made_renamed_and_deleted(user: TouchUser, phone: LocalPhone) 
     assert not (card / "Trip one").exists()
 
 
-def test_a_folder_and_a_document_are_made_in_the_drive(user: TouchUser, phone: LocalPhone) -> None:
+def test_folder_and_document_are_created_in_the_drive(user: TouchUser, phone: LocalPhone) -> None:
     open_drawer(user)
     user.tap("Drive", "Create new", "Folder")
     user.type("Reports")
@@ -258,7 +260,7 @@ def test_a_folder_and_a_document_are_made_in_the_drive(user: TouchUser, phone: L
     assert user.sees("Letter")
 
 
-def test_a_page_of_the_web_is_read(user: TouchUser) -> None:
+def test_web_page_is_read(user: TouchUser) -> None:
     pages = {
         "/": "<title>Harbour</title><h1>Tides</h1><p>High at six.</p><a href='/b'>More</a>",
         "/b": "<title>Second</title><script>x()</script><p>Low at noon.</p>",
@@ -274,7 +276,7 @@ def test_a_page_of_the_web_is_read(user: TouchUser) -> None:
         assert user.sees("Harbour")
 
 
-def test_a_rewind_takes_everything_back(user: TouchUser, phone: LocalPhone, adb: Adb) -> None:
+def test_rewind_reverts_everything(user: TouchUser, phone: LocalPhone, adb: Adb) -> None:
     before = adb.run("shell", "dumpsys", "reference_phone").text
     add_contact(user)
     user.touch([(540, 2337)])

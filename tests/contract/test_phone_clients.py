@@ -1,4 +1,4 @@
-"""Real clients, none of ours, against the reference phone: Debian's adb, adbutils, adb-shell."""
+"""Tests of third-party clients against the reference phone: Debian's adb, adbutils, adb-shell."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TASKS_URI = f"content://{TASKS}/tasks"
 
 
 def holds(path: Path, data: bytes) -> bool:
-    """Return whether a file is there and has exactly this content."""
+    """Return whether a file exists and has exactly this content."""
     return path.is_file() and path.read_bytes() == data
 
 
@@ -73,20 +73,20 @@ def _rewound(phone: LocalPhone) -> None:
 
 
 class TestDebiansAdb:
-    def test_it_lists_the_phone(self, adb: Adb, phone: LocalPhone) -> None:
+    def test_phone_is_listed(self, adb: Adb, phone: LocalPhone) -> None:
         output = adb.run("devices", "-l").text
         assert f"{phone.serial}" in output
         assert "device product:reference_phone model:Reference_phone" in output
 
     @pytest.mark.parametrize("code", [0, 1, 7, 127, 255])
-    def test_exit_codes_come_through(self, adb: Adb, code: int) -> None:
+    def test_exit_codes_are_returned(self, adb: Adb, code: int) -> None:
         assert adb.run("shell", f"echo out; echo err >&2; exit {code}").exit_code == code
 
-    def test_output_and_errors_are_kept_apart(self, adb: Adb) -> None:
+    def test_output_and_errors_are_separate(self, adb: Adb) -> None:
         result = adb.run("shell", "echo out; echo err >&2")
         assert (result.stdout, result.stderr) == (b"out\n", b"err\n")
 
-    def test_the_first_protocol_merges_them(self, adb: Adb) -> None:
+    def test_first_protocol_merges_output_and_errors(self, adb: Adb) -> None:
         result = adb.run("shell", "-x", "echo out; echo err >&2; exit 3")
         assert (result.exit_code, result.stdout) == (0, b"out\nerr\n")
 
@@ -94,14 +94,14 @@ class TestDebiansAdb:
         data = secrets.token_bytes(3 * MIB)
         assert adb.run("shell", "-T", "cat", stdin=data).stdout == data
 
-    def test_exec_in_writes_all_before_the_end(self, adb: Adb, phone: LocalPhone) -> None:
+    def test_exec_in_writes_everything_before_the_end(self, adb: Adb, phone: LocalPhone) -> None:
         target = phone.root / "data/local/tmp/in.bin"
         for _ in range(5):
             data = secrets.token_bytes(2 * MIB)
             adb.run("exec-in", f"cat > {target}", stdin=data)
             assert wait_until(partial(holds, target, data), timeout_s=20)
 
-    def test_a_terminal_is_given_when_asked_for(self, adb: Adb) -> None:
+    def test_terminal_is_allocated_on_request(self, adb: Adb) -> None:
         result = adb.run("shell", "-tt", "tty; test -t 1 && echo yes; exit 5")
         assert b"/dev/pts/" in result.stdout
         assert b"yes\r\n" in result.stdout
@@ -115,25 +115,25 @@ class TestDebiansAdb:
         adb.run("pull", "/sdcard/Download/größe.bin", str(got)).require()
         assert got.read_bytes() == sent.read_bytes()
 
-    def test_a_folder_is_pushed_and_pulled(self, adb: Adb, tmp_path: Path) -> None:
+    def test_folder_is_pushed_and_pulled(self, adb: Adb, tmp_path: Path) -> None:
         (tmp_path / "tree/inner").mkdir(parents=True)
         (tmp_path / "tree/inner/leaf").write_text("leaf")
         adb.run("push", str(tmp_path / "tree"), "/sdcard/").require()
         adb.run("pull", "/sdcard/tree", str(tmp_path / "back")).require()
         assert (tmp_path / "back/inner/leaf").read_text() == "leaf"
 
-    def test_a_missing_file_cannot_be_pulled(self, adb: Adb, tmp_path: Path) -> None:
+    def test_missing_file_cannot_be_pulled(self, adb: Adb, tmp_path: Path) -> None:
         result = adb.run("pull", "/sdcard/missing", str(tmp_path / "x"))
         assert result.exit_code == 1
         assert b"No such file" in result.stdout + result.stderr
 
-    def test_a_place_that_cannot_be_written_is_told(self, adb: Adb, tmp_path: Path) -> None:
+    def test_unwritable_path_is_reported(self, adb: Adb, tmp_path: Path) -> None:
         (tmp_path / "f").write_bytes(b"x" * 300_000)
         adb.run("push", str(tmp_path / "f"), "/sdcard/plain").require()
         result = adb.run("push", str(tmp_path / "f"), "/sdcard/plain/below")
         assert result.exit_code == 1
 
-    def test_the_dump_is_xml_with_androids_closing_words(self, adb: Adb) -> None:
+    def test_dump_is_xml_with_the_closing_line_of_android(self, adb: Adb) -> None:
         output = adb.run("exec-out", "uiautomator", "dump", "/dev/tty").stdout.decode()
         xml, _, rest = output.partition("</hierarchy>")
         assert rest == "UI hierchary dumped to: /dev/tty\n"
@@ -143,7 +143,7 @@ class TestDebiansAdb:
             wanted = {"text", "resource-id", "class", "content-desc", "bounds", "checked"}
             assert wanted <= set(node.keys())
 
-    def test_the_screenshot_is_a_picture_of_the_told_size(self, adb: Adb) -> None:
+    def test_screenshot_has_the_reported_size(self, adb: Adb) -> None:
         png = adb.run("exec-out", "screencap", "-p").stdout
         with Image.open(io.BytesIO(png)) as image:
             image.load()
@@ -155,24 +155,24 @@ class TestDebiansAdb:
             alone = adb.run("shell", command).stdout
             assert adb.run("shell", f"true; {command} | cat").stdout == alone
 
-    def test_the_front_activity_is_found_with_grep(self, adb: Adb) -> None:
+    def test_front_activity_is_found_with_grep(self, adb: Adb) -> None:
         adb.run("shell", "am", "start", "-n", f"{TASKS}/.ui.TaskListsActivity").require()
         result = adb.run("shell", "dumpsys activity activities | grep mResumedActivity")
         assert result.exit_code == 0
         assert f"{TASKS}/.ui.TaskListsActivity" in result.text
 
-    def test_unknown_things_fail(self, adb: Adb) -> None:
+    def test_unknown_commands_and_packages_fail(self, adb: Adb) -> None:
         assert adb.run("shell", "am", "start", "-n", "no.such/.App").exit_code == 1
         assert adb.run("shell", "input", "keyevent", "NO_SUCH").exit_code == 255
         assert adb.run("shell", "nosuchcommand").exit_code == 127
 
-    def test_many_streams_at_once(self, adb: Adb) -> None:
+    def test_many_concurrent_streams(self, adb: Adb) -> None:
         script = "for i in 1 2 3 4 5 6 7 8; do (seq 1 20000 | tail -1) & done; wait"
         assert adb.run("shell", script).stdout == b"20000\n" * 8
 
 
 class TestKeys:
-    def test_an_unknown_key_is_refused(self, phone: LocalPhone, tmp_path: Path) -> None:
+    def test_unknown_key_is_rejected(self, phone: LocalPhone, tmp_path: Path) -> None:
         make_key(tmp_path / "strange")
         stranger = Adb(tmp_path / "home", tmp_path / "strange")
         try:
@@ -182,7 +182,7 @@ class TestKeys:
         finally:
             stranger.close()
 
-    def test_a_known_one_still_gets_in_beside_it(self, adb: Adb) -> None:
+    def test_known_key_is_accepted_after_an_unknown_one(self, adb: Adb) -> None:
         assert adb.run("shell", "echo", "in").text == "in"
 
 
@@ -226,7 +226,7 @@ class TestAdbutils:
     def test_properties_and_battery(self, device: adbutils.AdbDevice) -> None:
         assert device.prop.model == "Reference phone"
         assert device.battery().level == 100
-        # adb 29 tells those that it knows itself.
+        # adb 29 reports the features that it supports itself.
         known = {"shell_v2", "cmd", "stat_v2", "ls_v2", "fixed_push_mkdir"}
         assert known <= set(device.get_features().split(",")) <= set(FEATURES)
 
@@ -241,7 +241,7 @@ class TestAdbutils:
         assert device.app_current().package != TASKS
 
 
-def test_adb_shell_speaks_to_the_phone_without_a_server(phone: LocalPhone) -> None:
+def test_adb_shell_works_without_a_server(phone: LocalPhone) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from adb_shell.adb_device import AdbDeviceTcp
@@ -270,7 +270,7 @@ def test_adb_shell_speaks_to_the_phone_without_a_server(phone: LocalPhone) -> No
 
 
 class TestConsole:
-    def test_a_rewind_brings_back_everything(self, adb: Adb, phone: LocalPhone) -> None:
+    def test_rewind_restores_everything(self, adb: Adb, phone: LocalPhone) -> None:
         def see() -> tuple[bytes, ...]:
             commands = ("dumpsys activity activities", "dumpsys reference_phone")
             return (
@@ -305,7 +305,7 @@ class TestConsole:
         assert kept.read_bytes() == b"before"
         assert not (phone.root / "sdcard/Download/new").exists()
 
-    def test_a_rewind_ends_what_shells_started(self, adb: Adb, phone: LocalPhone) -> None:
+    def test_rewind_ends_processes_of_shells(self, adb: Adb, phone: LocalPhone) -> None:
         mark = f"{secrets.randbelow(10**6) + 10**6}"
         adb.run("shell", f"setsid sleep {mark} >/dev/null 2>&1 & (sleep {mark} >/dev/null 2>&1 &)")
         adb.run("shell", f"nohup sh -c 'trap \"\" TERM HUP; sleep {mark}; :' >/dev/null 2>&1 &")
@@ -314,7 +314,7 @@ class TestConsole:
             console.run("avd snapshot load fresh", timeout_s=10)
         assert count_sleepers(mark) == 0
 
-    def test_the_state_survives_the_daemon(self, phone: LocalPhone, tmp_path: Path) -> None:
+    def test_state_survives_the_daemon(self, phone: LocalPhone, tmp_path: Path) -> None:
         own = LocalPhone(tmp_path)
         client = Adb(tmp_path / "home", own.key)
         try:
@@ -322,7 +322,7 @@ class TestConsole:
             client.run("shell", "am", "start", "-p", "com.android.settings").require()
             assert own.stop() == 0
             own.start(own.adb_port)
-            # adb finds it again by itself, and leaves checksums out from the first message on.
+            # adb reconnects by itself, and omits checksums from the first message on.
             assert wait_until(
                 lambda: client.run("shell", "echo back").text == "back", timeout_s=20, every_s=0.2
             )
@@ -332,7 +332,7 @@ class TestConsole:
             client.close()
             own.close()
 
-    def test_a_wrong_token_is_refused(self, phone: LocalPhone) -> None:
+    def test_wrong_token_is_rejected(self, phone: LocalPhone) -> None:
         with pytest.raises(LinkClosedError, match="refused the token"):
             ConsoleClient(("127.0.0.1", phone.console_port), "another")
 
@@ -362,7 +362,7 @@ class TestConsole:
 
 class TestBadInput:
     def send(self, phone: LocalPhone, data: bytes) -> bytes:
-        """Send bytes and read until the phone ends the connection, or is quiet for a moment."""
+        """Send bytes and read until the phone closes the connection or stops sending."""
         with socket.create_connection(("127.0.0.1", phone.adb_port), timeout=0.2) as sock:
             sock.sendall(data)
             reply = b""
@@ -397,10 +397,10 @@ class TestBadInput:
         ],
         ids=["bad magic", "oversize", "unknown command", "open before auth", "bad checksum"],
     )
-    def test_a_broken_message_ends_the_connection(self, phone: LocalPhone, header: bytes) -> None:
+    def test_broken_message_ends_the_connection(self, phone: LocalPhone, header: bytes) -> None:
         assert self.closes(phone, header)
 
-    def test_random_bytes_do_no_harm(self, phone: LocalPhone, adb: Adb) -> None:
+    def test_random_bytes_are_harmless(self, phone: LocalPhone, adb: Adb) -> None:
         chance = random.Random(7)  # noqa: S311 - repeatable
         commands = sorted(wire.COMMANDS)
         for _ in range(60):

@@ -1,7 +1,7 @@
-"""Whatever is sent to the reference phone, it goes on and its memory stays bounded.
+"""Fuzz tests of the reference phone: it keeps running, and its memory stays bounded.
 
-The counts of a release are run by ``MESOCOSM_TEST_FUZZ_MESSAGES=100000 MESOCOSM_TEST_FUZZ_LINES=20000
-pytest tests/contract/test_phone_fuzz.py``; the usual ones are smaller.
+For a release, run ``MESOCOSM_TEST_FUZZ_MESSAGES=100000 MESOCOSM_TEST_FUZZ_LINES=20000
+pytest tests/contract/test_phone_fuzz.py``; the default counts are smaller.
 """
 
 from __future__ import annotations
@@ -65,20 +65,20 @@ def phone(tmp_path: Path) -> Iterator[LocalPhone]:
 
 
 class Vitals:
-    """What the daemon's process holds."""
+    """Resources of the daemon's process."""
 
     def __init__(self, pid: int) -> None:
         self._folder = Path("/proc", str(pid))
 
     def status(self, key: str) -> int:
-        """Return a number of ``/proc/PID/status``, such as VmRSS in KiB."""
+        """Return a value of ``/proc/PID/status``, such as VmRSS in KiB."""
         for line in (self._folder / "status").read_text().splitlines():
             if line.startswith(f"{key}:"):
                 return int(line.split()[1])
         raise KeyError(key)
 
     def report(self) -> str:
-        """Return all of it."""
+        """Return all resources as text."""
         names = ("VmRSS", "VmHWM", "Threads")
         figures = ", ".join(f"{name} {self.status(name)}" for name in names)
         return f"{figures}, files {self.files()}"
@@ -89,7 +89,7 @@ class Vitals:
 
 
 def odd_message(chance: random.Random) -> wire.Message:
-    """Make a message that may mean nothing, but does not end the connection."""
+    """Return a message that may be meaningless, but does not close the connection."""
     command = chance.choice((wire.OPEN, wire.OKAY, wire.WRTE, wire.WRTE, wire.CLSE))
     args = [chance.choice((1, 2, 3, 5, 9, 0xFFFFFFFF, chance.getrandbits(32))) for _ in "01"]
     payload = chance.randbytes(chance.choice((0, 0, 1, 4, 20, 60, 300)))
@@ -104,7 +104,7 @@ def odd_message(chance: random.Random) -> wire.Message:
 
 
 def broken_bytes(chance: random.Random) -> bytes:
-    """Make bytes that end a connection, or leave it waiting for more."""
+    """Return bytes that close a connection, or leave it waiting for more."""
     kind = chance.randrange(5)
     command = chance.choice(_COMMANDS)
     raw = bytearray(encode(wire.Message(command, 0, 0, chance.randbytes(20))))
@@ -126,7 +126,7 @@ def drain(sock: socket.socket) -> None:
             pass
 
 
-def test_odd_messages_do_no_harm(phone: LocalPhone) -> None:
+def test_invalid_messages_are_harmless(phone: LocalPhone) -> None:
     chance = random.Random(11)  # noqa: S311 - repeatable
     vitals = Vitals(phone.process.pid)
     files, threads = vitals.files(), vitals.status("Threads")
@@ -137,7 +137,7 @@ def test_odd_messages_do_no_harm(phone: LocalPhone) -> None:
         with RawHost(phone.adb_port, key) as host:
             reader = threading.Thread(target=drain, args=(host.sock,))
             reader.start()
-            # All of these are worked off before the bytes that end the connection are.
+            # All of these are processed before the bytes that close the connection.
             host.send(*(odd_message(chance) for _ in range(count)))
             with contextlib.suppress(OSError):
                 host.sock.sendall(broken_bytes(chance))
@@ -185,14 +185,14 @@ _WORDS = (
 _JOINS = ("|", ";", "&&", "||", "&", "\n", "2>&1", ">/dev/null", "</dev/null")
 _UNFINISHED = ("'", '"', "$(", "`", "(", "${", "<<E", "\\")
 _PLAIN = ("echo", "true", "false", "cat </dev/null", "wc -c", "head -c 9", "grep -c .", "tr a b")
-# These end the phone's connections, or take their time.
+# These close the phone's connections, or take long.
 _LEFT_OUT = {"reboot", "screencap", "screenrecord", "logcat"}
 
 
 def odd_line(chance: random.Random) -> str:
-    """Make a line for the shell: commands of the phone, rarely with a shell around them.
+    """Return a line for the shell: commands of the phone, rarely with shell syntax around them.
 
-    The shell is that of the host of the tests, so no word names a program that changes anything.
+    The shell is that of the test host, so no word is the name of a program that changes anything.
     """
     if chance.random() < 0.9:
         return odd_call(chance)
@@ -208,14 +208,14 @@ def odd_line(chance: random.Random) -> str:
 
 
 def odd_call(chance: random.Random) -> str:
-    """Make one call of a command of the phone."""
+    """Return one call of a command of the phone."""
     name = chance.choice(sorted(COMMANDS.keys() - _LEFT_OUT))
     args = [odd_word(chance) for _ in range(chance.randrange(0, 7))]
     return " ".join((name, *args))
 
 
 def odd_word(chance: random.Random) -> str:
-    """Make a word, quoted so that only the command sees what is odd in it."""
+    """Return a word, quoted so that only the command interprets its special characters."""
     kind = chance.random()
     if kind < 0.05:
         word = chance.choice(sorted(KEYS_BY_NUMBER.values()))
@@ -227,13 +227,13 @@ def odd_word(chance: random.Random) -> str:
 
 
 def shell(phone: LocalPhone, line: str) -> tuple[int, bytes]:
-    """Run one line on a connection of its own."""
+    """Run one line on a separate connection."""
     with RawHost(phone.adb_port, phone.key) as host:
         return run(host, line)
 
 
 def run(host: RawHost, line: str) -> tuple[int, bytes]:
-    """Run one line; gives exit code and standard output."""
+    """Run one line and return exit code and standard output."""
     own, other = host.open(f"shell,v2,raw:{line}")
     host.send(wire.Message(wire.WRTE, own, other, shell_protocol.encode(CLOSE_STDIN, b"")))
     raw = b"".join(host.read((own, other)))
@@ -249,7 +249,7 @@ def run(host: RawHost, line: str) -> tuple[int, bytes]:
     return code, output
 
 
-def test_odd_lines_do_no_harm(phone: LocalPhone) -> None:
+def test_invalid_lines_are_harmless(phone: LocalPhone) -> None:
     chance = random.Random(12)  # noqa: S311 - repeatable
     vitals = Vitals(phone.process.pid)
     files, threads = vitals.files(), vitals.status("Threads")

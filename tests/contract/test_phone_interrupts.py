@@ -1,4 +1,4 @@
-"""A host that goes away leaves nothing running on the reference phone."""
+"""Tests that a disconnected host leaves no processes on the reference phone."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.adb
 
-# Those that try to get away; they are killed after a grace of 2 s.
+# Processes that try to survive; they are killed after a grace period of 2 s.
 ESCAPING = (
     "shell,v2,raw:trap '' HUP TERM INT; sleep {mark}; sleep {mark}",
     "shell,v2,raw:nohup sleep {mark} >/dev/null 2>&1",
@@ -97,7 +97,7 @@ def test_interrupted_shells_leave_nothing_behind(
     def clear() -> None:
         adb.run("-s", phone.serial, "logcat", "-c").require()
 
-    interrupt(endpoint, monitor, BATCH, INTERRUPTED)  # what is made once
+    interrupt(endpoint, monitor, BATCH, INTERRUPTED)  # creates one-time resources
     follow_and_clear(endpoint, clear, 1)
     wait_for_processes(monitor)
     before = monitor.usage()
@@ -107,7 +107,7 @@ def test_interrupted_shells_leave_nothing_behind(
 
 
 @pytest.mark.parametrize("service", ESCAPING)
-def test_processes_that_try_to_get_away_are_ended(
+def test_processes_that_try_to_escape_are_ended(
     endpoint: PhoneEndpoint, monitor: ProcessMonitor, service: str
 ) -> None:
     interrupt(endpoint, monitor, 2, (service,))
@@ -115,7 +115,7 @@ def test_processes_that_try_to_get_away_are_ended(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("args", [("logcat",), ("shell", "sleep {mark}"), ("exec-out", "logcat")])
-def test_a_killed_adb_client_leaves_nothing_behind(
+def test_killed_adb_client_leaves_nothing_behind(
     phone: LocalPhone, adb: Adb, monitor: ProcessMonitor, args: tuple[str, ...], number: int
 ) -> None:
     mark = make_mark()
@@ -131,7 +131,7 @@ def test_a_killed_adb_client_leaves_nothing_behind(
         child.communicate()
 
 
-def test_a_follower_of_a_cleared_log_waits_without_work(
+def test_follower_of_a_cleared_log_waits_idly(
     phone: LocalPhone, adb: Adb, endpoint: PhoneEndpoint, monitor: ProcessMonitor
 ) -> None:
     with endpoint.open() as host:
@@ -144,7 +144,7 @@ def test_a_follower_of_a_cleared_log_waits_without_work(
         assert b"after the clear" in next(output)
 
 
-def test_what_was_started_to_stay_stays_when_its_shell_ends(
+def test_detached_process_outlives_its_shell(
     adb: Adb, endpoint: PhoneEndpoint, monitor: ProcessMonitor
 ) -> None:
     mark = make_mark()
@@ -154,7 +154,7 @@ def test_what_was_started_to_stay_stays_when_its_shell_ends(
     adb.run("shell", f"kill {pid}").require()
 
 
-def test_sent_input_is_worked_off_before_the_end(
+def test_sent_input_is_processed_before_the_end(
     phone: LocalPhone, endpoint: PhoneEndpoint, monitor: ProcessMonitor
 ) -> None:
     data, path = secrets.token_bytes(200_000), phone.root / "sdcard/Download/sent"
@@ -164,13 +164,13 @@ def test_sent_input_is_worked_off_before_the_end(
             wire.Message(wire.WRTE, own, other, packet(STDIN, data) + packet(CLOSE_STDIN, b""))
         )
         close_shells(host, [(own, other)])
-        # On a busy host the shell may not have begun yet.
+        # On a busy host the shell may not have started yet.
         wait_until(path.is_file, timeout_s=30.0)
         wait_for_processes(monitor)
     assert path.read_bytes() == data
 
 
-def test_input_that_nobody_reads_does_not_keep_a_shell(
+def test_unread_input_does_not_keep_a_shell(
     endpoint: PhoneEndpoint, monitor: ProcessMonitor
 ) -> None:
     mark, before = make_mark(), monitor.usage()

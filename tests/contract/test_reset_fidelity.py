@@ -1,6 +1,6 @@
-"""What a desktop shows that a reset must bring back, each thing named: windows, clipboard, picture.
+"""Tests that resets detect and name each visible change: windows, clipboard, picture.
 
-A container stands for all desktops: they have one session, and one probe tells of it.
+A container represents all desktops: they have the same session and the same probe.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SHADOW_PX = 24
 DIALOG = "setsid -f zenity --info --title '{}' --text x > /dev/null 2>&1"
 # A dialog of GTK 4 is a normal window.
 DIALOG_KIND = "(dialog|normal)"
-# No window manager knows of it: menus and notifications are such windows.
+# A window that is not managed by the window manager, like menus and notifications.
 POPUP = """setsid -f python3 -c '
 import gi
 gi.require_version("Gtk", "3.0")
@@ -59,7 +59,7 @@ def machine() -> Iterator[DesktopContainer]:
 
 @pytest.fixture(scope="module")
 def saved(machine: DesktopContainer) -> SavedState:
-    """Return what the desktop must look like."""
+    """Return the expected state of the desktop."""
     saved_state = machine._baseline.read()
     assert saved_state is not None
     return saved_state
@@ -73,7 +73,7 @@ def sh(machine: DesktopContainer, command: str) -> str:
 
 
 def named(machine: DesktopContainer, before: StateDigest, pattern: str) -> str:
-    """Wait until a difference is told, and give its line."""
+    """Wait until a difference is reported, and return its line."""
     differences: list[str] = []
 
     def is_told() -> str | None:
@@ -86,7 +86,7 @@ def named(machine: DesktopContainer, before: StateDigest, pattern: str) -> str:
 
 
 def region(machine: DesktopContainer, saved: SavedState) -> tuple[int, int, int, int]:
-    """Wait until the picture differs, and give the first region: left, top, right, bottom."""
+    """Wait until the picture differs, and return the first region: left, top, right, bottom."""
 
     def is_told() -> re.Match[str] | None:
         (line, *_) = (*saved.picture.differences(machine.screen.capture()), "")
@@ -99,7 +99,7 @@ def region(machine: DesktopContainer, saved: SavedState) -> tuple[int, int, int,
 
 
 def open_dialog(machine: DesktopContainer, title: str) -> StateDigest:
-    """Open one and give the state once it has the focus."""
+    """Open a dialog and return the state once it has the focus."""
     sh(machine, DIALOG.format(title))
 
     def is_there() -> StateDigest | None:
@@ -117,7 +117,7 @@ def open_dialog(machine: DesktopContainer, title: str) -> StateDigest:
 
 @pytest.fixture(autouse=True)
 def _end_all(machine: DesktopContainer, saved: SavedState) -> Iterator[None]:
-    """Leave no program behind, so that each test begins with an empty screen."""
+    """End all programs, so that each test starts with an empty screen."""
     yield
     sh(machine, "pkill -KILL -x zenity; pkill -KILL -x xclip; pkill -KILL -f 'Gtk.Windo[w]'; true")
     settled = wait_until(
@@ -126,7 +126,7 @@ def _end_all(machine: DesktopContainer, saved: SavedState) -> Iterator[None]:
     assert settled
 
 
-def test_the_clock_of_the_panel_is_found_and_little_else_is_left_out(
+def test_panel_clock_is_found_and_little_else_is_masked(
     machine: DesktopContainer, saved: SavedState
 ) -> None:
     (clock,) = (
@@ -139,9 +139,7 @@ def test_the_clock_of_the_panel_is_found_and_little_else_is_left_out(
     assert 0 < saved.picture.masked_ratio < 0.01
 
 
-def test_a_dialog_is_named_and_so_is_where_it_was_drawn(
-    machine: DesktopContainer, saved: SavedState
-) -> None:
+def test_dialog_and_its_region_are_named(machine: DesktopContainer, saved: SavedState) -> None:
     state = open_dialog(machine, "Surprise")
     lines = saved.digest.differences(state)
     dialog = next(window for window in state.windows if window.title == "Surprise")
@@ -154,31 +152,31 @@ def test_a_dialog_is_named_and_so_is_where_it_was_drawn(
     assert top <= y + height // 2 <= bottom
 
 
-def test_a_popup_that_no_window_manager_knows_is_seen_in_the_picture(
+def test_unmanaged_popup_is_seen_in_the_picture(
     machine: DesktopContainer, saved: SavedState
 ) -> None:
     sh(machine, POPUP)
     left, top, right, bottom = region(machine, saved)
-    # Metacity's compositor draws a shadow around it.
+    # Metacity's compositor draws a shadow around the window.
     assert 300 - SHADOW_PX <= left <= 300
     assert 200 - SHADOW_PX <= top <= 200
     assert 499 <= right <= 499 + SHADOW_PX
     assert 299 <= bottom <= 299 + SHADOW_PX
 
 
-def test_a_window_that_was_moved_is_named(machine: DesktopContainer) -> None:
+def test_moved_window_is_named(machine: DesktopContainer) -> None:
     before = open_dialog(machine, "Moved")
     sh(machine, "xdotool search --name '^Moved$' windowmove 70 90")
     assert named(machine, before, f"^window moved: {DIALOG_KIND} 'Moved'").count(" at ") == 2
 
 
-def test_a_window_that_was_retitled_is_named(machine: DesktopContainer) -> None:
+def test_retitled_window_is_named(machine: DesktopContainer) -> None:
     before = open_dialog(machine, "First")
     sh(machine, "xdotool search --name '^First$' set_window --name Second")
     assert named(machine, before, "^window retitled").endswith("-> 'Second'")
 
 
-def test_windows_that_were_restacked_are_named(machine: DesktopContainer) -> None:
+def test_restacked_windows_are_named(machine: DesktopContainer) -> None:
     open_dialog(machine, "Lower")
     before = open_dialog(machine, "Upper")
     sh(machine, "wmctrl -a Lower")
@@ -186,14 +184,14 @@ def test_windows_that_were_restacked_are_named(machine: DesktopContainer) -> Non
     assert named(machine, before, f"^active window: {DIALOG_KIND} 'Upper'")
 
 
-def test_a_window_that_was_closed_is_named(machine: DesktopContainer) -> None:
+def test_closed_window_is_named(machine: DesktopContainer) -> None:
     before = open_dialog(machine, "Closed")
     sh(machine, "wmctrl -c Closed")
     named(machine, before, f"^window gone: {DIALOG_KIND} 'Closed'")
 
 
 @pytest.mark.parametrize(("option", "name"), [("clipboard", "CLIPBOARD"), ("primary", "PRIMARY")])
-def test_a_text_in_a_clipboard_is_named_and_so_is_an_owner_that_went_silent(
+def test_clipboard_text_and_unresponsive_owner_are_named(
     machine: DesktopContainer, option: str, name: str
 ) -> None:
     before = take_digest(machine.link)
@@ -204,12 +202,12 @@ def test_a_text_in_a_clipboard_is_named_and_so_is_an_owner_that_went_silent(
     named(machine, before, f"^clipboard {name}: its owner does not answer$")
 
 
-def test_a_clock_that_goes_on_is_no_difference_of_the_picture(
+def test_advancing_clock_is_no_difference_of_the_picture(
     machine: DesktopContainer, saved: SavedState
 ) -> None:
     frame = machine.screen.capture()
     sh(machine, "gsettings set org.gnome.desktop.interface clock-show-seconds true")
-    # Until the clock is painted anew.
+    # Wait until the clock is repainted.
     assert wait_until(
         lambda: not np.array_equal(machine.screen.capture(), frame), timeout_s=TIMEOUT_S
     )
@@ -217,7 +215,7 @@ def test_a_clock_that_goes_on_is_no_difference_of_the_picture(
     named(machine, saved.digest, "^setting /.* differs$")
 
 
-def test_resets_in_a_row_have_no_differences(machine: DesktopContainer) -> None:
+def test_consecutive_resets_have_no_differences(machine: DesktopContainer) -> None:
     for _ in range(RESETS):
         machine.files.put("/home/user/mine", b"x")
         assert machine.snapshots.rewind(READY).differences == ()

@@ -1,4 +1,4 @@
-"""What the probe tells of clipboards, whoever owns them, on a small real desktop."""
+"""Tests of the probe's clipboard reports with different owners, on a minimal real desktop."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _no_cookie(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XAUTHORITY", "/dev/null")
 
 
-def test_what_nobody_owns_is_empty(link: LinkClient) -> None:
+def test_unowned_clipboard_is_empty(link: LinkClient) -> None:
     selections = take_digest(link).selections
     assert sorted(selections) == sorted(NAMES)
     assert not any(selection.owned or selection.trouble for selection in selections.values())
@@ -53,7 +53,7 @@ def test_what_nobody_owns_is_empty(link: LinkClient) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("reply_mode", [ReplyMode.WELL, ReplyMode.IN_PIECES])
 @pytest.mark.parametrize("text", ["", "one ü 你好", "x" * 9999], ids=["empty", "short", "long"])
-def test_a_text_is_told_by_its_digest(
+def test_text_is_reported_by_its_digest(
     link: LinkClient, desktop: DesktopStandIn, name: str, reply_mode: ReplyMode, text: str
 ) -> None:
     data = text.encode()
@@ -65,7 +65,7 @@ def test_a_text_is_told_by_its_digest(
     assert not selections[other].owned
 
 
-def test_an_owner_that_never_answers_is_told_and_keeps_nothing_else_from_being_read(
+def test_unresponsive_owner_is_reported_and_blocks_nothing_else(
     link: LinkClient, desktop: DesktopStandIn
 ) -> None:
     with (
@@ -79,17 +79,15 @@ def test_an_owner_that_never_answers_is_told_and_keeps_nothing_else_from_being_r
     assert not take_digest(link).selections["CLIPBOARD"].trouble
 
 
-def test_an_owner_that_refuses_holds_something_all_the_same(
-    link: LinkClient, desktop: DesktopStandIn
-) -> None:
+def test_refusing_owner_still_counts_as_owner(link: LinkClient, desktop: DesktopStandIn) -> None:
     empty = take_digest(link)
     with ClipboardOwner(desktop.display, "PRIMARY", b"x", ReplyMode.REFUSES):
         (line,) = empty.differences(take_digest(link))
     assert line == "clipboard PRIMARY: nothing -> no text, as nothing"
 
 
-def test_a_display_that_is_gone_is_told(link: LinkClient, desktop: DesktopStandIn) -> None:
-    """The last of this file: the desktop ends with it."""
+def test_missing_display_is_reported(link: LinkClient, desktop: DesktopStandIn) -> None:
+    """This test must be the last in this file, because it ends the desktop."""
     before = take_digest(link)
     desktop.close()
     after = take_digest(link)

@@ -1,4 +1,4 @@
-"""Whatever was done to a desktop, its reset is exact; see torture.py for acts and ways back."""
+"""Tests that resets are exact after destructive acts; see torture.py for acts and resets."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ if TYPE_CHECKING:
     from tests.contract.torture import Act, Tortured
 
 DRAWN_S = 20.0
-"""Until a change must be on the screen, or a crowd of processes have begun, under emulation too."""
+"""Timeout for a change on the screen or the start of many processes, also under emulation."""
 
 
 IN_A_LANDING = {"vm-fork": {"things of every kind"}}
-"""Rounds that a landing runs, where not all: a fork that ends takes all with it."""
+"""Rounds that `make test` runs, if not all: a fork that ends discards all changes."""
 
 
 def _cases() -> Iterator[ParameterSet]:
     for name, (_, marks) in SUBJECTS.items():
         for title in ROUNDS:
             is_now = title in IN_A_LANDING.get(name, ROUNDS)
-            left = [] if is_now else [nightly("a landing has them on a VM that is rewound")]
+            left = [] if is_now else [nightly("`make test` runs them on a VM that is rewound")]
             yield pytest.param(name, title, marks=[*marks, *left], id=f"{name}-{title}")
 
 
 @pytest.fixture(scope="module")
 def tortured(request: pytest.FixtureRequest) -> Iterator[Tortured]:
-    """Return a desktop that each test leaves reset."""
+    """Return a desktop, which each test resets at its end."""
     make, _ = SUBJECTS[request.param]
     with make() as subject:
         yield subject
 
 
 def sh(machine: Machine, command: str, user: str) -> tuple[int, str]:
-    """Run a command in the guest; give its exit code and what it said."""
+    """Run a command in the guest and return its exit code and output."""
     params: dict[str, Json] = {"argv": ["/bin/sh", "-c", command], "user": user, "timeout_s": 60.0}
     reply = cast("dict[str, Json]", machine.link.call("exec", params, timeout_s=65.0))
     output = base64.b64decode(str(reply["stdout_b64"])) + base64.b64decode(str(reply["stderr_b64"]))
@@ -58,7 +58,7 @@ def sh(machine: Machine, command: str, user: str) -> tuple[int, str]:
 
 
 def is_seen(machine: Machine, act: Act) -> bool:
-    """Return whether an act's trace is there; a machine that no longer answers shows one."""
+    """Return whether an act's trace exists; an unresponsive machine counts as a trace."""
     try:
         return sh(machine, act.trace, act.user)[0] == 0
     except LinkError:
@@ -68,7 +68,7 @@ def is_seen(machine: Machine, act: Act) -> bool:
 
 
 def becomes(machine: Machine, act: Act, *, seen: bool) -> bool:
-    """Return whether an act's trace is there, or is not, before long."""
+    """Wait until an act's trace exists or is gone; return False on timeout."""
     return bool(wait_until(lambda: is_seen(machine, act) is seen, timeout_s=DRAWN_S))
 
 
@@ -82,7 +82,7 @@ def commit(machine: Machine, act: Act, limits: str) -> tuple[int, str]:
 
 
 def look(machine: Machine) -> Picture:
-    """Return what the screen shows now, nothing left out."""
+    """Return the current screen without a mask."""
     frame = machine.screen.capture()
     return Picture(frame, np.ones(frame.shape[:2], dtype=np.bool_))
 
@@ -90,7 +90,7 @@ def look(machine: Machine) -> Picture:
 @pytest.mark.parametrize(
     ("tortured", "title"), tuple(_cases()), indirect=["tortured"], scope="module"
 )
-def test_a_reset_takes_it_back(tortured: Tortured, title: str) -> None:
+def test_reset_reverts_every_act(tortured: Tortured, title: str) -> None:
     machine, acts = tortured.machine, ROUNDS[title]
     before, picture = take_digest(machine.link), look(machine)
     assert [act.name for act in acts if is_seen(machine, act)] == []

@@ -1,7 +1,7 @@
-"""What an agent, or root, may do to a desktop that a reset must take back.
+"""Destructive acts of an agent or of root on a desktop, which a reset must revert.
 
-Each act is a shell command of the guest, and each round of acts shares one reset. To torture another
-way back, put a function that yields a `Tortured` into `SUBJECTS`.
+Each act is a shell command in the guest, and each round of acts shares one reset. To test another
+kind of reset, add a function that yields a `Tortured` to `SUBJECTS`.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ USER, ROOT = "user", "root"
 
 @dataclass(frozen=True)
 class Act:
-    """One way to dirty a desktop.
+    """One modification of a desktop.
 
     Attributes:
-        name: of the act.
-        command: what is run, by /bin/sh.
-        trace: succeeds while what the act did can still be seen; run as the same user.
-        user: who runs it.
-        breaks: the machine may not answer afterwards, which is as good as the trace.
-        differs: pattern of a line that the comparison must give while the trace is there; empty
-            where what was done lies outside of what is compared.
+        name: name of the act.
+        command: shell command, run by /bin/sh.
+        trace: shell command that succeeds while the modification exists; run as the same user.
+        user: user that runs both commands.
+        breaks: whether the machine may be unresponsive afterwards, which counts as the trace.
+        differs: pattern of a line that the comparison must return while the trace exists; empty
+            if the modification is outside the scope of the comparison.
     """
 
     name: str
@@ -49,14 +49,14 @@ class Act:
 
 @dataclass
 class Tortured:
-    """A desktop and its way back.
+    """A desktop and its reset.
 
     Attributes:
-        machine: stands at its first state; another one after a reset that destroys it.
-        take_back: takes the way back; gives the machine to go on with, and the report.
-        refuses: names of acts that the machine does not let happen.
-        limits: what a shell says first, so that a fork bomb cannot take the whole guest, where
-            the machine itself has no limit.
+        machine: machine in its initial state; replaced by a reset that destroys it.
+        take_back: resets the machine; returns the machine to continue with, and the report.
+        refuses: names of acts that the machine prevents.
+        limits: shell prefix that stops a fork bomb from exhausting the guest if the machine has no
+            limit of processes.
     """
 
     machine: Machine
@@ -65,7 +65,7 @@ class Tortured:
     limits: str = ""
 
     def reset(self) -> ResetReport:
-        """Take the way back."""
+        """Reset the desktop."""
         self.machine, report = self.take_back(self.machine)
         return report
 
@@ -86,7 +86,7 @@ _KILL = """
 pgrep -x gnome-session-b > /tmp/killed-session
 pkill -KILL -x gnome-session-b; pkill -KILL -x gnome-panel; pkill -KILL -x metacity; sleep 1
 """
-# It grows to the limit and stays there, without burning the host's processors.
+# It grows to the limit and stays there, without using the host's processors.
 _BOMB = """
 setsid -f python3 -c 'import os, time
 while True:
@@ -116,7 +116,7 @@ _WALLPAPER = f"""
 gsettings set {_BACKGROUND} picture-options none
 gsettings set {_BACKGROUND} primary-color '#aa0000'
 """
-# As programs do it when they open a file.
+# Like programs that open a file.
 _RECENT = """
 touch ~/Documents/seen.txt
 python3 -c 'import gi, os; gi.require_version("Gtk", "3.0"); from gi.repository import Gtk, GLib
@@ -176,7 +176,7 @@ _BOMB,
     ),
 )  # fmt: skip
 
-# Acts whose traces do not hide each other share one reset; what breaks a machine stands alone.
+# Acts whose traces do not hide each other share one reset; acts that break a machine do not.
 _VISIBLE = (
     "files",
     "an autostart entry",
@@ -196,7 +196,7 @@ ROUNDS: dict[str, tuple[Act, ...]] = {
 
 CONTAINER_REFUSES = frozenset({"a changed clock"})
 VM_LIMITS = "ulimit -p 600 2> /dev/null || ulimit -u 600;"
-"""Of processes: dash knows `-p`, bash `-u`."""
+"""Limit of processes: dash has `-p`, bash `-u`."""
 
 
 def rewind(machine: Machine) -> tuple[Machine, ResetReport]:
@@ -205,7 +205,7 @@ def rewind(machine: Machine) -> tuple[Machine, ResetReport]:
 
 @contextlib.contextmanager
 def container() -> Iterator[Tortured]:
-    """A container, made anew from its image."""
+    """Yield a container, recreated from its image."""
     from provisioning.desktop.container.backend import ContainerBackend
 
     machine_handle = ContainerBackend(desktop_container_settings()).make(lambda _message: None)
@@ -218,7 +218,7 @@ def container() -> Iterator[Tortured]:
 
 @contextlib.contextmanager
 def vm_rewind() -> Iterator[Tortured]:
-    """A VM, rewound inside its running QEMU."""
+    """Yield a VM, rewound inside its running QEMU."""
     from tests.standins.saved_desktop import lease_saved_desktop
 
     with lease_saved_desktop(get_settings()) as machine:
@@ -227,7 +227,7 @@ def vm_rewind() -> Iterator[Tortured]:
 
 @contextlib.contextmanager
 def vm_fork() -> Iterator[Tortured]:
-    """A fork of a VM, destroyed and replaced by another."""
+    """Yield a fork of a VM, destroyed and replaced by another."""
     from provisioning.fleet.local import LocalFleet
 
     settings = get_settings().model_copy(update={"desktop": "vm", "desktop_reset": "fork"})

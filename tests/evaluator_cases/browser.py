@@ -1,4 +1,4 @@
-"""Test fixture of a desktop on which a program holds the lock of Firefox' profile."""
+"""Test fixture of a desktop on which a program holds the lock of a Firefox profile."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FIREFOX = "/usr/lib/firefox/firefox"
 PROFILE = "~/.mozilla/firefox/ab12.default-esr"
-# A lock of fcntl stays with the process when it becomes another program.
+# The process keeps an fcntl lock when it executes a different program.
 _LOCK = """
 import fcntl, os, sys
 lock, program, kind = sys.argv[1:]
@@ -33,9 +33,9 @@ class BrowserFixture(ProgramsFixture):
         """Start a program that locks a profile.
 
         Args:
-            profile: its folder.
-            program: what runs; the system's Firefox is installed in any case.
-            kind: of the lock: ``posix`` as Firefox' own, or ``flock``.
+            profile: folder of the profile.
+            program: program to run; the system's Firefox is always installed.
+            kind: kind of the lock: ``posix`` like Firefox's own, or ``flock``.
         """
         for path in {FIREFOX, program}:
             if not self.at(path).exists():

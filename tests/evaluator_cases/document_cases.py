@@ -1,4 +1,4 @@
-"""Cases that every evaluator of documents has, derived from a file that meets it."""
+"""Cases that are common to all evaluators of documents, derived from a file that meets the evaluator."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTS = {
     "ods": "content.xml",
     "odp": "content.xml",
 }
-"""The part of each format without which there is no document."""
+"""The part of each format that every document needs."""
 
 
 def at(path: str, make: Make) -> State:
@@ -42,7 +42,7 @@ def document_cases(
     """Return the cases of a missing, corrupt, empty and hostile document.
 
     Args:
-        good: files that meet the evaluator, by format; the first one is used most.
+        good: files that meet the evaluator, by format; the first one is used for most cases.
         bare: empty documents of the same formats.
         args: the evaluator's arguments; their ``path`` is the path of the file.
         bomb: whether to include an archive that unpacks to more than the limit, which takes a
@@ -53,15 +53,17 @@ def document_cases(
     for form, make in good.items():
         part = PARTS[form]
         cases += [
-            corrupt(f"{form}: half of it", at(path, partial(_half, make)), **args),
-            corrupt(f"{form}: XML cut off", at(path, partial(_broken, make, part)), **args),
-            corrupt(f"{form}: a wrong checksum", at(path, partial(_flipped, make)), **args),
-            empty(f"{form}: nothing in it", at(path, bare[form]), **args),
+            corrupt(f"{form}: half of the file", at(path, partial(_half, make)), **args),
+            corrupt(f"{form}: truncated XML", at(path, partial(_broken, make, part)), **args),
+            corrupt(f"{form}: wrong checksum", at(path, partial(_flipped, make)), **args),
+            empty(f"{form}: no content", at(path, bare[form]), **args),
             hostile(f"{form}: entities", at(path, partial(_entities, make, part)), **args),
-            hostile(f"{form}: a part twice", at(path, partial(_doubled, make, part)), **args),
+            hostile(f"{form}: duplicate part", at(path, partial(_doubled, make, part)), **args),
         ]
         if bomb and form == next(iter(good)):
-            cases.append(hostile(f"{form}: a bomb", at(path, partial(_bombed, make)), **args))
+            cases.append(
+                hostile(f"{form}: decompression bomb", at(path, partial(_bombed, make)), **args)
+            )
     first = next(iter(good.values()))
     return (*cases, *_file_cases(first, args), *_link_cases(first, args))
 
@@ -76,9 +78,9 @@ def picture_cases(make: Make, args: Mapping[str, Json], key: str = "path") -> tu
     """
     path = str(args[key])
     return (
-        corrupt("half of it", at(path, partial(_half, make)), **args),
-        corrupt("a start and then noise", at(path, partial(_noisy, make)), **args),
-        empty("no bytes", at(path, lambda: b""), **args),
+        corrupt("half of the file", at(path, partial(_half, make)), **args),
+        corrupt("valid start followed by noise", at(path, partial(_noisy, make)), **args),
+        empty("zero bytes", at(path, lambda: b""), **args),
         *_file_cases(make, args, key),
         *_link_cases(make, args, key),
     )
@@ -88,11 +90,11 @@ def _file_cases(make: Make, args: Mapping[str, Json], key: str = "path") -> tupl
     path = str(args[key])
     return (
         missing("no file", nothing, **args),
-        missing("a folder of its name", lambda fixture: fixture.folder_at(path), **args),
-        empty("a file of no bytes", at(path, lambda: b""), **args),
-        near_miss("right, but in another folder", at(_beside(path), make), **args),
-        corrupt("a text that is no document", at(path, lambda: b"hello " * 99), **args),
-        corrupt("an archive of something else", at(path, lambda: zipped({"a": b"b"})), **args),
+        missing("folder instead of a file", lambda fixture: fixture.folder_at(path), **args),
+        empty("empty file", at(path, lambda: b""), **args),
+        near_miss("matching file in a different folder", at(_beside(path), make), **args),
+        corrupt("plain text file", at(path, lambda: b"hello " * 99), **args),
+        corrupt("archive that is not a document", at(path, lambda: zipped({"a": b"b"})), **args),
     )
 
 
@@ -109,9 +111,9 @@ def _link_cases(make: Make, args: Mapping[str, Json], key: str = "path") -> tupl
         fixture.link(f"{folder}/way", "/srv/out")
 
     return (
-        hostile("a link to the right thing", link, **args),
-        hostile("a linked folder on the way", way, **{**args, key: f"{folder}/way/{name}"}),
-        hostile("a file too large to read", lambda fixture: fixture.huge(path), **args),
+        hostile("link to the matching file", link, **args),
+        hostile("linked folder within the path", way, **{**args, key: f"{folder}/way/{name}"}),
+        hostile("file over the size limit", lambda fixture: fixture.huge(path), **args),
     )
 
 
@@ -148,7 +150,7 @@ def _bombed(make: Make) -> bytes:
 
 @cache
 def _flipped(make: Make) -> bytes:
-    """Corrupt the checksum of the last member in both places where an archive has it."""
+    """Corrupt the checksum of the last member in both places of an archive."""
     data = bytearray(make())
     last = data.rfind(b"PK\x01\x02")
     data[last + 16] ^= 0xFF

@@ -1,4 +1,4 @@
-"""Word documents in the forms of other programs, and their invisible content."""
+"""Word documents as other programs write them, and invisible content in them."""
 
 from __future__ import annotations
 
@@ -78,65 +78,65 @@ def shown_run_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     text_only = f"<w:t>{text}</w:t>"
     ways = {
         "from right to left": f'<w:dir w:val="rtl">{run(text)}</w:dir>',
-        "in an order of its own": f'<w:bdo w:val="ltr">{run(text)}</w:bdo>',
+        "bidirectional override": f'<w:bdo w:val="ltr">{run(text)}</w:bdo>',
         **{
             f"an alternative of {name}": _alternatives(
                 _choice(name, run(text)), fallback=run("x")
             )
             for name in _EXTENSIONS
         },
-        "a fallback": _alternatives(_choice("other", run("x")), fallback=run(text)),
-        "the second alternative": _alternatives(
+        "fallback": _alternatives(_choice("other", run("x")), fallback=run(text)),
+        "second alternative": _alternatives(
             _choice("wordml", run("x"), needs="u"), _choice("wordml", run(text))
         ),
-        "the first of two alternatives": _alternatives(
+        "first of two alternatives": _alternatives(
             _choice("wordml", run(text)), _choice("wordml", run("x"))
         ),
-        "an alternative within another": _alternatives(
+        "nested alternative": _alternatives(
             _choice("other", "", needs="u"),
             fallback=_alternatives(_choice("wordml", run(text)), fallback=run("x")),
         ),
-        "an alternative within a run": f"<w:r>{_alternatives(_choice('wordml', text_only))}</w:r>",
-        "the result of a field": _BEGIN + _CODE + run("x") + _SEPARATE + run(text) + _END,
-        "before a field that shows nothing": run(text) + _BEGIN + _CODE + run("x") + _END,
-        "behind a field": _BEGIN + _CODE + _SEPARATE + run(first) + _END + run(rest),
-        "a result whose field's code has a field": _BEGIN + _BEGIN + _CODE + _SEPARATE + run("x")
+        "alternative within a run": f"<w:r>{_alternatives(_choice('wordml', text_only))}</w:r>",
+        "result of a field": _BEGIN + _CODE + run("x") + _SEPARATE + run(text) + _END,
+        "before a field without a result": run(text) + _BEGIN + _CODE + run("x") + _END,
+        "after a field": _BEGIN + _CODE + _SEPARATE + run(first) + _END + run(rest),
+        "result of a field whose code contains a field": _BEGIN + _BEGIN + _CODE + _SEPARATE + run("x")
         + _END + _CODE + _SEPARATE + run(text) + _END,
-        "a field within the result of another": _BEGIN + _CODE + _SEPARATE + run(first)
+        "field within the result of a field": _BEGIN + _CODE + _SEPARATE + run(first)
         + _BEGIN + _CODE + run("x") + _SEPARATE + run(rest) + _END + _END,
-        "behind an end without a field": _END + run(text),
-        "the result of a field without a code": _BEGIN + _SEPARATE + run(text) + _END,
-        "the result of a field about one that shows nothing": _BEGIN
+        "after a field end without a start": _END + run(text),
+        "result of a field without a code": _BEGIN + _SEPARATE + run(text) + _END,
+        "result of a REF field to a hidden field": _BEGIN
         + _instruction("REF SET") + _SEPARATE + run(text) + _END,
-        "behind a field whose result is not shown": _BEGIN + _instruction("SET x")
+        "after a field whose result is not displayed": _BEGIN + _instruction("SET x")
         + _SEPARATE + run("x") + _END + run(text),
-        "two words with readings above them": f"<w:r>{_ruby(first)}{_ruby(rest)}</w:r>",
+        "two words with ruby text": f"<w:r>{_ruby(first)}{_ruby(rest)}</w:r>",
     }  # fmt: skip
     shown_not = {
-        "the code of a field": _BEGIN + run(text) + _SEPARATE + run("x") + _END,
-        "the code of a field without a separator": _BEGIN + _CODE + run(text) + _END,
-        "the code of a field, in one run": f'<w:r><w:fldChar w:fldCharType="begin"/>{text_only}'
+        "code of a field": _BEGIN + run(text) + _SEPARATE + run("x") + _END,
+        "code of a field without a separator": _BEGIN + _CODE + run(text) + _END,
+        "code of a field in one run": f'<w:r><w:fldChar w:fldCharType="begin"/>{text_only}'
         '<w:fldChar w:fldCharType="end"/></w:r>',
-        "a field in the code of another": _BEGIN + _BEGIN + _CODE + _SEPARATE + run(text)
+        "field in the code of a field": _BEGIN + _BEGIN + _CODE + _SEPARATE + run(text)
         + _END + _SEPARATE + _END,
-        "behind a field in the code of another": _BEGIN + _BEGIN + _CODE + _SEPARATE + run("x")
+        "after a field in the code of a field": _BEGIN + _BEGIN + _CODE + _SEPARATE + run("x")
         + _END + run(text) + _END,
         **{
-            f"the result of {name}": _BEGIN + _instruction(f" {name} x") + _SEPARATE + run(text) + _END
+            f"result of {name}": _BEGIN + _instruction(f" {name} x") + _SEPARATE + run(text) + _END
             for name in _SILENT
         },
-        "the result of SET, in pieces and small letters": _BEGIN + _instruction("s", "et x")
+        "result of SET, split and in lower case": _BEGIN + _instruction("s", "et x")
         + _SEPARATE + run(text) + _END,
-        "a field within the result of SET": _BEGIN + _instruction("SET x") + _SEPARATE + _BEGIN
+        "field within the result of SET": _BEGIN + _instruction("SET x") + _SEPARATE + _BEGIN
         + _CODE + _SEPARATE + run(text) + _END + _END,
-        "the result of SET, whose code has a field": _BEGIN + _instruction("SET x ") + _BEGIN + _CODE
+        "result of SET whose code contains a field": _BEGIN + _instruction("SET x ") + _BEGIN + _CODE
         + _SEPARATE + run("x") + _END + _SEPARATE + run(text) + _END,
-        "a simple field that shows nothing": f'<w:fldSimple w:instr="TC x">{run(text)}</w:fldSimple>',
-        "a fallback for what is shown": _alternatives(
+        "simple field that is not displayed": f'<w:fldSimple w:instr="TC x">{run(text)}</w:fldSimple>',
+        "fallback of a supported alternative": _alternatives(
             _choice("wordml", run("x")), fallback=run(text)
         ),
-        "an alternative that nothing shows": _alternatives(_choice("other", run(text))),
-        "an alternative that needs more": _alternatives(
+        "unsupported alternative without a fallback": _alternatives(_choice("other", run(text))),
+        "alternative with an unsupported requirement": _alternatives(
             _choice("wordml", run(text), needs="k u"), fallback=run("x")
         ),
     }  # fmt: skip
@@ -154,9 +154,13 @@ def shown_run_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             forged(f"docx: {name}", at(path, body(paragraph(xml))), **args)
             for name, xml in shown_not.items()
         ),
-        forged("docx: the code of a field of three paragraphs", at(path, body(over_two)), **args),
-        another_way("docx: in many controls", at(path, body(paragraph(deep))), **args),
-        hostile("docx: in too many controls", at(path, body(paragraph(too_deep))), **args),
+        forged("docx: code of a field over three paragraphs", at(path, body(over_two)), **args),
+        another_way(
+            "docx: in many nested content controls", at(path, body(paragraph(deep))), **args
+        ),
+        hostile(
+            "docx: in too many nested content controls", at(path, body(paragraph(too_deep))), **args
+        ),
     )
 
 
@@ -175,7 +179,7 @@ def _table(*rows: str, properties: str = "") -> str:
 
 
 def merged_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return tables with a cell that is merged over two columns, and over two rows.
+    """Return cases of tables with a cell that is merged over two columns, or over two rows.
 
     Args:
         args: arguments of an evaluator of a table, without its rows.
@@ -199,25 +203,35 @@ def merged_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     last = ["1", "2"]
     return (
-        another_way("docx: over two columns", at(path, across), **wanted(["Ann", ""], last)),
-        another_way("docx: over two rows", at(path, down), **wanted(["Ann", "1"], ["", "2"])),
-        another_way("docx: twice the same", at(path, same), **wanted(["Ann", "Ann"], last)),
-        forged("docx: twice the same, not merged", at(path, same), **wanted(["Ann", ""], last)),
-        forged("docx: what a cell covers", at(path, down), **wanted(["Ann", "1"], ["Lee", "2"])),
+        another_way("docx: merged over two columns", at(path, across), **wanted(["Ann", ""], last)),
+        another_way(
+            "docx: merged over two rows", at(path, down), **wanted(["Ann", "1"], ["", "2"])
+        ),
+        another_way(
+            "docx: two cells with the same text", at(path, same), **wanted(["Ann", "Ann"], last)
+        ),
+        forged(
+            "docx: two cells with the same text, not merged",
+            at(path, same),
+            **wanted(["Ann", ""], last),
+        ),
+        forged(
+            "docx: text of a covered cell", at(path, down), **wanted(["Ann", "1"], ["Lee", "2"])
+        ),
     )
 
 
 def wrapped_cell_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return the table of Ann's age with parts of it in content controls."""
+    """Return cases of the table of Ann's age with parts in content controls."""
     path = str(args["path"])
     control = "<w:sdt><w:sdtPr/><w:sdtContent>{}</w:sdtContent></w:sdt>"
     ann, age = _cell("Ann"), _cell("31")
     head = _row(_cell("Name"), _cell("Age"))
     within = f"<w:tc>{control.format(paragraph(run('Ann')))}</w:tc>"
     lasts = {
-        "a row": control.format(_row(ann, age)),
-        "a cell": _row(ann, control.format(age)),
-        "what a cell holds": _row(within, age),
+        "row": control.format(_row(ann, age)),
+        "cell": _row(ann, control.format(age)),
+        "cell content": _row(within, age),
         **{
             f"a row that is not hidden: {value}": _row(
                 ann, age, properties=f'<w:hidden w:val="{value}"/>'
@@ -226,7 +240,9 @@ def wrapped_cell_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         },
     }
     return tuple(
-        another_way(f"docx: {name} in a control", at(path, body(_table(head, last))), **args)
+        another_way(
+            f"docx: {name} in a content control", at(path, body(_table(head, last))), **args
+        )
         for name, last in lasts.items()
     )
 
@@ -235,44 +251,44 @@ _FLAGS = '<w:tblLook w:val="{}" {}/>'
 _DARK = "1F1F1F"
 _STYLED = (
     # (kind, name, shaded parts by name, tblLook, white cells by number from the top left)
-    (another_way, "its dark header", {"firstRow": _DARK}, _FLAGS.format("0020", ""), {0, 1}),
-    (another_way, "its dark header, by name", {"firstRow": _DARK}, _FLAGS.format("0000", 'w:firstRow="1"'), {0, 1}),
-    (another_way, "its dark header, by name alone", {"firstRow": _DARK}, '<w:tblLook w:firstRow="1"/>', {0, 1}),
-    (forged, "a header that it does not have, by name", {"firstRow": _DARK}, _FLAGS.format("0720", 'w:firstRow="0"'), {0}),
-    (forged, "no look", {"firstRow": _DARK}, "", {0}),
-    (forged, "beside its dark header", {"firstRow": _DARK}, _FLAGS.format("0020", ""), {2}),
-    (another_way, "its dark last row", {"lastRow": _DARK}, _FLAGS.format("0040", ""), {4, 5}),
-    (forged, "above its dark last row", {"lastRow": _DARK}, _FLAGS.format("0040", ""), {2}),
-    (another_way, "its dark first column", {"firstCol": _DARK}, _FLAGS.format("0080", ""), {0, 2, 4}),
-    (forged, "beside its dark first column", {"firstCol": _DARK}, _FLAGS.format("0080", ""), {1}),
-    (another_way, "its dark last column", {"lastCol": _DARK}, _FLAGS.format("0100", ""), {1, 3, 5}),
-    (forged, "beside its dark last column", {"lastCol": _DARK}, _FLAGS.format("0100", ""), {0}),
-    (forged, "no header", {"firstRow": _DARK}, _FLAGS.format("07C1", ""), {0}),
-    (forged, "no last row", {"lastRow": _DARK}, _FLAGS.format("07A1", ""), {4}),
-    (forged, "no first column", {"firstCol": _DARK}, _FLAGS.format("0761", ""), {0}),
-    (forged, "no last column", {"lastCol": _DARK}, _FLAGS.format("06E1", ""), {1}),
-    (another_way, "its dark bands", {"band1Horz": _DARK}, _FLAGS.format("0001", ""), {0, 1, 4, 5}),
-    (another_way, "its second dark band", {"band2Horz": _DARK}, _FLAGS.format("0000", ""), {2, 3}),
-    (another_way, "its dark band below a header", {"band1Horz": _DARK}, _FLAGS.format("0020", ""), {2, 3}),
-    (another_way, "its dark band below a header, by name", {"band1Horz": _DARK},
+    (another_way, "dark header", {"firstRow": _DARK}, _FLAGS.format("0020", ""), {0, 1}),
+    (another_way, "dark header, with named flag", {"firstRow": _DARK}, _FLAGS.format("0000", 'w:firstRow="1"'), {0, 1}),
+    (another_way, "dark header, with named flag only", {"firstRow": _DARK}, '<w:tblLook w:firstRow="1"/>', {0, 1}),
+    (forged, "header disabled with named flag", {"firstRow": _DARK}, _FLAGS.format("0720", 'w:firstRow="0"'), {0}),
+    (forged, "no table look", {"firstRow": _DARK}, "", {0}),
+    (forged, "outside the dark header", {"firstRow": _DARK}, _FLAGS.format("0020", ""), {2}),
+    (another_way, "dark last row", {"lastRow": _DARK}, _FLAGS.format("0040", ""), {4, 5}),
+    (forged, "above the dark last row", {"lastRow": _DARK}, _FLAGS.format("0040", ""), {2}),
+    (another_way, "dark first column", {"firstCol": _DARK}, _FLAGS.format("0080", ""), {0, 2, 4}),
+    (forged, "outside the dark first column", {"firstCol": _DARK}, _FLAGS.format("0080", ""), {1}),
+    (another_way, "dark last column", {"lastCol": _DARK}, _FLAGS.format("0100", ""), {1, 3, 5}),
+    (forged, "outside the dark last column", {"lastCol": _DARK}, _FLAGS.format("0100", ""), {0}),
+    (forged, "header disabled", {"firstRow": _DARK}, _FLAGS.format("07C1", ""), {0}),
+    (forged, "last row disabled", {"lastRow": _DARK}, _FLAGS.format("07A1", ""), {4}),
+    (forged, "first column disabled", {"firstCol": _DARK}, _FLAGS.format("0761", ""), {0}),
+    (forged, "last column disabled", {"lastCol": _DARK}, _FLAGS.format("06E1", ""), {1}),
+    (another_way, "dark bands", {"band1Horz": _DARK}, _FLAGS.format("0001", ""), {0, 1, 4, 5}),
+    (another_way, "dark second band", {"band2Horz": _DARK}, _FLAGS.format("0000", ""), {2, 3}),
+    (another_way, "dark band below a header", {"band1Horz": _DARK}, _FLAGS.format("0020", ""), {2, 3}),
+    (another_way, "dark band below a header, with named flag", {"band1Horz": _DARK},
      _FLAGS.format("0000", 'w:firstRow="1"'), {2, 3}),
-    (forged, "no bands", {"band1Horz": _DARK}, _FLAGS.format("0200", ""), {0}),
-    (forged, "no bands, by name", {"band1Horz": _DARK}, _FLAGS.format("0000", 'w:noHBand="1"'), {0}),
-    (another_way, "it as a whole", {"": _DARK}, _FLAGS.format("0000", ""), {0, 1, 2, 3}),
-    (another_way, "its header before the whole", {"": "FFFFFF", "firstRow": _DARK}, _FLAGS.format("0020", ""), {0, 1}),
-    (another_way, "its first row before its first column", {"firstCol": "FFFFFF", "firstRow": _DARK},
+    (forged, "bands disabled", {"band1Horz": _DARK}, _FLAGS.format("0200", ""), {0}),
+    (forged, "bands disabled with named flag", {"band1Horz": _DARK}, _FLAGS.format("0000", 'w:noHBand="1"'), {0}),
+    (another_way, "whole table", {"": _DARK}, _FLAGS.format("0000", ""), {0, 1, 2, 3}),
+    (another_way, "header overrides the whole table", {"": "FFFFFF", "firstRow": _DARK}, _FLAGS.format("0020", ""), {0, 1}),
+    (another_way, "first row overrides the first column", {"firstCol": "FFFFFF", "firstRow": _DARK},
      _FLAGS.format("00A0", ""), {0}),
 )  # fmt: skip
 
 
 def _styled_table(shades: Mapping[str, str], look: str, white: set[int], own: str = "") -> Make:
-    """Return what makes a .docx with a table of Ann's and Lee's ages.
+    """Return a function that creates a .docx with a table of Ann's and Lee's ages.
 
     Args:
-        shades: colours of its style's parts by their names; empty for the whole.
-        look: which parts it has.
+        shades: colours of the parts of its style, by name; empty for the whole table.
+        look: the ``tblLook`` element, which enables the parts.
         white: cells whose text is white, by number from 0.
-        own: shade of these cells.
+        own: direct shading of these cells.
     """
     ink = '<w:color w:val="FFFFFF"/>'
     cells = [
@@ -305,7 +321,7 @@ def _styled_table(shades: Mapping[str, str], look: str, white: set[int], own: st
 
 
 def styled_table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return a table of three rows with white text on shading by its style.
+    """Return cases of a table of three rows with white text on the shading of its style.
 
     Args:
         args: arguments of an evaluator of a table, without its rows.
@@ -316,14 +332,14 @@ def styled_table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     return (
         *(
             case(
-                f"docx: white on {name} by its style",
+                f"docx: white on the table style: {name}",
                 at(path, _styled_table(shades, look, white)),
                 **args,
             )
             for case, name, shades, look, white in _STYLED
         ),
         forged(
-            "docx: white on white cells of its dark header",
+            "docx: white on directly shaded white cells of a dark header",
             at(path, _styled_table(*header, own="FFFFFF")),
             **args,
         ),
@@ -331,7 +347,7 @@ def styled_table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def _with_pictures(change: Any) -> Make:
-    """Return what makes a .docx with two pictures, and its body changed by a function of its XML."""
+    """Return a function that creates a .docx with two pictures, and applies a function to the XML of its body."""
 
     @cache
     def make() -> bytes:
@@ -357,7 +373,7 @@ def _replaced(pattern: str, new: str) -> Any:
 
 
 def _as_vml(style: str, *, holder: str = "pict", attribute: str = "r:id") -> Any:
-    """Return a function that makes the first picture of a body one of VML."""
+    """Return a function that turns the first picture of a body into VML."""
     drawing = re.compile(r'<w:drawing>.*?r:embed="(\w+)".*?</w:drawing>', re.DOTALL)
     return lambda xml: drawing.sub(
         rf'<w:{holder} xmlns:v="{_VML}" xmlns:r="{_OFFICE_RELATIONS}"><v:shape style="{style}">'
@@ -371,9 +387,9 @@ def _grouped(inner: int, outer: int = 400_000, *, name: str = "wgp") -> Any:
     """Return a function that puts the first picture into a group.
 
     Args:
-        inner: its width and height as it counts inside.
-        outer: in EMU.
-        name: of the group's element.
+        inner: width and height of the group in its inner coordinates.
+        outer: width and height of the group in EMU.
+        name: name of the group's element.
     """
     sizes = "".join(
         f'<a:{size} cx="{side}" cy="{side}"/>' for size, side in (("ext", outer), ("chExt", inner))
@@ -386,42 +402,42 @@ def _grouped(inner: int, outer: int = 400_000, *, name: str = "wgp") -> Any:
 
 
 def shown_docx_picture_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of two pictures in a .docx, the first of which is shown or not."""
+    """Return cases of two pictures in a .docx, of which the first is displayed or not."""
     path = str(args["path"])
     first_run = r"<w:r>(?=<w:drawing)"
     hidden_row = r"\1<w:tbl><w:tblPr/><w:tr><w:trPr>{}</w:trPr><w:tc>\2</w:tc></w:tr></w:tbl>"
     first = r"(<w:body>)(<w:p>.*?</w:p>)"
     changes = (
-        (forged, "of 1 EMU", _replaced(r'(<wp:extent cx=")\d+', r"\g<1>1")),
-        (forged, "anchored, of 1 EMU", lambda xml: _replaced(r'(<wp:extent cx=")\d+', r"\g<1>1")(
+        (forged, "1 EMU wide", _replaced(r'(<wp:extent cx=")\d+', r"\g<1>1")),
+        (forged, "anchored, 1 EMU wide", lambda xml: _replaced(r'(<wp:extent cx=")\d+', r"\g<1>1")(
             xml.replace("wp:inline", "wp:anchor", 2))),
         (another_way, "anchored", lambda xml: xml.replace("wp:inline", "wp:anchor", 2)),
         (forged, "1 EMU high", _replaced(r'(<wp:extent [^>]*cy=")\d+', r"\g<1>1")),
         (forged, "0.24 mm high", _replaced(r'(<wp:extent [^>]*cy=")\d+', r"\g<1>8999")),
-        (another_way, "a quarter of a millimetre high", _replaced(r'(<wp:extent [^>]*cy=")\d+', r"\g<1>9000")),
+        (another_way, "0.25 mm high", _replaced(r'(<wp:extent [^>]*cy=")\d+', r"\g<1>9000")),
         (forged, "marked as hidden", _replaced("<wp:docPr ", '<wp:docPr hidden="1" ')),
-        (forged, "marked as hidden in words", _replaced("<wp:docPr ", '<wp:docPr hidden="true" ')),
+        (forged, "marked as hidden with `true`", _replaced("<wp:docPr ", '<wp:docPr hidden="true" ')),
         (another_way, "marked as not hidden", _replaced("<wp:docPr ", '<wp:docPr hidden="0" ')),
-        (another_way, "in a run that is not hidden",
+        (another_way, "in a run with hidden text disabled",
          _replaced(first_run, '<w:r><w:rPr><w:vanish w:val="0"/></w:rPr>')),
         (forged, "in a hidden run", _replaced(first_run, "<w:r><w:rPr><w:vanish/></w:rPr>")),
         (forged, "in a hidden row", _replaced(first, hidden_row.format("<w:hidden/>"))),
-        (forged, "in a row whose deletion is tracked", _replaced(first, hidden_row.format("<w:del/>"))),
+        (forged, "in a row with a tracked deletion", _replaced(first, hidden_row.format("<w:del/>"))),
         (another_way, "in a row", _replaced(first, hidden_row.format(""))),
         (forged, "in the code of a field", _replaced(first_run + r"(.*?</w:r>)", rf"{_BEGIN}<w:r>\1{_END}")),
         (another_way, "in a group", _grouped(400_000)),
-        (forged, "in a group that makes it tiny", _grouped(400_000_000)),
-        (another_way, "in a group that makes it 0.25 mm high", _grouped(3_000_000, 90_000)),
-        (forged, "in a group within another that makes it tiny", _grouped(400_000_000, name="grpSp")),
-        (forged, "in a group that makes it 0.24 mm high", _grouped(13_340_000)),
-        (another_way, "of VML", _as_vml("width:90pt;height:60pt")),
-        (another_way, "of VML, of no size said", _as_vml("position:absolute")),
-        (forged, "of VML, 0.1 mm wide", _as_vml("width:0.1mm;height:60pt")),
-        (forged, "of VML, 0.1 mm high", _as_vml("width:90pt; HEIGHT : 0.1mm".lower())),
-        (another_way, "of VML with a narrow wrap", _as_vml("width:90pt;mso-width:0.1mm")),
-        (forged, "of VML, not visible", _as_vml("width:90pt;visibility:hidden")),
-        (forged, "of an embedded object", _as_vml("width:90pt", holder="object")),
-        (forged, "of VML, not in the file", _as_vml("width:90pt", attribute="r:href")),
+        (forged, "scaled to tiny by a group", _grouped(400_000_000)),
+        (another_way, "scaled to 0.25 mm height by a group", _grouped(3_000_000, 90_000)),
+        (forged, "scaled to tiny by a nested group", _grouped(400_000_000, name="grpSp")),
+        (forged, "scaled to 0.24 mm height by a group", _grouped(13_340_000)),
+        (another_way, "in VML", _as_vml("width:90pt;height:60pt")),
+        (another_way, "in VML, without a size", _as_vml("position:absolute")),
+        (forged, "in VML, 0.1 mm wide", _as_vml("width:0.1mm;height:60pt")),
+        (forged, "in VML, 0.1 mm high", _as_vml("width:90pt; HEIGHT : 0.1mm".lower())),
+        (another_way, "in VML, with a narrow wrap", _as_vml("width:90pt;mso-width:0.1mm")),
+        (forged, "in VML, not visible", _as_vml("width:90pt;visibility:hidden")),
+        (forged, "in an embedded object", _as_vml("width:90pt", holder="object")),
+        (forged, "in VML, not in the file", _as_vml("width:90pt", attribute="r:href")),
     )  # fmt: skip
     both = _alternatives(
         _choice("wordprocessingShape", r"\1"), fallback="<w:pict><w:t>x</w:t></w:pict>"
@@ -429,16 +445,16 @@ def shown_docx_picture_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     twice = _alternatives(_choice("wordprocessingShape", r"\1"), fallback=r"\1")
     return (
         *(
-            case(f"docx: the first {name}", at(path, _with_pictures(change)), **args)
+            case(f"docx: first picture: {name}", at(path, _with_pictures(change)), **args)
             for case, name, change in changes
         ),
         another_way(
-            "docx: the first in alternatives",
+            "docx: first picture in alternatives",
             at(path, _with_pictures(_replaced("(<w:drawing>.*?</w:drawing>)", both))),
             **args,
         ),
         another_way(
-            "docx: the first and a fallback for it",
+            "docx: first picture with a fallback",
             at(path, _with_pictures(_replaced("(<w:drawing>.*?</w:drawing>)", twice))),
             **args,
         ),
@@ -459,7 +475,7 @@ def _by_hidden_style(args: Mapping[str, Json]) -> Iterator[Case]:
         def both(make: Make = make, styles: Make = styles) -> bytes:
             return changed(make(), {"word/styles.xml": unzipped(styles())["word/styles.xml"]})
 
-        yield case(f"docx: the first of a style hidden: {value}", at(path, both), **args)
+        yield case(f"docx: first picture in a style with hidden: {value}", at(path, both), **args)
 
 
 def inkless_neighbour_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
@@ -483,7 +499,7 @@ def inkless_neighbour_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     return (
         *(
             forged(
-                f"docx: all bold but U+{ord(mark):04X} around it",
+                f"docx: all bold except U+{ord(mark):04X} around it",
                 at(path, between(mark, mark, bold)),
                 **args,
             )
@@ -491,15 +507,15 @@ def inkless_neighbour_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         ),
         *(
             another_way(
-                f"docx: plain letters behind U+{ord(mark):04X}",
+                f"docx: regular letters after U+{ord(mark):04X}",
                 at(path, between(mark, mark, "")),
                 **args,
             )
             for mark in marks[:1]
         ),
-        near_miss("docx: all bold beside X", at(path, body(paragraph(run("X now X", bold)))), **args),
-        another_way("docx: bold but for the nearest letters", at(path, body(paragraph(
+        near_miss("docx: all bold next to X", at(path, body(paragraph(run("X now X", bold)))), **args),
+        another_way("docx: all bold except for the adjacent letters", at(path, body(paragraph(
             run("It i", bold) + run("s ") + run("now", bold) + run(" o") + run("r never", bold)))), **args),
-        another_way("docx: marks alone around it", at(path, body(paragraph(
+        another_way("docx: only surrounding invisible characters also bold", at(path, body(paragraph(
             run(marks, bold) + run("now", bold) + run(marks, bold)))), **args),
     )  # fmt: skip

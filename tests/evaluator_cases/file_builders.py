@@ -1,4 +1,4 @@
-"""Build small documents and pictures for cases."""
+"""Build small documents and pictures for test cases."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def odf(
         body: XML in ``office:KIND``.
         automatic: XML of automatic styles.
         styles: XML of ``office:document-styles`` (named styles, master pages).
-        files: further members, with a media type of their own when they are folders of objects.
-        doctype: put before the content's root.
+        files: additional members; folders of objects have their own media type.
+        doctype: document type before the content's root element.
     """
     content = (
         f"<?xml version='1.0' encoding='UTF-8'?>{doctype}<office:document-content {_NAMESPACES} "
@@ -117,8 +117,8 @@ def xlsx(build: Callable[[Any], object], values: Mapping[str, float | str] | Non
     """Build an Excel workbook.
 
     Args:
-        build: fills it in, given the workbook.
-        values: what formulas of the first sheet came to, by cell, as a program would store it.
+        build: function that fills the workbook.
+        values: cached results of the formulas of the first sheet, by cell.
     """
     import openpyxl
 
@@ -155,8 +155,8 @@ def pdf(pages: Sequence[str], *, title: str = "", fields: Mapping[str, str] | No
     """Build a PDF with a line of text on each page.
 
     Args:
-        pages: what each page reads; brackets must be balanced.
-        title: of the document's information.
+        pages: text of each page; brackets must be balanced.
+        title: title in the document information.
         fields: values of text fields by name.
     """
     objects = ["", ""]
@@ -188,11 +188,11 @@ def pdf(pages: Sequence[str], *, title: str = "", fields: Mapping[str, str] | No
 
 
 def pdf_of(objects: Sequence[str], trailer: str = "") -> bytes:
-    """Build a PDF of its objects, numbered from 1; the first is the catalogue.
+    """Build a PDF from its objects, numbered from 1; the first is the catalogue.
 
     Args:
-        objects: in Latin 1.
-        trailer: further entries of the trailer.
+        objects: in Latin-1.
+        trailer: additional entries of the trailer.
     """
     data = b"%PDF-1.4\n"
     places = []
@@ -205,11 +205,11 @@ def pdf_of(objects: Sequence[str], trailer: str = "") -> bytes:
 
 
 _QUICK = 1
-"""Level of compression."""
+"""Compression level."""
 
 
 def zipped(parts: Mapping[str, bytes]) -> bytes:
-    """Pack members into an archive, the first one stored; quickly, since thousands are made."""
+    """Pack members into an archive, the first one uncompressed; fast, because thousands are created."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, (name, data) in enumerate(parts.items()):
@@ -240,7 +240,7 @@ def bombed(data: bytes) -> bytes:
 
 
 def doubled(data: bytes, part: str) -> bytes:
-    """Return an archive that holds a part twice."""
+    """Return an archive that contains a part twice."""
     file = io.BytesIO(data)
     with warnings.catch_warnings(), zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
         warnings.simplefilter("ignore", UserWarning)
@@ -266,9 +266,9 @@ def noise(seed: int, size: tuple[int, int] = (160, 120), cells: tuple[int, int] 
     """Build a smooth coloured picture, different for each seed.
 
     Args:
-        seed: which.
+        seed: seed of the picture.
         size: width and height in px.
-        cells: how much detail, across and down.
+        cells: number of details, horizontally and vertically.
     """
     rough = np.random.default_rng(seed).integers(30, 225, (cells[1], cells[0], 3), dtype=np.uint8)
     scaled = Image.fromarray(rough).resize(size, Image.Resampling.BICUBIC)

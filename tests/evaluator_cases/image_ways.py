@@ -1,4 +1,4 @@
-"""Forged pictures of an original, and legitimate ones created in other ways."""
+"""Forged pictures of an original, and legitimate ones that are created differently."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CAT = noise(1)
 DOG = noise(2)
 NIGHT = np.ascontiguousarray(CAT // 16)
 NIGHT[:, 80:] += 120
-"""A picture half dark, in which a spot changes mean and contrast more than the structure."""
+"""A dark picture in which a spot changes mean and contrast more than the structure."""
 _STRONG: Pixels = np.kron(
     np.array(
         [
@@ -40,7 +40,7 @@ _STRONG: Pixels = np.kron(
     ),
     np.ones((40, 40, 1), np.uint8),
 ).astype(np.uint8)
-"""A picture whose lightness is nothing like its luma, mean or value."""
+"""A picture whose lightness differs from its luma, mean and value."""
 _WHITE = np.full_like(CAT, 255)
 _EXIF = b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0%c\0\0\0\0\0\0"
 _TURNED_BACK, _TURNED_ON = 8, 6
@@ -49,13 +49,13 @@ _TURNED_BACK, _TURNED_ON = 8, 6
 def size_cases(args: Args) -> tuple[Case, ...]:
     """Return cases of a size of 160 by 120 px."""
     forgeries = {
-        "a size that only the header states": lambda: _claimed(CAT[:10, :10], 160, 120),
-        "the size of the second frame": lambda: frames(CAT[:10, :10], CAT),
+        "size only declared in the header": lambda: _claimed(CAT[:10, :10], 160, 120),
+        "size of the second frame": lambda: frames(CAT[:10, :10], CAT),
     }
     ways = {
         "indexed colours": lambda: saved(Image.fromarray(CAT).quantize(256), "GIF"),
-        "grey of 16 bits": lambda: saved(_deep(CAT), "PNG"),
-        "a camera's, with a second picture": lambda: frames(CAT, DOG, "MPO"),
+        "16-bit grey": lambda: saved(_deep(CAT), "PNG"),
+        "camera format with a second picture": lambda: frames(CAT, DOG, "MPO"),
     }
     return _cases(args, forgeries, ways)
 
@@ -64,15 +64,15 @@ def format_cases(args: Args) -> tuple[Case, ...]:
     """Return cases of a JPEG."""
     jpeg = encoded(CAT, "JPEG")
     forgeries = {
-        "a JPEG behind a PNG": lambda: encoded(CAT) + jpeg,
-        "a JPEG's head before a PNG": lambda: jpeg[:20] + encoded(CAT),
-        "a JPEG's head and its end": lambda: jpeg[:20] + jpeg[-2:],
+        "JPEG after a PNG": lambda: encoded(CAT) + jpeg,
+        "JPEG header before a PNG": lambda: jpeg[:20] + encoded(CAT),
+        "JPEG header and end only": lambda: jpeg[:20] + jpeg[-2:],
     }
     ways = {
         "progressive": lambda: encoded(CAT, "JPEG", progressive=True),
-        "for print": lambda: saved(Image.fromarray(CAT).convert("CMYK"), "JPEG"),
+        "CMYK": lambda: saved(Image.fromarray(CAT).convert("CMYK"), "JPEG"),
         "grey": lambda: encoded(CAT[:, :, 0], "JPEG"),
-        "a camera's, with a second picture": lambda: frames(CAT, DOG, "MPO"),
+        "camera format with a second picture": lambda: frames(CAT, DOG, "MPO"),
     }
     return _cases(args, forgeries, ways)
 
@@ -82,41 +82,41 @@ def same_cases(args: Args) -> tuple[Case, ...]:
     spoilt = CAT.copy()
     spoilt[40:56, 60:76] = DOG[40:56, 60:76]
     forgeries = {
-        "all of it transparent": lambda: encoded(veiled(CAT, 0)),
+        "fully transparent": lambda: encoded(veiled(CAT, 0)),
         "in the second frame": lambda: frames(DOG, CAT),
         "a small part replaced": lambda: encoded(spoilt),
         "blurred beyond recognition": lambda: encoded(scaled(scaled(CAT, 8, 6), 160, 120)),
     }
     ways = {
         "indexed colours": lambda: saved(Image.fromarray(CAT).quantize(256), "GIF"),
-        "for print": lambda: saved(Image.fromarray(CAT).convert("CMYK"), "TIFF"),
+        "CMYK": lambda: saved(Image.fromarray(CAT).convert("CMYK"), "TIFF"),
         "WebP": lambda: encoded(CAT, "WEBP", quality=80),
-        "stored turned, shown upright": lambda: _shown(np.rot90(CAT, -1), _TURNED_BACK),
+        "stored rotated, displayed upright": lambda: _shown(np.rot90(CAT, -1), _TURNED_BACK),
         "with an opaque alpha channel": lambda: encoded(veiled(CAT, 255)),
     }
     return _cases(args, forgeries, ways)
 
 
 def brightness_cases(args: Args) -> tuple[Case, ...]:
-    """Return cases of a picture made brighter."""
+    """Return cases of a brightened picture."""
     spot, edge = NIGHT.copy(), NIGHT.copy()
     spot[:18, :20] = 255
     edge[:2] = edge[-1:] = 255
     of_night = {**args, "original": as_url(encoded(NIGHT))}
     forgeries = {
-        "a white spot": lambda: encoded(spot),
+        "white spot": lambda: encoded(spot),
         "white edges": lambda: encoded(edge),
     }
     partly = {
         f"{name} brighter": partial(_partly_brighter, rows)
-        for name, rows in (("half of it", 60), ("three fifths of it", 72))
+        for name, rows in (("half of the picture", 60), ("three fifths of the picture", 72))
     }
     ways = {
-        "by a gamma curve": lambda: encoded(_curved(CAT, lambda tone: tone**0.7)),
-        "by half-transparent white": lambda: encoded((CAT * 0.8 + 51).astype(np.uint8)),
-        "by transparency": lambda: encoded(veiled(CAT, 200)),
+        "with a gamma curve": lambda: encoded(_curved(CAT, lambda tone: tone**0.7)),
+        "with semi-transparent white": lambda: encoded((CAT * 0.8 + 51).astype(np.uint8)),
+        "with transparency": lambda: encoded(veiled(CAT, 200)),
         "without colours": lambda: encoded(_grey(CAT @ np.array([0.299, 0.587, 0.114]) + 25)),
-        "in JPEG": lambda: encoded(_curved(CAT, lambda tone: tone**0.8), "JPEG", quality=70),
+        "as JPEG": lambda: encoded(_curved(CAT, lambda tone: tone**0.8), "JPEG", quality=70),
     }
     return (*_cases(of_night, forgeries, {}), *_cases(args, partly, ways))
 
@@ -133,7 +133,7 @@ def contrast_cases(args: Args) -> tuple[Case, ...]:
     spots[:14, -10:] = spots[-14:, -10:] = 255
     of_night = {**args, "original": as_url(encoded(NIGHT))}
     forgeries = {
-        "a white spot": lambda: encoded(spot),
+        "white spot": lambda: encoded(spot),
         "two white corners": lambda: encoded(spots),
     }
     dull = Image.fromarray(CAT).filter(ImageFilter.GaussianBlur(6))
@@ -144,15 +144,15 @@ def contrast_cases(args: Args) -> tuple[Case, ...]:
     cat = Image.fromarray(CAT)
     steeper = _curved(CAT, lambda tone: tone * tone * (3 - 2 * tone))
     ways = {
-        "by a curve": lambda: encoded(steeper),
-        "by stretched levels": lambda: encoded(_curved(CAT, lambda tone: tone * 1.4 - 0.2)),
-        "in JPEG": lambda: encoded(steeper, "JPEG", quality=80),
-        "each colour by itself": lambda: saved(ImageOps.autocontrast(cat, 2), "PNG"),
+        "with a tone curve": lambda: encoded(steeper),
+        "with stretched levels": lambda: encoded(_curved(CAT, lambda tone: tone * 1.4 - 0.2)),
+        "as JPEG": lambda: encoded(steeper, "JPEG", quality=80),
+        "each colour channel separately": lambda: saved(ImageOps.autocontrast(cat, 2), "PNG"),
         "equalised": lambda: saved(ImageOps.equalize(cat), "PNG"),
         "four times as much": lambda: encoded(_curved(CAT, lambda tone: tone * 4 - 1.5)),
     }
     paler = {
-        "a little, in JPEG": lambda: encoded((CAT * 0.9 + 12).astype(np.uint8), "JPEG", quality=75),
+        "slightly, as JPEG": lambda: encoded((CAT * 0.9 + 12).astype(np.uint8), "JPEG", quality=75),
     }
     return (
         *_cases(of_night, forgeries, {}),
@@ -170,36 +170,36 @@ def grey_cases(args: Args) -> tuple[Case, ...]:
     values = CAT.astype(float)
     lightness = (values.max(axis=2) + values.min(axis=2)) / 2
     forgeries = {
-        "a spot in colour": lambda: encoded(spot),
-        "in brown": lambda: encoded(sepia),
+        "coloured spot": lambda: encoded(spot),
+        "sepia": lambda: encoded(sepia),
         "grey in the second frame": lambda: frames(CAT, _grey(luma)),
     }
     ways = {
-        "by the mean": lambda: encoded(_grey(values.mean(axis=2))),
-        "by lightness": lambda: encoded(_grey(lightness)),
-        "by value": lambda: encoded(_grey(values.max(axis=2))),
+        "from the mean": lambda: encoded(_grey(values.mean(axis=2))),
+        "from the lightness": lambda: encoded(_grey(lightness)),
+        "from the value": lambda: encoded(_grey(values.max(axis=2))),
         "16 bits": lambda: saved(_deep(CAT), "PNG"),
         "with an opaque alpha channel": lambda: encoded(veiled(_grey(luma), 255)),
     }
     strong = {**args, "original": as_url(encoded(_STRONG))}
     extremes = _STRONG.astype(float)
     level = (extremes.max(axis=2) + extremes.min(axis=2)) / 2
-    in_strong = {"strong colours, by lightness": lambda: encoded(_grey(level))}
+    in_strong = {"strong colours, from the lightness": lambda: encoded(_grey(level))}
     return (*_cases(args, forgeries, ways), *_cases(strong, {}, in_strong))
 
 
 def turned_cases(args: Args) -> tuple[Case, ...]:
-    """Return cases of a picture turned clockwise."""
+    """Return cases of a picture rotated clockwise."""
     turned = np.rot90(CAT, -1)
     forgeries = {
-        "turned, and shown as before": lambda: _shown(turned, _TURNED_BACK),
+        "rotated, and displayed as before": lambda: _shown(turned, _TURNED_BACK),
         "rows and columns swapped": lambda: encoded(CAT.transpose(1, 0, 2)),
-        "turned in the second frame": lambda: frames(CAT, turned),
+        "rotated in the second frame": lambda: frames(CAT, turned),
     }
     ways = {
-        "only shown so": lambda: _shown(CAT, _TURNED_ON),
+        "only displayed rotated": lambda: _shown(CAT, _TURNED_ON),
         "scaled, JPEG": lambda: encoded(scaled(turned, 90, 120), "JPEG"),
-        "three times the other way": lambda: encoded(np.rot90(CAT, 3)),
+        "rotated three times in the other direction": lambda: encoded(np.rot90(CAT, 3)),
         "indexed colours": lambda: saved(Image.fromarray(turned).quantize(256), "GIF"),
     }
     return _cases(args, forgeries, ways)
@@ -211,11 +211,11 @@ def cropped_cases(args: Args) -> tuple[Case, ...]:
     alone = np.full_like(CAT, 255)
     alone[20:70, 40:100] = part
     forgeries: dict[str, Callable[[], bytes]] = {
-        "the rest painted over": lambda: encoded(alone),
+        "rest painted over": lambda: encoded(alone),
         **{
-            f"{name} further": partial(_part_at, 40 + x, 20 + y)
+            f"shifted by {name}": partial(_part_at, 40 + x, 20 + y)
             for name, x, y in (
-                ("3 px", 3, 3),
+                ("3 px in both directions", 3, 3),
                 ("3 px right", 3, 0),
                 ("3 px left", -3, 0),
                 ("3 px down", 0, 3),
@@ -226,13 +226,13 @@ def cropped_cases(args: Args) -> tuple[Case, ...]:
         "transparent": lambda: encoded(veiled(part, 0)),
     }
     ways = {
-        "a px off": lambda: encoded(CAT[21:71, 41:101]),
-        "2 px off": lambda: encoded(CAT[22:72, 42:102]),
-        "2 px off to the other side": lambda: encoded(CAT[18:68, 38:98]),
-        "2 px wider only": lambda: encoded(CAT[19:69, 38:100]),
-        "2 px off and smaller": lambda: encoded(CAT[22:70, 38:96]),
+        "shifted by one px": lambda: encoded(CAT[21:71, 41:101]),
+        "shifted by 2 px": lambda: encoded(CAT[22:72, 42:102]),
+        "shifted by 2 px in the other direction": lambda: encoded(CAT[18:68, 38:98]),
+        "only 2 px wider": lambda: encoded(CAT[19:69, 38:100]),
+        "shifted by 2 px and smaller": lambda: encoded(CAT[22:70, 38:96]),
         "WebP": lambda: encoded(part, "WEBP", quality=90),
-        "stored turned, shown upright": lambda: _shown(np.rot90(part, -1), _TURNED_BACK),
+        "stored rotated, displayed upright": lambda: _shown(np.rot90(part, -1), _TURNED_BACK),
         "with an opaque alpha channel": lambda: encoded(veiled(part, 255)),
     }
     return (*_cases(args, forgeries, ways), *_fine_crops(args))
@@ -243,7 +243,7 @@ def _part_at(left: int, top: int) -> bytes:
 
 
 def _fine_crops(args: Args) -> tuple[Case, ...]:
-    """Return cases of a part of an original whose details are as small as the slack, and of a smooth one."""
+    """Return cases of a part of an original with details as small as the tolerance, and of a smooth one."""
     fine = noise(4, cells=(80, 60))
     smooth = np.zeros_like(CAT) + np.linspace(30, 220, 120).astype(np.uint8)[:, None, None]
     smooth += np.random.default_rng(5).integers(0, 2, (1, 160, 1), dtype=np.uint8)
@@ -253,26 +253,28 @@ def _fine_crops(args: Args) -> tuple[Case, ...]:
     at_corner = {**of_fine, "left": 0, "top": 0}
     at_end = {**of_fine, "left": 100, "top": 70}
     ways = {
-        "2 px off, of small details": lambda: encoded(fine[18:68, 42:102]),
+        "fine details, shifted by 2 px": lambda: encoded(fine[18:68, 42:102]),
     }
-    forgeries = {"3 px off, of small details": lambda: encoded(fine[20:70, 43:103])}
+    forgeries = {"fine details, shifted by 3 px": lambda: encoded(fine[20:70, 43:103])}
     return (
         *_cases(of_fine, forgeries, ways),
         *_cases(
             of_smooth,
             {},
-            {"a smooth one, JPEG": lambda: encoded(smooth[20:70, 40:100], "JPEG", quality=60)},
+            {"smooth picture as JPEG": lambda: encoded(smooth[20:70, 40:100], "JPEG", quality=60)},
         ),
-        *_cases(whole, {"all of it, 2 px larger": lambda: encoded(scaled(fine, 162, 122))}, {}),
+        *_cases(
+            whole, {"complete picture, 2 px larger": lambda: encoded(scaled(fine, 162, 122))}, {}
+        ),
         *_cases(
             at_corner,
-            {"3 px off a corner": lambda: encoded(fine[3:53, :60])},
-            {"2 px off a corner": lambda: encoded(fine[2:52, 2:62])},
+            {"shifted by 3 px from the corner": lambda: encoded(fine[3:53, :60])},
+            {"shifted by 2 px from the corner": lambda: encoded(fine[2:52, 2:62])},
         ),
         *_cases(
             at_end,
-            {"3 px off the end": lambda: encoded(fine[67:117, 100:])},
-            {"2 px off the end": lambda: encoded(fine[68:118, 98:158])},
+            {"shifted by 3 px from the opposite corner": lambda: encoded(fine[67:117, 100:])},
+            {"shifted by 2 px from the opposite corner": lambda: encoded(fine[68:118, 98:158])},
         ),
     )
 
@@ -284,17 +286,19 @@ def pair_cases(args: Args) -> tuple[Case, ...]:
     covered = both.copy()
     covered[:, 160:200] = CAT[:, -40:]
     forgeries = {
-        "the first over part of the second": lambda: encoded(covered),
-        "the second in the second frame": lambda: frames(np.hstack([CAT, CAT]), both),
-        "the second transparent": lambda: encoded(np.hstack([veiled(CAT, 255), veiled(dog, 0)])),
-        "one stretched over both": lambda: encoded(scaled(CAT, 320, 120)),
+        "first picture covers part of the second": lambda: encoded(covered),
+        "second picture in the second frame": lambda: frames(np.hstack([CAT, CAT]), both),
+        "second picture transparent": lambda: encoded(
+            np.hstack([veiled(CAT, 255), veiled(dog, 0)])
+        ),
+        "one picture stretched over both halves": lambda: encoded(scaled(CAT, 320, 120)),
     }
     gap = np.hstack([CAT, _WHITE[:, :2], dog])
     ways = {
         "WebP": lambda: encoded(both, "WEBP", quality=90),
-        "2 px between them": lambda: encoded(gap),
+        "gap of 2 px": lambda: encoded(gap),
         "indexed colours": lambda: saved(Image.fromarray(both).quantize(256), "PNG"),
-        "on a transparent ground": lambda: encoded(veiled(both, 255)),
+        "on a transparent background": lambda: encoded(veiled(both, 255)),
     }
     return _cases(args, forgeries, ways)
 
@@ -315,21 +319,21 @@ def saved(picture: Image.Image, form: str, **options: Any) -> bytes:
 
 
 def frames(first: Pixels, second: Pixels, form: str = "TIFF") -> bytes:
-    """Make a file of two pictures."""
+    """Create a file of two pictures."""
     further = [Image.fromarray(np.ascontiguousarray(second))]
     picture = Image.fromarray(np.ascontiguousarray(first))
     return saved(picture, form, save_all=True, append_images=further)
 
 
 def _claimed(pixels: Pixels, width: int, height: int) -> bytes:
-    """Make a PNG whose header states another size."""
+    """Create a PNG whose header declares a different size."""
     data = encoded(pixels)
     head = b"IHDR" + struct.pack(">II", width, height) + data[24:29]
     return data[:12] + head + struct.pack(">I", zlib.crc32(head)) + data[33:]
 
 
 def _shown(pixels: Pixels, orientation: int) -> bytes:
-    """Make a JPEG that is shown turned."""
+    """Create a JPEG that is displayed rotated."""
     return encoded(pixels, "JPEG", quality=95, exif=_EXIF % orientation)
 
 
@@ -343,12 +347,12 @@ def _grey(level: Any) -> Pixels:
 
 
 def _deep(pixels: Pixels) -> Image.Image:
-    """Make a grey picture of 16 bits."""
+    """Create a grey picture with 16 bits."""
     level = pixels @ np.array([0.299, 0.587, 0.114])
     return Image.fromarray((level * 257).astype(np.uint16))
 
 
 def _curved(pixels: Pixels, curve: Callable[[Any], Any]) -> Pixels:
-    """Apply a curve of tones from 0 to 1."""
+    """Apply a tone curve from 0 to 1."""
     tones: Pixels = np.clip(curve(pixels / 255.0) * 255, 0, 255).astype(np.uint8)
     return tones

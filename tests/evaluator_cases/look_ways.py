@@ -54,38 +54,39 @@ _UNSEEN_RUNS = {
     "white without a highlight": _INK.format("FFFFFF") + _HIGHLIGHT.format("none"),
     "filled with white": '<x:textFill xmlns:x="http://schemas.microsoft.com/office/word/2010/wordml">'
     '<x:solidFill><x:srgbClr x:val="FFFFFF"/></x:solidFill></x:textFill>',
-    "filled with the theme's paper": '<w:color w:val="000000"/><x:textFill '
+    "filled with the theme's background colour": '<w:color w:val="000000"/><x:textFill '
     'xmlns:x="http://schemas.microsoft.com/office/word/2010/wordml"><x:solidFill>'
     '<x:schemeClr x:val="bg1"/></x:solidFill></x:textFill>',
-    "filled with the theme's light": '<w:color w:val="000000"/><x:textFill '
+    "filled with the theme's light colour": '<w:color w:val="000000"/><x:textFill '
     'xmlns:x="http://schemas.microsoft.com/office/word/2010/wordml"><x:solidFill>'
     '<x:schemeClr x:val="lt1"/></x:solidFill></x:textFill>',
-    "in the theme's colour of paper": '<w:color w:val="000000" w:themeColor="background1"/>',
-    "in the theme's colour of light": '<w:color w:val="000000" w:themeColor="light1"/>',
+    "in the theme's background colour": '<w:color w:val="000000" w:themeColor="background1"/>',
+    "in the theme's light colour": '<w:color w:val="000000" w:themeColor="light1"/>',
     "yellow on a yellow highlight": _INK.format("FFFF00") + _HIGHLIGHT.format("yellow"),
     "in the colour of its pattern": _INK.format("00FF00")
     + '<w:shd w:val="solid" w:color="00FF00" w:fill="FFFFFF"/>',
     "in the colour of its shading": _INK.format("ABCDEF") + _SHADING.format("ABCDEF"),
-    "a hundredth as wide, in percent": '<w:w w:val="1%"/>',
+    "character width of 1 %, with a percent sign": '<w:w w:val="1%"/>',
     "small and narrow": '<w:sz w:val="8"/><w:w w:val="40"/>',
-    "of usual size and narrow": '<w:w w:val="18"/>',
+    "default size and narrow": '<w:w w:val="18"/>',
 }
 _SEEN_RUNS = {
     "white on black, without a highlight": _INK.format("FFFFFF")
     + _HIGHLIGHT.format("none")
     + _SHADING.format("000000"),
     "black on automatic shading": _INK.format("000000") + _SHADING.format("auto"),
-    "white on a highlight of another colour": _INK.format("FFFFFF") + _HIGHLIGHT.format("yellow"),
-    "in the colour behind its pattern": _INK.format("ABCDEF")
+    "white on a highlight in a different colour": _INK.format("FFFFFF")
+    + _HIGHLIGHT.format("yellow"),
+    "in the fill colour of a solid pattern": _INK.format("ABCDEF")
     + '<w:shd w:val="solid" w:color="000000" w:fill="ABCDEF"/>',
-    "in another colour of the theme": '<w:color w:val="4472C4" w:themeColor="accent1"/>',
-    "in the theme's colour of paper, on black": '<w:color w:val="FFFFFF" '
+    "in a different theme colour": '<w:color w:val="4472C4" w:themeColor="accent1"/>',
+    "in the theme's background colour, on black": '<w:color w:val="FFFFFF" '
     'w:themeColor="background1"/>' + _SHADING.format("000000"),
     "red on yellow": _INK.format("FF0000") + _HIGHLIGHT.format("yellow"),
-    "condensed, in percent": '<w:w w:val="80%"/>',
+    "character width of 80 %": '<w:w w:val="80%"/>',
     "large and narrow": '<w:sz w:val="96"/><w:w w:val="10"/>',
-    "of 4 pt and half as wide": '<w:sz w:val="8"/><w:w w:val="50"/>',
-    "filled": '<x:textFill xmlns:x="http://schemas.microsoft.com/office/word/2010/wordml">'
+    "4 pt and half width": '<w:sz w:val="8"/><w:w w:val="50"/>',
+    "text fill": '<x:textFill xmlns:x="http://schemas.microsoft.com/office/word/2010/wordml">'
     '<x:solidFill><x:srgbClr x:val="000000"/></x:solidFill></x:textFill>',
 }
 _WRAPPERS = {
@@ -94,41 +95,41 @@ _WRAPPERS = {
     "custom XML": '<w:customXml w:element="note">{}</w:customXml>',
 }
 _UNSEEN_TEXT = {
-    "half as large, and a tenth as wide": 'fo:font-size="50%" style:text-scale="10%"',
+    "half size and a tenth of the width": 'fo:font-size="50%" style:text-scale="10%"',
     "nearly transparent": 'loext:opacity="9%"',
-    "transparent, of a colour": 'fo:color="#000000" loext:opacity="0%"',
+    "transparent with a colour": 'fo:color="#000000" loext:opacity="0%"',
     "small and raised": 'fo:font-size="3pt" style:text-position="super"',
-    "tiny and at its place": 'fo:font-size="1.5pt" style:text-position="0%"',
-    "on a background like it": 'fo:color="#abcdef" fo:background-color="#ABCDEF"',
+    "tiny at the baseline": 'fo:font-size="1.5pt" style:text-position="0%"',
+    "background in the text colour": 'fo:color="#abcdef" fo:background-color="#ABCDEF"',
     "small and lowered": 'fo:font-size="3pt" style:text-position="-33% 58%"',
-    "over each other by half": 'fo:font-size="12pt" fo:letter-spacing="-6.1pt"',
+    "letters overlap by half": 'fo:font-size="12pt" fo:letter-spacing="-6.1pt"',
 }
 _SEEN_TEXT = {
     "barely opaque": 'loext:opacity="10%"',
-    "of a colour, no opacity said": 'fo:color="#000000"',
-    "raised by nothing": 'fo:font-size="3pt" style:text-position="0% 100%"',
-    "at its place": 'fo:font-size="3pt" style:text-position="0%"',
-    "at its place, without a unit": 'fo:font-size="3pt" style:text-position="0"',
-    "of an opacity that is no share": 'loext:opacity="1"',
-    "closer by less than half": 'fo:font-size="12pt" fo:letter-spacing="-5.9pt"',
-    "with usual spacing": 'fo:letter-spacing="normal"',
-    "on no background": 'fo:background-color="transparent"',
-    "half as large": 'fo:font-size="50%"',
+    "colour without an opacity": 'fo:color="#000000"',
+    "raised by 0 %": 'fo:font-size="3pt" style:text-position="0% 100%"',
+    "at the baseline": 'fo:font-size="3pt" style:text-position="0%"',
+    "at the baseline, without a unit": 'fo:font-size="3pt" style:text-position="0"',
+    "invalid opacity": 'loext:opacity="1"',
+    "letters overlap by less than half": 'fo:font-size="12pt" fo:letter-spacing="-5.9pt"',
+    "default letter spacing": 'fo:letter-spacing="normal"',
+    "transparent background": 'fo:background-color="transparent"',
+    "half size": 'fo:font-size="50%"',
     "displayed": 'text:display="true"',
 }
 _UNSEEN_PARAGRAPHS = {
-    "its end right of the page": 'fo:margin-left="19.5cm"',
-    "left of the page by 6 mm": 'fo:margin-left="-2.6cm"',
-    "in lines of 1.99 pt": 'fo:line-height="1.99pt"',
-    "with all margins off the page": 'fo:margin="-3cm"',
-    "in lines of 16 %": 'fo:line-height="16%"',
+    "end beyond the right edge of the page": 'fo:margin-left="19.5cm"',
+    "6 mm beyond the left edge of the page": 'fo:margin-left="-2.6cm"',
+    "line height of 1.99 pt": 'fo:line-height="1.99pt"',
+    "margins beyond the page": 'fo:margin="-3cm"',
+    "line height of 16 %": 'fo:line-height="16%"',
 }
 _SEEN_PARAGRAPHS = {
-    "left of the page by 4 mm": 'fo:margin-left="-2.4cm"',
-    "in lines of 2.01 pt": 'fo:line-height="2.01pt"',
-    "with all margins": 'fo:margin="1cm"',
-    "in lines of 18 %": 'fo:line-height="18%"',
-    "in usual lines": 'fo:line-height="normal"',
+    "4 mm beyond the left edge of the page": 'fo:margin-left="-2.4cm"',
+    "line height of 2.01 pt": 'fo:line-height="2.01pt"',
+    "with margins": 'fo:margin="1cm"',
+    "line height of 18 %": 'fo:line-height="18%"',
+    "default line height": 'fo:line-height="normal"',
 }
 
 
@@ -162,7 +163,7 @@ def look_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             for name, xml in _WRAPPERS.items()
         ),
         another_way(
-            "docx: white on a black paragraph, its own shading automatic",
+            "docx: white on a black paragraph, with automatic text shading",
             at(
                 path,
                 body(
@@ -183,7 +184,7 @@ def look_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             **args,
         ),
         *(
-            builders[kind](f"docx: a style, {name}", at(path, document_of_style(text, xml)), **args)
+            builders[kind](f"docx: style, {name}", at(path, document_of_style(text, xml)), **args)
             for kind, name, xml in (
                 ("unseen", "hidden", "<w:rPr><w:vanish/></w:rPr>"),
                 ("unseen", "tiny", '<w:rPr><w:sz w:val="2"/></w:rPr>'),

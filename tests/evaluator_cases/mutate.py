@@ -1,6 +1,6 @@
-"""Mutation testing of the shipped evaluators (`make mutate`).
+"""Mutation testing of the built-in evaluators (`make mutate`).
 
-Mutates code and states and checks whether the test cases detect it; exits with 1 when fewer than
+Mutates code and states and checks whether the test cases detect it; exits with 1 if fewer than
 90 % are detected.
 """
 
@@ -51,19 +51,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.evaluator_cases.mutate")
     parser.add_argument(
-        "names", metavar="NAME", nargs="*", help="an evaluator: mutate what it runs"
+        "names", metavar="NAME", nargs="*", help="an evaluator: mutate the code that it executes"
     )
     parser.add_argument("--module", action="append", help="a module, such as desktop.git")
-    parser.add_argument("--on", choices=PLACES, help="evaluators of one place only")
-    parser.add_argument("--sample", type=int, help="at most so many mutants of code of a module")
-    parser.add_argument("--seed", type=int, default=0, help="of the sample")
+    parser.add_argument("--on", choices=PLACES, help="only evaluators of one place")
+    parser.add_argument("--sample", type=int, help="maximum number of code mutants per module")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the sample")
     parser.add_argument("--page", type=Path, help="Markdown page to record the results in")
     parser.add_argument("--json", action="store_true", help="print results as JSON")
     return parser
 
 
 def _mutate_evaluators(tables: list[CaseTable], options: argparse.Namespace) -> Reports:
-    """Mutate what some evaluators run."""
+    """Mutate the code that some evaluators execute."""
     known = {table.mark.name for table in tables}
     _require(options.names, known, "evaluator")
     chosen = [table for table in tables if table.mark.name in options.names]

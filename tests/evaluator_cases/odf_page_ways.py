@@ -1,4 +1,4 @@
-"""OpenDocument text on colours of pages and tables, repeated, not displayed, or spread over lines of XML."""
+"""OpenDocument text on coloured pages and tables, repeated, not displayed, or split over lines of XML."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _span(text: str, style: str) -> str:
 
 
 def ground_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of one paragraph, white or black, on pages and sections of colours.
+    """Return cases of one paragraph, white or black, on coloured pages and sections.
 
     Args:
         text: the paragraph.
@@ -81,17 +81,17 @@ def ground_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     section_style = _INKS + _FILLED.format("section", "section")
     cases = (
         (another_way, "white on a black page", white, _ON_DARK, _INKS),
-        (another_way, "of no colour on a black page", f"<text:p>{text}</text:p>", _ON_DARK, _INKS),
+        (another_way, "without a colour on a black page", f"<text:p>{text}</text:p>", _ON_DARK, _INKS),
         (forged, "black on a black page", black, _ON_DARK, _INKS),
-        (another_way, "black behind a black page", begun + black, _ON_DARK, _INKS + _BREAKS),
-        (forged, "white behind a black page", begun + white, _ON_DARK, _INKS + _BREAKS),
+        (another_way, "black after a black page", begun + black, _ON_DARK, _INKS + _BREAKS),
+        (forged, "white after a black page", begun + white, _ON_DARK, _INKS + _BREAKS),
         (another_way, "white on a later black page", begun + white, _ON_PLAIN, _INKS + _BREAKS),
-        (another_way, "white behind a heading on a black page", begun.replace("text:p", "text:h") + white, _ON_PLAIN,
+        (another_way, "white after a heading on a black page", begun.replace("text:p", "text:h") + white, _ON_PLAIN,
          _INKS + _BREAKS),
-        (another_way, "white where a black page begins", own, _ON_PLAIN, _INKS + _BREAKS),
-        (another_way, "white behind a table on a black page", table + white, _ON_PLAIN, _INKS + _BREAKS),
+        (another_way, "white at the start of a black page", own, _ON_PLAIN, _INKS + _BREAKS),
+        (another_way, "white after a table on a black page", table + white, _ON_PLAIN, _INKS + _BREAKS),
         (forged, "white before a black page", white + begun, _ON_PLAIN, _INKS + _BREAKS),
-        (forged, "white behind a later black page", begun + back + white, _ON_PLAIN, _INKS + _BREAKS),
+        (forged, "white after a later black page", begun + back + white, _ON_PLAIN, _INKS + _BREAKS),
         (another_way, "white, later on a black page", begun + begin.format("N") + white, _ON_PLAIN,
          _INKS + _BREAKS),
         (another_way, "black on a page without a style", begun + begin.format("U") + black, _ON_PLAIN,
@@ -119,7 +119,7 @@ def _table(*rows: str, attributes: str = "") -> str:
 
 
 def table_ground_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return the table of Ann's age on colours of cells, rows, the table and its page."""
+    """Return cases of the table of Ann's age on coloured cells, rows, tables and pages."""
     path = str(args["path"])
     used = 'table:style-name="F"'
 
@@ -144,7 +144,7 @@ def table_ground_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     return (
         *(
             case(
-                f"odt: {ink} on {name} of black",
+                f"odt: {ink} on {name} in black",
                 at(path, _odt(xml, automatic=_INKS + _FILLED.format(family, family))),
                 **args,
             )
@@ -157,12 +157,12 @@ def table_ground_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             **args,
         ),
         another_way(
-            "odt: white in a table that begins a black page",
+            "odt: white in a table at the start of a black page",
             at(path, _odt(on_page, styles=_ON_PLAIN, automatic=_INKS + _BREAKS)),
             **args,
         ),
         forged(
-            "odt: white in a table of a white page",
+            "odt: white in a table on a white page",
             at(path, _odt(on_page, styles=_ON_DARK, automatic=_INKS + _BREAKS)),
             **args,
         ),
@@ -170,10 +170,10 @@ def table_ground_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def repeated_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return the table of Ann's age with rows or cells that are repeated.
+    """Return cases of the table of Ann's age with repeated rows or cells.
 
     Args:
-        args: of an evaluator of a table, without its rows.
+        args: arguments of an evaluator of a table, without its rows.
     """
     path = str(args["path"])
     twice, thrice = 'table:number-rows-repeated="2"', 'table:number-columns-repeated="3"'
@@ -188,18 +188,16 @@ def repeated_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     second = _table(_row("Ann"))
     empty = "<table:table-row {}/>"
     return (
-        forged("odt: a row repeated", at(path, _odt(repeated)), **plain),
-        another_way("odt: a row repeated, and counted", at(path, _odt(repeated)), **two),
-        another_way("odt: a row twice", at(path, _odt(_table(head, ann, ann))), **two),
+        forged("odt: repeated row, expected once", at(path, _odt(repeated)), **plain),
+        another_way("odt: repeated row, expected twice", at(path, _odt(repeated)), **two),
+        another_way("odt: duplicate row", at(path, _odt(_table(head, ann, ann))), **two),
+        another_way("odt: repeated cell", at(path, _odt(_table(_row("Ann", cell=thrice)))), **wide),
         another_way(
-            "odt: a cell repeated", at(path, _odt(_table(_row("Ann", cell=thrice)))), **wide
-        ),
-        another_way(
-            "odt: as many rows as may be", at(path, _odt(_table(full) + second)), **second_table
+            "odt: exactly at the row limit", at(path, _odt(_table(full) + second)), **second_table
         ),
         *(
             hostile(
-                f"odt: more {name} than may be",
+                f"odt: {name} over the limit",
                 at(path, _odt(_table(xml) + second)),
                 **second_table,
             )
@@ -214,10 +212,10 @@ def repeated_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def merged_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return tables with a cell that is merged over two columns, and over two rows.
+    """Return cases of tables with a cell that is merged over two columns, or over two rows.
 
     Args:
-        args: of an evaluator of a table, without its rows.
+        args: arguments of an evaluator of a table, without its rows.
     """
     path = str(args["path"])
     covered = "<table:covered-table-cell><text:p>{}</text:p></table:covered-table-cell>"
@@ -245,16 +243,16 @@ def merged_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     last = ["1", "2"]
     return (
-        another_way("odt: over two columns", across, **wanted(["Ann", ""], last)),
-        another_way("odt: over two rows", down, **wanted(["Ann", "1"], ["", "2"])),
-        another_way("odt: none is merged", plain, **wanted(["Ann", ""], last)),
-        forged("odt: what a cell covers", across, **wanted(["Ann", "Lee"], last)),
-        forged("odt: its text twice", down, **wanted(["Ann", "1"], ["Ann", "2"])),
+        another_way("odt: merged over two columns", across, **wanted(["Ann", ""], last)),
+        another_way("odt: merged over two rows", down, **wanted(["Ann", "1"], ["", "2"])),
+        another_way("odt: no merged cells", plain, **wanted(["Ann", ""], last)),
+        forged("odt: text of a covered cell", across, **wanted(["Ann", "Lee"], last)),
+        forged("odt: text of the merged cell twice", down, **wanted(["Ann", "1"], ["Ann", "2"])),
     )
 
 
 def blank_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of one paragraph with white space of the XML in it.
+    """Return cases of one paragraph with white space in its XML.
 
     Args:
         text: the paragraph, of two words.
@@ -263,19 +261,19 @@ def blank_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     path = str(args["path"])
     first, rest = text.split(" ")
     ways = {
-        "a line of XML each word": f"{first}\n{rest}",
-        "a run of blanks": f"{first}  \t\r\n {rest}",
-        "a blank in each of two spans": _span(first + " ", "K") + _span(f" {rest}", "K"),
-        "blanks alone in a span": f"{first} {_span(' ', 'K')} {rest}",
-        "blanks at its start": f"\n  {_span(' ' + first, 'K')} {rest}\n",
-        "an empty span between": f"{first} {_span('', 'K')} {rest}",
+        "each word on its own XML line": f"{first}\n{rest}",
+        "multiple white space": f"{first}  \t\r\n {rest}",
+        "space in each of two spans": _span(first + " ", "K") + _span(f" {rest}", "K"),
+        "span of only a space": f"{first} {_span(' ', 'K')} {rest}",
+        "leading white space": f"\n  {_span(' ' + first, 'K')} {rest}\n",
+        "empty span in between": f"{first} {_span('', 'K')} {rest}",
     }
     forgeries = {
-        "a blank before an element for one": f"{first} <text:s/>{rest}",
-        "a blank behind an element for one": f"{first}<text:s/> {rest}",
-        "two blanks": f"{first}<text:s text:c='2'/>{rest}",
-        "a note between two blanks": f"{first} <text:note><text:note-body/></text:note> {rest}",
-        "no blank": first + rest,
+        "space before a space element": f"{first} <text:s/>{rest}",
+        "space after a space element": f"{first}<text:s/> {rest}",
+        "two spaces": f"{first}<text:s text:c='2'/>{rest}",
+        "footnote between two spaces": f"{first} <text:note><text:note-body/></text:note> {rest}",
+        "missing space": first + rest,
     }
     return (
         *(
@@ -294,7 +292,7 @@ def blank_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def own_colour_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of the red passage "now" in LibreOffice's own colour, or not."""
+    """Return cases of the red passage "now" with or without the automatic font colour."""
     path = str(args["path"])
     text = f"<text:p>It is {_span('now', 'L')} or never</text:p>"
     style = (
@@ -303,10 +301,10 @@ def own_colour_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         '<style:text-properties style:use-window-font-color="{}" {}/></style:style>'
     )
     values = (
-        (forged, "its own colour beside red", "true", 'fo:color="#ff0000"'),
-        (forged, "its own colour over red", "true", ""),
-        (another_way, "not its own colour beside red", "false", 'fo:color="#ff0000"'),
-        (another_way, "not its own colour over red", "false", ""),
+        (forged, "automatic colour next to red", "true", 'fo:color="#ff0000"'),
+        (forged, "automatic colour over inherited red", "true", ""),
+        (another_way, "no automatic colour next to red", "false", 'fo:color="#ff0000"'),
+        (another_way, "no automatic colour over inherited red", "false", ""),
     )
     return tuple(
         case(f"odt: {name}", at(path, _odt(text, automatic=style.format(value, more))), **args)
@@ -315,7 +313,7 @@ def own_colour_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def default_size_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of the passage "now" of 18 pt by the default style of paragraphs."""
+    """Return cases of the passage "now" of 18 pt by the default paragraph style."""
     path = str(args["path"])
     default = (
         '<office:styles><style:default-style style:family="paragraph"><style:text-properties '
@@ -324,12 +322,12 @@ def default_size_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     )
     text = '<text:p text:style-name="{}">now</text:p>'
     values = (
-        (another_way, "the default size", "18pt", "", ""),
-        (another_way, "the default size of a style that sets none", "18pt", "", "P"),
-        (another_way, "the default size of a style that is not there", "18pt", "", "Q"),
-        (another_way, "half as much again as the default", "12pt", "150%", "P"),
-        (near_miss, "another size than the default", "18pt", "12pt", "P"),
-        (near_miss, "a share as the default", "50%", "", "P"),
+        (another_way, "default size", "18pt", "", ""),
+        (another_way, "default size, style without a size", "18pt", "", "P"),
+        (another_way, "default size, missing style", "18pt", "", "Q"),
+        (another_way, "150 % of the default size", "12pt", "150%", "P"),
+        (near_miss, "different size than the default", "18pt", "12pt", "P"),
+        (near_miss, "relative default size", "50%", "", "P"),
     )
     return tuple(
         case(
@@ -342,18 +340,18 @@ def default_size_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def default_share_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return a paragraph where the default style of paragraphs is a share of nothing."""
+    """Return a case of a paragraph whose default paragraph style has a relative font size."""
     path = str(args["path"])
     styles = (
         '<office:styles><style:default-style style:family="paragraph"><style:text-properties '
         'fo:font-size="50%"/></style:default-style></office:styles>'
     )
     document = _odt(f"<text:p>{text}</text:p>", styles=styles)
-    return (another_way("odt: half of the usual size by default", at(path, document), **args),)
+    return (another_way("odt: default size of 50 %", at(path, document), **args),)
 
 
 def displayed_picture_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of two pictures, the second of which is displayed or not."""
+    """Return cases of two pictures, of which the second is displayed or not."""
     path = str(args["path"])
     files = {f"Pictures/{number}.png": encoded(noise(number, (16, 12))) for number in (1, 2)}
     image = '<draw:image xlink:href="Pictures/{}.png"/>'
@@ -378,23 +376,23 @@ def displayed_picture_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     field = '<text:hidden-paragraph text:is-hidden="{}"/>'
     bodies = (
         (forged, "not displayed", alone('draw:display="none"')),
-        (forged, "displayed by printers", alone('draw:display="printer"')),
-        (another_way, "displayed always", alone('draw:display="always"')),
+        (forged, "displayed only when printed", alone('draw:display="printer"')),
+        (another_way, "always displayed", alone('draw:display="always"')),
         (forged, "in hidden text", f"<text:p>{_span(frame(), 'H')}</text:p>"),
-        (forged, "in text in hidden text", f"<text:p>{_span(_span(frame(), 'W'), 'H')}</text:p>"),
+        (forged, "in nested hidden text", f"<text:p>{_span(_span(frame(), 'W'), 'H')}</text:p>"),
         (forged, "in a hidden paragraph", f'<text:p text:style-name="P">{frame()}</text:p>'),
         (forged, "in a hidden heading", f'<text:h text:style-name="P">{frame()}</text:h>'),
         (forged, "in a paragraph hidden by a field", f"<text:p>{field.format('true')}{frame()}</text:p>"),
         (another_way, "in a paragraph that a field does not hide",
          f"<text:p>{field.format('false')}{frame()}</text:p>"),
         (another_way, "in text that is not hidden", f"<text:p>{_span(frame(), 'W')}</text:p>"),
-        (forged, "of 0.01 mm", alone('svg:width="0.01mm" svg:height="2cm"')),
+        (forged, "0.01 mm wide", alone('svg:width="0.01mm" svg:height="2cm"')),
         (forged, "0.24 mm high", alone('svg:width="2cm" svg:height="0.24mm"')),
-        (another_way, "a quarter of a millimetre high", alone('svg:height="0.25mm"')),
+        (another_way, "0.25 mm high", alone('svg:height="0.25mm"')),
     )  # fmt: skip
     return tuple(
         case(
-            f"odt: the second {name}",
+            f"odt: second picture: {name}",
             at(path, _odt(good + xml, files=files, automatic=_INKS + hidden)),
             **args,
         )

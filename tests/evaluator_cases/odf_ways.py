@@ -1,4 +1,4 @@
-"""OpenDocument text as other programs write it, by each element and attribute that its reader knows."""
+"""OpenDocument text as other programs write it, for each element and attribute that the reader supports."""
 
 from __future__ import annotations
 
@@ -31,63 +31,63 @@ _BESIDE = {
     "<text:p>x</text:p></text:note-body></text:note>",
     "a comment": "<office:annotation><text:p>x</text:p></office:annotation>",
     "a frame": "<draw:frame><draw:text-box><text:p>x</text:p></draw:text-box></draw:frame>",
-    "how it is read": "<text:ruby><text:ruby-base/><text:ruby-text>x</text:ruby-text></text:ruby>",
+    "ruby text": "<text:ruby><text:ruby-base/><text:ruby-text>x</text:ruby-text></text:ruby>",
     "a script": "<text:script>x</text:script>",
     "tracked changes": "<text:tracked-changes><text:changed-region><text:deletion><text:p>x</text:p>"
     "</text:deletion></text:changed-region></text:tracked-changes>",
     "a hidden field": '<text:hidden-text text:is-hidden="true">x</text:hidden-text>',
     "a field that displays nothing": '<text:variable-set text:display="none">x</text:variable-set>',
-    "a number that is made anew": "<text:number>7.</text:number>",
+    "a generated number": "<text:number>7.</text:number>",
 }
-"""What a paragraph may hold that is not of its text."""
+"""Elements in a paragraph that are not part of its text."""
 _WITHIN = {
     "a link": '<text:a xlink:href="http://127.0.0.1/">{}</text:a>',
     "a field": "<text:title>{}</text:title>",
-    "a field that is shown": '<text:hidden-text text:is-hidden="false">{}</text:hidden-text>',
-    "what is read otherwise": "<text:ruby><text:ruby-base>{}</text:ruby-base></text:ruby>",
+    "a visible field": '<text:hidden-text text:is-hidden="false">{}</text:hidden-text>',
+    "a ruby base": "<text:ruby><text:ruby-base>{}</text:ruby-base></text:ruby>",
 }
 _ELSEWHERE = {
     "a frame of the page": "<draw:frame><draw:text-box>{}</draw:text-box></draw:frame>",
     "a note": '<text:note text:note-class="endnote"><text:note-body>{}</text:note-body></text:note>',
     "a comment": "<office:annotation>{}</office:annotation>",
-    "a section hidden by its condition": '<text:section text:display="condition" '
+    "a section hidden by its stored condition": '<text:section text:display="condition" '
     'text:is-hidden="true">{}</text:section>',
-    "a section hidden if a condition holds": '<text:section text:display="condition" '
+    "a section hidden by a condition": '<text:section text:display="condition" '
     'text:condition="ooow:1==1">{}</text:section>',
 }
 _SECTIONS = {
     "a section": "<text:section>{}</text:section>",
-    "a section that a condition shows": '<text:section text:display="condition" '
+    "a section displayed by a condition": '<text:section text:display="condition" '
     'text:is-hidden="false">{}</text:section>',
     "a section without a condition": '<text:section text:is-hidden="true">{}</text:section>',
     "a list": "<text:list><text:list-item>{}</text:list-item></text:list>",
 }
 _AT_THE_EDGE = {
-    "its start left of the right edge": 'fo:margin-left="189.5mm"',
-    "its end right of the left edge": 'fo:margin-right="189.5mm"',
+    "start left of the right edge": 'fo:margin-left="189.5mm"',
+    "end right of the left edge": 'fo:margin-right="189.5mm"',
     "5 mm left of the page": 'fo:margin-left="-25mm"',
-    "its first line indented by 5 cm": 'fo:text-indent="5cm"',
+    "first line indented by 5 cm": 'fo:text-indent="5cm"',
 }
 _OFF_THE_EDGE = {
-    "its start at the right edge": 'fo:margin-left="190mm"',
-    "its end at the left edge": 'fo:margin-right="190mm"',
-    "its first line 5.5 mm left of the page": 'fo:text-indent="-25.5mm"',
+    "start at the right edge": 'fo:margin-left="190mm"',
+    "end at the left edge": 'fo:margin-right="190mm"',
+    "first line 5.5 mm left of the page": 'fo:text-indent="-25.5mm"',
 }
 _WHITE, _BLACK = 'fo:color="#ffffff"', 'fo:background-color="#000000"'
 _NESTED = (
     (another_way, "white in a black paragraph", _BLACK, "", _WHITE),
     (
         another_way,
-        "white without a background of its own in a black paragraph",
+        "white on a transparent background in a black paragraph",
         _BLACK,
         "",
         f'{_WHITE} fo:background-color="transparent"',
     ),
-    (forged, "white in a black paragraph, on white", _BLACK, "", _WHITE + ' fo:background-color="#ffffff"'),
-    (another_way, "of a colour in a transparent paragraph", "", 'loext:opacity="0%"', 'fo:color="#000000"'),
-    (forged, "bold in a transparent paragraph", "", 'loext:opacity="0%"', 'fo:font-weight="bold"'),
-    (forged, "four tenths of four tenths", "", 'fo:font-size="40%"', 'fo:font-size="40%"'),
-    (another_way, "half of the size", "", 'fo:font-size="5pt"', 'fo:font-size="50%"'),
+    (forged, "white on white in a black paragraph", _BLACK, "", _WHITE + ' fo:background-color="#ffffff"'),
+    (another_way, "coloured text in a transparent paragraph", "", 'loext:opacity="0%"', 'fo:color="#000000"'),
+    (forged, "bold text in a transparent paragraph", "", 'loext:opacity="0%"', 'fo:font-weight="bold"'),
+    (forged, "40 % of 40 % of the font size", "", 'fo:font-size="40%"', 'fo:font-size="40%"'),
+    (another_way, "50 % of the font size", "", 'fo:font-size="5pt"', 'fo:font-size="50%"'),
 )  # fmt: skip
 _ON_PAGES = (
     (forged, "right of a narrow page", _NARROW, 'fo:margin-left="96mm"'),
@@ -101,7 +101,7 @@ _ON_PAGES = (
     ),
     (
         forged,
-        "on a page whose margin is beyond its right edge",
+        "on a page with a negative right margin",
         {"width": "210mm", "margins": 'fo:margin-left="2cm" fo:margin-right="-5.5mm"'},
         "",
     ),
@@ -113,7 +113,7 @@ def _odt(body: str, **more: Any) -> Any:
 
 
 def of_another_kind(data: bytes, kind: str) -> bytes:
-    """Return an .odt that declares another kind, such as ``text-template``."""
+    """Return an .odt that declares a different kind, such as ``text-template``."""
     parts = unzipped(data)
     manifest = parts["META-INF/manifest.xml"].replace(_MIME.encode(), f"{_MIME}-{kind}".encode())
     return changed(
@@ -135,26 +135,26 @@ def body_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     def cases() -> Iterator[Case]:
         for name, xml in _BESIDE.items():
             with_it = f"<text:p>{first}{xml}{rest}</text:p>"
-            yield another_way(f"odt: beside {name}", at(path, _odt(with_it)), **args)
+            yield another_way(f"odt: next to {name}", at(path, _odt(with_it)), **args)
         for name, xml in _WITHIN.items():
             within = f"<text:p>{first}{xml.format(rest)}</text:p>"
-            yield another_way(f"odt: half of it within {name}", at(path, _odt(within)), **args)
+            yield another_way(f"odt: partly within {name}", at(path, _odt(within)), **args)
         for name, xml in _ELSEWHERE.items():
             yield forged(f"odt: within {name}", at(path, _odt(xml.format(plain))), **args)
         for name, xml in _SECTIONS.items():
             yield another_way(f"odt: within {name}", at(path, _odt(xml.format(plain))), **args)
         spaced = plain.replace(" ", "<text:s/>")
-        yield another_way("odt: its blank an element", at(path, _odt(spaced)), **args)
+        yield another_way("odt: space as an element", at(path, _odt(spaced)), **args)
         template = partial(of_another_kind, odf("text", plain), "template")
-        yield another_way("odt: a template", at(path, template), **args)
+        yield another_way("odt: template", at(path, template), **args)
         master = partial(of_another_kind, odf("text", plain), "master")
-        yield forged("odt: a list of other documents", at(path, master), **args)
+        yield forged("odt: master document", at(path, master), **args)
 
     return tuple(cases())
 
 
 def part_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of a document of one paragraph with further parts, valid and malformed ones.
+    """Return cases of a document of one paragraph with additional valid or malformed parts.
 
     Args:
         text: the paragraph.
@@ -168,13 +168,11 @@ def part_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         another_way(
             "odt: with macros", at(path, _odt(plain, files={"Basic/script-lc.xml": macros})), **args
         ),
-        hostile(
-            "odt: a document type", at(path, _odt(plain, doctype="<!DOCTYPE document>")), **args
-        ),
+        hostile("odt: document type", at(path, _odt(plain, doctype="<!DOCTYPE document>")), **args),
         *(
             hostile(f"odt: {name}, {what}", at(path, _odt(plain, files={name: content})), **args)
             for name in ("Extra.XML", "extra.rels", "extra.vml", "manifest.rdf")
-            for what, content in (("broken", b"<a>"), ("of a document type", typed))
+            for what, content in (("broken", b"<a>"), ("with a document type", typed))
         ),
     )
 
@@ -240,8 +238,14 @@ def heading_level_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]
     """Return cases of a heading of level 1."""
     path = str(args["path"])
     return (
-        another_way("odt: no level said", at(path, _odt(f"<text:h>{text}</text:h>")), **args),
-        near_miss("odt: a paragraph", at(path, _odt(f"<text:p>{text}</text:p>")), **args),
+        another_way(
+            "odt: heading without a level", at(path, _odt(f"<text:h>{text}</text:h>")), **args
+        ),
+        near_miss(
+            "odt: paragraph instead of a heading",
+            at(path, _odt(f"<text:p>{text}</text:p>")),
+            **args,
+        ),
     )
 
 
@@ -251,9 +255,9 @@ def look_value_cases(
     """Return cases of the passage "now" in "It is now or never", by the values of an attribute.
 
     Args:
-        args: of an evaluator of the passage's look.
-        name: of the attribute of OpenDocument's text properties.
-        values: of the attribute; whether each of them gives the passage its look.
+        args: arguments of an evaluator of the passage's formatting.
+        name: attribute of OpenDocument's text properties.
+        values: whether each value of the attribute enables the formatting.
     """
     path = str(args["path"])
     text = "<text:p>It is <text:span text:style-name='L'>now</text:span> or never</text:p>"
@@ -274,7 +278,7 @@ def look_value_cases(
             for value, is_so in values.items()
         ),
         another_way(
-            f"odt: {name}, by a style derived from another",
+            f"odt: {name}, with a derived style",
             at(path, _odt(text.replace("'L'", "'M'"), automatic=derived)),
             **args,
         ),
@@ -282,7 +286,7 @@ def look_value_cases(
 
 
 def share_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of a passage of 18 pt in a paragraph of other sizes, as a share of them."""
+    """Return cases of a passage of 18 pt whose size is a share of its paragraph's size."""
     path = str(args["path"])
     style = "<style:style style:name='{}' style:family='{}'><style:text-properties fo:font-size='{}'/></style:style>"
     text = (
@@ -296,16 +300,16 @@ def share_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     return (
         another_way("odt: half of 36 pt", document("36pt", "50%"), **args),
-        another_way("odt: half of half an inch", document("0.5in", "50%"), **args),
-        another_way("odt: twice 9 pt, with a blank", document("9pt", " 200% "), **args),
+        another_way("odt: half of 0.5 inches", document("0.5in", "50%"), **args),
+        another_way("odt: twice 9 pt, with spaces", document("9pt", " 200% "), **args),
         near_miss("odt: half of 18 pt", document("18pt", "50%"), **args),
-        near_miss("odt: half of what nothing says", document("", "50%"), **args),
+        near_miss("odt: half of an undefined size", document("", "50%"), **args),
         another_way("odt: in millimetres", document("36pt", "6.35mm"), **args),
     )
 
 
 def align_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return the names that OpenDocument gives to alignments, and a paragraph with none.
+    """Return cases of OpenDocument's names of alignments, and of a paragraph without one.
 
     Args:
         text: the paragraph.
@@ -334,7 +338,7 @@ def align_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             **{**args, "alignment": "left"},
         ),
         another_way(
-            "odt: its style derived from an aligned one",
+            "odt: style derived from an aligned one",
             at(
                 path,
                 _odt(
@@ -351,10 +355,10 @@ def align_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def cell_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return the table of Ann's age with cells of other contents than paragraphs of plain text."""
+    """Return cases of the table of Ann's age with cells that contain more than plain paragraphs."""
     path = str(args["path"])
     contents = {
-        "a passage of another style": "<text:p>A<text:span text:style-name='x'>nn</text:span></text:p>",
+        "a passage in a different style": "<text:p>A<text:span text:style-name='x'>nn</text:span></text:p>",
         "a heading": "<text:h>Ann</text:h>",
         "a comment": "<office:annotation><text:p>x</text:p></office:annotation><text:p>Ann</text:p>",
         "a table": "<table:table><table:table-row><table:table-cell><text:p>Ann</text:p>"
@@ -374,7 +378,7 @@ def cell_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def shown_picture_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of two pictures, the second of which is shown or not."""
+    """Return cases of two pictures, of which the second is displayed or not."""
     path = str(args["path"])
     image = '<draw:image xlink:href="{}"/>'
     good = f"<text:p><draw:frame>{image.format('Pictures/1.png')}</draw:frame></text:p>"
@@ -386,9 +390,9 @@ def shown_picture_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     }
     frame = "<text:p><draw:frame {}>{}</draw:frame></text:p>"
     frames = (
-        (another_way, "named from here", frame.format("", image.format("./Pictures/2.png"))),
-        (forged, "a file that is no picture of it", frame.format("", image.format("Thumbnails/3.png"))),
-        (forged, "a file that is not there", frame.format("", image.format("Pictures/9.png"))),
+        (another_way, "path with a leading `./`", frame.format("", image.format("./Pictures/2.png"))),
+        (forged, "file outside the picture folder", frame.format("", image.format("Thumbnails/3.png"))),
+        (forged, "missing file", frame.format("", image.format("Pictures/9.png"))),
         (
             forged,
             "in a comment",
@@ -400,20 +404,20 @@ def shown_picture_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     styles = (
         (forged, "transparent", 'draw:image-opacity="0%"'),
         (forged, "nearly transparent", 'draw:image-opacity="9%"'),
-        (another_way, "half transparent", 'draw:image-opacity="50%"'),
-        (forged, "made white", 'draw:luminance="75%"'),
-        (another_way, "made brighter", 'draw:luminance="74%"'),
+        (another_way, "semi-transparent", 'draw:image-opacity="50%"'),
+        (forged, "turned white", 'draw:luminance="75%"'),
+        (another_way, "brightened", 'draw:luminance="74%"'),
         (forged, "without contrast", 'draw:contrast="-75%"'),
         (another_way, "with less contrast", 'draw:contrast="-74%"'),
     )
     return (
         *(
-            case(f"odt: the second {name}", at(path, _odt(good + xml, files=files)), **args)
+            case(f"odt: second picture: {name}", at(path, _odt(good + xml, files=files)), **args)
             for case, name, xml in frames
         ),
         *(
             case(
-                f"odt: the second {name}",
+                f"odt: second picture: {name}",
                 at(
                     path,
                     _odt(

@@ -1,4 +1,4 @@
-"""Pages whose layers and notes hide *Invoice 7*, and legitimate pages that use them."""
+"""Pages whose layers and annotations hide *Invoice 7*, and legitimate pages that use them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MEMBERS = "<< /Type /OCMD {} >>"
 def _layered(
     members: str, content: str = pdf_ways._IN_LAYER, place: str = "8 0 R", *more: str
 ) -> Any:
-    """Return what makes a page in a membership dictionary; layer 6 is off, and layer 7 on."""
+    """Return a function that creates a page with a membership dictionary; layer 6 is off, layer 7 on."""
     return partial(
         _page,
         content,
@@ -56,7 +56,7 @@ _OFF_IMAGE = _IMAGE.replace("/BitsPerComponent 8", "/BitsPerComponent 8 /OC 6 0 
 _IN_OFF_FORM = {"resources": "/XObject << /X 7 0 R >>", "root": pdf_ways._OFF}
 _HIDDEN_LAYERS = {
     **{
-        f"in layers that are off: {members}": _layered(members)
+        f"in hidden layers: {members}": _layered(members)
         for members in (
             "/OCGs 6 0 R",
             "/OCGs [6 0 R 6 0 R]",
@@ -70,15 +70,13 @@ _HIDDEN_LAYERS = {
             "/VE [/Not 7 0 R] /OCGs 7 0 R",
         )
     },
-    "in layers that are off, named in place": _layered("", place="<< /Type /OCMD /OCGs 6 0 R >>"),
-    "in layers that are off, listed apart": _layered(
+    "in hidden layers, inline dictionary": _layered("", place="<< /Type /OCMD /OCGs 6 0 R >>"),
+    "in hidden layers, indirect list": _layered(
         "/OCGs 9 0 R", pdf_ways._IN_LAYER, "8 0 R", "[6 0 R]"
     ),
-    "white, on a bar of a layer that is off": _layered("/OCGs 6 0 R", f"{_BAR_OFF} {_WHITE}"),
-    "in a form that belongs to a layer that is off": partial(
-        _page, "/X Do", _OFF_LAYER, _OFF_FORM, **_IN_OFF_FORM
-    ),
-    "white, on a picture of a layer that is off": partial(
+    "white on a bar of a hidden layer": _layered("/OCGs 6 0 R", f"{_BAR_OFF} {_WHITE}"),
+    "in a form of a hidden layer": partial(_page, "/X Do", _OFF_LAYER, _OFF_FORM, **_IN_OFF_FORM),
+    "white on a picture of a hidden layer": partial(
         _page,
         f"q 500 0 0 90 50 700 cm /X Do Q {_WHITE}",
         _OFF_LAYER,
@@ -88,7 +86,7 @@ _HIDDEN_LAYERS = {
 }
 _SEEN_LAYERS = {
     **{
-        f"in layers that are on: {members}": _layered(members)
+        f"in visible layers: {members}": _layered(members)
         for members in (
             "/OCGs 7 0 R",
             "/OCGs [6 0 R 7 0 R]",
@@ -102,11 +100,11 @@ _SEEN_LAYERS = {
             "/VE [/Not 6 0 R] /OCGs 6 0 R",
         )
     },
-    "in layers that are on, listed apart": _layered(
+    "in visible layers, indirect list": _layered(
         "/OCGs 9 0 R", pdf_ways._IN_LAYER, "8 0 R", "[7 0 R]"
     ),
-    "under a bar of a layer that is off": _layered("/OCGs 6 0 R", f"{_LINE} {_BAR_OFF}"),
-    "in a form that belongs to a layer that is on": partial(
+    "under a bar of a hidden layer": _layered("/OCGs 6 0 R", f"{_LINE} {_BAR_OFF}"),
+    "in a form of a visible layer": partial(
         _page,
         "/X Do",
         _OFF_LAYER,
@@ -114,7 +112,7 @@ _SEEN_LAYERS = {
         resources=_IN_OFF_FORM["resources"],
         root=pdf_ways._ON,
     ),
-    "under a picture of a layer that is off": partial(
+    "under a picture of a hidden layer": partial(
         _page,
         f"{_LINE} q 500 0 0 90 50 700 cm /X Do Q",
         _OFF_LAYER,
@@ -129,7 +127,7 @@ _IN_NOTE = "BT /F1 12 Tf 5 10 Td ({}) Tj ET"
 def _noted(
     entries: str, *more: str, text: str = "Invoice 7", content: str = "", **page: str
 ) -> Any:
-    """Return what makes a page with a note of entries; further objects are numbered from 7."""
+    """Return a function that creates a page with an annotation; additional objects are numbered from 7."""
     note = f"<< /Type /Annot /Subtype /FreeText /Contents ({text}) {entries} >>"
     return partial(_page, content, note, *more, page=pdf_ways._NOTES, **page)
 
@@ -137,92 +135,98 @@ def _noted(
 def _appearing(
     content: str, entries: str = "/BBox [0 0 228 30]", text: str = "", rect: str = ""
 ) -> Any:
-    """Return what makes a page with a note that has an appearance."""
+    """Return a function that creates a page with an annotation that has an appearance stream."""
     form = _stream(f"<< /Type /XObject /Subtype /Form {entries} {_LOOK} {{}} >>", content)
     return _noted(f"{rect or pdf_ways._NOTE_BOX} /AP << /N 7 0 R >>", form, text=text)
 
 
 _BOXED = pdf_ways._NOTE_BOX
 _HIDDEN_NOTES = {
-    "in a note that shows nothing": _appearing("", text="Invoice 7"),
-    "in a note that shows another text": _appearing(_IN_NOTE.format("x"), text="Invoice 7"),
-    "in a note that shows it without ink": _appearing(f"3 Tr {_IN_NOTE.format('Invoice 7')}"),
-    "in a note that shows it in little": _appearing(
+    "in an annotation with an empty appearance": _appearing("", text="Invoice 7"),
+    "in an annotation with a different text in its appearance": _appearing(
+        _IN_NOTE.format("x"), text="Invoice 7"
+    ),
+    "in an appearance, invisible text mode": _appearing(f"3 Tr {_IN_NOTE.format('Invoice 7')}"),
+    "in an appearance, scaled down": _appearing(
         _IN_NOTE.format("Invoice 7"), "/BBox [0 0 2280 300]"
     ),
-    "in a note that shows it in low letters": _appearing(
+    "in an appearance, reduced height": _appearing(
         _IN_NOTE.format("Invoice 7"), "/BBox [0 0 228 300]"
     ),
-    "in a note that shows it in narrow letters": _appearing(
+    "in an appearance, reduced width": _appearing(
         "BT /F1 12 Tf 5 1010 Td (Invoice 7) Tj ET", "/BBox [0 1000 2000 1030]"
     ),
-    "in a note that shows it beside itself": _appearing(
+    "in an appearance, outside its bounding box": _appearing(
         _IN_NOTE.format("Invoice 7"), "/BBox [0 100 228 130]"
     ),
-    "in a note that shows it beside the page": _appearing(
+    "in an appearance above the page": _appearing(
         _IN_NOTE.format("Invoice 7"), rect="/Rect [72 800 300 830]"
     ),
-    "in a note that shows it left of the page": _appearing(
+    "in an appearance left of the page": _appearing(
         _IN_NOTE.format("Invoice 7"), rect="/Rect [-300 700 -72 730]"
     ),
-    "in a note that is transparent": _noted(f"{_BOXED} /CA 0"),
-    "in white, in a note": _noted(f"{_BOXED} /DA (1 g /F 12 Tf)"),
-    "in a note, in its own colour": _noted(f"{_BOXED} /DA (0 0 1 rg /F 12 Tf) /C [0 0 1]"),
-    "in a note, as white as it": _noted(f"{_BOXED} /DA (1 g) /C [1]"),
-    "in a note, as white as its inks": _noted(f"{_BOXED} /DA (1 g) /C [0 0 0 0]"),
-    "in a note, tiny": _noted(f"{_BOXED} /DA (0 g /F 1 Tf)"),
-    "in a note, tiny, but not chosen so by viewers": _noted(f"{_BOXED} /DA (/F 0.5 Tf)"),
-    "in a note beside the page": _noted("/Rect [72 800 300 830]"),
-    "in a note right of the page": _noted("/Rect [620 700 700 730]"),
-    "in a note of a layer that is off": _noted(
+    "in a transparent annotation": _noted(f"{_BOXED} /CA 0"),
+    "in an annotation, white": _noted(f"{_BOXED} /DA (1 g /F 12 Tf)"),
+    "in an annotation, in its background colour": _noted(
+        f"{_BOXED} /DA (0 0 1 rg /F 12 Tf) /C [0 0 1]"
+    ),
+    "in an annotation, white on white": _noted(f"{_BOXED} /DA (1 g) /C [1]"),
+    "in an annotation, white on white in CMYK": _noted(f"{_BOXED} /DA (1 g) /C [0 0 0 0]"),
+    "in an annotation, tiny": _noted(f"{_BOXED} /DA (0 g /F 1 Tf)"),
+    "in an annotation, 0.5 pt": _noted(f"{_BOXED} /DA (/F 0.5 Tf)"),
+    "in an annotation above the page": _noted("/Rect [72 800 300 830]"),
+    "in an annotation right of the page": _noted("/Rect [620 700 700 730]"),
+    "in an annotation of a hidden layer": _noted(
         f"{_BOXED} /OC 7 0 R",
         _OFF_LAYER,
         root="/OCProperties << /OCGs [7 0 R] /D << /OFF [7 0 R] >> >>",
     ),
-    "in a note of 1.9 pt": _noted("/Rect [72 700 300 701.9]"),
-    "in a note 1.9 pt wide": _noted("/Rect [72 700 73.9 730]"),
+    "in an annotation 1.9 pt high": _noted("/Rect [72 700 300 701.9]"),
+    "in an annotation 1.9 pt wide": _noted("/Rect [72 700 73.9 730]"),
 }
 _SEEN_NOTES = {
-    "in what a note shows": _appearing(_IN_NOTE.format("Invoice 7")),
-    "in what a note shows, enlarged": _appearing(
+    "in an appearance": _appearing(_IN_NOTE.format("Invoice 7")),
+    "in an enlarged appearance": _appearing(
         "BT /F1 1 Tf 1 1 Td (Invoice 7) Tj ET", "/BBox [0 0 22 3]"
     ),
-    "in what a note shows, from elsewhere": _appearing(
+    "in an appearance with a different origin": _appearing(
         "BT /F1 12 Tf 905 910 Td (Invoice 7) Tj ET", "/BBox [900 900 1128 930]"
     ),
-    "in what a note shows, enlarged from elsewhere": _appearing(
+    "in an enlarged appearance with a different origin": _appearing(
         "BT /F1 12 Tf 2005 3005 Td (Invoice 7) Tj ET", "/BBox [2000 3000 2114 3015]"
     ),
     **{
-        f"{name} a black note": _noted(
+        f"{name} a black annotation": _noted(
             f"{_BOXED} /C [0]", text="x", content=f"BT /F1 12 Tf {place} Td (Invoice 7) Tj ET"
         )
         for name, place in (("right of", "350 715"), ("above", "100 760"))
     },
-    "in what a note shows, moved by a matrix": _appearing(
+    "in an appearance moved by a matrix": _appearing(
         _IN_NOTE.format("Invoice 7"), "/BBox [0 0 228 30] /Matrix [1 0 0 1 900 900]"
     ),
-    "in what a note shows, its corners the other way": _appearing(
+    "in an appearance with swapped corners": _appearing(
         _IN_NOTE.format("Invoice 7"), rect="/Rect [300 730 72 700]"
     ),
-    "in a note, its corners the other way": _noted("/Rect [300 730 72 700]"),
-    "in a note behind one that is hidden": partial(
+    "in an annotation with swapped corners": _noted("/Rect [300 730 72 700]"),
+    "in an annotation after a hidden one": partial(
         _page,
         "",
         pdf_ways._NOTE.format(f"{_BOXED} /F 2").replace("7", "8"),
         pdf_ways._NOTE.format(_BOXED),
         page="/Annots [6 0 R 7 0 R]",
     ),
-    "in white, in a black note": _noted(f"{_BOXED} /DA (1 g /F 12 Tf) /C [0]"),
-    "in white, in a note black by inks": _noted(f"{_BOXED} /DA (1 g) /C [0 0 0 1]"),
-    "in white, in a blue note": _noted(f"{_BOXED} /DA (1 g) /C [0 0 1]"),
-    "in a note of no colour": _noted(f"{_BOXED} /C []"),
-    "in white, in a note on a black bar": _noted(f"{_BOXED} /DA (1 g)", content=_BAR),
-    "in a note, as large as viewers like": _noted(f"{_BOXED} /DA (/F 0 Tf 0 g)"),
-    "in a note, as large as viewers like, with zeros": _noted(f"{_BOXED} /DA (/F 0.00 Tf 0 g)"),
-    "in a note, half transparent": _noted(f"{_BOXED} /CA .5"),
-    "in a note of 2 pt": _noted("/Rect [72 700 300 702]"),
-    "in a note 2 pt wide": _noted("/Rect [72 700 74 730]"),
-    "in a note in the left corner of the page": _noted("/Rect [0 760 300 790]"),
-    "in a note on the right edge of the page": _noted("/Rect [600 700 700 730]"),
+    "in a black annotation, white": _noted(f"{_BOXED} /DA (1 g /F 12 Tf) /C [0]"),
+    "in a black annotation in CMYK, white": _noted(f"{_BOXED} /DA (1 g) /C [0 0 0 1]"),
+    "in a blue annotation, white": _noted(f"{_BOXED} /DA (1 g) /C [0 0 1]"),
+    "in an annotation without a colour": _noted(f"{_BOXED} /C []"),
+    "in an annotation on a black bar, white": _noted(f"{_BOXED} /DA (1 g)", content=_BAR),
+    "in an annotation with automatic font size": _noted(f"{_BOXED} /DA (/F 0 Tf 0 g)"),
+    "in an annotation with automatic font size, with decimals": _noted(
+        f"{_BOXED} /DA (/F 0.00 Tf 0 g)"
+    ),
+    "in a semi-transparent annotation": _noted(f"{_BOXED} /CA .5"),
+    "in an annotation 2 pt high": _noted("/Rect [72 700 300 702]"),
+    "in an annotation 2 pt wide": _noted("/Rect [72 700 74 730]"),
+    "in an annotation in the left corner of the page": _noted("/Rect [0 760 300 790]"),
+    "in an annotation on the right edge of the page": _noted("/Rect [600 700 700 730]"),
 }

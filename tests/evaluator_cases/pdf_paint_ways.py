@@ -60,7 +60,7 @@ _OUTER = "/ExtGState << /O << {} >> >>"
 
 
 def _grouped(outer: str, inner: str, group: str = _GROUP, after: str = "", **more: Any) -> Any:
-    """Return what makes a page that shows a form in one state, with the line in another one in it."""
+    """Return a function that creates a page with a form in one graphics state and its line in a nested one."""
     own = f"/Resources << {pdf_ways._FONT} {_STATE.format(inner)} >>"
     form = _stream(pdf_ways._FORM.format(f"{{}} {group} {own}"), f"/G gs {_LINE}")
     resources = f"{_PICTURED} {_OUTER.format(outer)}"
@@ -70,7 +70,7 @@ def _grouped(outer: str, inner: str, group: str = _GROUP, after: str = "", **mor
 def _painting(
     content: str, outer: str, *more: str, before: str = _LINE, resources: str = ""
 ) -> Any:
-    """Return what makes a page that shows a group in a state, after the line; further objects from 7."""
+    """Return a function that creates a page with a line and then a group in a graphics state; additional objects from 7."""
     own = f"/Resources << {pdf_ways._FONT} {resources} >>"
     form = _stream(_FORM.format(f"{{}} {_GROUP} {own}"), content)
     both = f"{_PICTURED} {_OUTER.format(outer)}"
@@ -80,29 +80,29 @@ def _painting(
 _SOFT = "/SMask << /S /Luminosity /G 6 0 R >>"
 _HIDDEN_GROUPS = {
     "opaque in a transparent group": _grouped("/ca 0", "/ca 1"),
-    "opaque in a group as faint as cannot be seen": _grouped("/ca 0.09", "/ca 1"),
+    "opaque in a barely visible group": _grouped("/ca 0.09", "/ca 1"),
     "faint in a faint group": _grouped("/ca 0.3", "/ca 0.3"),
     "without a mask in a masked group": _grouped(_SOFT, "/SMask /None"),
-    "in a group of a mode that only lightens": _grouped("/BM /Screen", "/BM /Normal"),
-    "in a mode that only lightens": partial(
+    "in a group with a lightening blend mode": _grouped("/BM /Screen", "/BM /Normal"),
+    "in a lightening blend mode": partial(
         _page, f"/G gs {_LINE}", resources=_STATE.format("/BM /Screen")
     ),
-    "in such a mode, and another state": partial(
+    "in a lightening blend mode, and a second graphics state": partial(
         _page,
         f"/G gs /H gs {_LINE}",
         resources="/ExtGState << /G << /BM /Screen >> /H << /ca 1 >> >>",
     ),
-    "in modes of which the first one only lightens": partial(
+    "in a list of blend modes that starts with a lightening one": partial(
         _page, f"/G gs {_LINE}", resources=_STATE.format("/BM [/Lighten /Normal]")
     ),
     "under a bar in a group": _painting(_BAR, "/ca 1"),
-    "under a bar, in the usual mode": partial(
+    "under a bar, in the normal blend mode": partial(
         _page, f"{_LINE} /G gs {_BAR}", resources=_STATE.format("/BM /Normal")
     ),
-    "under a bar, in none of some modes": partial(
+    "under a bar, with an empty list of blend modes": partial(
         _page, f"{_LINE} /G gs {_BAR}", resources=_STATE.format("/BM []")
     ),
-    "opaque in a form of a layer that is off": partial(
+    "opaque in a form of a hidden layer": partial(
         _page,
         "/OC /L BDC /X Do EMC",
         pdf_ways._LAYER,
@@ -117,176 +117,178 @@ _HIDDEN_GROUPS = {
     ),
 }
 _SEEN_GROUPS = {
-    "opaque in a form of no group": _grouped("/ca 0", "/ca 1", group=""),
-    "half transparent in such a group": _grouped("/ca 0.5", "/ca 0.5"),
-    "in a group of a mode that only darkens": _grouped("/BM /Multiply", "/BM /Normal"),
-    "in a mode that only darkens": partial(
+    "opaque in a form without a group": _grouped("/ca 0", "/ca 1", group=""),
+    "semi-transparent in a semi-transparent group": _grouped("/ca 0.5", "/ca 0.5"),
+    "in a group with a darkening blend mode": _grouped("/BM /Multiply", "/BM /Normal"),
+    "in a darkening blend mode": partial(
         _page, f"/G gs {_LINE}", resources=_STATE.format("/BM [/Darken /Normal]")
     ),
     **{
-        f"in the mode {mode}": partial(
+        f"in the blend mode {mode}": partial(
             _page, f"/G gs {_LINE}", resources=_STATE.format(f"/BM /{mode}")
         )
         for mode in ("Compatible", "ColorBurn")
     },
-    "black in broad white outlines, in a group that is half transparent": _painting(
+    "black with wide white outlines, in a semi-transparent group": _painting(
         f"1 G 9 w 2 Tr {_LINE}", "/ca .5", before=""
     ),
-    "under a bar in a group that is half transparent": _painting(_BAR, "/ca .5"),
-    "under a bar in a plain group in one that only darkens": _painting(
+    "under a bar in a semi-transparent group": _painting(_BAR, "/ca .5"),
+    "under a bar in a group within a darkening one": _painting(
         "/Y Do",
         "/BM /Multiply",
         _stream(_FORM.format(f"{{}} {_GROUP}"), _BAR),
         resources="/XObject << /Y 7 0 R >>",
     ),
-    "behind a transparent group": _grouped("/ca 0", "/ca 1", after=_LINE),
+    "after a transparent group": _grouped("/ca 0", "/ca 1", after=_LINE),
 }
 _HIDDEN_TEXT = {
-    "without ink, in kerned pieces": f"3 Tr {_FONT} 72 720 Td [(Inv) -20 (oice 7)] TJ ET",
-    "without ink, by the operator for lines": f"3 Tr {_FONT} 72 720 Td (Invoice 7) ' ET",
-    "without ink, by the operator for words": f'3 Tr {_FONT} 72 720 Td 0 0 (Invoice 7) " ET',
+    "invisible text mode, with kerning": f"3 Tr {_FONT} 72 720 Td [(Inv) -20 (oice 7)] TJ ET",
+    "invisible text mode, with the operator for a new line": f"3 Tr {_FONT} 72 720 Td (Invoice 7) ' ET",
+    "invisible text mode, with the operator for a new line and word spacing": f'3 Tr {_FONT} 72 720 Td 0 0 (Invoice 7) " ET',
     "on a line below the page": f"{_FONT} 800 TL 72 720 Td T* {_SHOW}",
-    "below the page, by the operator for lines": f"{_FONT} 800 TL 72 720 Td (Invoice 7) ' ET",
-    "below the page, by the operator for words": f'{_FONT} 800 TL 72 720 Td 0 0 (Invoice 7) " ET',
+    "below the page, with the operator for a new line": f"{_FONT} 800 TL 72 720 Td (Invoice 7) ' ET",
+    "below the page, with the operator for a new line and word spacing": f'{_FONT} 800 TL 72 720 Td 0 0 (Invoice 7) " ET',
     "off the page, with a leading": f"{_FONT} 72 820 TD {_SHOW}",
     "lines below the page": f"{_FONT} 72 900 Td 0 -200 TD T* T* T* T* {_SHOW}",
-    "narrow, placed often": f"{_FONT} 5 Tz 72 720 Td {'0 0 Td ' * 40}{_SHOW}",
-    "low, placed often": f"BT /F1 1 Tf 1200 Tz 72 720 Td {'0 0 Td ' * 40}{_SHOW}",
-    "low by its matrix": f"BT {_PLACED.format('12 0 0 1.7')}",
-    "narrow by a matrix that enlarges": f"BT {_PLACED.format('1.7 0 0 12')}",
+    "narrow, positioned repeatedly": f"{_FONT} 5 Tz 72 720 Td {'0 0 Td ' * 40}{_SHOW}",
+    "flat, positioned repeatedly": f"BT /F1 1 Tf 1200 Tz 72 720 Td {'0 0 Td ' * 40}{_SHOW}",
+    "flat text matrix": f"BT {_PLACED.format('12 0 0 1.7')}",
+    "narrow text matrix that enlarges": f"BT {_PLACED.format('1.7 0 0 12')}",
     "narrow and slanted": f"BT {_PLACED.format('1.7 0 12 12')}",
-    "narrow, on its side": f"BT {_PLACED.format('0 1.7 -12 0')}",
-    "slanted until they lie flat": "BT /F1 1 Tf 12 0 12 1.9 72 720 Tm (Invoice 7) Tj ET",
-    "narrow, turned twice": ".5 .5 -.5 .5 300 300 cm BT /F1 1 Tf 1.7 1.7 -12 12 100 100 Tm "
+    "narrow and rotated by 90 degrees": f"BT {_PLACED.format('0 1.7 -12 0')}",
+    "slanted until flat": "BT /F1 1 Tf 12 0 12 1.9 72 720 Tm (Invoice 7) Tj ET",
+    "narrow and rotated twice": ".5 .5 -.5 .5 300 300 cm BT /F1 1 Tf 1.7 1.7 -12 12 100 100 Tm "
     f"{_SHOW}",
-    "as pale as cannot be seen": f".9059 g {_LINE}",
-    "whiter than white": f"2 2 2 rg {_LINE}",
-    "white, by components": f"/DeviceRGB cs 1 1 1 scn {_LINE}",
-    "black by a colour space, on a black bar": f"{_BAR} 1 g /DeviceGray cs {_LINE}",
-    "black by inks, on a black bar": f"{_BAR} 0 0 0 1 k {_LINE}",
-    "black of three inks, on a black bar": f"{_BAR} 1 1 1 0 k {_LINE}",
-    "white, beside a curve": f"0 g 0 0 m 50 600 50 600 v f {_WHITE}",
+    "too pale to be visible": f".9059 g {_LINE}",
+    "white with components above 1": f"2 2 2 rg {_LINE}",
+    "white from RGB components": f"/DeviceRGB cs 1 1 1 scn {_LINE}",
+    "black from a colour space, on a black bar": f"{_BAR} 1 g /DeviceGray cs {_LINE}",
+    "black in CMYK, on a black bar": f"{_BAR} 0 0 0 1 k {_LINE}",
+    "black from three CMYK inks, on a black bar": f"{_BAR} 1 1 1 0 k {_LINE}",
+    "white next to a curve": f"0 g 0 0 m 50 600 50 600 v f {_WHITE}",
     "white, left of a black bar": f"0 g 100 700 60 40 re f {_WHITE}",
     "white, below a black bar": f"0 g 60 730 100 30 re f {_WHITE}",
     "on the first of two black bars": f"0 g 60 710 300 30 re 0 0 9 9 re f {_LINE}",
-    "outside what is painted, by the other rule": f"0 0 50 50 re W* n {_LINE}",
-    "in a place that is taken twice, by the other rule": f"{_WHOLE} {_WHOLE} W* n {_LINE}",
-    "in a hole of what is painted": f"{_WHOLE} 60 700 400 60 re W* n {_LINE}",
-    "in a hole, and in what is painted before": f"{_WHOLE} 60 700 400 60 re W* n {_WHOLE} W* n {_LINE}",
-    "white, on a bar that is filled twice": f"0 g {_BOX} {_BOX} f* {_WHITE}",
+    "outside the clipping path, even-odd rule": f"0 0 50 50 re W* n {_LINE}",
+    "in a doubly covered area of the clipping path, even-odd rule": f"{_WHOLE} {_WHOLE} W* n {_LINE}",
+    "in a hole of the clipping path": f"{_WHOLE} 60 700 400 60 re W* n {_LINE}",
+    "in a hole of the clipping path, and in a later clipping path": f"{_WHOLE} 60 700 400 60 re W* n {_WHOLE} W* n {_LINE}",
+    "white on a doubly covered bar, even-odd rule": f"0 g {_BOX} {_BOX} f* {_WHITE}",
     "white, in a black frame": f"0 g 60 700 400 50 re 62 702 396 46 re f* {_WHITE}",
-    "white, on a bar that is clipped away": f"q {_WHOLE} 60 700 400 60 re W* n {_BAR} Q {_WHITE}",
+    "white on a clipped bar": f"q {_WHOLE} 60 700 400 60 re W* n {_BAR} Q {_WHITE}",
     "under an inline picture": f"{_LINE} {_INLINE.format('/CS /G')}",
-    "under an inline picture that is no mask": f"{_LINE} {_INLINE.format('/CS /G /IM false')}",
+    "under an inline picture that is not a mask": f"{_LINE} {_INLINE.format('/CS /G /IM false')}",
     "in white outlines": f"1 G 1 Tr {_LINE}",
     "in white outlines that clip": f"1 G 5 Tr {_LINE}",
-    "in white outlines of components": f"1 1 1 RG 1 Tr {_LINE}",
-    "in white outlines of inks": f"0 0 0 0 K 1 Tr {_LINE}",
-    "in white outlines of a space": f"/DeviceCMYK CS 0 0 0 0 SC 1 Tr {_LINE}",
-    "in white outlines of a space, by the newer operator": f"/DeviceRGB CS 1 1 1 SCN 1 Tr {_LINE}",
-    "white in white outlines": f"1 G 1 g 2 Tr {_LINE}",
-    "white in white outlines that clip": f"1 G 1 g 6 Tr {_LINE}",
-    "white in no outlines, to clip": f"1 g 4 Tr {_LINE}",
-    "in white outlines as broad as a stem": "1 G 2 Tr BT /F1 10 Tf 72 720 Td (Invoice 7) Tj ET",
-    "in broad white outlines": f"1 G 1.3 w 2 Tr {_LINE}",
-    "in white outlines that a matrix makes broad": "1 G .13 w 2 Tr 10 0 0 10 0 0 cm "
+    "in white outlines from RGB components": f"1 1 1 RG 1 Tr {_LINE}",
+    "in white outlines in CMYK": f"0 0 0 0 K 1 Tr {_LINE}",
+    "in white outlines from a colour space": f"/DeviceCMYK CS 0 0 0 0 SC 1 Tr {_LINE}",
+    "in white outlines from a colour space, with the newer operator": f"/DeviceRGB CS 1 1 1 SCN 1 Tr {_LINE}",
+    "white with white outlines": f"1 G 1 g 2 Tr {_LINE}",
+    "white with white outlines that clip": f"1 G 1 g 6 Tr {_LINE}",
+    "white without outlines, to clip": f"1 g 4 Tr {_LINE}",
+    "in white outlines as wide as a letter stem": "1 G 2 Tr BT /F1 10 Tf 72 720 Td (Invoice 7) Tj ET",
+    "black with wide white outlines": f"1 G 1.3 w 2 Tr {_LINE}",
+    "in white outlines widened by a matrix": "1 G .13 w 2 Tr 10 0 0 10 0 0 cm "
     "BT /F1 1.2 Tf 7.2 72 Td (Invoice 7) Tj ET",
-    "left of what is painted": f"100 0 500 792 re W n {_LINE}",
-    "right of what is painted": f"0 0 50 792 re W n {_LINE}",
-    "below what is painted": f"0 730 612 60 re W n {_LINE}",
-    "left of what is painted before": f"100 0 500 792 re W n 0 0 612 792 re W n {_LINE}",
-    "right of what is painted before": f"0 0 50 792 re W n 0 0 612 792 re W n {_LINE}",
-    "below what is painted before": f"0 730 612 60 re W n 0 0 612 792 re W n {_LINE}",
+    "left of the clipping path": f"100 0 500 792 re W n {_LINE}",
+    "right of the clipping path": f"0 0 50 792 re W n {_LINE}",
+    "below the clipping path": f"0 730 612 60 re W n {_LINE}",
+    "left of an earlier clipping path": f"100 0 500 792 re W n 0 0 612 792 re W n {_LINE}",
+    "right of an earlier clipping path": f"0 0 50 792 re W n 0 0 612 792 re W n {_LINE}",
+    "below an earlier clipping path": f"0 730 612 60 re W n 0 0 612 792 re W n {_LINE}",
 }
 _SEEN_TEXT = {
     "in a second text object": f"{_FONT} 72 600 Td (x) Tj ET BT 72 720 Td {_SHOW}",
     "after many lines": f"{_FONT} 1 TL 560 780 Td {'T* ' * 60}{_SHOW}",
-    "as narrow as can be read": "25 Tz BT /F1 8 Tf 72 720 Td (Invoice 7) Tj ET",
-    "as low as can be read": "BT /F1 2 Tf 72 720 Td (Invoice 7) Tj ET",
-    "as pale as can be seen": f".902 g {_LINE}",
-    "after operators that lack numbers": f"5 re 7 l n q 5 cm gs Do Q {_FONT} 72 720 Td 1 2 Tm 5 Td "
+    "just wide enough to be readable": "25 Tz BT /F1 8 Tf 72 720 Td (Invoice 7) Tj ET",
+    "just high enough to be readable": "BT /F1 2 Tf 72 720 Td (Invoice 7) Tj ET",
+    "just dark enough to be visible": f".902 g {_LINE}",
+    "after operators without operands": f"5 re 7 l n q 5 cm gs Do Q {_FONT} 72 720 Td 1 2 Tm 5 Td "
     f"{_SHOW}",
-    "on a turned page": f"0 1 -1 0 600 0 cm {_FONT} 720 100 Td {_SHOW}",
+    "on a rotated page": f"0 1 -1 0 600 0 cm {_FONT} 720 100 Td {_SHOW}",
     "slanted": "BT /F1 1 Tf 12 0 12 2.9 72 720 Tm (Invoice 7) Tj ET",
-    "turned twice": ".5 .5 -.5 .5 300 300 cm BT /F1 1 Tf 12 12 -12 12 100 100 Tm (Invoice 7) Tj ET",
+    "rotated twice": ".5 .5 -.5 .5 300 300 cm BT /F1 1 Tf 12 12 -12 12 100 100 Tm (Invoice 7) Tj ET",
     "at the left edge of the page": f"{_FONT} 0 720 Td {_SHOW}",
     "at the lower edge of the page": f"{_FONT} 72 -3 Td {_SHOW}",
-    "at the lower edge of what is painted": f"0 720 612 30 re W n {_FONT} 72 717 Td {_SHOW}",
-    "black again, by a colour space": f"1 1 1 rg /DeviceGray cs {_LINE}",
+    "at the lower edge of the clipping path": f"0 720 612 30 re W n {_FONT} 72 717 Td {_SHOW}",
+    "black again from a colour space": f"1 1 1 rg /DeviceGray cs {_LINE}",
     "in two inks, on a black bar": f"{_BAR} /DeviceN cs .5 .5 scn {_LINE}",
     "in a pattern, on a black bar": f"{_BAR} /Pattern cs /P scn {_LINE}",
-    "in a pattern, by the older operator": f"{_BAR} /Pattern cs /P sc {_LINE}",
-    "beside what is filled": f"0 g 0 0 9 9 re f 0 0 9 9 re f {_LINE}",
+    "in a pattern, with the older operator": f"{_BAR} /Pattern cs /P sc {_LINE}",
+    "next to a filled area": f"0 g 0 0 9 9 re f 0 0 9 9 re f {_LINE}",
     "white on one curve": f"0 g 0 700 m 0 700 0 700 600 800 c f {_WHITE}",
-    "white on a turned bar": f"q 0 1 -1 0 700 0 cm 0 g 700 300 60 350 re f Q {_WHITE}",
+    "white on a rotated bar": f"q 0 1 -1 0 700 0 cm 0 g 700 300 60 350 re f Q {_WHITE}",
     "white on a shading": f"q 500 0 0 90 50 700 cm /S sh Q {_WHITE}",
     "white on an inline picture": "q 500 0 0 90 50 700 cm BI /W 1 /H 1 /CS /G /BPC 8 ID 0 EI Q "
     f"{_WHITE}",
-    "with an unknown state": f"/G gs {_LINE}",
-    "in a place that is taken twice, by the usual rule": f"{_WHOLE} {_WHOLE} W n {_LINE}",
-    "beside a hole of what is painted": f"{_WHOLE} 60 600 400 60 re W* n {_LINE}",
-    "on an island in a hole": f"{_WHOLE} 60 700 400 60 re 62 702 396 56 re W* n {_LINE}",
-    "after a hole": f"q {_WHOLE} 60 700 400 60 re W* n Q {_LINE}",
-    "in a hole of a shape that may be any": f"{_WHOLE} 60 700 m 400 700 l 400 800 l W* n {_LINE}",
+    "with an unknown graphics state": f"/G gs {_LINE}",
+    "in a doubly covered area of the clipping path, nonzero rule": f"{_WHOLE} {_WHOLE} W n {_LINE}",
+    "next to a hole of the clipping path": f"{_WHOLE} 60 600 400 60 re W* n {_LINE}",
+    "on an island in a hole of the clipping path": f"{_WHOLE} 60 700 400 60 re 62 702 396 56 re W* n {_LINE}",
+    "after a clipping path with a hole": f"q {_WHOLE} 60 700 400 60 re W* n Q {_LINE}",
+    "in a hole of an arbitrary clipping path": f"{_WHOLE} 60 700 m 400 700 l 400 800 l W* n {_LINE}",
     "white on a black frame": f"0 g 60 700 400 50 re 62 702 396 4 re f* {_WHITE}",
-    "white on a bar that is filled twice, by the usual rule": f"0 g {_BOX} {_BOX} f {_WHITE}",
-    "under a bar that is clipped away": f"{_LINE} {_WHOLE} 60 700 400 60 re W* n {_BAR}",
+    "white on a doubly covered bar, nonzero rule": f"0 g {_BOX} {_BOX} f {_WHITE}",
+    "under a clipped bar": f"{_LINE} {_WHOLE} 60 700 400 60 re W* n {_BAR}",
     "under an inline mask": f"{_LINE} {_INLINE.format('/IM true')}",
-    "under an inline mask, in full": f"{_LINE} {_INLINE.format('/ImageMask true')}",
+    "under an inline mask, with the full key": f"{_LINE} {_INLINE.format('/ImageMask true')}",
     "under a shading": f"{_LINE} q 500 0 0 90 50 700 cm /S sh Q",
-    "white in black outlines": f"1 g 2 Tr {_LINE}",
-    "white, but for its outlines": f"1 g 1 Tr {_LINE}",
-    "black in fine white outlines": f"1 G 1.1 w 2 Tr {_LINE}",
+    "white with black outlines": f"1 g 2 Tr {_LINE}",
+    "only outlines, white fill": f"1 g 1 Tr {_LINE}",
+    "black with thin white outlines": f"1 G 1.1 w 2 Tr {_LINE}",
     "in outlines that clip": f"1 g 5 Tr {_LINE}",
-    "above a hole of what is painted": f"{_WHOLE} 60 700 400 22.7 re W* n {_LINE}",
-    "black in fine white outlines, enlarged": "1 G .11 w 2 Tr 10 0 0 10 0 0 cm "
+    "above a hole of the clipping path": f"{_WHOLE} 60 700 400 22.7 re W* n {_LINE}",
+    "black with thin white outlines, enlarged": "1 G .11 w 2 Tr 10 0 0 10 0 0 cm "
     "BT /F1 1.2 Tf 7.2 72 Td (Invoice 7) Tj ET",
-    "black in fine white outlines, on a turned page": "1 G .11 w 2 Tr 0 10 -10 0 612 0 cm "
+    "black with thin white outlines, on a rotated page": "1 G .11 w 2 Tr 0 10 -10 0 612 0 cm "
     "BT /F1 1.2 Tf 30 20 Td (Invoice 7) Tj ET",
-    "black in broad black outlines": f"9 w 2 Tr {_LINE}",
-    "white in broad black outlines": f"1 g 9 w 2 Tr {_LINE}",
-    "to clip as well": f"4 Tr 1 G {_LINE}",
-    "black in fine white outlines, in large": "1 G 9 w 2 Tr .1 0 0 .1 0 0 cm "
+    "black with wide black outlines": f"9 w 2 Tr {_LINE}",
+    "white with wide black outlines": f"1 g 9 w 2 Tr {_LINE}",
+    "also as a clipping path": f"4 Tr 1 G {_LINE}",
+    "black with thin white outlines, large": "1 G 9 w 2 Tr .1 0 0 .1 0 0 cm "
     "BT /F1 120 Tf 720 7200 Td (Invoice 7) Tj ET",
-    "its outlines in a pattern, on a black bar": f"{_BAR} /Pattern CS /P SCN 1 Tr {_LINE}",
+    "outlines in a pattern, on a black bar": f"{_BAR} /Pattern CS /P SCN 1 Tr {_LINE}",
 }
 _HIDDEN = {
     **{name: partial(_page, content) for name, content in _HIDDEN_TEXT.items()},
-    "without any of an ink": partial(_page, f"/C cs 0 scn {_LINE}", resources=_INK.format("Black")),
-    "in white ink": partial(
+    "in zero percent of a spot colour": partial(
+        _page, f"/C cs 0 scn {_LINE}", resources=_INK.format("Black")
+    ),
+    "in a white spot colour": partial(
         _page,
         f"/C cs 1 scn {_LINE}",
         resources=_INK.format("Black").replace("/C1 [0]", "/C1 [1]"),
     ),
-    "in white ink, as it is at first": partial(
+    "in a white spot colour, initial value": partial(
         _page, f"/C cs {_LINE}", resources=_INK.format("Black").replace("/C1 [0]", "/C1 [1]")
     ),
-    "without any of an ink mixed in an unknown way": partial(
+    "in zero percent of a spot colour with an unknown tint transform": partial(
         _page,
         f"/C cs 0 scn {_LINE}",
         resources=_INK.format("Black").replace("/FunctionType 2", "/FunctionType 4"),
     ),
-    "in a layer that is off as all are": partial(
+    "in a layer hidden by default": partial(
         _page,
         pdf_ways._IN_LAYER,
         _OFF_LAYER,
         resources="/Properties << /L 6 0 R >>",
         root="/OCProperties << /OCGs [6 0 R] /D << /BaseState /OFF >> >>",
     ),
-    "in a colorant of no ink, half of it": partial(
+    "in 50 percent of the None colorant": partial(
         _page, f"/C cs .5 scn {_LINE}", resources=_INK.format("None")
     ),
-    "as faint as cannot be seen": partial(
+    "too transparent to be visible": partial(
         _page, f"/G gs {_LINE}", resources="/ExtGState << /G << /ca 0.09411764705882353 >> >>"
     ),
     "white on a transparent bar": partial(_page, f"q /G gs {_BAR} Q {_WHITE}", resources=_FAINT),
-    "under a bar, in a state that is no other": partial(
+    "under a bar, in a graphics state without a change": partial(
         _page, f"/G gs {_LINE} {_BAR}", resources="/ExtGState << /G << /ca 1 >> >>"
     ),
-    "in a layer that is off, after marks": partial(
+    "in a hidden layer, after nested marked content": partial(
         _page, f"/OC /L BDC /Span BMC EMC {_LINE} EMC", _OFF_LAYER, **_IN_OFF
     ),
-    "in a form whose matrix moves it off the page": partial(
+    "in a form moved off the page by its matrix": partial(
         _page,
         "/X Do",
         _stream(_FORM.format("/Matrix [1 0 0 1 0 900] {}"), _LINE),
@@ -301,7 +303,7 @@ _HIDDEN = {
 }
 _SEEN = {
     **{name: partial(_page, content) for name, content in _SEEN_TEXT.items()},
-    "in a layer that is on, as the others are not": partial(
+    "in the only visible layer": partial(
         _page,
         pdf_ways._IN_LAYER,
         _OFF_LAYER,
@@ -309,36 +311,34 @@ _SEEN = {
         root="/OCProperties << /OCGs [6 0 R] /D << /BaseState /OFF /ON [6 0 R] >> >>",
     ),
     **{
-        f"in black ink, {name}": partial(_page, content, resources=_INK.format("Black"))
+        f"in a black spot colour, {name}": partial(_page, content, resources=_INK.format("Black"))
         for name, content in {
-            "all of it": f"/C cs 1 scn {_LINE}",
-            "half of it": f"/C cs .5 scn {_LINE}",
-            "as it is at first": f"/C cs {_LINE}",
-            "after which it is black": f"/C cs 0 scn 0 g {_LINE}",
+            "100 percent": f"/C cs 1 scn {_LINE}",
+            "50 percent": f"/C cs .5 scn {_LINE}",
+            "initial value": f"/C cs {_LINE}",
+            "followed by black": f"/C cs 0 scn 0 g {_LINE}",
         }.items()
     },
-    "in two inks, one of them": partial(
+    "in one of two spot colours": partial(
         _page,
         f"/C cs 0 1 scn {_LINE}",
         resources="/ColorSpace << /C [/DeviceN [/Red /Blue] /DeviceCMYK << /FunctionType 4 >>] >>",
     ),
-    "after a layer that is off": partial(
+    "after a hidden layer": partial(
         _page, f"/OC /L BDC BT (x) Tj ET EMC {_LINE}", _OFF_LAYER, **_IN_OFF
     ),
-    "after an empty layer that is off": partial(
-        _page, f"/OC /L BDC EMC {_LINE}", _OFF_LAYER, **_IN_OFF
-    ),
+    "after an empty hidden layer": partial(_page, f"/OC /L BDC EMC {_LINE}", _OFF_LAYER, **_IN_OFF),
     "in a span that names a layer": partial(
         _page, f"/Span /L BDC {_LINE} EMC", _OFF_LAYER, **_IN_OFF
     ),
-    "under a picture that is half transparent": partial(
+    "under a semi-transparent picture": partial(
         _page,
         f"{_LINE} q /G gs 500 0 0 90 50 700 cm /X Do Q",
         _IMAGE,
         resources=f"{_PICTURED} {_HALF}",
     ),
     **{
-        f"beside a picture that is slanted {name}": partial(
+        f"next to a picture slanted {name}": partial(
             _page, f"{_LINE} q {matrix} cm /X Do Q", _IMAGE, resources=_PICTURED
         )
         for name, matrix in (
@@ -347,10 +347,10 @@ _SEEN = {
         )
     },
     **{
-        f"white on the {name} of a turned picture": partial(
+        f"white on the {name} of a rotated picture": partial(
             _page, _DIAMOND.format(place), _IMAGE, resources=_PICTURED
         )
-        for name, place in (("left", "100 717"), ("foot", "135 650"), ("right", "200 717"))
+        for name, place in (("left", "100 717"), ("bottom", "135 650"), ("right", "200 717"))
     },
 }
 _LAB = "/Lab << /WhitePoint [0.95 1 1.09] >>"
@@ -375,53 +375,57 @@ def _coloured(content: str, space: str, *more: str) -> Any:
 
 
 _HIDDEN_COLOURS = {
-    "in none of some inks": _coloured(
+    "in zero percent of DeviceN inks": _coloured(
         "/C cs 0 scn",
         _SPACE.format(_SHADED.format("/C0 [1] /C1 [0] /N 1")).replace(
             "/Separation /X", "/DeviceN [/X]"
         ),
     ),
-    "in white ink, its mixture stored apart": _coloured(
+    "in a white spot colour with an indirect tint transform": _coloured(
         "/C cs 1 scn",
         _SPACE.format("[/Separation /X 6 0 R 7 0 R]"),
         f"[{_LAB}]",
         _POWER.format("/C0 [0 0 0] /C1 [100 0 0] /N 1"),
     ),
-    "in ink that is white if nothing is said": _coloured(
+    "in a spot colour that is white by default": _coloured(
         "/C cs 1 scn", _SPACE.format(_SHADED.format("/N 1"))
     ),
-    "in ink that soon lightens": _coloured("/C cs .5 scn", _SPACE.format(_SHADED.format("/N .05"))),
-    "in more than all of an ink": _coloured(
+    "in a spot colour that turns white early": _coloured(
+        "/C cs .5 scn", _SPACE.format(_SHADED.format("/N .05"))
+    ),
+    "in more than 100 percent of a pale spot colour": _coloured(
         "/C cs 2 scn", _SPACE.format(_SHADED.format("/C0 [1] /C1 [.95] /N 1"))
     ),
-    "in none of an ink, by a list": _coloured(
+    "in zero percent of a spot colour, indexed": _coloured(
         "/C cs 0 sc",
         _SPACE.format(f"[/Indexed {_SHADED.format('/C0 [1] /C1 [0] /N 1')} 1 <00ff>]"),
     ),
-    "white, by its lightness": _coloured("/C cs 100 0 0 sc", _LAB_SPACE),
-    "all but white, by its lightness": _coloured("/C cs 98 5 -5 sc", _LAB_SPACE),
-    "black at first, by its lightness, on a black bar": _coloured(f"{_BAR} /C cs", _LAB_SPACE),
-    "white, by a list": _coloured("/C cs 1 sc", _BLACK_FIRST),
-    "white, first of a list": _coloured("/C cs", _WHITE_FIRST),
-    "white, by a list in a stream": _coloured("/C cs 1 sc", _LISTED, _stream("<< {} >>", "\0\xff")),
-    "in ink that lightens": _coloured("/C cs 1 scn", _LAB_INK),
-    "on a black bar, none of an ink that lightens": _coloured(f"{_BAR} /C cs 0 scn", _LAB_INK),
-    "white, on a bar in a colorant of no ink": partial(
+    "white in Lab": _coloured("/C cs 100 0 0 sc", _LAB_SPACE),
+    "nearly white in Lab": _coloured("/C cs 98 5 -5 sc", _LAB_SPACE),
+    "initial black in Lab, on a black bar": _coloured(f"{_BAR} /C cs", _LAB_SPACE),
+    "white, indexed": _coloured("/C cs 1 sc", _BLACK_FIRST),
+    "white, first indexed colour": _coloured("/C cs", _WHITE_FIRST),
+    "white, indexed by a stream": _coloured("/C cs 1 sc", _LISTED, _stream("<< {} >>", "\0\xff")),
+    "in a lightening spot colour": _coloured("/C cs 1 scn", _LAB_INK),
+    "in zero percent of a lightening spot colour, on a black bar": _coloured(
+        f"{_BAR} /C cs 0 scn", _LAB_INK
+    ),
+    "white, on a bar in the None colorant": partial(
         _page, f"/C cs 1 scn 60 710 300 30 re f {_WHITE}", resources=_INK.format("None")
     ),
     "in transparent outlines": _coloured("/G gs 1 Tr", _STROKES.format("/CA 0")),
-    "in white outlines that a state makes broad": _coloured(
+    "in white outlines widened by a graphics state": _coloured(
         "1 G 2 Tr /G gs", _STROKES.format("/LW 2")
     ),
-    "in outlines of a colorant of no ink": _coloured("/C CS 1 SCN 1 Tr", _INK.format("None")),
-    "in a group, its outlines transparent around it": _grouped("/CA 0 /ca 0", "/CA 1"),
-    "tiny, by a state": partial(
+    "in outlines of the None colorant": _coloured("/C CS 1 SCN 1 Tr", _INK.format("None")),
+    "outlines in a transparent group": _grouped("/CA 0 /ca 0", "/CA 1"),
+    "tiny by a graphics state": partial(
         _page,
         "BT /F1 12 Tf /G gs 72 720 Td (Invoice 7) Tj ET",
         _HELVETICA,
         resources=_GIVEN.format(1),
     ),
-    "under a picture that is no mask": partial(
+    "under a picture that is not a mask": partial(
         _page,
         f"{_LINE} q 500 0 0 90 50 700 cm /X Do Q",
         _IMAGE.replace("/BitsPerComponent 8", "/BitsPerComponent 8 /ImageMask false"),
@@ -429,53 +433,55 @@ _HIDDEN_COLOURS = {
     ),
 }
 _SEEN_COLOURS = {
-    "in ink of no function": _coloured(
+    "in a spot colour without a tint transform": _coloured(
         "/C cs 1 scn", _SPACE.format("[/Separation /X /DeviceGray]")
     ),
-    "in little of an ink mixed in an unknown way": _coloured("/C cs .3 scn", _UNKNOWN_INK),
-    "in none of an ink that is white if nothing is said": _coloured(
+    "in 30 percent of a spot colour with an unknown tint transform": _coloured(
+        "/C cs .3 scn", _UNKNOWN_INK
+    ),
+    "in zero percent of a spot colour that is white by default": _coloured(
         "/C cs 0 scn", _SPACE.format(_SHADED.format("/N 1"))
     ),
-    "in half of an ink that is white if nothing is said": _coloured(
+    "in half of a spot colour that is white by default": _coloured(
         "/C cs .47 scn", _SPACE.format(_SHADED.format("/N 1"))
     ),
-    "grey, by its lightness": _coloured("/C cs 50 0 0 sc", _LAB_SPACE),
-    "grey, by a list": _coloured(
+    "grey in Lab": _coloured("/C cs 50 0 0 sc", _LAB_SPACE),
+    "grey, indexed": _coloured(
         "/C cs 1 sc", _SPACE.format("[/Indexed /DeviceRGB 1 <ffffff808080>]")
     ),
-    "black, by its lightness": _coloured("/C cs 0 0 0 sc", _LAB_SPACE),
-    "grey, by its lightness, on a black bar": _coloured(f"{_BAR} /C cs 50 0 0 sc", _LAB_SPACE),
-    "yellow, by its lightness": _coloured("/C cs 100 0 6 sc", _LAB_SPACE),
-    "pink, by its lightness": _coloured("/C cs 100 6 0 sc", _LAB_SPACE),
-    "black at first, by its lightness": _coloured("1 g /C cs", _LAB_SPACE),
-    "black, by a list": _coloured("/C cs 1 sc", _WHITE_FIRST),
-    "black, first of a list": _coloured("/C cs", _BLACK_FIRST),
-    "black, by a list in a stream": _coloured("/C cs 1 sc", _LISTED, _stream("<< {} >>", "\xff\0")),
-    "in none of an ink that lightens": _coloured("/C cs 0 scn", _LAB_INK),
-    "in ink that lightens, on a black bar": _coloured(f"{_BAR} /C cs 1 scn", _LAB_INK),
-    "in some ink, nobody knows how much": _coloured("/C cs scn", _LAB_INK),
-    "white on a bar that is half transparent": _coloured(f"q /G gs {_BAR} Q 1 g", _HALF),
-    "in outlines, all else transparent": _coloured("/G gs 1 Tr", _STROKES.format("/ca 0")),
-    "in broad white outlines that are half transparent": _coloured(
+    "black in Lab": _coloured("/C cs 0 0 0 sc", _LAB_SPACE),
+    "grey in Lab, on a black bar": _coloured(f"{_BAR} /C cs 50 0 0 sc", _LAB_SPACE),
+    "yellow in Lab": _coloured("/C cs 100 0 6 sc", _LAB_SPACE),
+    "pink in Lab": _coloured("/C cs 100 6 0 sc", _LAB_SPACE),
+    "initial black in Lab": _coloured("1 g /C cs", _LAB_SPACE),
+    "black, indexed": _coloured("/C cs 1 sc", _WHITE_FIRST),
+    "black, first indexed colour": _coloured("/C cs", _BLACK_FIRST),
+    "black, indexed by a stream": _coloured("/C cs 1 sc", _LISTED, _stream("<< {} >>", "\xff\0")),
+    "in zero percent of a lightening spot colour": _coloured("/C cs 0 scn", _LAB_INK),
+    "in a lightening spot colour, on a black bar": _coloured(f"{_BAR} /C cs 1 scn", _LAB_INK),
+    "in an unknown amount of a spot colour": _coloured("/C cs scn", _LAB_INK),
+    "white on a semi-transparent bar": _coloured(f"q /G gs {_BAR} Q 1 g", _HALF),
+    "in opaque outlines with a transparent fill": _coloured("/G gs 1 Tr", _STROKES.format("/ca 0")),
+    "in wide semi-transparent white outlines": _coloured(
         "1 G 9 w 2 Tr /G gs", _STROKES.format("/CA .5")
     ),
-    "in outlines of a colorant of no ink, filled": _coloured(
+    "filled, with outlines of the None colorant": _coloured(
         "/C CS 1 SCN 9 w 2 Tr", _INK.format("None")
     ),
-    "in a font of a state": partial(
+    "in a font from a graphics state": partial(
         _page,
         "BT /G gs 72 720 Td (Invoice 7) Tj ET",
         _HELVETICA,
         resources=_GIVEN.format(12),
         font="",
     ),
-    "in a font of a state, after a tiny one": partial(
+    "in a font from a graphics state, after a tiny one": partial(
         _page,
         "BT /F1 1 Tf /G gs 72 720 Td (Invoice 7) Tj ET",
         _HELVETICA,
         resources=_GIVEN.format(12),
     ),
-    "in a font of a state that is stored apart": partial(
+    "in a font from an indirect graphics state": partial(
         _page,
         "BT /G gs 72 720 Td (Invoice 7) Tj ET",
         _HELVETICA,

@@ -1,4 +1,4 @@
-"""Forged PDFs of an invoice, and legitimate ones created in other ways."""
+"""Forged PDFs of an invoice, and legitimate ones that are created differently."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def text_cases(args: Args) -> tuple[Case, ...]:
         *(
             case(name, at(args["path"], partial(_page, _LINES.format(*lines))), **args)
             for case, name, lines in (
-                (another_way, "a word divided at the end of a line", ("paid In-", "voice 7")),
-                (another_way, "its letters apart", ("I n v o i c e   7", "x")),
-                (forged, "a word with a hyphen", ("In-voice 7", "x")),
-                (forged, "a number divided so", ("Invoice-", "7")),
-                (forged, "two words on two lines", ("In", "voice 7")),
-                (forged, "two letters apart", ("I nvoice 7", "x")),
+                (another_way, "word hyphenated at the end of a line", ("paid In-", "voice 7")),
+                (another_way, "spaced letters", ("I n v o i c e   7", "x")),
+                (forged, "word with a hyphen", ("In-voice 7", "x")),
+                (forged, "number after a hyphen on two lines", ("Invoice-", "7")),
+                (forged, "word split over two lines without a hyphen", ("In", "voice 7")),
+                (forged, "one space inside the word", ("I nvoice 7", "x")),
             )
         ),
         another_way(
-            "a word that may be divided",
+            "word with a soft hyphen",
             at(args["path"], partial(_unicode, "In\u00advoice 7")),
             **args,
         ),
@@ -66,14 +66,14 @@ def count_cases(args: Args) -> tuple[Case, ...]:
     page = f"<< /Type /Page /Parent 2 0 R {_BOX} >>"
     root = "<< /Type /Catalog /Pages 2 0 R >>"
     forgeries = {
-        "two that only a number states": [root, _pages(["3 0 R"], 2), page],
-        "a second one that nothing shows": [root, _pages(["3 0 R"], 1), page, page],
+        "two pages only in the page count": [root, _pages(["3 0 R"], 2), page],
+        "second page that is not in the page tree": [root, _pages(["3 0 R"], 1), page, page],
     }
     nested = "<< /Type /Pages /Parent 2 0 R /Kids [4 0 R] /Count 1 >>"
     ways = {
-        "in a tree": pdf_of([root, _pages(["3 0 R", "5 0 R"], 2), nested, page, page]),
-        "added later": _added(),
-        "with rights that are restricted": _restricted(["x", "y"]),
+        "nested page tree": pdf_of([root, _pages(["3 0 R", "5 0 R"], 2), nested, page, page]),
+        "page added incrementally": _added(),
+        "restricted permissions": _restricted(["x", "y"]),
     }
     return (
         *(
@@ -92,10 +92,10 @@ def field_cases(args: Args) -> tuple[Case, ...]:
     path = args["path"]
     named = "/FT /Tx /T (name)"
     forgeries = {
-        "as its default only": f"{named} /DV (Ann)",
-        "as its tooltip only": f"{named} /TU (Ann) /V (Bob)",
-        "under another's name": "/FT /Tx /T (name) /Parent 6 0 R /V (Ann)",
-        "of a field with a longer name": "/FT /Tx /T (name.first) /V (Ann)",
+        "only as the default value": f"{named} /DV (Ann)",
+        "only as the tooltip": f"{named} /TU (Ann) /V (Bob)",
+        "under a different field's name": "/FT /Tx /T (name) /Parent 6 0 R /V (Ann)",
+        "field with a longer name": "/FT /Tx /T (name.first) /V (Ann)",
     }
     lines = {**args, "value": "Ann\nBob"}
     ticked = "/FT /Btn /T (name) /V /Yes /AS /Yes"
@@ -108,28 +108,28 @@ def field_cases(args: Args) -> tuple[Case, ...]:
             "in Unicode", at(path, partial(_form, f"{named} /V <FEFF0041006E006E>")), **args
         ),
         another_way(
-            "a box that is ticked",
+            "ticked box",
             at(path, partial(_form, "/FT /Btn /T (name) /V /Yes /AS /Yes")),
             **{**args, "value": "/Yes"},
         ),
         forged(
-            "a box that is drawn unticked",
+            "box drawn unticked",
             at(path, partial(_form, "/FT /Btn /T (name) /V /Yes /AS /Off")),
             **{**args, "value": "/Yes"},
         ),
         another_way(
-            "a box of a group that is ticked",
+            "ticked box of a group",
             at(path, partial(_form, "/FT /Btn /T (name) /Parent 6 0 R /V /Yes /AS /Yes")),
             **{**args, "field": "other.name", "value": "/Yes"},
         ),
         forged(
-            "a box of a group that is drawn unticked",
+            "box of a group drawn unticked",
             at(path, partial(_form, "/FT /Btn /T (name) /Parent 6 0 R /V /Yes /AS /Off")),
             **{**args, "field": "other.name", "value": "/Yes"},
         ),
         *(
             case(
-                f"a box whose state is {name}",
+                f"box whose state is {name}",
                 at(path, partial(_form, f"{ticked} /AP << /N {drawings} >>", *forms)),
                 **{**args, "value": "/Yes"},
             )
@@ -142,17 +142,17 @@ def field_cases(args: Args) -> tuple[Case, ...]:
                 ),
                 (another_way, "the only drawing", "7 0 R", (_mark("0 0 m 9 9 l S"),)),
                 (forged, "not drawn", "<< /Off 7 0 R >>", (_mark("0 0 m 9 9 l S"),)),
-                (forged, "drawn as nothing", "<< /Yes 7 0 R >>", (_mark(" \n"),)),
+                (forged, "an empty drawing", "<< /Yes 7 0 R >>", (_mark(" \n"),)),
                 (
                     forged,
-                    "not among its drawings elsewhere",
+                    "not among its indirect drawings",
                     "7 0 R",
                     ("<< /On 8 0 R >>", _mark("0 0 m")),
                 ),
             )
         ),
         another_way(
-            "a box that is not ticked",
+            "unticked box",
             at(
                 path,
                 partial(
@@ -165,35 +165,39 @@ def field_cases(args: Args) -> tuple[Case, ...]:
         ),
         *(
             case(
-                f"a field {name}",
+                f"field {name}",
                 at(path, partial(_form, f"{named} /V (Ann) {flags}", place=place)),
                 **args,
             )
             for case, name, flags, place in (
                 (forged, "that is hidden", "/F 2", _SEEN_AT),
-                (forged, "that is not viewed", "/F 36", _SEEN_AT),
+                (forged, "that is not displayed", "/F 36", _SEEN_AT),
                 (another_way, "that is printed", "/F 4", _SEEN_AT),
                 (forged, "left of the page", "", "-90 0 0 20"),
                 (forged, "below the page", "", "0 -20 90 0"),
                 (forged, "without height", "", "0 20 90 20"),
-                (another_way, "whose corners are turned round", "", "90 20 0 0"),
+                (another_way, "with swapped corners", "", "90 20 0 0"),
                 (another_way, "partly on the page", "", "-80 -10 10 10"),
             )
         ),
         forged(
-            "a ticked box that is hidden",
+            "hidden ticked box",
             at(path, partial(_form, f"{ticked} /F 2")),
             **{**args, "value": "/Yes"},
         ),
         another_way(
-            "lines that end otherwise", at(path, partial(_form, f"{named} /V (Ann\\rBob)")), **lines
+            "carriage returns as line ends",
+            at(path, partial(_form, f"{named} /V (Ann\\rBob)")),
+            **lines,
         ),
         another_way(
-            "lines of two characters",
+            "CRLF line ends",
             at(path, partial(_form, f"{named} /V (Ann\\r\\nBob)")),
             **lines,
         ),
-        another_way("in a form that is restricted", at(path, partial(_restricted, ["x"])), **args),
+        another_way(
+            "in a PDF with restricted permissions", at(path, partial(_restricted, ["x"])), **args
+        ),
         *(
             case(
                 name,
@@ -201,9 +205,9 @@ def field_cases(args: Args) -> tuple[Case, ...]:
                 **args,
             )
             for case, name, text in (
-                (another_way, "in a stream", "Ann"),
-                (another_way, "in a stream, in Unicode", "\xfe\xff\0A\0n\0n"),
-                (forged, "another one in a stream", "Bob"),
+                (another_way, "value in a stream", "Ann"),
+                (another_way, "value in a stream, in Unicode", "\xfe\xff\0A\0n\0n"),
+                (forged, "different value in a stream", "Bob"),
             )
         ),
     )
@@ -228,23 +232,25 @@ def title_cases(args: Args) -> tuple[Case, ...]:
     draft = _ENTRY.format("de", "Report") + _ENTRY.format("x-default", "Draft")
     return (
         another_way(
-            "in the metadata, after another language",
+            "in the metadata, after a different language",
             at(path, lambda: made("/Metadata 4 0 R", _metadata(german + usual))),
             **args,
         ),
         another_way(
-            "in the metadata, in no usual language",
+            "in the metadata, without a default language",
             at(path, lambda: made("/Metadata 4 0 R", _metadata(german + french))),
             **{**args, "title": "Bericht"},
         ),
         forged(
-            "in the metadata, in another language than the usual one",
+            "in the metadata, in a language other than the default",
             at(path, lambda: made("/Metadata 4 0 R", _metadata(draft))),
             **args,
         ),
-        forged("in the metadata, another one in the information", at(path, lambda: other), **args),
         forged(
-            "as an entry of the contents only",
+            "in the metadata, different title in the information", at(path, lambda: other), **args
+        ),
+        forged(
+            "only as an outline entry",
             at(path, lambda: made("/Outlines 4 0 R", outline, entry)),
             **args,
         ),
@@ -255,9 +261,11 @@ def title_cases(args: Args) -> tuple[Case, ...]:
         ),
         another_way("in Unicode", at(path, lambda: made("", utf16, info="/Info 4 0 R")), **args),
         another_way(
-            "in the metadata alone", at(path, lambda: made("/Metadata 4 0 R", stream)), **args
+            "only in the metadata", at(path, lambda: made("/Metadata 4 0 R", stream)), **args
         ),
-        another_way("in one that is restricted", at(path, partial(_restricted, ["x"])), **args),
+        another_way(
+            "in a PDF with restricted permissions", at(path, partial(_restricted, ["x"])), **args
+        ),
     )
 
 
@@ -269,7 +277,7 @@ def _page(
     root: str = "",
     font: str = _FONT,
 ) -> bytes:
-    """Make a PDF of one page; further objects are numbered from 6."""
+    """Create a PDF of one page; additional objects are numbered from 6."""
     return pdf_of(
         [
             f"<< /Type /Catalog /Pages 2 0 R {root} >>",
@@ -305,12 +313,12 @@ _SEEN_AT = "0 0 90 20"
 
 
 def _mark(drawing: str) -> str:
-    """Return a form that draws something."""
+    """Return a form that draws a path."""
     return _stream("<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] {} >>", drawing)
 
 
 def _form(entry: str, *more: str, place: str = _SEEN_AT) -> bytes:
-    """Make a PDF with a form of one field; further objects are numbered from 7."""
+    """Create a PDF with a form of one field; additional objects are numbered from 7."""
     parent = "<< /T (other) /Kids [5 0 R] >>"
     field = f"<< /Type /Annot /Subtype /Widget {entry} /Rect [{place}] >>"
     top = "6 0 R" if "/Parent" in entry else "5 0 R"
@@ -328,7 +336,7 @@ def _form(entry: str, *more: str, place: str = _SEEN_AT) -> bytes:
 
 
 def _added() -> bytes:
-    """Append a page to a PDF, as programs that save changes behind the old file."""
+    """Append a page to a PDF, like programs that save changes incrementally."""
     import pypdf
 
     writer = pypdf.PdfWriter(io.BytesIO(pdf(["x"])), incremental=True)
@@ -351,7 +359,7 @@ def _restricted(pages: list[str]) -> bytes:
 
 
 def _unicode(text: str) -> bytes:
-    """Make a page whose font maps its letters to others."""
+    """Create a page whose font maps its letters to different ones."""
     letters = sorted(set(text))
     rows = "".join(f"<{65 + n:02x}> <{ord(letter):04x}>\n" for n, letter in enumerate(letters))
     table = (
@@ -388,37 +396,37 @@ _NO_COLORANT = (
     "/C1 [0] /N 1 >>] >>"
 )
 _HIDDEN = {
-    "without ink": partial(_page, f"3 Tr {_LINE}"),
-    "only to clip": partial(_page, f"7 Tr {_LINE}"),
-    "white on paper": partial(_page, f"1 1 1 rg {_LINE}"),
-    "white, by another colour space": partial(_page, f"/DeviceCMYK cs 0 0 0 0 sc {_LINE}"),
+    "invisible text mode": partial(_page, f"3 Tr {_LINE}"),
+    "clipping text mode": partial(_page, f"7 Tr {_LINE}"),
+    "white on the page background": partial(_page, f"1 1 1 rg {_LINE}"),
+    "white in CMYK": partial(_page, f"/DeviceCMYK cs 0 0 0 0 sc {_LINE}"),
     "black on a black bar": partial(_page, f"{_BLACK_BAR} {_LINE}"),
     "under a black bar": partial(_page, f"{_LINE} {_BLACK_BAR}"),
     "tiny": partial(_page, _LINE.replace("12 Tf", "1 Tf")),
-    "scaled to be tiny": partial(_page, f".1 0 0 .1 60 700 cm {_LINE}"),
+    "scaled down to tiny": partial(_page, f".1 0 0 .1 60 700 cm {_LINE}"),
     "off the page": partial(_page, _LINE.replace("720 Td", "820 Td")),
     "left of the page": partial(_page, _LINE.replace("72 720 Td", "-72 720 Td")),
     "moved off the page": partial(_page, f"1 0 0 1 700 0 cm {_LINE}"),
-    "outside what is cut out": partial(_page, _LINE, page="/CropBox [0 0 612 400]"),
-    "outside what is painted": partial(_page, f"0 0 50 50 re W n {_LINE}"),
+    "outside the crop box": partial(_page, _LINE, page="/CropBox [0 0 612 400]"),
+    "outside the clipping path": partial(_page, f"0 0 50 50 re W n {_LINE}"),
     "transparent": partial(_page, f"/G gs {_LINE}", resources=_FAINT),
     "nearly transparent": partial(
         _page, f"/G gs {_LINE}", resources="/ExtGState << /G << /ca 0.01 >> >>"
     ),
     "under a soft mask": partial(_page, f"/G gs {_LINE}", _MASK, resources=_MASKED),
     "narrow": partial(_page, _LINE.replace("72 720", "0.01 Tz 72 720")),
-    "narrow by its matrix": partial(_page, "BT /F1 12 Tf .01 0 0 1 72 720 Tm (Invoice 7) Tj ET"),
-    "in a colorant of no ink": partial(_page, f"/C cs 1 scn {_LINE}", resources=_NO_COLORANT),
-    "in a form that is cut off": partial(
+    "narrow text matrix": partial(_page, "BT /F1 12 Tf .01 0 0 1 72 720 Tm (Invoice 7) Tj ET"),
+    "in the None colorant": partial(_page, f"/C cs 1 scn {_LINE}", resources=_NO_COLORANT),
+    "in a clipped form": partial(
         _page, "/X Do", _SHOWN_FORM.replace("612 792", "1 1"), resources=_PICTURED
     ),
     "under a picture": partial(
         _page, f"{_LINE} q 500 0 0 90 50 700 cm /X Do Q", _IMAGE, resources=_PICTURED
     ),
-    "in a layer that is off": partial(
+    "in a hidden layer": partial(
         _page, _IN_LAYER, _LAYER, resources="/Properties << /L 6 0 R >>", root=_OFF
     ),
-    "without ink in a form, beside text": partial(
+    "invisible text mode in a form, next to text": partial(
         _page,
         f"{_LINE.replace('Invoice 7', 'x')} /X Do",
         _stream(
@@ -427,9 +435,9 @@ _HIDDEN = {
         ),
         resources=_PICTURED,
     ),
-    "in a file whose table of places is wrong": partial(_displaced, _LINE),
-    "without ink in a form": partial(_page, "/X Do", _HIDDEN_FORM, resources=_PICTURED),
-    "a form in a layer that is off": partial(
+    "in a file with a displaced cross-reference table": partial(_displaced, _LINE),
+    "invisible text mode in a form": partial(_page, "/X Do", _HIDDEN_FORM, resources=_PICTURED),
+    "form in a hidden layer": partial(
         _page,
         "/OC /L BDC /X Do EMC",
         _LAYER,
@@ -437,32 +445,34 @@ _HIDDEN = {
         resources="/Properties << /L 6 0 R >> /XObject << /X 7 0 R >>",
         root=_OFF,
     ),
-    "in a form that is shown too often": partial(
+    "in a form drawn too many times": partial(
         _page, "/X Do " * 10_001, _SHOWN_FORM, resources=_PICTURED
     ),
-    "a form that is moved off the page": partial(
+    "form moved off the page": partial(
         _page, "1 0 0 1 0 900 cm /X Do", _SHOWN_FORM, resources=_PICTURED
     ),
-    "in a note that is hidden": partial(_page, "", _NOTE.format(f"{_NOTE_BOX} /F 2"), page=_NOTES),
-    "white, by inks": partial(_page, f"0 0 0 0 k {_LINE}"),
+    "in a hidden annotation": partial(_page, "", _NOTE.format(f"{_NOTE_BOX} /F 2"), page=_NOTES),
+    "white by the CMYK operator": partial(_page, f"0 0 0 0 k {_LINE}"),
     **{
-        f"white on a bar that is not filled, by {name}": partial(
+        f"white on an unfilled bar, painted with {name}": partial(
             _page, f"60 710 300 30 re {name} 0 g 0 0 9 9 re f 1 g {_LINE}"
         )
         for name in ("S", "s", "n")
     },
-    "in a note that is not to be viewed": partial(
+    "in an annotation that is not displayed": partial(
         _page, "", _NOTE.format(f"{_NOTE_BOX} /F 32"), page=_NOTES
     ),
-    "in a note of no height": partial(
+    "in an annotation without a height": partial(
         _page, "", _NOTE.format("/Rect [72 700 300 700]"), page=_NOTES
     ),
-    "in a note of no place": partial(_page, "", _NOTE.format(""), page=_NOTES),
-    "in a note of no size": partial(_page, "", _NOTE.format("/Rect [72 700 72 730]"), page=_NOTES),
-    "in a comment beside the page": partial(
+    "in an annotation without a position": partial(_page, "", _NOTE.format(""), page=_NOTES),
+    "in an annotation without a width": partial(
+        _page, "", _NOTE.format("/Rect [72 700 72 730]"), page=_NOTES
+    ),
+    "in a comment annotation": partial(
         _page, "", _NOTE.format(_NOTE_BOX).replace("FreeText", "Text"), page=_NOTES
     ),
-    "on white, the page black": partial(
+    "black on a white bar on a black page": partial(
         _page, f"0 g 0 0 612 792 re f 1 g 60 710 300 30 re f {_LINE}".replace("BT", "1 g BT")
     ),
 }
@@ -476,50 +486,54 @@ _SEEN = {
     ),
     "with a black bar below it": partial(_page, f"{_LINE} 0 g 60 690 300 20 re f"),
     "with a frame around it": partial(_page, f"{_LINE} 0 g 60 700 400 50 re 62 702 396 46 re f*"),
-    "after a mask": partial(_page, f"q /G gs Q {_LINE}", _MASK, resources=_MASKED),
-    "after a mask that ends": partial(
+    "after a restored mask": partial(_page, f"q /G gs Q {_LINE}", _MASK, resources=_MASKED),
+    "after a mask that is reset": partial(
         _page,
         f"/G gs /N gs {_LINE}",
         _MASK,
         resources=_MASKED.replace(">> >> >>", ">> >> /N << /SMask /None >> >>"),
     ),
-    "half transparent": partial(_page, f"/G gs {_LINE}", resources=_HALF),
+    "semi-transparent": partial(_page, f"/G gs {_LINE}", resources=_HALF),
     "condensed": partial(_page, _LINE.replace("72 720", "70 Tz 72 720")),
-    "in ink after a colorant of none": partial(
+    "in black after the None colorant": partial(
         _page, f"/C cs 1 scn 0 g {_LINE}", resources=_NO_COLORANT
     ),
-    "under a picture with holes": partial(
+    "under a picture with a mask": partial(
         _page,
         f"{_LINE} q 500 0 0 90 50 700 cm /X Do Q",
         _IMAGE.replace("/BitsPerComponent 8", "/BitsPerComponent 8 /Mask [0 0]"),
         resources=_PICTURED,
     ),
-    "marked": partial(_page, f"{_LINE} /G gs 1 1 0 rg 60 710 300 30 re f", resources=_MULTIPLIED),
+    "highlighted": partial(
+        _page, f"{_LINE} /G gs 1 1 0 rg 60 710 300 30 re f", resources=_MULTIPLIED
+    ),
     "after hidden text": partial(_page, f"q 3 Tr BT (x) Tj ET Q {_LINE}"),
-    "large by its matrix": partial(_page, "BT /F1 1 Tf 12 0 0 12 72 720 Tm (Invoice 7) Tj ET"),
-    "on its side": partial(_page, "BT /F1 12 Tf 0 1 -1 0 72 300 Tm (Invoice 7) Tj ET"),
+    "enlarged by the text matrix": partial(
+        _page, "BT /F1 1 Tf 12 0 0 12 72 720 Tm (Invoice 7) Tj ET"
+    ),
+    "rotated by 90 degrees": partial(_page, "BT /F1 12 Tf 0 1 -1 0 72 300 Tm (Invoice 7) Tj ET"),
     "on a later line": partial(
         _page, "BT /F1 12 Tf 14 TL 72 720 Td (To Ann) Tj T* (Invoice 7) Tj ET"
     ),
-    "by the operator for lines": partial(
+    "with the operator for a new line": partial(
         _page, "BT /F1 12 Tf 0 -14 TD 72 720 Td (To Ann) Tj (Invoice 7) ' ET"
     ),
-    "in kerned pieces": partial(_page, "BT /F1 12 Tf 72 720 Td [(Inv) -20 (oice 7)] TJ ET"),
-    "in a layer that is on": partial(
+    "with kerning": partial(_page, "BT /F1 12 Tf 72 720 Td [(Inv) -20 (oice 7)] TJ ET"),
+    "in a visible layer": partial(
         _page, _IN_LAYER, _LAYER, resources="/Properties << /L 6 0 R >>", root=_ON
     ),
     "in a form": partial(_page, "/X Do", _SHOWN_FORM, resources=_PICTURED),
-    "in a form that is shown twice, once off the page": partial(
+    "in a form drawn twice, once off the page": partial(
         _page, "q 1 0 0 1 0 900 cm /X Do Q /X Do", _SHOWN_FORM, resources=_PICTURED
     ),
     **{
-        f"white on a black bar, filled by {name}": partial(
+        f"white on a black bar, filled with {name}": partial(
             _page, f"0 g 60 710 300 30 re {name} 1 g {_LINE}"
         )
         for name in ("F", "f*", "B", "B*", "b", "b*")
     },
     **{
-        f"white on a black shape of curves, by {name}": partial(
+        f"white on a black shape of curves, with {name}": partial(
             _page, f"0 g 0 700 m {points} {name} h f 1 g {_LINE}"
         )
         for name, points in (
@@ -529,7 +543,7 @@ _SEEN = {
         )
     },
     **{
-        f"under a picture that says {entry}": partial(
+        f"under a picture with {entry}": partial(
             _page,
             f"{_LINE} q 500 0 0 90 50 700 cm /X Do Q",
             _IMAGE.replace("/BitsPerComponent 8", f"/BitsPerComponent 8 {entry}"),
@@ -542,33 +556,33 @@ _SEEN = {
             _page, f"{_LINE} q {change} 1 1 0 rg 60 600 300 150 re f Q", resources=_HALF
         )
         for name, change in (
-            ("half transparent", "/G gs"),
+            ("semi-transparent", "/G gs"),
             ("slanted", "1 0 .1 1 0 0 cm"),
-            ("slanted the other way", "1 .1 0 1 0 0 cm"),
+            ("slanted in the other direction", "1 .1 0 1 0 0 cm"),
         )
     },
-    "in a form that is encoded": partial(
+    "in an encoded form": partial(
         _page,
         "/X Do",
         _stream(_FORM.format("/Filter /ASCIIHexDecode {}"), _LINE.encode().hex() + ">"),
         resources=_PICTURED,
     ),
-    "by the operator for words": partial(
+    "with the operator for a new line and word spacing": partial(
         _page, 'BT /F1 12 Tf 14 TL 72 720 Td 0 0 (Invoice 7) " ET'
     ),
-    "in a note on a page with text": partial(
+    "in an annotation on a page with text": partial(
         _page, _LINE.replace("Invoice 7", "x"), _NOTE.format(_NOTE_BOX), page=_NOTES
     ),
-    "in a note that would be invisible if its kind were unknown": partial(
+    "in an annotation that is invisible only for unknown types": partial(
         _page, "", _NOTE.format(f"{_NOTE_BOX} /F 1"), page=_NOTES
     ),
-    "in a note behind another": partial(
+    "in an annotation after a different one": partial(
         _page,
         "",
         _NOTE.format(_NOTE_BOX).replace("7", "8"),
         _NOTE.format(_NOTE_BOX),
         page="/Annots [6 0 R 7 0 R]",
     ),
-    "in a note on the page": partial(_page, "", _NOTE.format(_NOTE_BOX), page=_NOTES),
-    "opened with no password": partial(_restricted, ["Invoice 7 of May"]),
+    "in an annotation on the page": partial(_page, "", _NOTE.format(_NOTE_BOX), page=_NOTES),
+    "encrypted, without a user password": partial(_restricted, ["Invoice 7 of May"]),
 }

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 _ROOT = "{root}"
 _EXIT = 60 if platform.machine() == "x86_64" else 93
-"""Number of the system call that ends a thread alone, where Python has no name for it."""
+"""Number of the system call that ends one thread, for which Python has no name."""
 WITHOUT_FIRST_THREAD = f"""
 import ctypes, threading, time
 threading.Thread(target=time.sleep, args=(60,)).start()
 ctypes.CDLL(None).syscall({_EXIT}, 0)
 """
-"""Code in Python whose first thread ends."""
+"""Python code whose first thread ends while another one goes on."""
 
 
 class ProgramsFixture(DesktopFixture):
-    """A desktop whose programs are copies of ``cat``; arguments name its root as ``{root}``."""
+    """A desktop whose programs are copies of ``cat``; its root replaces ``{root}`` in arguments."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -88,7 +88,7 @@ class ProgramsFixture(DesktopFixture):
         self.processes = [*(self.processes or ()), row]
 
     def run_beyond_first_thread(self, argv: list[str]) -> None:
-        """Start a program as `run` does, and wait until its first thread has ended and others go on."""
+        """Start a program like `run`, and wait until its first thread has ended while others continue."""
         self.run(argv, cwd=self.home)
         status = Path(f"/proc/{self._started[-1].pid}/stat")
         assert wait_until(lambda: ") Z " in status.read_text(), timeout_s=20)

@@ -1,4 +1,4 @@
-"""All test cases of the shipped evaluators."""
+"""All test cases of the built-in evaluators."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent
 
 @cache
 def all_tables() -> tuple[CaseTable, ...]:
-    """Return the tables of every module in the folders of places, by module and position."""
+    """Return the tables of all modules in the folders of places, by module and position."""
     tables: list[CaseTable] = []
     for place in sorted(PLACES):
         for path in sorted((FOLDER / place).glob("*.py")):
@@ -27,6 +27,6 @@ def all_tables() -> tuple[CaseTable, ...]:
 
 
 def table_of(name: str) -> CaseTable:
-    """Return the cases of an evaluator whose name is unique."""
+    """Return the table of an evaluator whose name is unique."""
     (table,) = (table for table in all_tables() if table.mark.name == name)
     return table

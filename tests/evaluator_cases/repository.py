@@ -37,10 +37,10 @@ class _GuestWithoutGit(ScratchGuest):
 
 
 class RepositoryFixture(DesktopFixture):
-    """A desktop whose programs run, with a repository at ``~/r``.
+    """A desktop whose programs really run, with a repository at ``~/r``.
 
     Attributes:
-        git_exit_code: with which git ends on a desktop that cannot run it; 0: git runs.
+        git_exit_code: exit code of git on a desktop that cannot run it; 0 if git runs.
     """
 
     runs_programs = True
@@ -102,7 +102,7 @@ class RepositoryFixture(DesktopFixture):
 
 
 def _symbolic(name: str, target: str) -> State:
-    """Make a commit, tag it, and let a reference stand for another."""
+    """Create a tagged commit, and a symbolic reference to a different reference."""
 
     def make(fixture: RepositoryFixture) -> None:
         fixture.commit("one")
@@ -135,7 +135,7 @@ def in_latin_1(*, says: bool = True) -> State:
 
 
 def named_in_full(kind: str, name: str) -> State:
-    """Return a state with a branch or tag whose own name is the whole name of something else."""
+    """Return a state with a branch or tag whose short name is the full name of something else."""
 
     def make(fixture: RepositoryFixture) -> None:
         fixture.commit("one")
@@ -145,18 +145,25 @@ def named_in_full(kind: str, name: str) -> State:
 
 
 def branch_cases() -> tuple[Case, ...]:
-    """Return cases of a branch called fix that stands for something else."""
-    ways = {"a tag": "refs/tags/v1", "itself": "refs/heads/fix", "nothing": "refs/heads/none"}
+    """Return cases in which a branch named fix is a symbolic reference."""
+    ways = {
+        "a tag": "refs/tags/v1",
+        "itself": "refs/heads/fix",
+        "a missing branch": "refs/heads/none",
+    }
     return (
         *(
             forged(
-                f"stands for {what}", _symbolic("refs/heads/fix", target), path="~/r", branch="fix"
+                f"symbolic reference to {what}",
+                _symbolic("refs/heads/fix", target),
+                path="~/r",
+                branch="fix",
             )
             for what, target in ways.items()
         ),
         *(
             forged(
-                f"a {kind} of its whole name",
+                f"{kind} with its full name as short name",
                 named_in_full(kind, "refs/heads/fix"),
                 path="~/r",
                 branch="fix",
@@ -164,22 +171,22 @@ def branch_cases() -> tuple[Case, ...]:
             for kind in ("branch", "tag")
         ),
         another_way(
-            "beside a tag of its whole name",
+            "next to a tag with its full name as short name",
             lambda b: (named_in_full("tag", "refs/heads/fix")(b), b.git("branch", "fix")),
             path="~/r",
             branch="fix",
         ),
         another_way(
-            "with an at sign",
+            "at sign in the name",
             named_in_full("branch", "fix@home"),
             path="~/r",
             branch="fix@home",
         ),
         another_way(
-            "beside a remote that renamed its branch", _stale_remote, path="~/r", branch="fix"
+            "next to a remote that renamed its branch", _stale_remote, path="~/r", branch="fix"
         ),
         another_way(
-            "stands for another branch",
+            "symbolic reference to a different branch",
             _symbolic("refs/heads/fix", "refs/heads/main"),
             path="~/r",
             branch="fix",
@@ -188,11 +195,11 @@ def branch_cases() -> tuple[Case, ...]:
 
 
 def tag_cases() -> tuple[Case, ...]:
-    """Return cases of a tag called v2 that stands for something else."""
+    """Return cases in which a tag named v2 is a symbolic reference."""
     return (
         *(
             forged(
-                f"a {kind} of its whole name",
+                f"{kind} with its full name as short name",
                 named_in_full(kind, "refs/tags/v2"),
                 path="~/r",
                 tag="v2",
@@ -200,13 +207,13 @@ def tag_cases() -> tuple[Case, ...]:
             for kind in ("branch", "tag")
         ),
         forged(
-            "stands for a branch",
+            "symbolic reference to a branch",
             _symbolic("refs/tags/v2", "refs/heads/main"),
             path="~/r",
             tag="v2",
         ),
         another_way(
-            "stands for another tag",
+            "symbolic reference to a different tag",
             _symbolic("refs/tags/v2", "refs/tags/v1"),
             path="~/r",
             tag="v2",
@@ -215,21 +222,21 @@ def tag_cases() -> tuple[Case, ...]:
 
 
 def text_cases() -> tuple[Case, ...]:
-    """Return cases of a file with two lines, as editors of other systems write them."""
+    """Return cases of a file with two lines, as editors of different systems write them."""
     mark, text = "\ufeff", "hi\nyou"
     ways = {
         "with CRLF": ("hi\r\nyou\r\n", text),
-        "with CRLF, without a last line end": ("hi\r\nyou", text),
+        "with CRLF, and no trailing line end": ("hi\r\nyou", text),
         "with a byte order mark": (f"{mark}hi\nyou\n", text),
-        "CRLF asked for": (f"{text}\n", "hi\r\nyou\r\n"),
-        "a byte order mark asked for": (text, mark + text),
+        "expected text has CRLF": (f"{text}\n", "hi\r\nyou\r\n"),
+        "expected text has a byte order mark": (text, mark + text),
     }
     forgeries = {
-        "two lines in one": ("hi\\nyou", text),
+        "two lines on one line": ("hi\\nyou", text),
         "with an empty line": ("hi\r\n\r\nyou", text),
-        "with two last line ends": ("hi\r\nyou\r\n\r\n", text),
-        "with line ends of one character": ("hi\ryou", text),
-        "a mark in the middle": (f"hi\n{mark}you", text),
+        "two trailing line ends": ("hi\r\nyou\r\n\r\n", text),
+        "with carriage returns only": ("hi\ryou", text),
+        "byte order mark in the middle": (f"hi\n{mark}you", text),
     }
     return tuple(
         case(
@@ -255,12 +262,12 @@ def _message(content: str) -> State:
 
 
 def message_cases() -> tuple[Case, ...]:
-    """Return cases of a message of a subject and a body, as editors of other systems write it."""
+    """Return cases of a message with a subject and a body, as editors of different systems write it."""
     args = {"path": "~/r", "message": "Fix\n\nthe typo"}
     return (
         another_way("with CRLF", _message("Fix\r\n\r\nthe typo\r\n"), **args),
         another_way(
-            "CRLF asked for",
+            "expected text has CRLF",
             _message("Fix\n\nthe typo\n"),
             path="~/r",
             message="Fix\r\n\r\nthe typo",

@@ -1,6 +1,6 @@
 """Test fixtures with servers on the loopback: HTTP, with DAV collections, and IMAP.
 
-They implement what a read-only client needs. The evaluators were also tried with other servers:
+They implement what a read-only client needs. The evaluators were also tested with other servers:
 Radicale 3.9 and pymap 0.36.
 """
 
@@ -56,7 +56,7 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 class ServerFixture(DesktopFixture):
-    """A desktop with a server; arguments have its port for ``{port}``.
+    """A desktop with a server; its port replaces ``{port}`` in arguments.
 
     Args:
         folder: an empty scratch folder.

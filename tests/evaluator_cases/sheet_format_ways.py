@@ -1,4 +1,4 @@
-"""Spreadsheets as other programs write them, by each element and value type that readers know."""
+"""Spreadsheets as other programs write them, for each element and value type that the readers support."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ _TEXT = 'office:value-type="string"'
 _NOTED = "<text:p>see below</text:p>"
 _DRAWN = f"<draw:custom-shape>{_NOTED}</draw:custom-shape>"
 _VALUES: dict[str, tuple[str, str, str | float]] = {
-    "a percentage": (
+    "percentage": (
         'office:value-type="percentage" office:value="0.25"',
         "<text:p>25 %</text:p>",
         0.25,
     ),
-    "an amount of money": (
+    "currency": (
         'office:value-type="currency" office:currency="EUR" office:value="2.5"',
         "<text:p>2.50 €</text:p>",
         2.5,
     ),
-    "a time": (
+    "time": (
         'office:value-type="time" office:time-value="PT10H30M00S"',
         "<text:p>10:30</text:p>",
         "PT10H30M00S",
     ),
-    "a date and time": (
+    "date and time": (
         'office:value-type="date" office:date-value="2026-11-21T10:30:00"',
         "<text:p>21/11/26</text:p>",
         "2026-11-21T10:30:00",
     ),
-    "a text that is shown otherwise": (
+    "text displayed differently": (
         'office:value-type="string" office:string-value="Tea"',
         "<text:p>TEA</text:p>",
         "Tea",
     ),
-    "a text without a type": ("", "<text:p>Tea</text:p>", "Tea"),
+    "text without a type": ("", "<text:p>Tea</text:p>", "Tea"),
     "two lines": ('office:value-type="string"', "<text:p>a</text:p><text:p>b</text:p>", "a\nb"),
-    "a heading": ('office:value-type="string"', "<text:h>Tea</text:h>", "Tea"),
-    "a text with a comment": ('office:value-type="string"', f"{_NOTE}<text:p>Tea</text:p>", "Tea"),
+    "heading": ('office:value-type="string"', "<text:h>Tea</text:h>", "Tea"),
+    "text with a comment": ('office:value-type="string"', f"{_NOTE}<text:p>Tea</text:p>", "Tea"),
 }
 _PLACES: dict[str, str | float] = {
     "[.B2:.B3]": "B2:B3",
@@ -72,7 +72,7 @@ _KINDS = {
     "AreaChart3D": "area",
 }
 _ENOUGH = "A1:GR1000"
-"""200 columns of 1,000 cells: the largest merged range that is read."""
+"""200 columns of 1,000 cells: the largest merged range within the limit."""
 _TOO_MANY = ("A1:GS1000", "A1:GR1001", "A1:XFD1048576", "A:A", "1:1")
 
 
@@ -101,7 +101,7 @@ def _ods(body: str, **more: Any) -> Any:
 
 
 def _xlsx(build: Callable[[Any, Any], object]) -> Any:
-    """Return what makes an .xlsx that is built from the workbook and its sheet ``Data``."""
+    """Return a function that creates an .xlsx; ``build`` gets the workbook and its sheet ``Data``."""
 
     @cache
     def make() -> bytes:
@@ -136,17 +136,17 @@ def _times(put: Callable[[object], Any]) -> tuple[tuple[str, Any, Any, tuple[str
     others = ("9:31", "9:30:01", "19:30", f"{day} 9:30", "9", "9:30 x")
     other_days = ("2026-11-22 9:30", f"{day} 9:31", "9:30", day)
     return (
-        ("ods: a time", ods("time", time, "PT09H30M00S"), another_way, clock),
-        ("ods: a time", ods("time", time, "PT09H30M00S"), forged, others),
-        ("ods: a time with seconds", ods("time", time, "PT09H30M07S"), another_way, ("9:30:07",)),
-        ("ods: a long time", ods("time", time, "PT26H05M00S"), another_way, ("26:05",)),
-        ("ods: a day and time", ods("date", date, f"{day}T09:30:00"), another_way, moments),
-        ("ods: a day and time", ods("date", date, f"{day}T09:30:00"), forged, other_days),
-        ("xlsx: a time", put(dt.time(9, 30)), another_way, clock),
-        ("xlsx: a time", put(dt.time(9, 30)), forged, others),
-        ("xlsx: a day and time", put(moment), another_way, moments),
-        ("xlsx: a day and time", put(moment), forged, other_days),
-        ("xlsx: a text like a time", put("09:30:00"), forged, ("9:30",)),
+        ("ods: time", ods("time", time, "PT09H30M00S"), another_way, clock),
+        ("ods: time", ods("time", time, "PT09H30M00S"), forged, others),
+        ("ods: time with seconds", ods("time", time, "PT09H30M07S"), another_way, ("9:30:07",)),
+        ("ods: time above 24 hours", ods("time", time, "PT26H05M00S"), another_way, ("26:05",)),
+        ("ods: date and time", ods("date", date, f"{day}T09:30:00"), another_way, moments),
+        ("ods: date and time", ods("date", date, f"{day}T09:30:00"), forged, other_days),
+        ("xlsx: time", put(dt.time(9, 30)), another_way, clock),
+        ("xlsx: time", put(dt.time(9, 30)), forged, others),
+        ("xlsx: date and time", put(moment), another_way, moments),
+        ("xlsx: date and time", put(moment), forged, other_days),
+        ("xlsx: text that looks like a time", put("09:30:00"), forged, ("9:30",)),
     )
 
 
@@ -154,9 +154,9 @@ def typed_value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     """Return cases of a value in A1, by how it is stored."""
     path = str(args["path"])
     moments: dict[str, tuple[object, str]] = {
-        "a date": (dt.datetime(2026, 11, 21), "2026-11-21"),  # noqa: DTZ001 - cells have no zone
-        "a date and time": (dt.datetime(2026, 11, 21, 10, 30), "2026-11-21T10:30:00"),  # noqa: DTZ001
-        "a time": (dt.time(10, 30), "10:30:00"),
+        "date": (dt.datetime(2026, 11, 21), "2026-11-21"),  # noqa: DTZ001 - cells have no zone
+        "date and time": (dt.datetime(2026, 11, 21, 10, 30), "2026-11-21T10:30:00"),  # noqa: DTZ001
+        "time": (dt.time(10, 30), "10:30:00"),
     }
     merged = _row(
         _cell('table:number-columns-spanned="2"'),
@@ -209,25 +209,25 @@ def typed_value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             for form, make in (("xlsx", behind_a_hidden), ("ods", behind_a_hidden_ods))
             for case, what, values in (
                 (forged, "in a hidden sheet before the first", (7, 9)),
-                (another_way, "behind a hidden sheet", (9, 7)),
+                (another_way, "after a hidden sheet", (9, 7)),
             )
         ),
         another_way(
-            "ods: below shapes with texts",
+            "ods: after shapes with text",
             at(path, _ods(_table(_row(_cell(_TEXT, anchored.format(_NOTED) + "<text:p>Tea</text:p>"))))),
             path=path,
             cell="A1",
             value="Tea",
         ),
         forged(
-            "ods: in a text box over the cell",
+            "ods: in a text box in the cell",
             at(path, _ods(_table(_row(_cell(_TEXT, anchored.format("<text:p>Tea</text:p>")))))),
             path=path,
             cell="A1",
             value="Tea",
         ),
         another_way(
-            "ods: beside merged cells",
+            "ods: next to merged cells",
             at(path, _ods(_table(merged))),
             path=path,
             cell="C1",
@@ -242,13 +242,13 @@ def typed_value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
                 value=value,
             )
             for case, name, cells, value in (
-                (another_way, "a day after a date", (_DAY, _number(46348, "[.A1]+1")), 46348),
+                (another_way, "one day after a date", (_DAY, _number(46348, "[.A1]+1")), 46348),
                 (forged, "two days after a date", (_DAY, _number(46349, "[.A1]+1")), 46349),
-                (another_way, "a sum", (_number(2), _number(5, "SUM([.A1];3)")), 5),
-                (forged, "a wrong sum", (_number(2), _number(6, "SUM([.A1];3)")), 6),
-                (another_way, "of another sheet", (_cell(""), _number(8, "[$'My data'.A1]+1")), 8),
-                (forged, "wrong, of another sheet", (_cell(""), _number(9, "[$'My data'.A1]+1")), 9),
-                (forged, "wrong, of its own sheet", (_number(2), _number(4, "[$Data.A1]+1")), 4),
+                (another_way, "sum", (_number(2), _number(5, "SUM([.A1];3)")), 5),
+                (forged, "wrong sum", (_number(2), _number(6, "SUM([.A1];3)")), 6),
+                (another_way, "reference to a different sheet", (_cell(""), _number(8, "[$'My data'.A1]+1")), 8),
+                (forged, "wrong result of a reference to a different sheet", (_cell(""), _number(9, "[$'My data'.A1]+1")), 9),
+                (forged, "wrong result of a reference to its own sheet", (_number(2), _number(4, "[$Data.A1]+1")), 4),
             )
         ),
         positive(
@@ -277,7 +277,7 @@ def reference_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     return (
         *(
             another_way(
-                f"ods: of {of}",
+                f"ods: sum of {of}",
                 at(
                     path,
                     _ods(_table(_row(_cell(f'table:formula="of:=SUM({of};3)"', "<text:p>1</text:p>")))),
@@ -289,7 +289,7 @@ def reference_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             for of, wanted in _PLACES.items()
         ),
         another_way(
-            "xlsx: an array's", at(path, _xlsx(array)), path=path, cell="A4", formula="=SUM(B2:B3)"
+            "xlsx: array formula", at(path, _xlsx(array)), path=path, cell="A4", formula="=SUM(B2:B3)"
         ),
     )  # fmt: skip
 
@@ -315,12 +315,12 @@ def tab_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     return (
         forged(
-            "ods: the second hidden",
+            "ods: second sheet hidden",
             at(path, _ods(_table("") + second, automatic=style.format("false"))),
             **args,
         ),
         another_way(
-            "ods: the second displayed",
+            "ods: second sheet displayed",
             at(path, _ods(_table("") + second, automatic=style.format("true"))),
             **args,
         ),
@@ -366,7 +366,7 @@ def _beside_a_line(chart: Any) -> None:
 
 
 def _entitled_by_cell(make: Any, title: str) -> bytes:
-    """Return a workbook whose chart has its title from a cell; if empty, no program has stored it."""
+    """Return a workbook whose chart title refers to a cell; an empty title is not cached."""
     data = make()
     cache = f'<strCache><ptCount val="1"/><pt idx="0"><v>{title}</v></pt></strCache>'
     source = f"<strRef><f>Data!$A$1</f>{cache if title else ''}</strRef>"
@@ -418,40 +418,40 @@ def chart_kind_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             for name, kind in _KINDS.items()
         ),
         another_way("xlsx: without a title", at(path, drawn("BarChart", _untitled)), **any_title),
-        near_miss("xlsx: no title", at(path, drawn("BarChart", _untitled)), **args),
-        another_way("xlsx: the title of a cell", at(path, partial(_entitled_by_cell, drawn("BarChart"), "Prices")), **args),
-        forged("xlsx: another title of a cell", at(path, partial(_entitled_by_cell, drawn("BarChart"), "Item")), **args),
-        near_miss("xlsx: a title of a cell, never read", at(path, partial(_entitled_by_cell, drawn("BarChart"), "")), **args),
+        near_miss("xlsx: missing title", at(path, drawn("BarChart", _untitled)), **args),
+        another_way("xlsx: title from a cell", at(path, partial(_entitled_by_cell, drawn("BarChart"), "Prices")), **args),
+        forged("xlsx: different title from a cell", at(path, partial(_entitled_by_cell, drawn("BarChart"), "Item")), **args),
+        near_miss("xlsx: title from a cell, not cached", at(path, partial(_entitled_by_cell, drawn("BarChart"), "")), **args),
         another_way(
-            "xlsx: any title of a cell, never read",
+            "xlsx: any title from a cell, not cached",
             at(path, partial(_entitled_by_cell, drawn("BarChart"), "")),
             **any_title,
         ),
-        forged("xlsx: beside a line of other cells", at(path, drawn("BarChart", _beside_a_line)), **args),
+        forged("xlsx: additional line series", at(path, drawn("BarChart", _beside_a_line)), **args),
         another_way(
-            "xlsx: with a line of other cells",
+            "xlsx: with an expected line series",
             at(path, drawn("BarChart", _beside_a_line)),
             **with_line,
         ),
         another_way(
-            "xlsx: a title of two lines",
+            "xlsx: title with two lines",
             at(path, drawn("BarChart", _in_lines)),
             **{**args, "title": "Prices\nof tea"},
         ),
-        another_way("xlsx: a title in pieces", at(path, drawn("BarChart", _in_pieces)), **args),
-        forged("xlsx: beside numbers of its own", at(path, drawn("BarChart", _with_own_numbers)), **args),
-        near_miss("ods: the title of an axis", at(path, ods(plot.format(title, place))), **args),
+        another_way("xlsx: title split over runs", at(path, drawn("BarChart", _in_pieces)), **args),
+        forged("xlsx: additional series of literal numbers", at(path, drawn("BarChart", _with_own_numbers)), **args),
+        near_miss("ods: title of an axis", at(path, ods(plot.format(title, place))), **args),
         another_way("ods: without a title", at(path, ods(plot.format("", place))), **any_title),
         another_way(
-            "ods: named from here", at(path, ods(title + plot.format("", place), "Object 1")), **args
+            "ods: path without a leading `./`", at(path, ods(title + plot.format("", place), "Object 1")), **args
         ),
         another_way(
-            "ods: its sheet named once",
+            "ods: sheet named once in a range",
             at(path, ods(title + plot.format("", "$Data.$B$2:.$B$3"))),
             **args,
         ),
         forged(
-            "ods: a chart that nothing shows",
+            "ods: chart that is not displayed",
             at(path, ods(title + plot.format("", place), "./Object 2")),
             **args,
         ),
@@ -459,7 +459,7 @@ def chart_kind_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def pane_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of columns that stay in sight, in workbooks without any and with one."""
+    """Return cases of frozen rows and columns in workbooks."""
     path = str(args["path"])
     column = {**args, "rows": 0, "columns": 1}
 
@@ -482,21 +482,21 @@ def pane_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         hide(sheet.row_dimensions[1], hidden=False, height=20.0)
 
     hidden = {
-        "its row hidden": header(lambda sheet: hide(sheet.row_dimensions[1])),
-        "its row without height": header(lambda sheet: hide(sheet.row_dimensions[1], hidden=False, height=0.5)),
-        "rows hidden if nothing else is said": header(lambda sheet: hide(sheet.sheet_format, zeroHeight=True)),
+        "frozen row hidden": header(lambda sheet: hide(sheet.row_dimensions[1])),
+        "frozen row without a height": header(lambda sheet: hide(sheet.row_dimensions[1], hidden=False, height=0.5)),
+        "rows hidden by default": header(lambda sheet: hide(sheet.sheet_format, zeroHeight=True)),
     }  # fmt: skip
     narrow = {
-        "its column hidden": lambda sheet: hide(sheet.column_dimensions["A"]),
-        "its column without width": lambda sheet: hide(
+        "frozen column hidden": lambda sheet: hide(sheet.column_dimensions["A"]),
+        "frozen column without a width": lambda sheet: hide(
             sheet.column_dimensions["A"], hidden=False, width=0.1
         ),
     }
     seen = {
-        "another row hidden": lambda sheet: hide(sheet.row_dimensions[2]),
-        "another column hidden": lambda sheet: hide(sheet.column_dimensions["A"]),
-        "all rows hidden but its own": hide_others,
-        "a low row": lambda sheet: hide(sheet.row_dimensions[1], hidden=False, height=1.0),
+        "different row hidden": lambda sheet: hide(sheet.row_dimensions[2]),
+        "different column hidden": lambda sheet: hide(sheet.column_dimensions["A"]),
+        "all other rows hidden": hide_others,
+        "low row": lambda sheet: hide(sheet.row_dimensions[1], hidden=False, height=1.0),
     }
     return (
         *(forged(f"xlsx: {name}", at(path, book), **args) for name, book in hidden.items()),
@@ -509,12 +509,12 @@ def pane_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             for name, change in seen.items()
         ),
         another_way(
-            "xlsx: another column narrow",
+            "xlsx: different column narrow",
             at(path, header(lambda sheet: hide(sheet.column_dimensions["B"], width=0.1), "B1")),
             **column,
         ),
         another_way(
-            "xlsx: a narrow column",
+            "xlsx: narrow column",
             at(
                 path,
                 header(
@@ -523,9 +523,9 @@ def pane_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             ),
             **column,
         ),
-        another_way("xlsx: a column", at(path, _xlsx(frozen)), **column),
-        near_miss("xlsx: no column", at(path, _xlsx(lambda *_: None)), **column),
-        near_miss("ods: no column", at(path, _ods(_table(""))), **column),
+        another_way("xlsx: frozen column", at(path, _xlsx(frozen)), **column),
+        near_miss("xlsx: no frozen column", at(path, _xlsx(lambda *_: None)), **column),
+        near_miss("ods: no frozen column", at(path, _ods(_table(""))), **column),
     )
 
 
@@ -554,7 +554,7 @@ def _in(style: str, text: str) -> str:
 
 
 def _columns(*styles: tuple[str, int]) -> str:
-    """Return the XML of columns, of each style as many."""
+    """Return the XML of columns, with the given number of each style."""
     return "".join(
         "<table:table-column"
         + (f' table:number-columns-repeated="{number}"' if number > 1 else "")
@@ -568,7 +568,7 @@ _PLAIN_ROW = _row(_styled("c"), _styled("d"))
 
 
 def passage_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of bold A1 and B1, by passages of their texts."""
+    """Return cases of bold A1 and B1 with formatted passages in their texts."""
     path = str(args["path"])
 
     def rich(*passages: tuple[str, bool | None], bold: bool) -> Any:
@@ -589,31 +589,37 @@ def passage_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         return _xlsx(build)
 
     books: dict[str, tuple[Any, Any]] = {
-        "words of bold cells that are not": (forged, rich(("Item", False), bold=True)),
-        "a word that is not": (forged, rich(("Item", None), (" x", False), bold=True)),
-        "a word without a font of its own": (forged, rich(("Item", None), ("x", True), bold=False)),
-        "all words": (another_way, rich(("Item", True), (" ", False), ("x", True), bold=False)),
-        "the rest as the cell": (another_way, rich(("It", None), ("em", True), bold=True)),
+        "bold cells with regular text": (forged, rich(("Item", False), bold=True)),
+        "one regular word": (forged, rich(("Item", None), (" x", False), bold=True)),
+        "word without its own font": (forged, rich(("Item", None), ("x", True), bold=False)),
+        "all words bold": (
+            another_way,
+            rich(("Item", True), (" ", False), ("x", True), bold=False),
+        ),
+        "other text with the cell's font": (
+            another_way,
+            rich(("It", None), ("em", True), bold=True),
+        ),
     }
     tables: dict[str, tuple[Any, str]] = {
-        "words of bold cells that are not": (
+        "bold cells with regular text": (
             forged,
             _row(_styled(_in("n", "a"), "B"), _styled("b", "B")),
         ),
-        "a word that is not": (forged, _row(_styled(f"a {_in('n', 'x')}", "B"), _styled("b", "B"))),
-        "a word in a word": (
+        "one regular word": (forged, _row(_styled(f"a {_in('n', 'x')}", "B"), _styled("b", "B"))),
+        "regular word nested in a bold passage": (
             forged,
             _row(_styled(_in("b", f"a {_in('n', 'x')}")), _styled("b", "B")),
         ),
-        "a linked word that is not": (
+        "regular linked word": (
             forged,
             _row(_styled(f"<text:a>{_in('n', 'x')}</text:a>", "B"), _styled("b", "B")),
         ),
-        "all words": (
+        "all words bold": (
             another_way,
             _row(_styled(f"{_in('b', 'a')} {_in('b', 'x')}"), _styled(_in("b", "b"))),
         ),
-        "a comment that is not": (
+        "regular comment": (
             another_way,
             _row(
                 _cell(
@@ -623,7 +629,7 @@ def passage_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
                 _styled("b", "B"),
             ),
         ),
-        "a text that a formula returns": (
+        "text returned by a formula": (
             another_way,
             _row(_styled(_in("n", "a"), "B", 'table:formula="of:=[.B1]"'), _styled("b", "B")),
         ),
@@ -639,25 +645,25 @@ def passage_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
                 * 2
             ),
         ),
-        "the style of the columns": (
+        "bold by the style of the columns": (
             another_way,
             _columns(("B", 2), ("", 3)) + _row(_styled("a"), _styled("b"), _styled("c")),
         ),
-        "the style of the row": (
+        "bold by the style of the row": (
             another_way,
             _columns(("N", 4))
             + _row(_styled("a"), _styled("b"), more=_USUAL.format("B"))
             + _PLAIN_ROW,
         ),
-        "the columns beside": (
+        "bold style of adjacent columns": (
             forged,
             _columns(("N", 1), ("B", 2)) + _row(_styled("a"), _styled("b"), _styled("c")),
         ),
-        "columns of the style, cells of another": (
+        "bold columns, cells with a different style": (
             forged,
             _columns(("B", 2)) + _row(_styled("a", "N"), _styled("b", "N")),
         ),
-        "columns of the style, a row of another": (
+        "bold columns, row with a different style": (
             forged,
             _columns(("B", 2)) + _row(_styled("a"), _styled("b"), more=_USUAL.format("N")),
         ),
@@ -672,12 +678,12 @@ def passage_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def column_fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of a yellow A1, in a column that is."""
+    """Return cases of a yellow A1 in a yellow column."""
     path = str(args["path"])
     column = _columns(("B", 1))
     return (
         another_way(
-            "ods: of its column",
+            "ods: filled by its column",
             at(path, _ods(_table(column + _row(_styled("a"))), automatic=_HEAVY)),
             **args,
         ),
@@ -688,9 +694,9 @@ def column_fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
                 **args,
             )
             for case, name, style in (
-                (another_way, "of a style below", "H"),
-                (forged, "transparent again", "T"),
-                (forged, "behind words", "W"),
+                (another_way, "with a derived style", "H"),
+                (forged, "reset to transparent", "T"),
+                (forged, "text background only", "W"),
             )
         ),
         *(
@@ -705,7 +711,7 @@ def column_fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             )
         ),
         another_way(
-            "ods: of all cells",
+            "ods: filled by the default style",
             at(
                 path,
                 _ods(
@@ -718,7 +724,7 @@ def column_fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             **args,
         ),
         forged(
-            "ods: not of its column",
+            "ods: column filled, cell with a different style",
             at(path, _ods(_table(column + _row(_styled("a", "N"))), automatic=_HEAVY)),
             **args,
         ),

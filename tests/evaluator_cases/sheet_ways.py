@@ -1,4 +1,4 @@
-"""Forged spreadsheets of the table of tea and milk, and legitimate ones created in other ways."""
+"""Forged spreadsheets with the table of tea and milk, and legitimate ones that are created differently."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _ods(rows: list[str], name: str = "Data") -> bytes:
 
 
 def _as_results(cells: Mapping[str, Any]) -> bytes:
-    """Return a workbook that stores its texts as programs store the results of formulas."""
+    """Return a workbook that stores its texts like results of formulas."""
     data = _book(cells)
     xml = unzipped(data)[_SHEET].decode()
     text = re.compile(r't="inlineStr"><is><t>(.*?)</t></is>')
@@ -71,12 +71,12 @@ def _as_results(cells: Mapping[str, Any]) -> bytes:
 
 
 def value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return the cases of 2.5 in B2."""
+    """Return the cases of the value 2.5 in B2."""
     path = args["path"]
     shown = '<table:table-cell/><table:table-cell office:value-type="float" office:value="9">'
     return (
         forged(
-            "a stored result of empty cells",
+            "stored result of a formula over empty cells",
             _state({**_FIRST, "B2": "=SUM(E2:E6)", "B3": 4}, {"B2": 2.5}, path=path),
             **args,
         ),
@@ -89,42 +89,44 @@ def value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
                 **args,
             )
             for name, formula in {
-                "a stored result of a circle": "=SUM(B:B)-B2",
-                "a stored result of a division by nothing": "=B3/E9",
-                "a stored result of a sheet that is not there": "=None!B2",
-                "a stored result of a function that nobody knows": "=FORGE(1)",
-                "a stored result of half a formula": "=SUM(B3",
-                "a stored result of an error": "=#REF!+B3",
-                "a stored result of such a formula's": "=B3+C9",
+                "stored result of a circular reference": "=SUM(B:B)-B2",
+                "stored result of a division by zero": "=B3/E9",
+                "stored result of a missing sheet": "=None!B2",
+                "stored result of an unknown function": "=FORGE(1)",
+                "stored result of a truncated formula": "=SUM(B3",
+                "stored result of an error": "=#REF!+B3",
+                "stored result that depends on an unknown function": "=B3+C9",
             }.items()
         ),
         another_way(
-            "by a formula that nobody here calculates",
+            "formula that the evaluator does not support",
             _state({**_FIRST, "B2": "=TRIMMEAN(B3:B4,0)", "B3": 4}, {"B2": 2.5}, path=path),
             **args,
         ),
         *(
             another_way(
-                f"by {name}", _state({**_FIRST, "B2": formula}, {"B2": 2.5}, path=path), **args
+                f"formula with {name}",
+                _state({**_FIRST, "B2": formula}, {"B2": 2.5}, path=path),
+                **args,
             )
             for name, formula in {
                 "a newer function": "=_xlfn.XLOOKUP(1,B3:B4,B3:B4)",
-                "one of LibreOffice": "=GAUSS(B3)",
+                "a LibreOffice function": "=GAUSS(B3)",
                 "a name": "=price*1",
             }.items()
         ),
         another_way(
-            "a sum of binary fractions",
+            "sum of binary fractions",
             _state({**_FIRST, "B2": "=2.2+0.2+0.1"}, {"B2": 2.2 + 0.2 + 0.1}, path=path),
             **args,
         ),
         forged(
-            "another number that is shown so",
+            "different number displayed as the expected one",
             _state({**_DATA, "B2": 9}, more=_format("B2", '"2.5"'), path=path),
             **args,
         ),
         forged(
-            "ods: another number that is shown so",
+            "ods: different number displayed as the expected one",
             at(
                 str(path),
                 partial(
@@ -137,23 +139,23 @@ def value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             **args,
         ),
         another_way(
-            "by a formula",
+            "calculated by a formula",
             _state({**_FIRST, "B2": "=B3/2+0.5", "B3": 4}, {"B2": 2.5}, path=path),
             **args,
         ),
         another_way(
-            "shown as a percentage", _state(_DATA, more=_format("B2", "0%"), path=path), **args
+            "displayed as a percentage", _state(_DATA, more=_format("B2", "0%"), path=path), **args
         ),
         another_way("texts stored as results", at(str(path), partial(_as_results, _DATA)), **args),
         another_way(
-            "an empty text that is calculated",
+            "calculated empty text",
             _state({**_DATA, "D1": '=IF(B2>9,"x","")'}, {"D1": ""}, path=path),
             path=path,
             cell="D1",
             value="",
         ),
         forged(
-            "an empty text, not yet calculated",
+            "empty text, not yet calculated",
             _state({**_DATA, "D1": '=IF(B2>9,"x","")'}, path=path),
             path=path,
             cell="D1",
@@ -173,21 +175,27 @@ def block_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         "rows": [[None, None], [None, None], [True, None]],
     }
     return (
-        another_way("nothing, calculated", _state(nothing, {"D1": ""}, path=path), **gap),
+        another_way("calculated empty text", _state(nothing, {"D1": ""}, path=path), **gap),
         forged(
-            "nothing, and not what is calculated",
+            "stored empty text differs from the calculated result",
             _state({**nothing, "D1": '=IF(B2>2,"x","")'}, {"D1": ""}, path=path),
             **gap,
         ),
-        forged("nothing yet", _state({**nothing, "D1": '=IF(B2>2,"x","")'}, path=path), **gap),
-        forged("a stored result of empty cells", _state(stored, {"B3": 4}, path=path), **args),
         forged(
-            "another number that is shown so",
+            "not yet calculated", _state({**nothing, "D1": '=IF(B2>2,"x","")'}, path=path), **gap
+        ),
+        forged(
+            "stored result of a formula over empty cells",
+            _state(stored, {"B3": 4}, path=path),
+            **args,
+        ),
+        forged(
+            "different number displayed as the expected one",
             _state({**_DATA, "B3": 9}, more=_format("B3", '"4"'), path=path),
             **args,
         ),
         another_way(
-            "calculated",
+            "calculated value",
             _state({**_FIRST, "B2": 2.5, "B3": "=ROUND(B2*1.5,0)"}, {"B3": 4}, path=path),
             **args,
         ),
@@ -207,27 +215,27 @@ def formula_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     of = '<table:table-cell/><table:table-cell office:value-type="float" office:value="6.5" '
     pad = ["<table:table-cell/>"] * 3
     return (
-        forged("a text that shows it", _state(_DATA, more=quoted, path=path), **args),
+        forged("text of the formula", _state(_DATA, more=quoted, path=path), **args),
         forged(
-            "a number that is shown as it",
+            "number displayed as the formula",
             _state({**_DATA, "B4": 6.5}, more=_format("B4", '"=SUM(B2:B3)"'), path=path),
             **args,
         ),
         forged(
-            "a comment",
+            "formula in a comment",
             _state({**_DATA, "B4": 6.5}, more=_comment("B4", "=SUM(B2:B3)"), path=path),
             **args,
         ),
         *(
             another_way(
-                f"a newer function, as stored: {name}",
+                f"newer function as stored: {name}",
                 _state({**_DATA, "B4": f"={name}(B2,B3)"}, path=path),
                 **{**args, "formula": "=CONCAT(B2,B3)"},
             )
             for name in ("_xlfn.CONCAT", "CONCAT")
         ),
         another_way(
-            "ods: a newer function, as stored",
+            "ods: newer function as stored",
             at(
                 str(path),
                 partial(
@@ -237,20 +245,22 @@ def formula_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             **{**args, "formula": "=CONCAT(B2,B3)"},
         ),
         another_way(
-            "a truth that LibreOffice stored",
+            "Boolean as stored by LibreOffice",
             _state({**_DATA, "B4": "=IF(TRUE(),B2,FALSE())"}, path=path),
             **{**args, "formula": "=IF(true,B2,FALSE)"},
         ),
         forged(
-            "another function's name",
+            "name of a different function",
             _state({**_DATA, "B4": "=_xlfn.CONCAT(B2,B3)"}, path=path),
             **{**args, "formula": "=XCONCAT(B2,B3)"},
         ),
         another_way(
-            "absolute, small letters", _state({**_DATA, "B4": "=sum($B$2:$B$3)"}, path=path), **args
+            "absolute references in lower case",
+            _state({**_DATA, "B4": "=sum($B$2:$B$3)"}, path=path),
+            **args,
         ),
         another_way(
-            "ods, in Excel's notation",
+            "ods, in the notation of Excel",
             at(str(path), partial(_ods, [*pad, f'{of}table:formula="msoxl:=SUM(B2:B3)"/>'])),
             **args,
         ),
@@ -261,43 +271,43 @@ def calculated_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     """Return the cases of 6.5 in B4 by SUM."""
     path = args["path"]
     forgeries = {
-        "the name in a text": '=6.5+0*LEN("SUM(")',
+        "function name in a text": '=6.5+0*LEN("SUM(")',
         "over empty cells": "=SUM(E2:E6)",
-        "over other cells": "=SUM(B2:B2)",
-        "its result is not used": "=6.5+0*SUM(B2:B3)",
+        "over different cells": "=SUM(B2:B2)",
+        "result not used": "=6.5+0*SUM(B2:B3)",
         "never called": "=IF(TRUE,6.5,SUM(B2:B3))",
-        "another function with it in its name": "=SUMX2MY2(B2:B3)",
-        "an unknown function beside it": "=SUM(B2:B3)+FORGE()",
-        "refers to itself": "=SUM(B2:B4)",
+        "different function that starts with the name": "=SUMX2MY2(B2:B3)",
+        "with an unknown function": "=SUM(B2:B3)+FORGE()",
+        "circular reference": "=SUM(B2:B4)",
         "over a stored result of empty cells": "=SUM(D2,B3)",
-        "over texts": "=SUM(A2:A3)",
-        "typed in, over nothing": "=6.5+SUM(E9)",
-        "typed in, over zeros": "=6.5+SUM(F2:F3)",
-        "typed in, the rest multiplied by nothing": "=6.5+SUM(0*B2)",
-        "typed in, over a number of its own": "=SUM(6.5)",
-        "typed in, nearly nothing added": "=6.5+SUM(B2:B3)*1E-12",
-        "typed in, in two parts, nearly nothing added": "=3+SUM(B2:B3)*1E-12+3.5",
-        "typed in, a large one rounded away": "=ROUND(SUM(B2:B3)/1E9,0)+6.5",
-        "typed in as the largest": "=MAX(6.5,SUM(E9))",
-        "typed in as the least": "=MIN(6.5,SUM(B2:B3)+100)",
-        "typed in behind a condition": "=IF(SUM(B2:B3)>0,6.5,0)",
-        "calculated from typed numbers behind a condition": "=IF(SUM(B2:B3)>0,13/2,0)",
-        "taken away again": "=6.5+SUM(B2:B3)-SUM(B2:B3)",
-        "typed in, beside a text": "=SUM(A2,6.5)",
-        "typed in, beside what is taken away again": "=SUM(B2:B3,6.5)-SUM(B2:B3)",
+        "over text cells": "=SUM(A2:A3)",
+        "typed value plus the sum of an empty cell": "=6.5+SUM(E9)",
+        "typed value plus a sum of zeros": "=6.5+SUM(F2:F3)",
+        "typed value plus a product with zero": "=6.5+SUM(0*B2)",
+        "sum of a typed value": "=SUM(6.5)",
+        "typed value plus a negligible sum": "=6.5+SUM(B2:B3)*1E-12",
+        "typed value in two parts plus a negligible sum": "=3+SUM(B2:B3)*1E-12+3.5",
+        "typed value plus a sum rounded to zero": "=ROUND(SUM(B2:B3)/1E9,0)+6.5",
+        "typed value as maximum": "=MAX(6.5,SUM(E9))",
+        "typed value as minimum": "=MIN(6.5,SUM(B2:B3)+100)",
+        "typed value in a condition": "=IF(SUM(B2:B3)>0,6.5,0)",
+        "typed calculation in a condition": "=IF(SUM(B2:B3)>0,13/2,0)",
+        "sum added and subtracted": "=6.5+SUM(B2:B3)-SUM(B2:B3)",
+        "sum of a text and a typed value": "=SUM(A2,6.5)",
+        "sum with a typed value, minus the sum": "=SUM(B2:B3,6.5)-SUM(B2:B3)",
     }
     ways = {
         "cells one by one": "=SUM(B2,B3)",
-        "in a sum of two": "=SUM(B2)+SUM(B3)",
-        "the whole column": "=SUM(B1:B3)",
+        "sum of two sums": "=SUM(B2)+SUM(B3)",
+        "over the whole column": "=SUM(B1:B3)",
         "rounded": "=ROUND(SUM($B$2:B3),1)",
-        "of another sheet's name": "=SUM(Data!B2:B3)",
+        "with the name of the sheet": "=SUM(Data!B2:B3)",
         "with a condition": '=IF(SUM(B2:B3)>0,SUM(B2:B3),"none")',
-        "through another formula": "=SUM(D4:D5)",
-        "with more that is typed": "=SUM(B2:B3,5)-5",
+        "over cells with formulas": "=SUM(D4:D5)",
+        "with an additional typed value subtracted": "=SUM(B2:B3,5)-5",
         "multiplied and divided": "=SUM(B2:B3)*6.5/6.5",
-        "at most ten": "=MIN(10,SUM(B2:B3))",
-        "or nothing": '=IF(SUM(B2:B3)>6,SUM(B2:B3),"")',
+        "with a maximum": "=MIN(10,SUM(B2:B3))",
+        "empty text unless a condition holds": '=IF(SUM(B2:B3)>6,SUM(B2:B3),"")',
     }
     stored = {"B4": 6.5, "D2": 2.5}
     through = {"D2": "=SUM(E2:E6)", "F2": 0, "F3": 0, "D4": "=B2", "D5": "=B3*1"}
@@ -334,20 +344,22 @@ def size_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     row = f"<table:table-row>{cell * 3}<table:table-cell table:number-columns-repeated='16381'/></table:table-row>"
     whole = f'<table:table table:name="Data">{row * 4}{empty_row}</table:table>'
     return (
-        forged("the size is only declared", at(str(path), partial(declared, _DATA)), **args),
+        forged("only declared size", at(str(path), partial(declared, _DATA)), **args),
         forged(
-            "cells that have a format only",
+            "cells with only a format",
             _state(_DATA, more=_format("C4", "0%"), path=path),
             **args,
         ),
-        forged("a comment beside", _state(_DATA, more=_comment("C4", "x"), path=path), **args),
+        forged("additional comment", _state(_DATA, more=_comment("C4", "x"), path=path), **args),
         another_way(
-            "formats beyond",
+            "additional formats",
             _state({**_DATA, "A4": 1}, more=_format("F9", "0%"), path=path),
             **args,
         ),
         another_way(
-            "ods, empty cells to the end", at(str(path), partial(odf, "spreadsheet", whole)), **args
+            "ods, empty cells to the end of the sheet",
+            at(str(path), partial(odf, "spreadsheet", whole)),
+            **args,
         ),
     )
 
@@ -371,9 +383,9 @@ def name_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     two = "".join(f'<table:table table:name="{name}"/>' for name in ("Data", "More"))
     return (
-        forged("a range of the name", _state(_DATA, more=range_named, path=path), **args),
-        forged("a hidden sheet of the name", _state(_DATA, more=hidden, path=path), **args),
-        another_way("moved there", _state({}, more=reordered, path=path), **args),
+        forged("named range", _state(_DATA, more=range_named, path=path), **args),
+        forged("hidden sheet", _state(_DATA, more=hidden, path=path), **args),
+        another_way("sheets reordered", _state({}, more=reordered, path=path), **args),
         another_way("ods without cells", at(str(path), partial(odf, "spreadsheet", two)), **args),
     )
 
@@ -403,14 +415,14 @@ def chart_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     return (
         forged("stored, but not on the sheet", at(str(path), unreferenced), **args),
-        forged("drawn on another sheet", _state(_DATA, more=elsewhere, path=path), **args),
+        forged("drawing on a different sheet", _state(_DATA, more=elsewhere, path=path), **args),
         another_way(
-            "absolute, the sheet's name in quotes",
+            "absolute references with a quoted sheet name",
             _state(_DATA, more=lambda book: chart(book, book.active), path=path),
             **args,
         ),
         another_way(
-            "relative",
+            "relative references",
             _state(_DATA, more=lambda book: chart(book, book.active, "Data!B2:B3"), path=path),
             **args,
         ),
@@ -445,11 +457,15 @@ def bold_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             book.active[place].style = "Loud"
 
     return (
-        forged("a condition never met", _state(_DATA, more=conditional, path=path), **args),
         forged(
-            "a large font", _state(_DATA, more=font(name="Arial Black", size=20), path=path), **args
+            "conditional format that never applies",
+            _state(_DATA, more=conditional, path=path),
+            **args,
         ),
-        another_way("a named style", _state(_DATA, more=styled, path=path), **args),
+        forged(
+            "large font", _state(_DATA, more=font(name="Arial Black", size=20), path=path), **args
+        ),
+        another_way("named style", _state(_DATA, more=styled, path=path), **args),
         another_way(
             "bold and italic", _state(_DATA, more=font(bold=True, italic=True), path=path), **args
         ),
@@ -497,20 +513,16 @@ def fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     return (
         forged(
-            "a colour without a fill", _state(_DATA, more=fill(None, "FFFF00"), path=path), **args
+            "colour without a fill", _state(_DATA, more=fill(None, "FFFF00"), path=path), **args
         ),
-        forged(
-            "a few dots of it", _state(_DATA, more=fill("gray0625", "FFFF00"), path=path), **args
-        ),
+        forged("dotted pattern", _state(_DATA, more=fill("gray0625", "FFFF00"), path=path), **args),
         another_way("opaque", _state(_DATA, more=fill("solid", "FFFFFF00"), path=path), **args),
-        another_way("of the palette", _state(_DATA, more=numbered(13), path=path), **args),
-        forged(
-            "the one beside it in the palette", _state(_DATA, more=numbered(14), path=path), **args
-        ),
+        another_way("palette colour", _state(_DATA, more=numbered(13), path=path), **args),
+        forged("adjacent palette colour", _state(_DATA, more=numbered(14), path=path), **args),
         forged("beyond the palette", _state(_DATA, more=numbered(64), path=path), **args),
-        another_way("a named style", _state(_DATA, more=styled, path=path), **args),
+        another_way("named style", _state(_DATA, more=styled, path=path), **args),
         another_way(
-            "white, of the system",
+            "system white",
             _state(_DATA, more=themed("FFFF00", 0), path=path),
             **{**args, "colour": "ffffff"},
         ),
@@ -519,21 +531,21 @@ def fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             for name, more in {
                 "no fill": None,
                 "dots": fill("gray0625", "FFFF00"),
-                "a colour of the theme with a name": themed("yellow"),
+                "a named theme colour": themed("yellow"),
             }.items()
         ),
         *(
-            case(f"of the theme: {name}", _state(_DATA, more=themed(*colour), path=path), **args)
+            case(f"theme colour: {name}", _state(_DATA, more=themed(*colour), path=path), **args)
             for case, name, colour in (
-                (another_way, "as it is", ("FFFF00",)),
-                (another_way, "made lighter", ("808000", 4, (0.5 - 64 / 255) / (1 - 64 / 255))),
-                (another_way, "made darker", ("FFFF80", 4, 255 / 383 - 1)),
+                (another_way, "unchanged", ("FFFF00",)),
+                (another_way, "lightened", ("808000", 4, (0.5 - 64 / 255) / (1 - 64 / 255))),
+                (another_way, "darkened", ("FFFF80", 4, 255 / 383 - 1)),
                 (forged, "too dark", ("FFFF00", 4, -0.25)),
                 (forged, "too light", ("FFFF00", 4, 0.4)),
-                (forged, "the one beside it", ("FFFF00", 5)),
-                (forged, "beyond it", ("FFFF00", 12)),
-                (forged, "a colour with a name", ("yellow",)),
-                (forged, "damaged", ('"/><a:x val="FFFF00',)),
+                (forged, "adjacent colour", ("FFFF00", 5)),
+                (forged, "beyond the theme", ("FFFF00", 12)),
+                (forged, "named colour", ("yellow",)),
+                (forged, "corrupt", ('"/><a:x val="FFFF00',)),
             )
         ),
     )

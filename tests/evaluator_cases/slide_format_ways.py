@@ -1,4 +1,4 @@
-"""Presentations as other programs write them, by each element and attribute that readers know."""
+"""Presentations as other programs write them, for each element and attribute that the readers support."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _STYLE = (
 
 
 def _odp(page: str, *, master: str = "M1", layers: str = "", **more: Any) -> Any:
-    """Return what makes an .odp of a slide, with a picture ``Pictures/1.png`` in the file.
+    """Return a function that creates an .odp of a slide, with a picture ``Pictures/1.png``.
 
     Args:
-        page: its content.
+        page: content of the slide.
         master: name of its master page.
         layers: set of layers of all slides.
-        more: as `odf` takes it.
+        more: arguments of `odf`.
     """
     body = f"<draw:page draw:master-page-name='{master}'>{page}</draw:page>"
     files = {"Pictures/1.png": encoded(noise(1))}
@@ -51,7 +51,7 @@ def _shape(tag: str, text: str, more: str = "") -> str:
 
 
 def _pptx(build: Callable[[Any], object], layout: int = 5) -> Any:
-    """Return what makes a .pptx of a slide that is built."""
+    """Return a function that creates a .pptx of a slide that a function builds."""
     return partial(pptx, lambda deck: build(deck.slides.add_slide(deck.slide_layouts[layout])))
 
 
@@ -65,7 +65,7 @@ def _runs(slide: Any, *texts: str) -> list[Any]:
 
 
 def _ink(run: Any, xml: str) -> None:
-    """Give a run ink, such as ``<a:noFill/>``."""
+    """Set the fill of a run, such as ``<a:noFill/>``."""
     from pptx.oxml import parse_xml
     from pptx.oxml.ns import nsdecls
 
@@ -106,46 +106,46 @@ def drawn_line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
             for tag in _SHAPES
         ),
         another_way(
-            "odp: a heading", at(path, _odp(_shape("draw:rect", "<text:h>two</text:h>"))), **args
+            "odp: heading", at(path, _odp(_shape("draw:rect", "<text:h>two</text:h>"))), **args
         ),
         another_way(
-            "odp: the last of three",
+            "odp: last of three paragraphs",
             at(path, _odp(_shape("draw:rect", "<text:p>one</text:p><text:p/>" + line))),
             **args,
         ),
         forged(
-            "odp: transparent by its place's style",
+            "odp: transparent by the placeholder's style",
             at(path, _odp(styled, automatic=_STYLE.format("presentation", "0%"))),
             **args,
         ),
         another_way(
-            "odp: opaque by its place's style",
+            "odp: opaque by the placeholder's style",
             at(path, _odp(styled, automatic=_STYLE.format("presentation", "100%"))),
             **args,
         ),
-        forged("all but transparent", at(path, opaque(9411)), **args),
+        forged("nearly transparent", at(path, opaque(9411)), **args),
         another_way("barely opaque", at(path, opaque(9412)), **args),
-        forged("of no share of its opacity", at(path, changed("alphaMod val='0'")), **args),
-        forged("less its opacity", at(path, changed("alphaOff val='-100000'")), **args),
+        forged("opacity multiplied by zero", at(path, changed("alphaMod val='0'")), **args),
+        forged("opacity reduced by all of it", at(path, changed("alphaOff val='-100000'")), **args),
         forged(
-            "of a share of a share",
+            "opacity multiplied twice",
             at(path, changed("alpha val='30000'", "alphaMod val='30000'")),
             **args,
         ),
         another_way(
-            "transparent, and more opaque then",
+            "transparent, then more opaque",
             at(path, changed("alpha val='0'", "alphaOff val='50000'", "lumMod val='0'")),
             **args,
         ),
         another_way(
-            "half of its opacity", at(path, changed("alphaMod val='50000'")), **args
+            "opacity halved", at(path, changed("alphaMod val='50000'")), **args
         ),
-        forged("without ink", at(path, _pptx(
+        forged("without a fill", at(path, _pptx(
             lambda slide: _ink(_runs(slide, "two")[0], "<a:noFill></a:noFill>"))), **args),
-        forged("of 1.9 pt", at(path, _pptx(lambda slide: sized(slide, 1.9))), **args),
-        another_way("of 2 pt", at(path, _pptx(lambda slide: sized(slide, 2))), **args),
-        another_way("around a letter of 1 pt", at(path, _pptx(with_a_dot)), **args),
-        another_way("between breaks", at(path, _pptx(broken)), **args),
+        forged("1.9 pt", at(path, _pptx(lambda slide: sized(slide, 1.9))), **args),
+        another_way("2 pt", at(path, _pptx(lambda slide: sized(slide, 2))), **args),
+        another_way("around a character of 1 pt", at(path, _pptx(with_a_dot)), **args),
+        another_way("between line breaks", at(path, _pptx(broken)), **args),
     )  # fmt: skip
 
 
@@ -158,12 +158,12 @@ def noted_cases(args: dict[str, Json]) -> tuple[Case, ...]:
     lines = ("<text:p>one</text:p>", "<text:h>two</text:h>")
     return (
         another_way(
-            "odp: a paragraph and a heading",
+            "odp: paragraph and heading",
             at(path, _odp(notes.format(box.format("".join(lines))))),
             **both,
         ),
         another_way(
-            "odp: two boxes",
+            "odp: two text boxes",
             at(path, _odp(notes.format("".join(map(box.format, lines))))),
             **both,
         ),
@@ -171,26 +171,26 @@ def noted_cases(args: dict[str, Json]) -> tuple[Case, ...]:
 
 
 def noteless_cases(args: dict[str, Json]) -> tuple[Case, ...]:
-    """Return the title Hello of a slide whose page of notes has no box for them."""
+    """Return a case with the title Hello on a slide whose notes page has no text box."""
 
     def build(slide: Any) -> None:
         slide.shapes.title.text = "Hello"
         for shape in list(slide.notes_slide.shapes):
             shape._element.getparent().remove(shape._element)
 
-    return (another_way("notes without a box", at(str(args["path"]), _pptx(build)), **args),)
+    return (another_way("notes without a text box", at(str(args["path"]), _pptx(build)), **args),)
 
 
 def master_cases(args: dict[str, Json]) -> tuple[Case, ...]:
-    """Return the layout of a slide whose master page is not in the file."""
+    """Return a case with the layout of a slide whose master page is missing."""
     path = str(args["path"])
     named = {**args, "slide": 1, "layout": "Not there"}
     missing = at(path, _odp("", master="Not_20_there"))
-    return (another_way("odp: a master page that is not there", missing, **named),)
+    return (another_way("odp: missing master page", missing, **named),)
 
 
 def edge_cases(args: dict[str, Json]) -> tuple[Case, ...]:
-    """Return cases of the first picture at the edges of places, and with barely allowed changes."""
+    """Return cases of the first picture at the bounds of positions, and with barely allowed changes."""
     path = str(args["path"])
     image = "<draw:frame {}><draw:image xlink:href='Pictures/1.png'/></draw:frame>"
 
@@ -226,15 +226,15 @@ def edge_cases(args: dict[str, Json]) -> tuple[Case, ...]:
     right = {**args, "place": "right"}
     return (
         another_way("odp: right, on a layout with a header", placed(100.1, 30, "M1"), **right),
-        another_way("odp: right, of no master page", placed(148.3, 90, "M9"), **right),
-        another_way("odp: at the bottom, of no master page", placed(90, 111.3, "M9"),
+        another_way("odp: right, without a master page", placed(148.3, 90, "M9"), **right),
+        another_way("odp: at the bottom, without a master page", placed(90, 111.3, "M9"),
             **{**args, "place": "bottom"}),
-        another_way("of 75 % more brightness", changed("bright", 75_000), **right),
-        forged("of 76 % more brightness", changed("bright", 76_000), **right),
-        another_way("of 75 % less contrast", changed("contrast", -75_000), **right),
-        forged("of 76 % less contrast", changed("contrast", -76_000), **right),
+        another_way("75 % more brightness", changed("bright", 75_000), **right),
+        forged("76 % more brightness", changed("bright", 76_000), **right),
+        another_way("75 % less contrast", changed("contrast", -75_000), **right),
+        forged("76 % less contrast", changed("contrast", -76_000), **right),
         another_way("barely opaque", changed("amt", 9412), **right),
-        forged("all but transparent", changed("amt", 9411), **right),
+        forged("nearly transparent", changed("amt", 9411), **right),
         *(
             case(f"cropped by {share} at the {side}", cropped(side, share), **right)
             for side in ("left", "right", "top", "bottom")

@@ -1,4 +1,4 @@
-"""Presentations that place, choose and change shapes: groups, transformations, alternatives and effects."""
+"""Presentations that position, select and modify shapes: groups, transformations, alternatives and effects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _odp_frame(content: str, frame: str, group: str = "{}", **more: Any) -> Any:
-    """Return what makes an .odp of a slide with a frame of attributes, perhaps in a group."""
+    """Return a function that creates an .odp of a slide with a frame, optionally in a group."""
     return _odp(group.format(f"<draw:frame {frame}>{content}</draw:frame>"), **more)
 
 
@@ -33,11 +33,11 @@ def _grouped(
     """Return a builder of a box in groups; the box is at ``(inner - origin) * scale + shift``.
 
     Args:
-        text: in the box.
-        inner: left and upper edge in EMU, in the coordinates of the group.
-        scale: that the group shows it in.
-        shift: of the group.
-        depth: how many groups are around it, the outer ones with coordinates like the slide's.
+        text: text in the box.
+        inner: left and upper edge in EMU, in the group's coordinates.
+        scale: scale of the group.
+        shift: shift of the group.
+        depth: number of nested groups; the outer ones have the slide's coordinates.
         origin: left and upper edge of the group, in its own coordinates.
     """
 
@@ -62,7 +62,7 @@ def _grouped(
 
 
 def _hidden(number: int, depth: int = 1) -> Any:
-    """Return a builder of a box in groups, of which one is hidden."""
+    """Return a builder of a box in nested groups, one of which is hidden."""
 
     def build(slide: Any) -> None:
         groups = _grouped("two", inner=900_000, depth=depth)(slide)
@@ -72,7 +72,7 @@ def _hidden(number: int, depth: int = 1) -> Any:
 
 
 def _without(*names: str, inner: int = 900_000) -> Any:
-    """Return a builder of a box in a group whose place lacks elements; `xfrm` for all of it."""
+    """Return a builder of a box in a group whose transform lacks elements; `xfrm` for the whole transform."""
 
     def build(slide: Any) -> None:
         group = _grouped("two", inner=inner)(slide)[0]._element
@@ -84,7 +84,7 @@ def _without(*names: str, inner: int = 900_000) -> Any:
 
 
 def placed_line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
-    """Return the cases of the line "two" in groups, and at places that are calculated."""
+    """Return the cases of the line "two" in groups, and at calculated positions."""
     path = str(args["path"])
     text = "<draw:text-box><text:p>two</text:p></draw:text-box>"
     size = "svg:width='40mm' svg:height='20mm'"
@@ -107,44 +107,44 @@ def placed_line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
             forged(name, at(path, _pptx(build)), **args)
             for name, build in (
                 ("in a hidden group", _hidden(0)),
-                ("in a group in a hidden one", _hidden(0, 2)),
-                ("in a hidden group in another one", _hidden(1, 2)),
+                ("in a group within a hidden group", _hidden(0, 2)),
+                ("in a hidden group within a group", _hidden(1, 2)),
                 ("in a group off the slide", _grouped("two", inner=0, shift=far)),
-                ("in a group that is scaled off it", _grouped("two", inner=900_000, scale=90)),
-                ("in a group left of it", _grouped("two", inner=0, shift=-far)),
-                ("off it in groups", _grouped("two", inner=900_000, shift=far, depth=3)),
-                ("off it, in a group of no place", _without("xfrm", inner=far)),
+                ("in a group scaled off the slide", _grouped("two", inner=900_000, scale=90)),
+                ("in a group left of the slide", _grouped("two", inner=0, shift=-far)),
+                ("off the slide in nested groups", _grouped("two", inner=900_000, shift=far, depth=3)),
+                ("off the slide, in a group without a position", _without("xfrm", inner=far)),
             )
         ),
         *(
             another_way(name, at(path, _pptx(build)), **args)
             for name, build in (
-                ("in a group that is moved", _grouped("two", inner=far, shift=1_000_000 - far)),
-                ("in a group that is scaled", _grouped("two", inner=far, scale=0.01)),
-                ("in a group that is scaled from its corner", _grouped(
+                ("in a moved group", _grouped("two", inner=far, shift=1_000_000 - far)),
+                ("in a scaled group", _grouped("two", inner=far, scale=0.01)),
+                ("in a group scaled from its corner", _grouped(
                     "two", inner=far, scale=0.5, shift=900_000, origin=(far, far))),
                 ("after a hidden box", after_hidden),
-                ("in groups", _grouped("two", inner=far, shift=1_000_000 - far, depth=3)),
-                ("in a group of no place", _without("xfrm")),
-                ("in a group of no inner size", _without("chExt")),
-                ("in a group of no inner place", _without("chOff")),
+                ("in nested groups", _grouped("two", inner=far, shift=1_000_000 - far, depth=3)),
+                ("in a group without a position", _without("xfrm")),
+                ("in a group without an inner size", _without("chExt")),
+                ("in a group without an inner position", _without("chOff")),
             )
         ),
         *(
             forged(f"odp: {name}", state, **args)
             for name, state in (
-                ("a frame that is not displayed", shown("draw:display='none'")),
-                ("printed only", shown("draw:display='printer'")),
+                ("frame that is not displayed", shown("draw:display='none'")),
+                ("only printed", shown("draw:display='printer'")),
                 ("in a group that is not displayed", shown("", outer=group.format("draw:display='none'"))),
-                ("the prompt of a placeholder", shown("presentation:placeholder='true'")),
+                ("prompt of a placeholder", shown("presentation:placeholder='true'")),
                 ("moved off the slide", moved("translate (240mm 10mm)")),
-                ("moved off it, in steps", moved("translate (140mm 0mm) translate(100mm, 10mm)")),
-                ("moved off it from its place", moved("translate (150mm 0mm)", "svg:x='90mm'")),
-                ("turned off it", moved("rotate (1.5708) translate (10mm 0mm)")),
-                ("turned off it to the left", moved("rotate (3.1416) translate (10mm 50mm)")),
-                ("enlarged off it", moved("translate (50mm 10mm) scale (5)")),
-                ("enlarged off it downwards", moved("translate (10mm 50mm) scale (1 5)")),
-                ("off it by a matrix", moved("matrix (1 0 0 1 240mm 10mm)")),
+                ("moved off the slide in steps", moved("translate (140mm 0mm) translate(100mm, 10mm)")),
+                ("moved off the slide from its position", moved("translate (150mm 0mm)", "svg:x='90mm'")),
+                ("rotated off the slide", moved("rotate (1.5708) translate (10mm 0mm)")),
+                ("rotated off the slide to the left", moved("rotate (3.1416) translate (10mm 50mm)")),
+                ("enlarged beyond the slide", moved("translate (50mm 10mm) scale (5)")),
+                ("enlarged downwards beyond the slide", moved("translate (10mm 50mm) scale (1 5)")),
+                ("moved off the slide by a matrix", moved("matrix (1 0 0 1 240mm 10mm)")),
             )
         ),
         *(
@@ -153,17 +153,17 @@ def placed_line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
                 ("displayed always", shown("draw:display='always'")),
                 ("displayed on the screen", shown("draw:display='screen'")),
                 ("in a group", shown("", outer=group.format("draw:display='screen'"))),
-                ("no prompt of a placeholder", shown("presentation:placeholder='false'")),
-                ("moved to its place", moved("translate (100mm 50mm)", "svg:x='-90mm' svg:y='-40mm'")),
-                ("moved, with blanks", moved("translate ( 10mm , 10mm )")),
-                ("moved across only", moved("translate (100mm)", "svg:x='-90mm'")),
-                ("turned into the slide", moved("rotate (1.5708) translate (10mm 90mm)")),
-                ("turned into it to the right", moved("rotate (-1.5708) translate (190mm 10mm)")),
-                ("turned round into it", moved("rotate (3.1416) translate (190mm 90mm)")),
-                ("made smaller, into it", moved("translate (1000mm 500mm) scale (0.1)")),
-                ("made smaller otherwise", moved("translate (1000mm 50mm) scale (0.1 1)")),
-                ("slanted a little", moved("skewX (0.1) translate (10mm 10mm)")),
-                ("by a matrix", moved("matrix(1 0 0 1 10mm 10mm)", "svg:x='10mm'")),
+                ("placeholder that is not a prompt", shown("presentation:placeholder='false'")),
+                ("moved onto the slide", moved("translate (100mm 50mm)", "svg:x='-90mm' svg:y='-40mm'")),
+                ("moved, with spaces", moved("translate ( 10mm , 10mm )")),
+                ("moved horizontally", moved("translate (100mm)", "svg:x='-90mm'")),
+                ("rotated onto the slide", moved("rotate (1.5708) translate (10mm 90mm)")),
+                ("rotated onto the slide to the right", moved("rotate (-1.5708) translate (190mm 10mm)")),
+                ("rotated by 180 degrees onto the slide", moved("rotate (3.1416) translate (190mm 90mm)")),
+                ("scaled down onto the slide", moved("translate (1000mm 500mm) scale (0.1)")),
+                ("scaled down in one direction", moved("translate (1000mm 50mm) scale (0.1 1)")),
+                ("slightly slanted", moved("skewX (0.1) translate (10mm 10mm)")),
+                ("moved by a matrix", moved("matrix(1 0 0 1 10mm 10mm)", "svg:x='10mm'")),
             )
         ),
     )  # fmt: skip
@@ -180,7 +180,7 @@ _EXTENSIONS = {
 
 
 def _added(parent: Any, name: str, **attributes: str) -> Any:
-    """Add an element of alternative contents."""
+    """Add an element of alternate content."""
     child = parent.makeelement(f"{{{_CHOICES}}}{name}", attributes, _EXTENSIONS)
     parent.append(child)
     return child
@@ -190,9 +190,9 @@ def _alternatives(*branches: tuple[str, str], grouped: bool = False, nested: boo
     """Return a builder of a box with alternatives: what each requires, and its text.
 
     Args:
-        branches: no requirements for the fallback.
-        grouped: whether they are in a group.
-        nested: whether they are one of another pair.
+        branches: requirement and text of each branch; the fallback has an empty requirement.
+        grouped: whether the alternatives are in a group.
+        nested: whether the alternatives are a branch of a different pair.
     """
 
     def build(slide: Any) -> None:
@@ -215,28 +215,28 @@ def _alternatives(*branches: tuple[str, str], grouped: bool = False, nested: boo
 
 
 def chosen_line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
-    """Return the cases of the line "two" in contents that only some programs understand."""
+    """Return the cases of the line "two" in content that only some programs support."""
     path = str(args["path"])
     ways = {
         **{
-            f"in what {name} allows": _alternatives((name, "two"), ("", "x"))
+            f"in the alternative for {name}": _alternatives((name, "two"), ("", "x"))
             for name in _EXTENSIONS
             if name != "new"
         },
-        "instead of what is not understood": _alternatives(("new", "x"), ("", "two")),
+        "in the fallback of an unsupported choice": _alternatives(("new", "x"), ("", "two")),
         "in the second choice": _alternatives(("new", "x"), ("a14", "two"), ("", "y")),
         "in the first choice": _alternatives(("a14", "two"), ("p14", "x")),
-        "in a choice of all conditions": _alternatives(("a14 p14 p15 v", "two"), ("", "x")),
-        "in a choice of two conditions": _alternatives(("a14 p14", "two"), ("", "x")),
+        "in a choice with all requirements": _alternatives(("a14 p14 p15 v", "two"), ("", "x")),
+        "in a choice with two requirements": _alternatives(("a14 p14", "two"), ("", "x")),
         "in a choice in a group": _alternatives(("a14", "two"), grouped=True),
-        "in a choice in another": _alternatives(("new", "x"), ("", "two"), nested=True),
+        "in a nested choice": _alternatives(("new", "x"), ("", "two"), nested=True),
     }
     forgeries = {
-        "in what is not understood": _alternatives(("new", "two"), ("", "x")),
-        "in what is understood in part": _alternatives(("a14 new", "two"), ("", "x")),
-        "instead of what is understood": _alternatives(("a14", "x"), ("", "two")),
+        "in an unsupported choice": _alternatives(("new", "two"), ("", "x")),
+        "in a partly supported choice": _alternatives(("a14 new", "two"), ("", "x")),
+        "in the fallback of a supported choice": _alternatives(("a14", "x"), ("", "two")),
         "in a later choice": _alternatives(("a14", "x"), ("p14", "two")),
-        "in a choice of no such name": _alternatives(("none", "two")),
+        "in a choice with an unknown name": _alternatives(("none", "two")),
     }
     return (
         *(another_way(name, at(path, _pptx(build)), **args) for name, build in ways.items()),
@@ -245,7 +245,7 @@ def chosen_line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
 
 
 def effect_cases(args: dict[str, Json]) -> tuple[Case, ...]:
-    """Return cases of the first picture with effects, in groups, turned, and tiny."""
+    """Return cases of the first picture with effects, in groups, rotated, and tiny."""
     path = str(args["path"])
     image = "<draw:image xlink:href='Pictures/1.png'/>"
     right = {**args, "place": "right"}
@@ -291,53 +291,53 @@ def effect_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         *(
             forged(name, state, **right)
             for name, state in (
-                ("in one colour", changed(f"<a:clrRepl >{black}</a:clrRepl>")),
-                ("in two colours", changed(f"<a:duotone >{black}{black}</a:duotone>")),
-                ("all above a threshold", changed("<a:biLevel thresh='0'/>")),
-                ("all but white", changed("<a:lum bright='75001'/>")),
-                ("filled over",
+                ("single colour", changed(f"<a:clrRepl >{black}</a:clrRepl>")),
+                ("duotone", changed(f"<a:duotone >{black}{black}</a:duotone>")),
+                ("black-and-white threshold", changed("<a:biLevel thresh='0'/>")),
+                ("nearly white", changed("<a:lum bright='75001'/>")),
+                ("covered by a fill",
                  changed(f"<a:fillOverlay blend='over'><a:solidFill>{black}</a:solidFill></a:fillOverlay>")),
                 ("narrower than a thousandth of the slide", narrow(9_100)),
                 ("odp: washed out", framed("draw:color-mode='watermark'")),
                 ("in a group on the left", grouped(6_000_000, 0)),
-                ("odp: all red, green and blue",
+                ("odp: maximum red, green and blue",
                  framed("draw:red='100%' draw:green='100%' draw:blue='100%'")),
-                ("odp: all red", framed("draw:red='75%'")),
+                ("odp: maximum red", framed("draw:red='75%'")),
                 ("odp: no green", framed("draw:green='-75%'")),
-                ("odp: all blue", framed("draw:blue='80%'")),
-                ("odp: made white by a base style", framed("", base="draw:luminance='100%'")),
-                ("odp: made grey by a base style", framed("", base="draw:contrast='-100%'")),
-                ("odp: made white by its place's style", framed("draw:red='100%'", "presentation")),
-                ("odp: made white by a base of its place's style",
+                ("odp: maximum blue", framed("draw:blue='80%'")),
+                ("odp: turned white by a parent style", framed("", base="draw:luminance='100%'")),
+                ("odp: turned grey by a parent style", framed("", base="draw:contrast='-100%'")),
+                ("odp: turned white by the placeholder's style", framed("draw:red='100%'", "presentation")),
+                ("odp: turned white by a parent of the placeholder's style",
                  framed("", "presentation", "draw:red='100%'")),
-                ("odp: made light", framed("draw:gamma='500%'")),
-                ("odp: made dark", framed("draw:gamma='20%'")),
+                ("odp: much lighter", framed("draw:gamma='500%'")),
+                ("odp: much darker", framed("draw:gamma='20%'")),
                 ("odp: black and white", framed("draw:color-mode='mono'")),
                 ("odp: moved to the left", turned("translate (10mm 30mm)")),
-                ("odp: turned to the left", turned("rotate (3.1416) translate (100mm 60mm)")),
+                ("odp: rotated to the left", turned("rotate (3.1416) translate (100mm 60mm)")),
             )
         ),
         *(
             another_way(name, state, **right)
             for name, state in (
-                ("in grey", changed("<a:grayscl />")),
+                ("in greyscale", changed("<a:grayscl />")),
                 ("with a colour replaced", changed(
                     f"<a:clrChange ><a:clrFrom>{black}</a:clrFrom><a:clrTo>{black}</a:clrTo></a:clrChange>")),
                 ("with an extension", changed("<a:extLst ></a:extLst>")),
                 ("wider than a thousandth of the slide", narrow(9_200)),
-                ("beside a narrow one", at(path, _pptx(
+                ("next to a narrow picture", at(path, _pptx(
                     lambda slide: (drawn(slide.shapes, width=9_000), drawn(slide.shapes))))),
                 ("in a group on the right", grouped(0, 6_000_000)),
-                ("odp: a little redder", framed("draw:red='74%'")),
-                ("odp: usual, its base style white",
+                ("odp: slightly redder", framed("draw:red='74%'")),
+                ("odp: unchanged, with a white parent style",
                  framed("draw:luminance='0%'", base="draw:luminance='100%'")),
-                ("odp: as it was, by its place's style",
+                ("odp: unchanged by the placeholder's style",
                  framed("draw:luminance='0%'", "presentation", "draw:red='10%'")),
                 ("odp: lighter", framed("draw:gamma='400%'")),
                 ("odp: darker", framed("draw:gamma='25%'")),
-                ("odp: in grey", framed("draw:color-mode='greyscale'")),
+                ("odp: in greyscale", framed("draw:color-mode='greyscale'")),
                 ("odp: moved to the right", turned("translate (140mm 30mm)")),
-                ("odp: turned to the right", turned("rotate (1.5708) translate (140mm 60mm)")),
+                ("odp: rotated to the right", turned("rotate (1.5708) translate (140mm 60mm)")),
             )
         ),
     )  # fmt: skip
@@ -359,7 +359,7 @@ def _drawn(slide: Any) -> Any:
 
 
 def outline_cases(args: dict[str, Json]) -> tuple[Case, ...]:
-    """Return cases of the first picture in outlines, on layers, and as a place for a picture."""
+    """Return cases of the first picture with outlines, on layers, and as a picture placeholder."""
     path = str(args["path"])
     right = {**args, "place": "right"}
 
@@ -391,24 +391,24 @@ def outline_cases(args: dict[str, Json]) -> tuple[Case, ...]:
             forged(name, state, **right)
             for name, state in (
                 ("as a line", outlined("line")),
-                ("in an outline of its own", outlined("<a:custGeom></a:custGeom>")),
-                ("of soft edges alone", outlined(_SOFT.format(1_000_000))),
-                ("of edges a bit more than half as soft", outlined(_SOFT.format(500_001))),
-                ("odp: on a layer that is not shown", layered("none", "page")),
-                ("odp: on a layer that is printed", layered("printer", "page")),
-                ("odp: on a layer of all slides", layered("none", "masters")),
-                ("odp: a place for a picture", at(path, _odp(place))),
+                ("in a custom outline", outlined("<a:custGeom></a:custGeom>")),
+                ("only soft edges", outlined(_SOFT.format(1_000_000))),
+                ("soft edges slightly over half", outlined(_SOFT.format(500_001))),
+                ("odp: on a hidden layer", layered("none", "page")),
+                ("odp: on a layer that is only printed", layered("printer", "page")),
+                ("odp: on a hidden layer of the master pages", layered("none", "masters")),
+                ("odp: picture placeholder", at(path, _odp(place))),
             )
         ),
         *(
             another_way(name, state, **right)
             for name, state in (
                 *((f"as {name}", outlined(name)) for name in _OUTLINES),
-                ("of edges half as soft as can be", outlined(_SOFT.format(500_000))),
-                ("odp: beside a layer that is not shown", layered("none", "other")),
+                ("soft edges of exactly half", outlined(_SOFT.format(500_000))),
+                ("odp: next to a hidden layer", layered("none", "other")),
                 ("with soft edges", outlined(_SOFT.format(112_500))),
-                ("odp: on a layer that is shown", layered("always", "page")),
-                ("odp: on a layer that is seen", layered("screen", "masters")),
+                ("odp: on a visible layer", layered("always", "page")),
+                ("odp: on a layer for the screen", layered("screen", "masters")),
             )
         ),
     )

@@ -1,4 +1,4 @@
-"""Presentations whose text gets its look from styles of shapes, layouts, masters and decks."""
+"""Presentations whose text is formatted by styles of shapes, layouts, masters and presentations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _master(slide: Any) -> Any:
 
 
 def _body(slide: Any, level: int = 0) -> Any:
-    """Write the line into the slide's second placeholder; return those of the slide, layout and master."""
+    """Write the line into the slide's second placeholder; return the placeholders of the slide, layout and master."""
     shape = slide.placeholders[1]
     shape.text_frame.text = "two"
     shape.text_frame.paragraphs[0].level = level
@@ -50,7 +50,7 @@ def _body(slide: Any, level: int = 0) -> Any:
 
 
 def _styled(own: str = "", layout: str = "", master: str = "", level: int = 0) -> Any:
-    """Return a builder of a placeholder whose list styles are these."""
+    """Return a builder of a placeholder with these list styles."""
 
     def build(slide: Any) -> None:
         for element, xml in zip(_body(slide, level), (own, layout, master), strict=True):
@@ -60,7 +60,7 @@ def _styled(own: str = "", layout: str = "", master: str = "", level: int = 0) -
 
 
 def _sized(kind: str, level: int = 1, size: str = "100") -> Any:
-    """Return a function that sets the size of letters in a style of the master, or that of the deck."""
+    """Return a function that sets the font size in a style of the master or of the presentation."""
 
     def change(slide: Any) -> None:
         deck = slide.part.package.presentation_part.presentation
@@ -73,12 +73,12 @@ def _sized(kind: str, level: int = 1, size: str = "100") -> Any:
 
 
 def _then(*steps: Any) -> Any:
-    """Return a builder that takes steps."""
+    """Return a builder that applies steps."""
     return lambda slide: [step(slide) for step in steps]
 
 
 def _unsized(kind: str) -> Any:
-    """Return a function that takes the size of letters out of a style of the master, or that of the deck."""
+    """Return a function that removes the font size from a style of the master or of the presentation."""
 
     def change(slide: Any) -> None:
         deck = slide.part.package.presentation_part.presentation
@@ -119,7 +119,7 @@ def _field(size: int) -> Any:
 
 
 def styled_line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
-    """Return the cases of the line "two" whose look is set elsewhere, and in tables and fields."""
+    """Return the cases of the line "two" that is formatted by styles, or in tables and fields."""
     path = str(args["path"])
     tiny, large = _level(_TINY), _level(_LARGE)
 
@@ -153,56 +153,56 @@ def styled_line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         *(
             forged(name, at(path, _pptx(build, layout)), **args)
             for name, build, layout in (
-                ("tiny by its box's list style", own, 5),
+                ("tiny by the list style of its text box", own, 5),
                 ("tiny by its own list style", _styled(own=tiny, layout=large), 1),
-                ("tiny by its layout's", _styled(layout=tiny, master=large), 1),
-                ("tiny by its master's", _styled(master=tiny), 1),
+                ("tiny by its layout", _styled(layout=tiny, master=large), 1),
+                ("tiny by its master", _styled(master=tiny), 1),
                 ("tiny on the second level", _styled(layout=_level(_TINY, 2), level=1), 1),
-                ("without ink by its layout's", _styled(layout=_level(_CLEAR)), 1),
-                ("transparent by its layout's", _styled(layout=_level(_FAINT)), 1),
-                ("without ink, black by its master's",
+                ("without a fill by its layout", _styled(layout=_level(_CLEAR)), 1),
+                ("transparent by its layout", _styled(layout=_level(_FAINT)), 1),
+                ("without a fill, black by its master",
                  _styled(layout=_level(_CLEAR), master=_level(_BLACK)), 1),
-                ("tiny by its master's texts", _then(_body, _sized("bodyStyle")), 1),
-                ("tiny by its master's other texts", _then(box, _sized("otherStyle")), 5),
+                ("tiny by the body style of its master", _then(_body, _sized("bodyStyle")), 1),
+                ("tiny by the other style of its master", _then(box, _sized("otherStyle")), 5),
                 *(
                     (f"tiny as {kind}", _then(noted(kind), _sized("otherStyle")), 1)
                     for kind in ("dt", "ftr", "hdr", "sldNum")
                 ),
-                ("tiny by its deck's texts",
+                ("tiny by the default style of its presentation",
                  _then(box, _unsized("otherStyle"), _sized("defaultTextStyle")), 5),
                 ("tiny in a table", _celled(_TINY), 5),
-                ("in a cell that another one covers", _celled(merged=True), 5),
-                ("a tiny field", _field(100), 5),
+                ("in a cell covered by a merged cell", _celled(merged=True), 5),
+                ("tiny field", _field(100), 5),
             )
         ),
         *(
             another_way(name, at(path, _pptx(build, layout)), **args)
             for name, build, layout in (
                 ("large by its own list style", _styled(own=large, layout=tiny, master=tiny), 1),
-                ("large by its layout's", _styled(layout=large, master=tiny), 1),
-                ("large by itself", resized, 1),
-                ("another level is tiny", _styled(layout=_level(_TINY, 2)), 1),
-                ("the first level is tiny", _styled(layout=tiny, level=1), 1),
-                ("with ink by its layout's",
+                ("large by its layout", _styled(layout=large, master=tiny), 1),
+                ("large by direct formatting", resized, 1),
+                ("tiny style of a different level", _styled(layout=_level(_TINY, 2)), 1),
+                ("tiny style of the first level", _styled(layout=tiny, level=1), 1),
+                ("with a fill by its layout",
                  _styled(layout=_level(_BLACK), master=_level(_CLEAR)), 1),
-                ("with ink of its own", inked, 1),
-                ("beside tiny titles", _then(_body, _sized("titleStyle")), 1),
-                ("beside tiny other texts", _then(_body, _sized("otherStyle")), 1),
-                ("beside tiny texts", _then(box, _sized("bodyStyle")), 5),
-                ("a date beside tiny texts", _then(noted("dt"), _sized("bodyStyle")), 1),
-                ("of 2 pt by its deck's texts", _then(
+                ("with direct fill", inked, 1),
+                ("tiny title style", _then(_body, _sized("titleStyle")), 1),
+                ("tiny other style", _then(_body, _sized("otherStyle")), 1),
+                ("tiny body style", _then(box, _sized("bodyStyle")), 5),
+                ("date and tiny body style", _then(noted("dt"), _sized("bodyStyle")), 1),
+                ("2 pt by the default style of its presentation", _then(
                     box, _unsized("otherStyle"), _sized("defaultTextStyle", size="200")), 5),
-                ("its size set nowhere", _then(
+                ("font size not set", _then(
                     box, _unsized("otherStyle"), _unsized("defaultTextStyle")), 5),
                 ("in a table", _celled(), 5),
-                ("a field", _field(1800), 5),
+                ("field", _field(1800), 5),
             )
         ),
     )  # fmt: skip
 
 
 def styled_title_cases(args: dict[str, Json]) -> tuple[Case, ...]:
-    """Return the cases of the title Hello whose look is set elsewhere."""
+    """Return the cases of the title Hello that is formatted by styles."""
     path = str(args["path"])
     title = _shape("draw:frame", "<text:p>Hello</text:p>", "presentation:class='title' {}")
 
@@ -212,18 +212,19 @@ def styled_title_cases(args: dict[str, Json]) -> tuple[Case, ...]:
     return (
         *(
             forged(name, at(path, _pptx(_then(entitled, _sized("titleStyle")), layout)), **args)
-            for name, layout in (("tiny by its master's titles", 5), ("tiny, in the middle", 0))
+            for name, layout in (
+                ("tiny by the title style of its master", 5),
+                ("tiny centred title", 0),
+            )
         ),
         *(
-            another_way(
-                f"beside a tiny {kind}", at(path, _pptx(_then(entitled, _sized(kind)))), **args
-            )
+            another_way(f"tiny {kind}", at(path, _pptx(_then(entitled, _sized(kind)))), **args)
             for kind in ("bodyStyle", "otherStyle")
         ),
         forged(
-            "odp: the prompt of a placeholder",
+            "odp: prompt of a placeholder",
             at(path, _odp(title.format("presentation:placeholder='true'"))),
             **args,
         ),
-        another_way("odp: no prompt", at(path, _odp(title.format(""))), **args),
+        another_way("odp: not a prompt", at(path, _odp(title.format(""))), **args),
     )

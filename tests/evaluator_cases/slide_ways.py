@@ -1,4 +1,4 @@
-"""Forged versions of the presentation, and legitimate ones created in other ways."""
+"""Forged versions of the presentation, and legitimate ones that are created differently."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _NOTES_BOX = "<presentation:notes>{}</presentation:notes>"
 
 
 def _odp(*pages: str, master: str = "Plain", graphic: str = "") -> Make:
-    """Return a function that makes an .odp of these contents of slides.
+    """Return a function that creates an .odp of slides.
 
-    Args:
-        pages: XML of each.
-        master: displayed name of their master page.
-        graphic: properties of the graphic style G.
+        Args:
+    pages: XML of each slide.
+            master: displayed name of the master page.
+            graphic: properties of the graphic style G.
     """
 
     @cache
@@ -77,7 +77,7 @@ def _box(text: str, attributes: str = "", style: str = "") -> str:
 
 
 def _pptx(*builders: Callable[[Any], object], layout: int = 5) -> Make:
-    """Return a function that makes a .pptx; each builder fills in one slide."""
+    """Return a function that creates a .pptx; each builder fills one slide."""
 
     @cache
     def make() -> bytes:
@@ -101,7 +101,7 @@ def _textbox(slide: Any, text: str, *, size_pt: float = 18, name: str = "Box") -
 
 
 def _fill(run: Any, percent: int) -> None:
-    """Give a run black ink of an opacity."""
+    """Fill a run with black at an opacity."""
     from pptx.oxml import parse_xml
     from pptx.oxml.ns import nsdecls
 
@@ -129,7 +129,7 @@ def _entitled(text: str, *, is_hidden: bool = False, size_pt: float = 0) -> Call
 
 
 def _unlisted() -> bytes:
-    """Return a .pptx that stores two slides and shows one."""
+    """Return a .pptx that stores two slides and lists one."""
     part = "ppt/presentation.xml"
     data = _pptx(_entitled("Hello"), _entitled("Bye"))()
     xml = unzipped(data)[part].decode()
@@ -143,9 +143,9 @@ def count_cases(args: dict[str, Json]) -> tuple[Case, ...]:
     notes = _NOTES_BOX.format("<draw:page-thumbnail draw:page-number='2'/>")
     settings = "</draw:page><draw:page draw:master-page-name='M1' draw:id='x'>"
     return (
-        forged("a stored slide that is not shown", at(path, _unlisted), **args),
-        forged("odp: two masters", at(path, _odp(notes)), **args),
-        another_way("without any layout's shapes", at(path, _pptx(str, str, layout=6)), **args),
+        forged("stored slide that is not listed", at(path, _unlisted), **args),
+        forged("odp: two master pages", at(path, _odp(notes)), **args),
+        another_way("without shapes of a layout", at(path, _pptx(str, str, layout=6)), **args),
         another_way("odp: with notes", at(path, _odp(notes + settings + notes)), **args),
     )
 
@@ -163,8 +163,8 @@ def title_cases(args: dict[str, Json]) -> tuple[Case, ...]:
 
     title = "presentation:class='title'"
     return (
-        forged("a large box with its name", at(path, _pptx(named)), **args),
-        forged("hidden", at(path, _pptx(_entitled("Hello", is_hidden=True))), **args),
+        forged("large text box with the name of the title", at(path, _pptx(named)), **args),
+        forged("hidden title", at(path, _pptx(_entitled("Hello", is_hidden=True))), **args),
         forged("too small to read", at(path, _pptx(_entitled("Hello", size_pt=1))), **args),
         forged("odp: not displayed", at(path, _odp(_box("Hello", title, "H"))), **args),
         forged(
@@ -173,9 +173,13 @@ def title_cases(args: dict[str, Json]) -> tuple[Case, ...]:
             **args,
         ),
         forged("odp: transparent", at(path, _odp(_box("Hello", title, "O"))), **args),
-        forged("odp: named so", at(path, _odp(_box("Hello", "draw:name='Title'"))), **args),
-        another_way("in two pieces", at(path, _pptx(split)), **args),
-        another_way("of the title layout", at(path, _pptx(_entitled("Hello"), layout=0)), **args),
+        forged(
+            "odp: text box with the name of the title",
+            at(path, _odp(_box("Hello", "draw:name='Title'"))),
+            **args,
+        ),
+        another_way("split over two runs", at(path, _pptx(split)), **args),
+        another_way("title layout", at(path, _pptx(_entitled("Hello"), layout=0)), **args),
         another_way(
             "odp: white, for dark slides", at(path, _odp(_box("Hello", title, "W"))), **args
         ),
@@ -206,14 +210,16 @@ def line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         slide.placeholders[1].text = "one\ntwo"
 
     return (
-        forged("hidden", at(path, _pptx(lambda slide: _hide(_textbox(slide, "two")))), **args),
+        forged(
+            "hidden text box", at(path, _pptx(lambda slide: _hide(_textbox(slide, "two")))), **args
+        ),
         forged(
             "too small to read",
             at(path, _pptx(lambda slide: _textbox(slide, "two", size_pt=1))),
             **args,
         ),
         forged(
-            "a shape's name",
+            "name of a shape",
             at(path, _pptx(lambda slide: _textbox(slide, "x", name="two"))),
             **args,
         ),
@@ -221,7 +227,7 @@ def line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         forged("odp: too small to read", at(path, _odp(_box("two", style="T"))), **args),
         forged("odp: transparent", at(path, _odp(_box("two", style="O"))), **args),
         forged(
-            "odp: in a box of transparent text",
+            "odp: in a text box with transparent text",
             at(path, _odp(_box("two", "draw:style-name='GO'"))),
             **args,
         ),
@@ -229,11 +235,11 @@ def line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         forged("odp: below the slide", at(path, _odp(_moved(_box("two"), y="1000mm"))), **args),
         forged("right of the slide", at(path, _pptx(aside)), **args),
         forged("transparent", at(path, _pptx(transparent)), **args),
-        another_way("half transparent", at(path, _pptx(half)), **args),
+        another_way("semi-transparent", at(path, _pptx(half)), **args),
         another_way("in a group", at(path, _pptx(grouped)), **args),
-        another_way("a bullet", at(path, _pptx(bulleted, layout=1)), **args),
+        another_way("bulleted line", at(path, _pptx(bulleted, layout=1)), **args),
         another_way(
-            "odp: a bullet",
+            "odp: bulleted line",
             at(path, _odp(_frame(f"<draw:text-box>{listed}</draw:text-box>"))),
             **args,
         ),
@@ -261,14 +267,14 @@ def notes_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         return _odp(_NOTES_BOX.format(_box(text, attributes, style)))
 
     return (
-        forged("beside the notes", at(path, _pptx(beside)), **args),
+        forged("next to the notes", at(path, _pptx(beside)), **args),
         forged("odp: in the header", at(path, odp("Smile", "presentation:class='header'")), **args),
         forged(
-            "odp: a placeholder",
+            "odp: placeholder",
             at(path, odp("Smile", f"{notes} presentation:placeholder='true'")),
             **args,
         ),
-        another_way("in two pieces", at(path, _pptx(split)), **args),
+        another_way("split over two runs", at(path, _pptx(split)), **args),
         another_way("odp: formatted", at(path, odp("Smile", notes, "W")), **args),
     )
 
@@ -282,10 +288,12 @@ def layout_cases(args: dict[str, Json]) -> tuple[Case, ...]:
 
     first = {**args, "slide": 1, "layout": "Grün"}
     return (
-        forged("only the slide has its name", at(path, _pptx(str, called_so, layout=6)), **args),
-        forged("odp: a master that is not used", at(path, _odp("", "")), **args),
-        another_way("without its shapes", at(path, _pptx(str, _without_shapes)), **args),
-        another_way("odp: a name with an umlaut", at(path, _odp("", master="Grün")), **first),
+        forged("only the slide has the name", at(path, _pptx(str, called_so, layout=6)), **args),
+        forged("odp: unused master page", at(path, _odp("", "")), **args),
+        another_way(
+            "without the shapes of the layout", at(path, _pptx(str, _without_shapes)), **args
+        ),
+        another_way("odp: name with an umlaut", at(path, _odp("", master="Grün")), **first),
     )
 
 
@@ -324,46 +332,46 @@ def picture_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         _textbox(slide, "over it")
 
     return (
-        forged("hidden", at(path, _pptx(lambda slide: _hide(drawn(slide)))), **args),
-        forged("of no size", at(path, _pptx(flat)), **args),
-        forged("odp: of no size", at(path, _odp(_frame(image, size="0mm"))), **args),
+        forged("hidden picture", at(path, _pptx(lambda slide: _hide(drawn(slide)))), **args),
+        forged("picture without a size", at(path, _pptx(flat)), **args),
+        forged("odp: picture without a size", at(path, _odp(_frame(image, size="0mm"))), **args),
         forged("cropped to a corner", at(path, _pptx(cropped)), **args),
         forged("transparent", at(path, _pptx(transparent)), **args),
-        forged("odp: beside the slide", at(path, _odp(_moved(_frame(image), "900mm"))), **args),
+        forged("odp: right of the slide", at(path, _odp(_moved(_frame(image), "900mm"))), **args),
         forged("odp: transparent", at(path, framed("draw:image-opacity='0%'")), **args),
         *(
             forged(f"odp: {name}", at(path, framed(graphic)), **args)
             for name, graphic in (
                 ("nearly transparent", "draw:image-opacity='9%'"),
-                ("made black", "draw:luminance='-100%'"),
-                ("made grey", "draw:contrast='-100%'"),
+                ("turned black", "draw:luminance='-100%'"),
+                ("turned grey", "draw:contrast='-100%'"),
                 ("cropped by 2 mm", "fo:clip='rect(0mm 0mm 2mm 0mm)'"),
                 ("cropped by 2 mm at the top", "fo:clip='rect(2mm 0mm 0mm 0mm)'"),
                 ("cropped by 2 mm at the left", "fo:clip='rect(0mm, 0mm, 0mm, 2mm)'"),
-                ("cropped, with blanks", "fo:clip=' rect(2mm 0mm 0mm 0mm) '"),
+                ("cropped, with spaces", "fo:clip=' rect(2mm 0mm 0mm 0mm) '"),
             )
         ),
         *(
             another_way(f"odp: {name}", at(path, framed(graphic)), **args)
             for name, graphic in (
-                ("half transparent", "draw:image-opacity='50%'"),
+                ("semi-transparent", "draw:image-opacity='50%'"),
                 ("with more contrast", "draw:contrast='70%'"),
                 ("cropped by 1 mm", "fo:clip='rect(1mm 1mm 1mm 1mm)'"),
                 ("not cropped", "fo:clip='auto'"),
             )
         ),
-        forged("odp: made white", at(path, framed("draw:luminance='100%'")), **args),
+        forged("odp: turned white", at(path, framed("draw:luminance='100%'")), **args),
         forged(
             "odp: cropped to a corner",
             at(path, framed("fo:clip='rect(0cm, 5.9cm, 3.9cm, 0cm)'")),
             **args,
         ),
         another_way(
-            "odp: a little brighter, not cropped",
+            "odp: slightly brighter, not cropped",
             at(path, framed("draw:luminance='10%' fo:clip='rect(0cm, 0cm, 0cm, 0cm)'")),
             **args,
         ),
-        forged("odp: stored, not shown", at(path, _odp(_box("cat"))), **args),
-        another_way("beneath a box", at(path, _pptx(turned)), **args),
+        forged("odp: stored, but not displayed", at(path, _odp(_box("cat"))), **args),
+        another_way("under a text box", at(path, _pptx(turned)), **args),
         another_way("odp: in a group", at(path, _odp(f"<draw:g>{_frame(image)}</draw:g>")), **args),
     )

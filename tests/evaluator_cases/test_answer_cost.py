@@ -1,4 +1,4 @@
-"""The largest accepted answer is cheap for every evaluator of the session, regardless of its content."""
+"""The longest accepted answer is cheap for every evaluator of the session, regardless of its content."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 MAX_CPU_S = 0.05
 PATTERNS = {
-    "blanks": " ",
-    "blanks and a letter": " " * 3999 + "x",
+    "spaces": " ",
+    "spaces and a letter": " " * 3999 + "x",
     "separators": ",",
-    "separators and blanks": " , \n",
-    "and": "a and ",
-    "and alone": "and ",
+    "separators and white space": " , \n",
+    "items joined by `and`": "a and ",
+    "only `and`": "and ",
     "quotes": "'",
     "digits": "1",
     "groups of digits": "1,234,",
@@ -42,7 +42,7 @@ SESSION = [table for table in all_tables() if table.mark.on == "session"]
 
 
 def filled(unit: str, length: int) -> str:
-    """Return a text of a length, made of one unit, that does not start or end with white space."""
+    """Return a text of a length that repeats a unit and does not start or end with white space."""
     return f"x{(unit * length)[: length - 2]}x"
 
 
@@ -79,5 +79,5 @@ def test_the_largest_answer_is_cheap(table: CaseTable) -> None:
     ids=["list", "date", "number"],
 )
 def test_parsing_takes_time_linear_in_the_text(read: Callable[[str], object], name: str) -> None:
-    """Combining marks are left out: Unicode normalisation itself is quadratic in them."""
+    """Omit combining marks, because Unicode normalisation itself is quadratic in them."""
     assert least_cpu_s(lambda: read(filled(PATTERNS[name], 100_000)))[0] < 2.0

@@ -1,4 +1,4 @@
-"""Run the test cases of every shipped evaluator, one test an evaluator."""
+"""Run the test cases of every built-in evaluator, one test per evaluator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutants, and whether cases detect them."""
+"""Mutants are created as declared, and cases detect them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-# All mutants take an hour (`make mutate`); the nightly tests a sample, with the date as its seed.
+# All mutants take an hour (`make mutate`); the nightly tests use a sample with the date as its seed.
 SEED = int(os.environ.get("MESOCOSM_TEST_MUTATION_SEED") or datetime.now(UTC).strftime("%Y%m%d"))
 MUTANTS = 20
 SLOW = re.compile("OCR|features|_text|_picture")
-sampled = nightly("a sample of another module every day; test cases change rarely")
+sampled = nightly("a sample of a different module every day; test cases change rarely")
 slow = nightly("takes 10 to 20 s; test cases change rarely")
 SOURCE = '''
 """Docstring."""
@@ -56,7 +56,7 @@ def f(a: int, b: str = "x") -> bool:
 
 
 def mutate(tables: Sequence[CaseTable], **options: Any) -> MutationReport:
-    """Mutate code, tested by the cases of some evaluators."""
+    """Mutate code that the cases of some evaluators test."""
     with prepared(tables) as ready:
         return ready.mutate(**options)
 
@@ -98,7 +98,7 @@ def test_making_mutants_leaves_the_source_as_it_was() -> None:
 
 
 class Number(BaseFixture):
-    """Holds a number."""
+    """A fixture with a number."""
 
     value: int | None = None
 
@@ -114,11 +114,11 @@ class Number(BaseFixture):
 
 @evaluator(on="desktop")
 def above(number: Number, least: int) -> bool:
-    """Return whether the number is large enough.
+    """Return whether the number reaches a minimum.
 
     Args:
         number: the number.
-        least: the bound.
+        least: the minimum.
     """
     return number.value is not None and number.value >= least
 
@@ -141,7 +141,7 @@ def test_a_change_of_state_that_no_verdict_shows_survives() -> None:
         "above: seven: more",
     ]
     assert (report.killed, report.equivalent, report.score) == (2, 0, 0.5)
-    excused = replace(SEVEN, equivalent={"*": "it is above, too"})
+    excused = replace(SEVEN, equivalent={"*": "it is also above"})
     assert mutate_states([excused]).score == 1.0
 
 
@@ -238,7 +238,7 @@ def test_every_exception_names_a_mutant() -> None:
 
 
 def drawn(place: str) -> list[CaseTable]:
-    """Return the tables of one module; of vision those that need neither OCR nor features."""
+    """Return the tables of one module; for vision, those that need neither OCR nor features."""
     tables = [table for table in all_tables() if table.mark.on == place]
     if place == "vision":
         return [table for table in tables if not SLOW.search(table.mark.name)]

@@ -1,4 +1,4 @@
-"""Forged text documents, and legitimate ones in other forms than those of `documents.text`."""
+"""Forged text documents, and legitimate ones in different forms than those of `documents.text`."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _UNSEEN = {
     "hidden characters": "<w:vanish/>",
     "white on white": '<w:color w:val="FFFFFF"/>',
     "zero size": '<w:sz w:val="0"/>',
-    "a hundredth as wide": '<w:w w:val="1"/>',
+    "character width of 1 %": '<w:w w:val="1"/>',
     "not filled": f'<x:textFill xmlns:x="{_WORD_2010}"><x:noFill/></x:textFill>',
 }
 
 
 def body(xml: str) -> Make:
-    """Return a function that makes a .docx whose body is this WordprocessingML."""
+    """Return a function that creates a .docx with this WordprocessingML as its body."""
 
     @cache
     def make() -> bytes:
@@ -71,12 +71,12 @@ def deleted(runs: str) -> str:
 
 
 def linked(runs: str) -> str:
-    """Return runs as a link to a place in the document."""
+    """Return runs as a link within the document."""
     return f'<w:hyperlink w:anchor="top">{runs}</w:hyperlink>'
 
 
 def _with_run_property(make: Make, xml: str) -> bytes:
-    """Return a .docx all of whose runs have one property more."""
+    """Return a .docx whose runs all have an additional property."""
     text = unzipped(make())[_PART].decode()
     text = re.sub(r"<w:r>(?!<w:rPr>)", "<w:r><w:rPr></w:rPr>", text)
     text = re.sub(r"(<w:r><w:rPr>)", rf"\1{xml}", text.replace("<w:rPr/>", "<w:rPr></w:rPr>"))
@@ -84,7 +84,7 @@ def _with_run_property(make: Make, xml: str) -> bytes:
 
 
 def _all_deleted(make: Make) -> bytes:
-    """Return a .docx with the deletion of all its runs tracked."""
+    """Return a .docx with a tracked deletion of all its runs."""
     text = unzipped(make())[_PART].decode()
     text = re.sub(r"<w:r>.*?</w:r>", rf"<w:del {_TRACKED}>\g<0></w:del>", text, flags=re.DOTALL)
     text = text.replace("<w:t>", "<w:delText>").replace("</w:t>", "</w:delText>")
@@ -100,7 +100,7 @@ def _in_hidden_section(make: Make) -> bytes:
 
 
 def hidden_cases(good: Mapping[str, Make], args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of documents with the right but invisible content."""
+    """Return cases of documents with the right, but invisible content."""
     path = str(args["path"])
     return (
         *(
@@ -109,8 +109,8 @@ def hidden_cases(good: Mapping[str, Make], args: Mapping[str, Json]) -> tuple[Ca
             )
             for name, xml in _UNSEEN.items()
         ),
-        forged("docx: deleted, but tracked", at(path, partial(_all_deleted, good["docx"])), **args),
-        forged("odt: a hidden section", at(path, partial(_in_hidden_section, good["odt"])), **args),
+        forged("docx: tracked deletion", at(path, partial(_all_deleted, good["docx"])), **args),
+        forged("odt: hidden section", at(path, partial(_in_hidden_section, good["odt"])), **args),
     )
 
 
@@ -129,7 +129,7 @@ def _header(text: str) -> bytes:
 
 
 def document_of_style(text: str, properties: str, *, name: str = "Own") -> Make:
-    """Return what makes a .docx with a paragraph whose style has this name and these properties."""
+    """Return a function that creates a .docx with a paragraph whose style has this name and these properties."""
 
     @cache
     def make() -> bytes:
@@ -145,7 +145,7 @@ def document_of_style(text: str, properties: str, *, name: str = "Own") -> Make:
 
 
 def _by_default(text: str, kind: str, properties: str) -> Make:
-    """Return what makes a .docx with a paragraph, and with properties of all text or paragraphs."""
+    """Return a function that creates a .docx with a paragraph, and with default properties of text or paragraphs."""
 
     @cache
     def make() -> bytes:
@@ -164,19 +164,19 @@ def _by_default(text: str, kind: str, properties: str) -> Make:
 
 
 def odt_of_text_style(text: str, properties: str) -> bytes:
-    """Make an .odt with a text of a style with these properties."""
+    """Create an .odt with a text whose style has these properties."""
     span = f"<text:p><text:span text:style-name='HN'>{text}</text:span></text:p>"
     return odf("text", span, automatic=_HIDDEN_STYLES.format(properties))
 
 
 def odt_of_paragraph_style(text: str, properties: str) -> bytes:
-    """Make an .odt with a paragraph of a style with these properties."""
+    """Create an .odt with a paragraph whose style has these properties."""
     style = _PARAGRAPH_STYLE.format(properties)
     return odf("text", f"<text:p text:style-name='PN'>{text}</text:p>", automatic=style)
 
 
 def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of one paragraph: places that are not the body, and other legitimate ways.
+    """Return cases of one paragraph: outside the body, or legitimate in a different form.
 
     Args:
         text: the paragraph.
@@ -187,25 +187,25 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     odt_styles = {
         "not displayed": 'text:display="none"',
         "white": 'fo:color="#ffffff"',
-        "white on a colour like it": 'fo:color="#fefefe" fo:background-color="#ffffff"',
+        "white on a similar colour": 'fo:color="#fefefe" fo:background-color="#ffffff"',
         "zero size": 'fo:font-size="0pt"',
-        "a size in another unit": 'fo:font-size="0.1mm"',
-        "a hundredth of the size": 'fo:font-size="1%"',
+        "font size in a different unit": 'fo:font-size="0.1mm"',
+        "font size of 1 %": 'fo:font-size="1%"',
         "transparent": 'loext:opacity="0%"',
-        "a hundredth as wide": 'style:text-scale="1%"',
+        "character width of 1 %": 'style:text-scale="1%"',
         "raised and tiny": 'style:text-position="33% 1%"',
-        "one letter over the other": 'fo:letter-spacing="-1cm"',
+        "overlapping letters": 'fo:letter-spacing="-1cm"',
     }
     odt_paragraphs = {
         "left of the page": 'fo:margin-left="-50cm"',
-        "its first line left of the page": 'fo:text-indent="-50cm"',
+        "first line left of the page": 'fo:text-indent="-50cm"',
         "right of the page": 'fo:margin-right="-50cm" fo:text-align="end"',
-        "in lines without a height": 'fo:line-height="0.001cm"',
-        "in lines of a hundredth": 'fo:line-height="1%"',
+        "line height of zero": 'fo:line-height="0.001cm"',
+        "line height of 1 %": 'fo:line-height="1%"',
     }
     odt_honest = {
-        "half transparent": 'loext:opacity="50%"',
-        "in LibreOffice's own colour": 'style:use-window-font-color="true" loext:opacity="0%"',
+        "semi-transparent": 'loext:opacity="50%"',
+        "automatic font colour": 'style:use-window-font-color="true" loext:opacity="0%"',
         "condensed": 'style:text-scale="80%" fo:letter-spacing="-0.2mm"',
         "raised": 'style:text-position="super 58%" fo:font-size="0.5cm"',
     }
@@ -213,15 +213,15 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     condition = f"<text:p><text:hidden-paragraph text:is-hidden='true'/>{text}</text:p>"
     ways = {
         "tracked insertion": inserted(run(text)),
-        "half of it a tracked insertion": run(first) + inserted(run(rest)),
-        "moved here, tracked": f"<w:moveTo {_TRACKED}>{run(text)}</w:moveTo>",
-        "a link": run(first) + linked(run(rest)),
-        "a content control": f"<w:sdt><w:sdtContent>{run(text)}</w:sdtContent></w:sdt>",
-        "with a reading above it": "<w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>x</w:t></w:r></w:rt>"
+        "partly a tracked insertion": run(first) + inserted(run(rest)),
+        "tracked move to here": f"<w:moveTo {_TRACKED}>{run(text)}</w:moveTo>",
+        "partly a link": run(first) + linked(run(rest)),
+        "in a content control": f"<w:sdt><w:sdtContent>{run(text)}</w:sdtContent></w:sdt>",
+        "with ruby text": "<w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>x</w:t></w:r></w:rt>"
         f"<w:rubyBase>{run(text)}</w:rubyBase></w:ruby></w:r>",
-        "a content control around it": f"</w:p><w:sdt><w:sdtContent>{paragraph(run(text))}"
+        "content control around the paragraph": f"</w:p><w:sdt><w:sdtContent>{paragraph(run(text))}"
         "</w:sdtContent></w:sdt><w:p>",
-        "beside a tracked deletion": run(text) + deleted(run(" or not")),
+        "next to a tracked deletion": run(text) + deleted(run(" or not")),
         "condensed": run(text, '<w:w w:val="80"/>'),
         "white on black": run(
             text, '<w:color w:val="FFFFFF"/><w:shd w:val="clear" w:fill="000000"/>'
@@ -230,12 +230,12 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     mark = f"<w:rPr><w:del {_TRACKED}/></w:rPr>"
     return (
         forged(
-            "docx: goes on in the next one, tracked",
+            "docx: paragraph merged with the next one, tracked",
             at(path, body(paragraph(run(text), mark) + paragraph(run("Bob")))),
             **args,
         ),
         another_way(
-            "docx: in two, joined as tracked",
+            "docx: two paragraphs merged, tracked",
             at(path, body(paragraph(run(first), mark) + paragraph(run(rest)))),
             **args,
         ),
@@ -247,17 +247,17 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             }.items()
         ),
         forged(
-            "docx: a symbol behind it",
+            "docx: symbol after it",
             at(
                 path,
                 body(paragraph(run(text) + '<w:r><w:sym w:font="Wingdings" w:char="F04A"/></w:r>')),
             ),
             **args,
         ),
-        forged("docx: a comment", at(path, partial(_comment, text)), **args),
-        forged("docx: a header", at(path, partial(_header, text)), **args),
+        forged("docx: in a comment", at(path, partial(_comment, text)), **args),
+        forged("docx: in a header", at(path, partial(_header, text)), **args),
         forged(
-            "docx: moved away, tracked",
+            "docx: tracked move away",
             at(path, body(paragraph(f"<w:moveFrom {_TRACKED}>{run(text)}</w:moveFrom>"))),
             **args,
         ),
@@ -266,7 +266,7 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             for name, xml in odt_styles.items()
         ),
         forged(
-            "odt: a comment", at(path, partial(odf, "text", f"<text:p>x{note}</text:p>")), **args
+            "odt: in a comment", at(path, partial(odf, "text", f"<text:p>x{note}</text:p>")), **args
         ),
         *(
             forged(f"odt: {name}", at(path, partial(odt_of_paragraph_style, text, xml)), **args)
@@ -277,7 +277,7 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             for name, xml in odt_honest.items()
         ),
         another_way(
-            "odt: indented, its first line less",
+            "odt: indented, first line less",
             at(
                 path,
                 partial(
@@ -288,7 +288,7 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             ),
             **args,
         ),
-        forged("odt: a hidden paragraph", at(path, partial(odf, "text", condition)), **args),
+        forged("odt: hidden paragraph", at(path, partial(odf, "text", condition)), **args),
         *(
             another_way(f"docx: {name}", at(path, body(paragraph(xml))), **args)
             for name, xml in ways.items()
@@ -307,44 +307,52 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 
 
 def heading_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return other legitimate forms of a heading of level 1."""
+    """Return different legitimate forms of a heading of level 1."""
     path = str(args["path"])
     style = '<w:pStyle w:val="Heading1"/>'
     return (
         another_way(
             "docx: tracked insertion", at(path, body(paragraph(inserted(run(text)), style))), **args
         ),
-        another_way("docx: linked to", at(path, body(paragraph(linked(run(text)), style))), **args),
+        another_way("docx: link", at(path, body(paragraph(linked(run(text)), style))), **args),
         *(
             case(f"docx: {name}", at(path, make), **args)
             for case, name, make in (
-                (another_way, "its outline level", body(paragraph(run(text), _OUTLINE.format(0)))),
                 (
                     another_way,
-                    "the outline level of its style",
+                    "outline level of the paragraph",
+                    body(paragraph(run(text), _OUTLINE.format(0))),
+                ),
+                (
+                    another_way,
+                    "outline level of the style",
                     document_of_style(text, f"<w:pPr>{_OUTLINE.format(0)}</w:pPr>"),
                 ),
                 (
                     another_way,
-                    "a style derived from that of headings",
+                    "style derived from a heading style",
                     document_of_style(text, '<w:basedOn w:val="Heading1"/>'),
                 ),
-                (forged, "another outline level", body(paragraph(run(text), _OUTLINE.format(1)))),
-                (forged, "the level of body text", body(paragraph(run(text), _OUTLINE.format(9)))),
+                (forged, "different outline level", body(paragraph(run(text), _OUTLINE.format(1)))),
+                (forged, "body text level", body(paragraph(run(text), _OUTLINE.format(9)))),
                 (
                     forged,
-                    "a heading's style, the level of body text",
+                    "heading style with body text level",
                     body(paragraph(run(text), style + _OUTLINE.format(9))),
                 ),
-                (forged, "no level", body(paragraph(run(text), _OUTLINE.format("first")))),
                 (
                     forged,
-                    "a style derived from that of other headings",
+                    "invalid outline level",
+                    body(paragraph(run(text), _OUTLINE.format("first"))),
+                ),
+                (
+                    forged,
+                    "style derived from a different heading style",
                     document_of_style(text, '<w:basedOn w:val="Heading2"/>'),
                 ),
                 (
                     another_way,
-                    "a heading's style without an outline level",
+                    "heading style without an outline level",
                     document_of_style(text, "", name="Heading 1"),
                 ),
             )
@@ -355,10 +363,10 @@ def heading_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 def passage_cases(
     args: Mapping[str, Json], properties: str, style_properties: str
 ) -> tuple[Case, ...]:
-    """Return other legitimate forms of the passage "now" in "It is now or never".
+    """Return different legitimate forms of the passage "now" in "It is now or never".
 
     Args:
-        args: of an evaluator of the passage's look.
+        args: arguments of an evaluator of the passage's formatting.
         properties: WordprocessingML of the formatting, set on the passage.
         style_properties: the same as attributes of OpenDocument's text properties.
     """
@@ -372,18 +380,16 @@ def passage_cases(
     text = "<text:p>It is <text:span text:style-name='Loud'>now</text:span> or never</text:p>"
     return (
         another_way("docx: tracked insertion", at(path, body(paragraph(tracked))), **args),
-        another_way("docx: half of it a link", at(path, body(paragraph(split))), **args),
-        another_way(
-            "odt: a named style", at(path, partial(odf, "text", text, styles=named)), **args
-        ),
+        another_way("docx: partly a link", at(path, body(paragraph(split))), **args),
+        another_way("odt: named style", at(path, partial(odf, "text", text, styles=named)), **args),
     )
 
 
 def underline_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return cases of the colour of the line below the passage "now" in "It is now or never".
+    """Return cases of the colour of the underline of the passage "now" in "It is now or never".
 
     Args:
-        args: of an evaluator that is met where the passage is underlined.
+        args: arguments of an evaluator that is met if the passage is underlined.
     """
     path = str(args["path"])
 
@@ -402,29 +408,29 @@ def underline_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         return partial(odf, "text", text, automatic=style)
 
     return (
-        forged("docx: a white line", at(path, docx_line("FFFFFF")), **args),
+        forged("docx: white underline", at(path, docx_line("FFFFFF")), **args),
         forged(
-            "docx: a line in the colour behind it",
+            "docx: underline in the background colour",
             at(path, docx_line("ABCDEF", '<w:shd w:val="clear" w:fill="ABCDEF"/>')),
             **args,
         ),
         *(
-            forged(f"docx: a line in {name}", at(path, docx_line("auto", theme=name)), **args)
+            forged(f"docx: underline in {name}", at(path, docx_line("auto", theme=name)), **args)
             for name in ("background1", "light1")
         ),
         another_way(
-            "docx: a line in accent1", at(path, docx_line("4472C4", theme="accent1")), **args
+            "docx: underline in accent1", at(path, docx_line("4472C4", theme="accent1")), **args
         ),
-        forged("odt: a white line", at(path, odt_line("#fefefe")), **args),
-        another_way("docx: a red line", at(path, docx_line("FF0000")), **args),
-        another_way("docx: a line in the text's colour", at(path, docx_line("auto")), **args),
-        another_way("odt: a red line", at(path, odt_line("#ff0000")), **args),
-        another_way("odt: a line in the text's colour", at(path, odt_line("font-color")), **args),
+        forged("odt: white underline", at(path, odt_line("#fefefe")), **args),
+        another_way("docx: red underline", at(path, docx_line("FF0000")), **args),
+        another_way("docx: underline in the text colour", at(path, docx_line("auto")), **args),
+        another_way("odt: red underline", at(path, odt_line("#ff0000")), **args),
+        another_way("odt: underline in the text colour", at(path, odt_line("font-color")), **args),
     )
 
 
 def alignment_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return the names that programs give to alignments.
+    """Return cases of the names that programs use for alignments.
 
     Args:
         text: the paragraph.
@@ -462,45 +468,45 @@ def alignment_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
 
     return (
         *cases,
-        another_way("docx: by default", at(path, default), **right),
-        another_way("docx: from right to left", at(path, from_the_right), **right),
+        another_way("docx: right by default", at(path, default), **right),
+        another_way("docx: right-to-left paragraph", at(path, from_the_right), **right),
         forged(
-            "docx: left, from right to left",
+            "docx: right-to-left paragraph is not left",
             at(path, from_the_right),
             **{**args, "alignment": "left"},
         ),
-        forged("docx: right in a line from right to left", at(path, leftwards("right")), **right),
+        forged("docx: `right` in a right-to-left paragraph", at(path, leftwards("right")), **right),
         *(
             another_way(
-                f"docx: {name} in a line from right to left is left",
+                f"docx: `{name}` in a right-to-left paragraph is left",
                 at(path, leftwards(name)),
                 **{**args, "alignment": "left"},
             )
             for name in ("right", "end")
         ),
         another_way(
-            "docx: left in a line from right to left", at(path, leftwards("left")), **right
+            "docx: `left` in a right-to-left paragraph", at(path, leftwards("left")), **right
         ),
         *(
             another_way(
-                f"docx: right in a line from right to left: {value}",
+                f"docx: `right` in a right-to-left paragraph: {value}",
                 at(path, leftwards("right", f' w:val="{value}"')),
                 **right,
             )
             for value in ("0", "false", "off")
         ),
         forged(
-            "docx: right in a line from right to left: true",
+            "docx: `right` in a right-to-left paragraph: true",
             at(path, leftwards("right", ' w:val="true"')),
             **right,
         ),
         another_way("odt: end", at(path, odt), **right),
-        another_way("docx: by its style", at(path, styled), **right),
+        another_way("docx: right by its style", at(path, styled), **right),
     )
 
 
 def table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return other legitimate forms of the table of Ann's age."""
+    """Return different legitimate forms of the table of Ann's age."""
     path = str(args["path"])
 
     def row(*cells: str, properties: str = "", shade: str = "") -> str:
@@ -527,30 +533,30 @@ def table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     two: dict[str, Any] = {**args, "rows": [["Name", "Age"], ["Ann\nLee", "31"]]}
     return (
         another_way("docx: two lines in a cell", at(path, lines), **two),
-        another_way("docx: a row's insertion is tracked", at(path, grid(head, new)), **args),
-        another_way("docx: a row's deletion is tracked", at(path, grid(head, new, gone)), **args),
+        another_way("docx: tracked insertion of a row", at(path, grid(head, new)), **args),
+        another_way("docx: tracked deletion of a row", at(path, grid(head, new, gone)), **args),
         forged(
-            "docx: a hidden row",
+            "docx: hidden row",
             at(path, grid(head, row(run("Ann"), run("31"), properties="<w:hidden/>"))),
             **args,
         ),
         forged("docx: black on a black cell", at(path, grid(head, lost)), **args),
         another_way("docx: white on black cells", at(path, grid(dark, ann)), **args),
         another_way(
-            "docx: shaded in no colour",
+            "docx: automatic shading",
             at(path, grid(head, row(run("Ann"), run("31"), shade="auto"))),
             **args,
         ),
         another_way(
             "docx: in a content control", at(path, grid(head, ann, around=control)), **args
         ),
-        another_way("docx: a hidden row beside", at(path, grid(head, new, unseen)), **args),
-        another_way("docx: changes in cells are tracked", at(path, grid(head, split)), **args),
+        another_way("docx: additional hidden row", at(path, grid(head, new, unseen)), **args),
+        another_way("docx: tracked changes in cells", at(path, grid(head, split)), **args),
     )
 
 
 def picture_count_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
-    """Return forged and other ways of two pictures."""
+    """Return forged and legitimate cases of two pictures."""
     path = str(args["path"])
     files = {f"Pictures/{number}.png": encoded(noise(number, (16, 12))) for number in (1, 2)}
     image = '<draw:image xlink:href="Pictures/{}.png"/>'
@@ -579,25 +585,25 @@ def picture_count_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         "</text:changed-region></text:tracked-changes>"
     )
     return (
-        forged("odt: files that nothing shows", at(path, odt("<text:p>x</text:p>")), **args),
-        forged("odt: two formats of one", at(path, odt(frames(first + second))), **args),
-        forged("odt: no size", at(path, odt(frames(first, second, size='svg:width="0cm"'))), **args),
+        forged("odt: files that are not displayed", at(path, odt("<text:p>x</text:p>")), **args),
+        forged("odt: one picture in two formats", at(path, odt(frames(first + second))), **args),
+        forged("odt: pictures without a size", at(path, odt(frames(first, second, size='svg:width="0cm"'))), **args),
         forged("odt: tracked deletion", at(path, odt(tracked.format(frames(first, second)))), **args),
         forged("docx: tracked deletion", at(path, partial(_drawn, "w:del")), **args),
-        forged("docx: hidden", at(path, partial(_drawn, "", "<w:vanish/>")), **args),
-        forged("odt: one that is no picture", at(path, with_second(b"no picture")), **args),
-        forged("odt: one that is empty", at(path, with_second(b"")), **args),
-        another_way("odt: one of SVG", at(path, with_second(drawing)), **args),
-        another_way("odt: one of EMF", at(path, with_second(b"\1" * 40 + b" EMF")), **args),
-        another_way("odt: one of WMF", at(path, with_second(b"\xd7\xcd\xc6\x9a")), **args),
-        another_way("odt: one of PDF", at(path, with_second(b"%PDF-1.7")), **args),
+        forged("docx: hidden pictures", at(path, partial(_drawn, "", "<w:vanish/>")), **args),
+        forged("odt: one file that is not a picture", at(path, with_second(b"no picture")), **args),
+        forged("odt: one empty file", at(path, with_second(b"")), **args),
+        another_way("odt: one SVG picture", at(path, with_second(drawing)), **args),
+        another_way("odt: one EMF picture", at(path, with_second(b"\1" * 40 + b" EMF")), **args),
+        another_way("odt: one WMF picture", at(path, with_second(b"\xd7\xcd\xc6\x9a")), **args),
+        another_way("odt: one PDF picture", at(path, with_second(b"%PDF-1.7")), **args),
         another_way(
             "odt: cropped",
             at(path, odt(frames(first, second, size='draw:style-name="GC"'))),
             **args,
         ),
-        another_way("odt: each in two formats", at(path, odt(frames(first + second, second + first))), **args),
-        another_way("odt: one in a frame with its caption", at(path, odt(frames(
+        another_way("odt: each picture in two formats", at(path, odt(frames(first + second, second + first))), **args),
+        another_way("odt: one picture in a frame with its caption", at(path, odt(frames(
             f"<draw:text-box>{frames(first)}</draw:text-box>", second))), **args),
         another_way("docx: tracked insertion", at(path, partial(_drawn, "w:ins")), **args),
     )  # fmt: skip

@@ -37,12 +37,12 @@ def screen_size_equals_cases() -> tuple[Case, ...]:
     wide = np.zeros((240, 400, 3), np.uint8)
     wide[:, 40:360] = _WALL
     forgeries = {
-        "a window of that size": _shows(_pasted(_WALL, 9, 9, np.zeros((300, 400, 3), np.uint8))),
+        "window of the size": _shows(_pasted(_WALL, 9, 9, np.zeros((300, 400, 3), np.uint8))),
         "between black bars": _shows(wide),
     }
     honest = {
-        "after the screen was turned back": _shows(_WALL, np.rot90(_WALL)),
-        "of one colour": _shows(_GREY),
+        "after the screen was rotated back": _shows(_WALL, np.rot90(_WALL)),
+        "single colour": _shows(_GREY),
     }
     return _cases({"width": 320, "height": 240}, forgeries, honest)
 
@@ -51,37 +51,37 @@ def screen_has_text_cases() -> tuple[Case, ...]:
     """Return cases of a screen that reads *Invoice 7*."""
     faint = _written("Invoice 7", fill=(240, 240, 240))
     args = {"text": "Invoice 7"}
-    forgeries = {"a word between": _shows(_written("Invoice no 7"))}
+    forgeries = {"word in between": _shows(_written("Invoice no 7"))}
     honest = {
         "white on black": _shows(255 - _written("Invoice 7")),
         "in pale letters": _shows(_written("Invoice   7", fill=(140, 140, 140))),
     }
     return (
         *_cases(args, forgeries, honest),
-        forged("too faint to be seen", _shows(faint), **args, engine="tesseract"),
+        forged("too faint to be visible", _shows(faint), **args, engine="tesseract"),
     )
 
 
 def screen_has_template_cases() -> tuple[Case, ...]:
-    """Return cases of a screen that shows the icon."""
+    """Return cases of a screen that displays the icon."""
     tiles = _ICON.reshape(2, 12, 2, 12, 3).transpose(2, 1, 0, 3, 4)[::-1].reshape(24, 24, 3)
     there = _pasted(_ICON, 200, 150)
     veil = (_WALL * 0.5 + there * 0.5).astype(np.uint8)
     forgeries = {
-        "its parts in another order": _shows(_pasted(tiles, 200, 150)),
-        "half transparent": _shows(veil),
-        "turned": _shows(_pasted(np.rot90(_ICON), 200, 150)),
+        "parts in a different order": _shows(_pasted(tiles, 200, 150)),
+        "semi-transparent": _shows(veil),
+        "rotated": _shows(_pasted(np.rot90(_ICON), 200, 150)),
     }
     honest = {
-        "on another ground": _shows(_pasted(_ICON, 20, 30, _GREY)),
-        "twice": _shows(_pasted(_ICON, 20, 30, there)),
-        "a little darker": _shows(_pasted((_ICON * 0.95).astype(np.uint8), 200, 150)),
+        "on a different background": _shows(_pasted(_ICON, 20, 30, _GREY)),
+        "displayed twice": _shows(_pasted(_ICON, 20, 30, there)),
+        "slightly darker": _shows(_pasted((_ICON * 0.95).astype(np.uint8), 200, 150)),
     }
     return _cases({"template": as_url(encoded(_ICON))}, forgeries, honest)
 
 
 def screen_shows_picture_cases() -> tuple[Case, ...]:
-    """Return cases of a screen that shows the cat."""
+    """Return cases of a screen that displays the cat."""
     forgeries = {name: _shows(frame) for name, frame in _spoilt().items()}
     honest = {name: _shows(frame) for name, frame in _intact().items()}
     return _cases({"picture": as_url(encoded(_CAT))}, forgeries, honest)
@@ -111,20 +111,23 @@ def image_has_text_cases() -> tuple[Case, ...]:
     noted = PngInfo()
     noted.add_text("Comment", "Invoice 7")
     forgeries: dict[str, Callable[[], bytes]] = {
-        "in the file's comment": lambda: encoded(_GREY, pnginfo=noted),
+        "in the comment of the file": lambda: encoded(_GREY, pnginfo=noted),
         "in the second frame": lambda: frames(_written("Hello"), sign),
         "transparent": lambda: encoded(veiled(sign, 0)),
     }
     honest: dict[str, Callable[[], bytes]] = {
         "WebP": lambda: encoded(sign, "WEBP", quality=80),
-        "on a transparent ground": lambda: encoded(_lettered("Invoice 7")),
+        "on a transparent background": lambda: encoded(_lettered("Invoice 7")),
     }
     args = {"path": _PATH, "text": "Invoice 7"}
     faint = _written("Invoice 7", fill=(240, 240, 240))
     return (
         *_cases(args, _files(forgeries), _files(honest)),
         forged(
-            "too faint to be seen", at(_PATH, partial(encoded, faint)), **args, engine="tesseract"
+            "too faint to be visible",
+            at(_PATH, partial(encoded, faint)),
+            **args,
+            engine="tesseract",
         ),
     )
 
@@ -134,15 +137,13 @@ def screen_region_still_cases() -> tuple[Case, ...]:
     blinking = [_GREY, _WALL] * 9
     forgeries = {
         "blinking three times": _shows_for(1 / 6, *blinking),
-        "blinking at the pace of even looks": _shows_for(1 / 3 / 2, *blinking),
+        "blinking in step with regular samples": _shows_for(1 / 3 / 2, *blinking),
         "changing slowly": _shows_for(0.1, *(_GREY - np.uint8(3 * n) for n in range(20))),
     }
     honest = {
-        "after it changed": _shows_for(9, _WALL, _GREY),
-        "with a change before": _shows_for(2.0, _GREY, _GREY, _WALL),
-        "of noise too small to be seen": _shows_for(
-            0.1, *(_GREY + np.uint8(n % 7) for n in range(20))
-        ),
+        "after an earlier change": _shows_for(9, _WALL, _GREY),
+        "with a later change": _shows_for(2.0, _GREY, _GREY, _WALL),
+        "imperceptible noise": _shows_for(0.1, *(_GREY + np.uint8(n % 7) for n in range(20))),
     }
     return _cases(_AREA, forgeries, honest)
 
@@ -160,8 +161,8 @@ def screen_region_coloured_cases() -> tuple[Case, ...]:
     pointed[50:66, 50:60] = 0
     forgeries = {
         "mixed with green dots": _shows(checks),
-        "pale": _shows(tint),
-        "a red frame": _shows(edge),
+        "pale colour": _shows(tint),
+        "red frame only": _shows(edge),
     }
     honest = {
         "with small dots": _shows(dotted),
@@ -172,7 +173,7 @@ def screen_region_coloured_cases() -> tuple[Case, ...]:
 
 @cache
 def _spoilt() -> dict[str, Pixels]:
-    """Return screens on which the cat is not whole."""
+    """Return screens that do not display the complete cat."""
     apart = _WALL.copy()
     apart[60:132, 60:108], apart[60:132, 180:228] = _CAT[:, :48], _CAT[:, 48:]
     covered, middle = _CAT.copy(), _CAT.copy()
@@ -180,11 +181,11 @@ def _spoilt() -> dict[str, Pixels]:
     middle[20:50, 30:66] = _DOG[20:50, 30:66]
     grey = np.repeat(_CAT.mean(axis=2).astype(np.uint8)[:, :, None], 3, axis=2)
     return {
-        "its halves apart": apart,
-        "half of it covered": _pasted(covered, 100, 60),
-        "another picture in its middle": _pasted(middle, 100, 60),
-        "without its colours": _pasted(grey, 100, 60),
-        "in other colours": _pasted(_CAT[:, :, ::-1], 100, 60),
+        "halves apart": apart,
+        "half covered": _pasted(covered, 100, 60),
+        "different picture in the middle": _pasted(middle, 100, 60),
+        "without colours": _pasted(grey, 100, 60),
+        "in different colours": _pasted(_CAT[:, :, ::-1], 100, 60),
     }
 
 
@@ -195,8 +196,8 @@ def _intact() -> dict[str, Pixels]:
     pointed[10:20, 12:22] = 0
     return {
         "under the pointer": _pasted(pointed, 100, 60),
-        "a little darker": _pasted((_CAT * 0.9).astype(np.uint8), 100, 60),
-        "half as large again": _pasted(scaled(_CAT, 144, 108), 40, 30),
+        "slightly darker": _pasted((_CAT * 0.9).astype(np.uint8), 100, 60),
+        "enlarged by half": _pasted(scaled(_CAT, 144, 108), 40, 30),
         "at the edge of the screen": _pasted(_CAT, 0, 168),
     }
 
@@ -238,7 +239,7 @@ def _written(line: str, fill: tuple[int, int, int] = (0, 0, 0)) -> Pixels:
 
 
 def _lettered(line: str) -> Pixels:
-    """Draw a text on nothing."""
+    """Draw a text on a transparent background."""
     image = Image.new("RGBA", (400, 120), (0, 0, 0, 0))
     ImageDraw.Draw(image).text((20, 10), line, fill="black", font=ImageFont.load_default(20))
     return np.array(image)

@@ -1,8 +1,8 @@
-"""Work that a user might do in the desktop's programs is met: no honest result is refused.
+"""Evaluators accept work that a user does in the desktop's programs.
 
-The tasks of the suite beside this module are played by keyboard and mouse, by their oracles, on a desktop
-VM, and what had no effect is done once more, as a user would. A failure prints where the pictures of the
-screen lie, the windows, the elements and the files. One that is quick is played in a landing, the others nightly.
+The oracles of the suite in this folder are played by keyboard and mouse on a desktop VM; input without an
+effect is repeated once, as a user would. A failure prints the paths of the screenshots, the windows, the
+elements and the files. A quick task is played in `make test`, the others nightly.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TASKS = open_suite(str(SUITE)).tasks
 
 def _param(task: Task) -> ParameterSet:
     is_now = task.id in IN_A_LANDING
-    marks = [] if is_now else [nightly("a landing plays one that is quick")]
+    marks = [] if is_now else [nightly("`make test` plays a quick one")]
     return pytest.param(task, id=task.id, marks=marks)
 
 
@@ -50,7 +50,7 @@ def context() -> RunContext:
     return RunContext(fleet, vocabulary=open_suite(str(SUITE)).vocabulary)
 
 
-def test_enough_evaluators_are_tried() -> None:
+def test_number_of_covered_evaluators_is_sufficient() -> None:
     tried = {check.check for task in TASKS for node in task.graph for check in node.checks}
     assert len(tried) >= LEAST_EVALUATORS, sorted(tried)
     assert {task.id for task in TASKS} >= IN_A_LANDING

@@ -41,14 +41,14 @@ def lose_texts(monkeypatch: pytest.MonkeyPatch, count: int) -> list[str]:
     return typed
 
 
-def test_pieces_end_where_an_effect_is_awaited() -> None:
+def test_segments_end_where_an_effect_is_awaited() -> None:
     pieces = segments(next(iter(task().solutions.values())))
     assert [len(piece) for piece in pieces] == [2, 2, 1]
     assert [isinstance(piece[-1], WaitFor) for piece in pieces] == [True, True, False]
 
 
 @pytest.mark.parametrize("lost", [0, 1])
-def test_what_had_no_effect_is_done_again_once(
+def test_segment_without_effect_is_repeated_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: int
 ) -> None:
     typed, driver = lose_texts(monkeypatch, lost), SolutionDriver(tmp_path)
@@ -56,7 +56,9 @@ def test_what_had_no_effect_is_done_again_once(
     assert (result.verdict, len(typed), len(driver.reports)) == (Verdict.PASS, lost + 1, lost)
 
 
-def test_what_never_has_an_effect_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_segment_that_never_has_an_effect_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     typed, driver = lose_texts(monkeypatch, 9), SolutionDriver(tmp_path)
     result = Bench(tmp_path / "trials").drive(task(), driver)
     assert (result.verdict, len(typed)) == (Verdict.FAIL, 2)
@@ -69,7 +71,7 @@ def test_what_never_has_an_effect_is_shown(tmp_path: Path, monkeypatch: pytest.M
         assert part in driver.reports[1]
 
 
-def test_what_came_before_and_is_gone_is_done_again_as_well(
+def test_lost_earlier_segment_is_repeated_as_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first text closes the window that it is typed into."""

@@ -1,4 +1,4 @@
-"""What several integration tests stand on."""
+"""Shared fixtures of integration tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def base() -> Image:
-    """Return the appliance's own base image, built when it is not there."""
+    """Return the appliance's base image; build it if it does not exist."""
     try:
         with connect(5):
             pass
@@ -33,7 +33,7 @@ def base() -> Image:
 
 @pytest.fixture(scope="module")
 def leased_vm() -> Iterator[DesktopVm]:
-    """Lend the appliance's desktop: whatever tests do to it, its next lease rewinds it."""
+    """Lease the appliance's desktop; its next lease reverts all changes of tests."""
     with lease_saved_desktop(get_settings()) as machine:
         yield machine
 

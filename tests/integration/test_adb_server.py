@@ -1,4 +1,4 @@
-"""The appliance's adb server with the reference phone's daemon: who may use them."""
+"""Tests of access to the appliance's adb server and the reference phone's daemon."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ except ConnectionError:
 
 @pytest.fixture(scope="module")
 def phone() -> Iterator[PhoneStandIn]:
-    # Not below pytest's own folder, which other users may not enter: the fence must be our own.
+    # Not in pytest's folder, which other users cannot enter: the appliance must restrict access itself.
     folder = Path(tempfile.mkdtemp(prefix="mesocosm-adb-"))
     folder.chmod(0o755)
     stand_in = PhoneStandIn(folder)
@@ -57,7 +57,7 @@ def phone() -> Iterator[PhoneStandIn]:
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    """Make a home folder of the stranger's."""
+    """Create a home folder for the other user."""
     folder = Path(tempfile.mkdtemp(prefix="mesocosm-stranger-"))
     os.chown(folder, STRANGER, STRANGER)
     yield folder
@@ -74,11 +74,11 @@ def run_as_stranger(
 
 
 def run_python_as_stranger(code: str, *arguments: str) -> str:
-    # Debian's: the tests' own may lie where a stranger may not go.
+    # Debian's Python, because the interpreter of the tests may be inaccessible to the other user.
     return run_as_stranger("/usr/bin/python3", "-c", code, *arguments).require().text
 
 
-def test_the_server_listens_on_no_port(phone: PhoneStandIn) -> None:
+def test_server_listens_on_no_port(phone: PhoneStandIn) -> None:
     sockets = process.run(["ss", "-Hltnp"], timeout_s=10).require().text
     own = [line for line in sockets.splitlines() if f"pid={server_pid(phone.server)}," in line]
     assert own == []
@@ -103,12 +103,12 @@ def test_another_user_cannot_use_the_server(phone: PhoneStandIn, home: Path) -> 
     result = run_as_stranger("adb", "-s", phone.device.serial, "shell", "id", env=env)
     assert result.exit_code != 0
     assert b"uid" not in result.stdout
-    # The same program of the user whose server it is.
+    # The same program, run by the owner of the server.
     argv = ["adb", "-s", phone.device.serial, "shell", "id"]
     assert "uid" in process.run(argv, timeout_s=10, env=env).require().text
 
 
-def test_a_socket_that_others_could_reach_is_fenced_at_the_start(tmp_path: Path) -> None:
+def test_socket_reachable_by_others_is_protected_at_the_start(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     settings.adb_socket.parent.mkdir(parents=True, mode=0o777)
     settings.adb_socket.parent.chmod(0o777)
@@ -121,7 +121,7 @@ def test_a_socket_that_others_could_reach_is_fenced_at_the_start(tmp_path: Path)
     assert not settings.adb_socket.exists()
 
 
-def test_a_server_that_was_killed_is_started_again(tmp_path: Path) -> None:
+def test_killed_server_is_restarted(tmp_path: Path) -> None:
     server = AdbServer(Settings(state_dir=tmp_path))
     server.start()
     os.kill(server_pid(server), 9)
@@ -134,17 +134,17 @@ def test_a_server_that_was_killed_is_started_again(tmp_path: Path) -> None:
     assert not server.is_running()
 
 
-def test_a_path_that_is_too_long_is_named(tmp_path: Path) -> None:
+def test_too_long_path_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RequirementError, match="too long"):
         AdbServer(Settings(state_dir=tmp_path / ("x" * 100))).start()
 
 
-def test_a_server_that_does_not_run_is_told(tmp_path: Path) -> None:
+def test_stopped_server_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LinkClosedError, match="does not answer"):
         AdbServer(Settings(state_dir=tmp_path)).states()
 
 
-def test_a_forwarder_lets_its_own_user_in_and_nobody_else(phone: PhoneStandIn) -> None:
+def test_forwarder_admits_only_its_own_user(phone: PhoneStandIn) -> None:
     with AdbForwarder(phone.server.endpoint) as forwarder:
         client = adbutils.AdbClient("127.0.0.1", forwarder.port)
         assert client.device(phone.device.serial).shell("echo over TCP") == "over TCP"
@@ -156,7 +156,7 @@ def test_a_forwarder_lets_its_own_user_in_and_nobody_else(phone: PhoneStandIn) -
 
 
 @pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
-def test_the_owner_of_a_connection_is_found(family: socket.AddressFamily) -> None:
+def test_owner_of_a_connection_is_found(family: socket.AddressFamily) -> None:
     host = "127.0.0.1" if family == socket.AF_INET else "::ffff:127.0.0.1"
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(family) as client:
         client.connect((host, server.getsockname()[1]))
@@ -165,7 +165,7 @@ def test_the_owner_of_a_connection_is_found(family: socket.AddressFamily) -> Non
             assert peer_uid(accepted) == os.getuid()
 
 
-def test_the_uid_of_a_connection_that_its_owner_has_closed_is_unknown() -> None:
+def test_uid_of_a_closed_connection_is_unknown() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         client = socket.create_connection(server.getsockname())
         accepted, _ = server.accept()
@@ -174,13 +174,13 @@ def test_the_uid_of_a_connection_that_its_owner_has_closed_is_unknown() -> None:
             assert peer_uid(accepted) is None
 
 
-def test_the_key_that_opens_the_phones_is_the_users_alone(tmp_path: Path) -> None:
+def test_adb_key_is_readable_by_the_user_only(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     AdbServer(settings).public_key()
     assert (settings.keys_dir / "adbkey").stat().st_mode & 0o077 == 0
 
 
-def test_the_phones_own_port_opens_nothing_without_a_key(phone: PhoneStandIn, home: Path) -> None:
+def test_direct_port_of_the_phone_needs_a_key(phone: PhoneStandIn, home: Path) -> None:
     env = {"HOME": str(home), "TMPDIR": str(home), "ADB_SERVER_SOCKET": f"localfilesystem:{home}/s"}
     try:
         run_as_stranger("adb", "connect", phone.device.serial, env=env)

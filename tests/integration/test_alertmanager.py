@@ -1,4 +1,4 @@
-"""Alerts of the real rules reach a real webhook and a real mail server, and are taken back."""
+"""Tests that alerts of the real rules reach a webhook and a mail server, and are resolved."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ALL = Receivers("https://hooks.example.org/x?token=secret", "a@example.org, b@ex
     [Receivers(), Receivers(ALL.webhook), Receivers("", ALL.mail_to, SERVER), ALL],
     ids=["none", "webhook", "mail", "both"],
 )
-def test_amtool_finds_no_fault(receivers: Receivers, tmp_path: Path) -> None:
+def test_amtool_finds_no_error(receivers: Receivers, tmp_path: Path) -> None:
     config = tmp_path / "alertmanager.yml"
     config.write_text(render_config(receivers, "a-host"))
     run(["amtool", "check-config", str(config)]).require()
@@ -67,7 +67,7 @@ def test_pages_are_sent_before_tickets(labels: tuple[str, ...], pace: str, tmp_p
 
 
 class Gauges:
-    """Serves metrics whose values a test changes."""
+    """Server of metrics whose values a test changes."""
 
     def __init__(self) -> None:
         self.values: dict[str, float] = {}
@@ -95,7 +95,7 @@ class Gauges:
 
 
 class Bench:
-    """Prometheus with the appliance's rules, Alertmanager, and whom it tells."""
+    """Prometheus with the appliance's rules, Alertmanager and its receivers."""
 
     def __init__(self, hook: Web, box: Mailbox, gauges: Gauges, prometheus: Prometheus) -> None:
         self.hook = hook
@@ -104,7 +104,7 @@ class Bench:
         self.prometheus = prometheus
 
     def has_notified(self, alert: str, status: str) -> bool:
-        """Return whether both receivers were told."""
+        """Return whether both receivers were notified."""
         posted = any(
             (posted_alert["labels"]["alertname"], posted_alert["status"]) == (alert, status)
             for body in list(self.hook.bodies)
@@ -115,7 +115,7 @@ class Bench:
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    """Run all; rules fire at once instead of after their pause."""
+    """Run all servers; rules fire immediately instead of after a delay."""
     rules = yaml.safe_load((CONFIG / "rules.yml").read_text())
     for rule in rules["groups"][0]["rules"]:
         rule.pop("for", None)
@@ -145,7 +145,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         yield Bench(hook, box, gauges, prometheus)
 
 
-def test_an_alert_reaches_webhook_and_mail_and_is_taken_back(bench: Bench) -> None:
+def test_alert_reaches_webhook_and_mail_and_is_resolved(bench: Bench) -> None:
     assert wait_until(lambda: bench.prometheus.query('up{job="alertmanager"} == 1'), timeout_s=30)
     bench.gauges.values["mesocosm_disk_free_bytes"] = 5 << 30
     assert wait_until(lambda: bench.has_notified("DiskLow", "firing"), timeout_s=60)
@@ -177,19 +177,19 @@ def test_an_alert_reaches_webhook_and_mail_and_is_taken_back(bench: Bench) -> No
     assert wait_until(lambda: bench.has_notified("DiskLow", "resolved"), timeout_s=60)
 
 
-def test_what_another_alert_explains_is_shown_and_not_sent(bench: Bench) -> None:
+def test_alert_explained_by_another_is_shown_and_not_sent(bench: Bench) -> None:
     bench.gauges.values['mesocosm_host_up{host="hypervisor"}'] = 0
     assert wait_until(lambda: bench.has_notified("HostDown", "firing"), timeout_s=60)
     bench.gauges.values['mesocosm_machines{kind="desktop",state="unreachable"}'] = 2
     shown = 'ALERTS{alertname="MachinesLost",alertstate="firing"}'
     assert wait_until(lambda: bench.prometheus.query(shown), timeout_s=60)
-    # What fires later is sent.
+    # Alerts that fire later are sent.
     bench.gauges.values['mesocosm_image_stale{image="desktop"}'] = 1
     assert wait_until(lambda: bench.has_notified("ImagesStale", "firing"), timeout_s=60)
     assert not bench.has_notified("MachinesLost", "firing")
 
 
-def test_a_receiver_that_takes_nothing_is_an_alert_of_its_own(bench: Bench) -> None:
+def test_failing_receiver_raises_its_own_alert(bench: Bench) -> None:
     bench.hook.statuses[:] = [400]
     bench.gauges.values['mesocosm_host_up{host="docker"}'] = 0
     failed = 'ALERTS{alertname="AlertsNotSent",integration="webhook",alertstate="firing"}'

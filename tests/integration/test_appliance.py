@@ -1,4 +1,4 @@
-"""The appliance as `mesocosm up` left it; `make test` brings it up around all tests."""
+"""Tests of the appliance that `mesocosm up` started; `make test` starts it before all tests."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def status() -> dict[str, Any]:
     return appliance_status
 
 
-def test_every_service_answers_and_a_machine_of_each_kind_is_ready() -> None:
+def test_every_service_responds_and_a_machine_of_each_kind_is_ready() -> None:
     appliance_status = status()
     assert appliance_status["up"] is True
     assert {service["name"]: service["state"] for service in appliance_status["services"]} == {
@@ -61,13 +61,13 @@ def test_every_service_answers_and_a_machine_of_each_kind_is_ready() -> None:
     assert {machine["kind"] for machine in appliance_status["machines"]} >= {"desktop", "phone"}
 
 
-def test_the_page_is_served_and_shows_the_accelerator(settings: Settings) -> None:
+def test_page_is_served_and_shows_the_accelerator(settings: Settings) -> None:
     page = fetch(f"{controller_url(settings)}/")
     assert page is not None
     assert f"accelerator {status()['accelerator']}".encode() in page
 
 
-def test_a_rebound_name_reads_nothing_and_prometheus_has_no_port(settings: Settings) -> None:
+def test_rebound_name_reads_nothing_and_prometheus_has_no_port(settings: Settings) -> None:
     request = Request(f"{controller_url(settings)}/metrics", headers={"Host": "evil.test"})  # noqa: S310
     with pytest.raises(HTTPError) as caught:
         build_opener(ProxyHandler({})).open(request, timeout=10)
@@ -78,7 +78,7 @@ def test_a_rebound_name_reads_nothing_and_prometheus_has_no_port(settings: Setti
     assert "->" not in shown.require().text
 
 
-def test_a_measure_reaches_prometheus_within_two_scrapes(settings: Settings) -> None:
+def test_measure_reaches_prometheus_within_two_scrapes(settings: Settings) -> None:
     expression = 'mesocosm_errors_total{code="test"}'
     before = query(settings, expression)
     old = float(before[0]["value"][1]) if before else 0.0
@@ -91,15 +91,15 @@ def test_a_measure_reaches_prometheus_within_two_scrapes(settings: Settings) -> 
     assert wait_until(arrived, timeout_s=15)
 
 
-def test_prometheus_takes_the_rules(settings: Settings) -> None:
-    # A recording rule that is loaded has been evaluated at least once.
+def test_prometheus_loads_the_rules(settings: Settings) -> None:
+    # A recording rule that was loaded has been evaluated at least once.
     expression = 'prometheus_rule_group_rules{rule_group=~".*mesocosm"}'
     rules = wait_until(lambda: query(settings, expression), timeout_s=45)
     assert rules
     assert float(rules[0]["value"][1]) >= 8
 
 
-def test_a_second_bring_up_finds_all_there_and_is_quick() -> None:
+def test_second_bring_up_changes_nothing_and_is_quick() -> None:
     result = mesocosm("up", "--yes", "--no-trial", "--json", timeout_s=180).require()
     outcome = json.loads(result.stdout)
     assert outcome["ok"] is True
@@ -108,7 +108,7 @@ def test_a_second_bring_up_finds_all_there_and_is_quick() -> None:
     assert sum(step["seconds"] for step in outcome["steps"]) < 60
 
 
-def test_a_bring_up_beside_another_is_refused(settings: Settings) -> None:
+def test_concurrent_bring_up_is_rejected(settings: Settings) -> None:
     from appliance.base.files import locked
 
     with locked(settings.run_dir / "up.lock", what="The test"):
@@ -117,12 +117,12 @@ def test_a_bring_up_beside_another_is_refused(settings: Settings) -> None:
     assert b"in use by another process" in result.stderr
 
 
-def test_a_compromised_hypervisor_reaches_neither_keys_nor_results(settings: Settings) -> None:
+def test_compromised_hypervisor_reaches_neither_keys_nor_results(settings: Settings) -> None:
     names = run(["docker", "ps", "--format", "{{.Names}}", "--filter", "name=mesocosm_hypervisor"])
     (name,) = names.require().text.splitlines()
     seen = run(["docker", "exec", name, "ls", "-A", str(settings.state_dir)]).require().text
     assert set(seen.split()) == {"images", "machines", "run", "templates"}
-    # A phone's console takes commands from whoever knows its token.
+    # A phone's console accepts commands from anyone with its token.
     assert list(settings.devices_dir.glob("phone-*/console-token"))
     mine = run(["docker", "exec", name, "ls", "-A", str(settings.machines_dir)]).require().text
     assert all(folder.startswith("desktop-") for folder in mine.split())
@@ -136,7 +136,7 @@ def test_a_compromised_hypervisor_reaches_neither_keys_nor_results(settings: Set
     assert int(score) == 500
 
 
-def test_a_taken_port_is_named_with_its_holder(tmp_path: Path) -> None:
+def test_taken_port_is_reported_with_its_holder(tmp_path: Path) -> None:
     import socket
 
     from appliance.base.errors import RequirementError
@@ -155,11 +155,11 @@ def test_a_taken_port_is_named_with_its_holder(tmp_path: Path) -> None:
     assert other.services() == []
 
 
-def test_the_containers_run_with_few_rights() -> None:
+def test_containers_run_with_few_rights() -> None:
     names = run(["docker", "ps", "--format", "{{.Names}}", "--filter", "name=mesocosm_"])
     for name in names.require().text.splitlines():
         asked = "{{.HostConfig.Privileged}} {{.HostConfig.NetworkMode}}"
         shown = run(["docker", "inspect", "--format", asked, name], cwd=REPOSITORY).require().text
         assert shown.startswith("false ")
-        # Phones answer on the host's loopback: the worker alone, which holds the engine's socket, has it.
+        # Phones listen on the host's loopback: only the worker, which has the engine's socket, uses it.
         assert shown.endswith(" host") is name.startswith("mesocosm_worker")

@@ -1,7 +1,7 @@
-"""cloud-init for real: a Debian ground of this host's archive, booted once with a seed.
+"""Test of a real cloud-init: a Debian base disk from this host's archive, booted once with a seed.
 
-Ubuntu's cloud image is not fetched here; all that happens to it after that happens to this one.
-It takes minutes under emulation, so a landing leaves it to `make test-nightly`.
+Instead of Ubuntu's cloud image, which is not downloaded here, the same steps are applied to this disk.
+The test takes minutes under emulation, so it runs only in `make test-nightly`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ touch /etc/cloud/cloud-init.disabled
 
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a ground: disk, kernel and initrd."""
+    """Return the folder of the base disk, its kernel and its initrd."""
     distribution = DISTRIBUTIONS["debian-12"]
     reach = check_archive(distribution, get_settings())
     if not reach.ok:
@@ -59,7 +59,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def machine_of(ground: Path, folder: Path, work: str) -> BuildMachine:
-    """Return a machine on an overlay of the ground, its seed written."""
+    """Return a machine on an overlay of the base disk, with its seed."""
     disk = folder / "disk.qcow2"
     base = ground / "ground.qcow2"
     create = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", str(base), str(disk)]
@@ -81,7 +81,7 @@ def machine_of(ground: Path, folder: Path, work: str) -> BuildMachine:
 
 
 @pytest.mark.timeout(1800)
-def test_a_seed_sets_a_guest_up_and_its_answer_comes_back(ground: Path, tmp_path: Path) -> None:
+def test_seed_sets_a_guest_up_and_its_reply_is_returned(ground: Path, tmp_path: Path) -> None:
     machine = machine_of(ground, tmp_path, WORK)
 
     files = machine.run(timeout_s=1200)

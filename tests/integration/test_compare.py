@@ -1,4 +1,4 @@
-"""Two runs between which an evaluator was changed, compared by the command."""
+"""Test of the comparison of two runs with different versions of an evaluator."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]
 
 
 def mesocosm(root: Path, *args: str) -> bytes:
-    """Run the command on the sources below a folder."""
+    """Run the command with the sources in a folder."""
     env = {"PYTHONPATH": str(root), "MESOCOSM_STATE_DIR": str(root / "state")}
     return run([*MESOCOSM, *args], env=env, cwd=root, timeout_s=120).require().stdout
 
 
-def test_a_changed_evaluator_leaves_out_the_tasks_that_use_it(tmp_path: Path) -> None:
+def test_changed_evaluator_excludes_the_tasks_that_use_it(tmp_path: Path) -> None:
     for name in PACKAGES:
         (tmp_path / name).symlink_to(REPOSITORY / name)
     shutil.copytree(REPOSITORY / "evaluators", tmp_path / "evaluators")

@@ -1,4 +1,4 @@
-"""The appliance's own containers, on a real docker engine."""
+"""Tests of the appliance's containers on a real Docker engine."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
 
-def test_containers_that_go_while_they_are_removed_upset_nobody(
-    base: Image, tmp_path: Path
-) -> None:
-    """The engine removes these itself as soon as they have stopped."""
+def test_containers_that_end_during_removal_are_no_error(base: Image, tmp_path: Path) -> None:
+    """The engine removes these containers itself as soon as they stop."""
     compose = Compose(Settings(state_dir=tmp_path))
     names = {f"going-{uuid.uuid4()}" for _ in range(3)}
     with connect() as client:

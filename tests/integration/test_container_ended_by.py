@@ -1,4 +1,4 @@
-"""What an agent takes from its desktop container is its own doing: the trial is judged."""
+"""Tests that a trial is judged if its agent exhausts or stops its desktop container."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MEMORY = (
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Return an appliance of its own that borrows the built images, and the key they let in."""
+    """Return a separate appliance that reuses the built images and their SSH key."""
     state_dir, source_settings = tmp_path_factory.mktemp("state"), desktop_container_settings()
     for name, folder in (
         ("images", source_settings.images_dir),
@@ -57,7 +57,7 @@ def context(settings: Settings) -> RunContext:
 
 
 def play(context: RunContext, line: str) -> TrialResult:
-    """Run a line as the agent's user, then act as agents do until the trial is over."""
+    """Run a line as the agent's user, then carry out actions until the trial is over."""
     with Episode(context) as episode:
         episode.reset(TASK)
         machine = episode.oracle_context().machines["desktop"]
@@ -82,12 +82,12 @@ def play(context: RunContext, line: str) -> TrialResult:
         pytest.param(MEMORY, id="memory"),
     ],
 )
-def test_what_the_agent_takes_from_its_container_is_judged(context: RunContext, line: str) -> None:
+def test_agent_damage_to_its_container_is_judged(context: RunContext, line: str) -> None:
     result = play(context, line)
     assert result.verdict is Verdict.FAIL, f"{result.reason}: {result.detail}"
 
 
-def test_one_killed_from_outside_is_not_the_agents_fault(
+def test_container_killed_from_outside_is_no_agent_error(
     context: RunContext, settings: Settings
 ) -> None:
     with Episode(context) as episode:

@@ -1,4 +1,4 @@
-"""Every expression of every dashboard finds series in a real Prometheus after real runs."""
+"""Tests that each dashboard expression returns series in a real Prometheus after real runs."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ EXPECTED_EMPTY = {
     "mesocosm_errors_total": "no command failed",
     "mesocosm_evaluator_errors_total": "no evaluator failed",
 }
-"""Which expressions find nothing after these runs, by a part of them, and why."""
+"""Parts of the expressions that return nothing after these runs, with the reasons."""
 
 
 class Appliance:
-    """Machines in memory behind the real fleet, run store, log of measures and exporter."""
+    """In-memory machines with the real fleet, run store, measurement log and exporter."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        # What the backend in memory says that it has.
+        # The template that the in-memory backend reports.
         (settings.state_dir / "templates" / "fake").mkdir(parents=True)
         self.fleet = LocalFleet(settings, {Kind.DESKTOP: ForkingFake(settings)})
 
@@ -95,7 +95,7 @@ class Appliance:
 
 @pytest.fixture(scope="module")
 def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    """Return a Prometheus that has scraped while the oracle and a model did a task."""
+    """Return a Prometheus that scraped while the oracle and a model did a task."""
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
         patch.setenv("MESOCOSM_STATE_DIR", str(tmp_path_factory.mktemp("state")))
         patch.setenv("MESOCOSM_MODEL_USD_PER_MTOK_PROMPT", "2.5")
@@ -103,7 +103,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]
         stack.callback(get_settings.cache_clear)
         appliance = Appliance(get_settings())
         Database(state_path(appliance.settings)).close()
-        # The first runs are there when Prometheus comes; the others let its rates have values.
+        # The first runs exist before Prometheus starts; the others give its rates values.
         _run_both(appliance)
         target = stack.enter_context(appliance.served())
         folder = tmp_path_factory.mktemp("prometheus")
@@ -143,11 +143,11 @@ def is_expected_empty(expression: str) -> bool:
     return any(part in expression for part in EXPECTED_EMPTY)
 
 
-def test_every_expression_of_every_panel_finds_series(prometheus: Prometheus) -> None:
+def test_every_panel_expression_finds_series(prometheus: Prometheus) -> None:
     wanted = {expression for expression in expressions() if not is_expected_empty(expression)}
     empty = set(wanted)
 
-    def ask() -> bool:  # recorded series come with the next evaluation
+    def ask() -> bool:  # recorded series appear at the next evaluation
         empty.intersection_update(
             {expression for expression in empty if not prometheus.query(expression)}
         )
@@ -157,8 +157,8 @@ def test_every_expression_of_every_panel_finds_series(prometheus: Prometheus) ->
     assert wait_until(ask, timeout_s=30), empty
 
 
-def test_what_is_expected_to_be_empty_is(prometheus: Prometheus) -> None:
-    """An entry that is no longer true goes, and each names an expression that there is."""
+def test_expected_empty_expressions_are_empty(prometheus: Prometheus) -> None:
+    """Outdated entries must be removed, and each entry must match an existing expression."""
     assert [
         expression
         for expression in expressions()
@@ -173,7 +173,7 @@ def test_what_is_expected_to_be_empty_is(prometheus: Prometheus) -> None:
 
 
 def test_tokens_and_money_carry_the_model(prometheus: Prometheus) -> None:
-    # Twice two requests with a hundred tokens sent, at 2.5 USD a million, and ten received.
+    # Two runs of two requests, each with 100 prompt tokens at 2.5 USD per million and 10 completion tokens.
     money = "round(sum by (model) (mesocosm_money_usd_total), 1e-6) == 0.001"
     tokens = 'sum by (model) (mesocosm_tokens_total{direction="completion"}) == 40'
     for expression in (money, tokens):

@@ -1,7 +1,7 @@
-"""Debian 12, the desktop where Ubuntu's archive does not answer: image, rewinds and the suite smoke.
+"""Tests of Debian 12, the desktop if Ubuntu's archive is unreachable: image, rewinds and the suite smoke.
 
-Where the other tests run on another distribution, these few prove this one. Its desktop is booted once
-for all of them, on another worker beside the other tests on VMs.
+If the other tests run on another distribution, these few tests cover this one. Its desktop is booted
+once for all of them, on another worker, in parallel with the other tests on VMs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.tiers import IS_NIGHTLY
 DEBIAN = "debian-12"
 REWINDS = 20 if IS_NIGHTLY else 5
 TASKS = "*" if IS_NIGHTLY else "*-dark-style"
-"""A landing plays one, on a desktop and a phone; nightly.smoke plays all of them three times."""
+"""`make test` runs one, on a desktop and a phone; nightly.smoke runs all of them three times."""
 _BUILD_S = 1500
 
 pytestmark = [
@@ -40,10 +40,10 @@ pytestmark = [
 
 
 def on_debian(*args: str, timeout_s: float = _BUILD_S) -> dict[str, Any]:
-    """Run a command with a Debian desktop and return the JSON that it prints.
+    """Run a command with a Debian desktop and return its JSON output.
 
     Raises:
-        AssertionError: it failed.
+        AssertionError: the command failed.
     """
     ended = run(
         [sys.executable, "-m", "appliance.cli.main", *args, "--json"],
@@ -55,13 +55,13 @@ def on_debian(*args: str, timeout_s: float = _BUILD_S) -> dict[str, Any]:
     return report
 
 
-def test_its_image_is_whole_and_its_desktop_as_reviewed() -> None:
+def test_image_is_complete_and_its_desktop_as_reviewed() -> None:
     on_debian("image", "build", "desktop")
     report = on_debian("image", "verify", "desktop")
     assert [image["screen"] for image in report["images"] if "screen" in image] == ["as reviewed"]
 
 
-def test_the_oracle_passes_smoke() -> None:
+def test_oracle_passes_smoke() -> None:
     report = on_debian("run", "smoke", "--task", TASKS, "--agent", "oracle", "--parallel", "2")
     assert report["verdicts"]["PASS"] == sum(report["verdicts"].values()) > 0
 

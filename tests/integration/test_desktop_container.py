@@ -1,4 +1,4 @@
-"""Desktop containers, through the backend that the fleet uses: limits, faults, leftovers."""
+"""Tests of desktop containers through the fleet's backend: limits, faults, leftovers."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ CAPABILITY_BITS = {
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Return an appliance of its own that borrows the built images, and the key they let in."""
+    """Return a separate appliance that reuses the built images and their SSH key."""
     state_dir, source_settings = tmp_path_factory.mktemp("state"), desktop_container_settings()
     for name, folder in (
         ("images", source_settings.images_dir),
@@ -108,7 +108,7 @@ def attributes(machine: DesktopContainer) -> dict[str, Any]:
         client.close()
 
 
-def test_the_agents_user_has_no_rights_and_cannot_gain_any(machine: DesktopContainer) -> None:
+def test_agent_user_has_no_rights_and_cannot_gain_any(machine: DesktopContainer) -> None:
     _, output = sh(machine, "id -u; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status")
     bound = sum(1 << CAPABILITY_BITS[name] for name in (*CAPABILITIES, *PROBE_CAPABILITIES))
     assert output.split() == [
@@ -126,19 +126,19 @@ def test_the_agents_user_has_no_rights_and_cannot_gain_any(machine: DesktopConta
         assert sh(machine, command)[0] != 0, command
 
 
-def test_root_has_no_more_rights_than_it_was_given(machine: DesktopContainer) -> None:
+def test_root_has_only_its_granted_rights(machine: DesktopContainer) -> None:
     for command in ("mount -t tmpfs none /mnt", "mknod /tmp/disk b 8 0", "date -s 2001-01-01"):
         assert sh(machine, command, "root")[0] != 0, command
     assert clock_off_s(machine) < CLOCK_TOLERANCE_S
 
 
-def test_there_is_no_network(machine: DesktopContainer) -> None:
+def test_container_has_no_network(machine: DesktopContainer) -> None:
     assert sh(machine, "ls /sys/class/net")[1] == "lo"
     reach = "import socket; socket.create_connection(('192.0.2.1', 53), 1)"
     assert sh(machine, f'python3 -c "{reach}"')[0] != 0
 
 
-def test_processes_memory_and_disk_are_bounded(machine: DesktopContainer) -> None:
+def test_processes_memory_and_disk_are_limited(machine: DesktopContainer) -> None:
     host = attributes(machine)["HostConfig"]
     assert host["PidsLimit"] == MAX_PROCESSES
     assert host["Memory"] == host["MemorySwap"] == MEMORY_MIB << 20
@@ -153,8 +153,8 @@ def test_processes_memory_and_disk_are_bounded(machine: DesktopContainer) -> Non
     assert set(writable.split()) == {"/home/user", "/tmp", "/var/tmp", CRONTABS}
 
 
-def test_the_user_has_a_crontab_as_on_other_desktops(machine: DesktopContainer) -> None:
-    """``crontab`` is set-gid there, and nothing is set-id in a container."""
+def test_user_has_a_crontab_as_on_other_desktops(machine: DesktopContainer) -> None:
+    """``crontab`` is setgid on other desktops, and containers have no setuid or setgid programs."""
     given = sh(
         machine,
         "echo '0 8 * * * /usr/bin/true' | crontab - 2>&1 && crontab -l; ls -la /var/spool/cron",
@@ -170,14 +170,14 @@ def test_the_user_has_a_crontab_as_on_other_desktops(machine: DesktopContainer) 
         assert runner.evaluate([forged], timeout_s=20)[0].met is False
 
 
-def test_evaluators_are_not_the_agents_user(machine: DesktopContainer) -> None:
+def test_evaluators_do_not_run_as_the_agent_user(machine: DesktopContainer) -> None:
     assert machine.link.call("warm", timeout_s=60.0) == {}
     rows = cast("list[dict[str, Any]]", machine.link.call("processes"))
     workers = {row["argv"][-1]: row["user"] for row in rows if "--worker" in row["argv"]}
     assert workers == {"display": "user", "tree": "user", "evaluator": "root"}
 
 
-def test_two_have_nothing_in_common_but_their_image(
+def test_two_containers_share_only_their_image(
     backend: ContainerBackend, machine: DesktopContainer
 ) -> None:
     ask = "cat /etc/machine-id /proc/sys/kernel/hostname; head -c 8 /dev/urandom | od -An -tx1"
@@ -191,7 +191,7 @@ def test_two_have_nothing_in_common_but_their_image(
         other_handle.delete()
 
 
-def test_one_that_was_killed_says_so_and_comes_back_fresh(machine: DesktopContainer) -> None:
+def test_killed_container_is_reported_and_restarts_fresh(machine: DesktopContainer) -> None:
     machine.files.put("/home/user/mine", b"x")
     machine._containers.stop(machine.info.machine_id)
     assert not machine.power.is_running()
@@ -201,7 +201,7 @@ def test_one_that_was_killed_says_so_and_comes_back_fresh(machine: DesktopContai
     assert machine.files.stat("/home/user/mine") is None
 
 
-def test_an_agent_that_ends_its_session_gets_another_and_not_a_dead_machine(
+def test_ended_session_is_replaced_and_the_machine_stays_alive(
     machine: DesktopContainer,
 ) -> None:
     leader = sh(machine, "pgrep -x gnome-session-b")[1]
@@ -215,9 +215,7 @@ def test_an_agent_that_ends_its_session_gets_another_and_not_a_dead_machine(
     assert machine.screen.size() == (1280, 800)
 
 
-def test_another_process_takes_it_over(
-    backend: ContainerBackend, machine: DesktopContainer
-) -> None:
+def test_another_process_can_attach(backend: ContainerBackend, machine: DesktopContainer) -> None:
     record = machine.folder.read()
     assert record is not None
     assert backend.fits(record)
@@ -228,14 +226,14 @@ def test_another_process_takes_it_over(
     other.release()
 
 
-def test_an_untouched_one_is_not_made_twice(machine: DesktopContainer) -> None:
+def test_unused_container_is_not_recreated(machine: DesktopContainer) -> None:
     machine.recreate()
     assert machine.snapshots.rewind(READY).path == "fresh"
     machine.files.put("/home/user/mine", b"x")
     assert machine.snapshots.rewind(READY).path == "recreate"
 
 
-def test_one_that_stands_by_is_lent_at_once_and_ends_with_its_lease(
+def test_standby_container_is_leased_at_once_and_ends_with_its_lease(
     backend: ContainerBackend, machine: DesktopContainer
 ) -> None:
     settings = machine._settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "1"})
@@ -255,7 +253,7 @@ def test_one_that_stands_by_is_lent_at_once_and_ends_with_its_lease(
     backend.attach(following, record).delete()
 
 
-def test_one_that_is_not_like_its_baseline_is_refused(
+def test_container_that_differs_from_its_baseline_is_rejected(
     machine: DesktopContainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = machine._baseline.read()
@@ -275,7 +273,7 @@ def test_one_that_is_not_like_its_baseline_is_refused(
     machine.snapshots.rewind(READY)
 
 
-def test_strays_are_removed_and_nothing_is_left(backend: ContainerBackend) -> None:
+def test_strays_are_removed_without_leftovers(backend: ContainerBackend) -> None:
     made_handle = backend.make(lambda _message: None)
     made = made_handle.machine
     machine_id = made.info.machine_id
@@ -291,7 +289,7 @@ def test_strays_are_removed_and_nothing_is_left(backend: ContainerBackend) -> No
     client.close()
 
 
-def test_without_an_image_nothing_is_made(tmp_path: Path) -> None:
+def test_nothing_is_created_without_an_image(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     with pytest.raises(ImageMissingError, match="mesocosm image build"):
         ContainerBackend(settings).make(lambda _message: None)

@@ -1,4 +1,4 @@
-"""What a desktop image holds and what a running desktop does, asked by testinfra from outside."""
+"""Tests of a desktop image and a running desktop with testinfra."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def image() -> Image:
 
 @pytest.fixture(scope="module")
 def still(image: Image) -> Iterator[Any]:
-    """The image, mounted."""
+    """Return the mounted image."""
     with image_host(image.file(DISK)) as host:
         yield host
 
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Any]:
-    """A leased desktop, over SSH."""
+    """Return a leased desktop, over SSH."""
     fleet = LocalFleet(get_settings())
     with fleet.acquire({"desktop": Kind.DESKTOP}) as environment_lease:
         environment = environment_lease.environment
@@ -59,7 +59,7 @@ def running() -> Iterator[Any]:
 
 @pytest.fixture(params=["still", "running"])
 def host(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401
-    """Both, one after the other."""
+    """Return both hosts, one after the other."""
     return request.getfixturevalue(request.param)
 
 
@@ -69,18 +69,18 @@ def installed(host: Any) -> dict[str, str]:  # noqa: ANN401
     return {name: version for name, version, status in rows if status == "installed"}
 
 
-def test_every_package_of_the_list_is_installed(host: Any, image: Image) -> None:  # noqa: ANN401
+def test_every_listed_package_is_installed(host: Any, image: Image) -> None:  # noqa: ANN401
     name = image.variant.removesuffix("-cloud")
     wanted = set(read_packages(DISTRIBUTIONS[name]))
     assert wanted - set(installed(host)) == set()
     assert "snapd" not in installed(host)
 
 
-def test_the_manifest_names_what_is_installed(host: Any, image: Image) -> None:  # noqa: ANN401
+def test_manifest_lists_installed_packages(host: Any, image: Image) -> None:  # noqa: ANN401
     assert dict(read_manifest(image.path).packages) == installed(host)
 
 
-def test_there_is_no_firmware_but_a_driver_of_the_graphics_card(
+def test_only_the_graphics_driver_is_installed_as_firmware(
     still: Any,  # noqa: ANN401
     running: Any,  # noqa: ANN401
 ) -> None:
@@ -89,7 +89,7 @@ def test_there_is_no_firmware_but_a_driver_of_the_graphics_card(
     assert "bochs" in running.check_output("lsmod")
 
 
-def test_the_agents_user_is_nobody_special(host: Any) -> None:  # noqa: ANN401
+def test_agent_user_has_no_privileges(host: Any) -> None:  # noqa: ANN401
     user = host.user("user")
     assert (user.uid, user.home, user.shell) == (1000, "/home/user", "/bin/bash")
     assert not {"sudo", "adm", "root", "docker", "disk", "shadow"} & set(user.groups)
@@ -98,7 +98,7 @@ def test_the_agents_user_is_nobody_special(host: Any) -> None:  # noqa: ANN401
     assert host.file("/home/user").user == "user"
 
 
-def test_only_the_appliances_key_enters(host: Any, image: Image) -> None:  # noqa: ANN401
+def test_only_the_appliance_key_can_log_in(host: Any, image: Image) -> None:  # noqa: ANN401
     public = (get_settings().keys_dir / "ssh_ed25519.pub").read_text()
     keys = host.file("/root/.ssh/authorized_keys")
     assert keys.content_string.strip() == public.strip()
@@ -111,7 +111,7 @@ def test_only_the_appliances_key_enters(host: Any, image: Image) -> None:  # noq
 
 
 def masked(folder: str) -> list[str]:
-    """Read out of the recipe what it masks."""
+    """Return the units that the recipe masks."""
     script = (HERE / "customize.sh").read_text().replace("\\\n", " ")
     loops = re.findall(r'for unit in ([^;]+); do\s+ln -sf /dev/null "\$root(\S+)/\$unit"', script)
     (units,) = [units for units, where in loops if where == folder]
@@ -119,14 +119,14 @@ def masked(folder: str) -> list[str]:
 
 
 @pytest.mark.parametrize("folder", ["/etc/systemd/system", "/etc/systemd/user"])
-def test_what_works_behind_the_agents_back_is_masked(host: Any, folder: str) -> None:  # noqa: ANN401
+def test_background_units_are_masked(host: Any, folder: str) -> None:  # noqa: ANN401
     units = masked(folder)
     assert len(units) > 10
     output = host.check_output(f"readlink {' '.join(f'{folder}/{unit}' for unit in units)}")
     assert output.splitlines() == ["/dev/null"] * len(units)
 
 
-def test_daemons_of_hardware_that_is_not_there_do_not_run(
+def test_daemons_of_missing_hardware_do_not_run(
     still: Any,  # noqa: ANN401
     running: Any,  # noqa: ANN401
 ) -> None:
@@ -137,7 +137,7 @@ def test_daemons_of_hardware_that_is_not_there_do_not_run(
     folder = "/etc/systemd/user"
     files = " ".join(f"{folder}/org.gnome.SettingsDaemon.{name}.service" for name in names)
     assert still.check_output(f"readlink {files}").splitlines() == ["/dev/null"] * len(names)
-    # What is left are those that a user meets: shortcuts, keyboard layouts, looks and accessibility.
+    # The remaining daemons serve the user: shortcuts, keyboard layouts, appearance and accessibility.
     processes = set(running.check_output("ps -eo comm=").split())
     assert {name for name in processes if name.startswith("gsd-")} == {
         *("gsd-a11y-settin", "gsd-keyboard", "gsd-media-keys", "gsd-screensaver", "gsd-xsettings")
@@ -168,20 +168,20 @@ def test_accessibility_is_on(host: Any) -> None:  # noqa: ANN401
         assert line in environment.splitlines()
 
 
-def test_the_browser_neither_updates_nor_calls_home(host: Any) -> None:  # noqa: ANN401
+def test_browser_does_not_update_or_call_home(host: Any) -> None:  # noqa: ANN401
     policies = json.loads(host.file("/etc/firefox/policies/policies.json").content_string)
     firefox_policies = policies["policies"]
     assert firefox_policies["DisableAppUpdate"]
     assert firefox_policies["DisableTelemetry"]
 
 
-def test_the_locale_and_the_time_zone_are_set(host: Any) -> None:  # noqa: ANN401
+def test_locale_and_time_zone_are_set(host: Any) -> None:  # noqa: ANN401
     assert host.file("/etc/default/locale").contains("^LANG=en_US.UTF-8$")
     assert host.file("/etc/timezone").content_string == "UTC\n"
     assert "en_US.utf8" in host.check_output("locale -a").splitlines()
 
 
-def test_an_image_carries_nothing_of_its_build(still: Any) -> None:  # noqa: ANN401
+def test_image_has_no_traces_of_its_build(still: Any) -> None:  # noqa: ANN401
     assert still.file("/etc/machine-id").size == 0
     assert not still.file("/etc/apt/sources.list").exists
     assert still.check_output("find /var/lib/apt/lists /var/cache/apt -type f -size +0") == ""
@@ -193,7 +193,7 @@ def test_an_image_carries_nothing_of_its_build(still: Any) -> None:  # noqa: ANN
     )
 
 
-def test_an_image_boots_into_the_session(still: Any) -> None:  # noqa: ANN401
+def test_image_boots_into_the_session(still: Any) -> None:  # noqa: ANN401
     target = still.file("/etc/systemd/system/default.target")
     assert target.linked_to.endswith("/graphical.target")
     login = still.file("/etc/lightdm/lightdm.conf.d/50-mesocosm.conf")
@@ -202,7 +202,7 @@ def test_an_image_boots_into_the_session(still: Any) -> None:  # noqa: ANN401
 
 
 @pytest.mark.parametrize("name", ["ssh", "systemd-networkd", "lightdm", "dbus"])
-def test_a_service_runs(running: Any, name: str) -> None:  # noqa: ANN401
+def test_service_runs(running: Any, name: str) -> None:  # noqa: ANN401
     assert running.service(name).is_running
 
 
@@ -211,7 +211,7 @@ def test_no_service_failed(running: Any) -> None:  # noqa: ANN401
     assert failed == ""
 
 
-def test_nothing_listens_but_ssh(running: Any) -> None:  # noqa: ANN401
+def test_only_ssh_listens(running: Any) -> None:  # noqa: ANN401
     listening = running.socket.get_listening_sockets()
     network = {
         (socket.partition(":")[0], socket.rpartition(":")[2])
@@ -227,7 +227,7 @@ def test_programs_of_a_user_cannot_debug_each_other(host: Any) -> None:  # noqa:
     assert (sysctl_file.user, sysctl_file.mode) == ("root", 0o644)
 
 
-def test_the_kernel_lets_nobody_debug_but_root(running: Any) -> None:  # noqa: ANN401
+def test_only_root_may_debug(running: Any) -> None:  # noqa: ANN401
     assert running.file("/proc/sys/kernel/yama/ptrace_scope").content_string == "2\n"
     tried = running.run(
         "runuser -u user -- sh -c 'sleep 60 & head -c 1 /proc/$!/mem; echo $?; kill $!'"
@@ -235,7 +235,7 @@ def test_the_kernel_lets_nobody_debug_but_root(running: Any) -> None:  # noqa: A
     assert "Permission denied" in tried.stderr
 
 
-def test_the_session_is_the_agents_and_can_be_read(running: Any) -> None:  # noqa: ANN401
+def test_session_belongs_to_the_agent_and_can_be_read(running: Any) -> None:  # noqa: ANN401
     names = {process.comm for process in running.process.filter(user="user")}
     assert {"metacity", "gnome-panel", "at-spi2-registr", "at-spi-bus-laun"} <= names
     asked = running.check_output(
@@ -246,7 +246,7 @@ def test_the_session_is_the_agents_and_can_be_read(running: Any) -> None:  # noq
 
 
 def test_programs_draw_no_animations(running: Any) -> None:  # noqa: ANN401
-    """Asked of GTK: the setting of GNOME is not what programs are told where GNOME Shell does not run."""
+    """Read GTK's setting, because GNOME's setting does not reach programs without GNOME Shell."""
     ask = (
         'import gi; gi.require_version("Gtk", "3.0"); from gi.repository import Gtk; '
         "print(Gtk.Settings.get_default().props.gtk_enable_animations)"
@@ -258,18 +258,18 @@ def test_programs_draw_no_animations(running: Any) -> None:  # noqa: ANN401
     assert answer == "False"
 
 
-def test_no_indexer_nor_updater_runs(running: Any) -> None:  # noqa: ANN401
+def test_indexers_and_updaters_do_not_run(running: Any) -> None:  # noqa: ANN401
     names = running.check_output("ps -A -o comm=").split()
     assert [name for name in names if name.startswith(INDEXERS)] == []
     timers = running.check_output(
         "systemctl list-units --type=timer --state=active --plain --no-legend"
     )
     active = {line.split()[0] for line in timers.splitlines()}
-    # Systemd's own cleaning of /tmp, a quarter of an hour after the boot.
+    # systemd's cleanup of /tmp, a quarter of an hour after the boot.
     assert active - {"systemd-tmpfiles-clean.timer"} == set()
 
 
-def test_a_guest_has_an_identity_and_no_way_out(running: Any) -> None:  # noqa: ANN401
+def test_guest_has_an_identity_and_no_network_access(running: Any) -> None:  # noqa: ANN401
     assert re.fullmatch(r"[0-9a-f]{32}", running.file("/etc/machine-id").content_string.strip())
     assert not running.addr("10.0.2.3").port(53).is_reachable
     assert running.run("sudo -n -u user sudo -n true").failed

@@ -1,4 +1,4 @@
-"""Leases of real desktop VMs: boots that are cancelled, and guests that do not answer any more."""
+"""Tests of leases of real desktop VMs: cancelled boots and unresponsive guests."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ pytestmark = [
     NEEDS_APPLIANCE,
 ]
 
-# From the first instruction to SSH takes a minute under emulation.
+# A boot takes a minute under emulation, from the first instruction to SSH.
 MAX_END_S = 20.0
 
 
-def test_a_cancelled_boot_ends_at_once_and_leaves_nothing() -> None:
+def test_cancelled_boot_ends_at_once_and_leaves_nothing() -> None:
     settings, cancel = get_settings(), CancelToken()
     backend, hypervisor = QemuBackend(settings), Hypervisor(settings.libvirt_uri)
     before, domains = folders(), set(hypervisor.names())
@@ -47,7 +47,7 @@ def test_a_cancelled_boot_ends_at_once_and_leaves_nothing() -> None:
     thread = threading.Thread(target=make)
     thread.start()
     assert wait_until(lambda: set(hypervisor.names()) - domains, timeout_s=60.0, every_s=0.1)
-    SYSTEM_CLOCK.sleep(2.0)  # it boots, and somebody waits for it
+    SYSTEM_CLOCK.sleep(2.0)  # it boots, and the thread waits for it
     start_s = SYSTEM_CLOCK.monotonic_s()
     cancel.cancel()
     thread.join(120.0)
@@ -62,8 +62,8 @@ def folders() -> set[str]:
     return {folder.machine_id for folder in iter_folders(get_settings())}
 
 
-@nightly("a landing has guests that are killed or flood their link, in test_faults.py")
-def test_a_guest_that_answers_nobody_goes_back_all_the_same() -> None:
+@nightly("`make test` has guests that are killed or flood their link, in test_faults.py")
+def test_unresponsive_guest_can_still_be_rewound() -> None:
     backend = QemuBackend(get_settings())
     handle = backend.start_standby(is_rehearsed=False)
     assert handle is not None
@@ -72,7 +72,7 @@ def test_a_guest_that_answers_nobody_goes_back_all_the_same() -> None:
         machine.snapshots.save("mine")
         for is_paused in (True, False):
             hang(machine)
-            if is_paused:  # as between two leases; after a holder that was killed it is not
+            if is_paused:  # as between two leases, but not after a killed holder
                 machine.pause()
             machine.release()
             assert machine.is_running() is not is_paused
@@ -84,7 +84,7 @@ def test_a_guest_that_answers_nobody_goes_back_all_the_same() -> None:
 
 
 def hang(machine: DesktopVm) -> None:
-    """Let neither the probe nor any program of the guest run any more."""
+    """Stop the probe and all programs of the guest."""
     stop: dict[str, Json] = {
         "argv": ["/bin/sh", "-c", "kill -STOP $PPID; kill -STOP -1"],
         "user": "root",

@@ -1,4 +1,4 @@
-"""A real desktop under review: fresh, with a dialog left open, without what pictures and fonts need."""
+"""Tests of the review of a real desktop: fresh, with an open dialog, without picture loaders and fonts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DARK = 100
 
 @pytest.fixture
 def desktop() -> Iterator[Machine]:
-    """Lend a desktop that stands at its snapshot."""
+    """Lease a desktop at its snapshot."""
     with LocalFleet(get_settings()).acquire({"desktop": Kind.DESKTOP}) as lease:
         yield lease.environment.machines["desktop"]
 
@@ -59,12 +59,12 @@ def count_dialogs(desktop: Machine) -> int:
     return sum(window.kind == "dialog" for window in take_digest(desktop.link).windows)
 
 
-def test_a_fresh_desktop_is_as_reviewed(desktop: Machine) -> None:
+def test_fresh_desktop_is_as_reviewed(desktop: Machine) -> None:
     review = review_desktop(desktop)
     assert (review.faults, review.warnings) == ((), ())
 
 
-def test_a_desktop_with_a_dialog_left_open_is_refused(desktop: Machine, tmp_path: Path) -> None:
+def test_desktop_with_an_open_dialog_is_rejected(desktop: Machine, tmp_path: Path) -> None:
     desktop.link.call("launch", {"argv": ["python3", "-c", DIALOG]}, timeout_s=30.0)
     assert wait_until(lambda: count_dialogs(desktop) > 0, timeout_s=WINDOW_S, every_s=0.5)
     review = review_desktop(desktop)
@@ -74,14 +74,14 @@ def test_a_desktop_with_a_dialog_left_open_is_refused(desktop: Machine, tmp_path
     assert (tmp_path / "refused.png").is_file()
 
 
-def test_a_desktop_without_librsvg2_common_is_refused(desktop: Machine, tmp_path: Path) -> None:
+def test_desktop_without_librsvg2_common_is_rejected(desktop: Machine, tmp_path: Path) -> None:
     as_root(desktop, "dpkg --remove --force-depends librsvg2-common")
     review = review_desktop(desktop)
     with pytest.raises(DesktopFaultyError, match="check that librsvg2-common is installed"):
         review.require_faultless("desktop-1", tmp_path / "refused.png")
 
 
-def test_a_proportional_monospace_is_refused(desktop: Machine, tmp_path: Path) -> None:
+def test_proportional_monospace_is_rejected(desktop: Machine, tmp_path: Path) -> None:
     set_font = ["gsettings", "set", "org.gnome.desktop.interface", "monospace-font-name"]
     done = desktop.run([*set_font, "DejaVu Sans 12"], timeout_s=30.0)
     assert done.exit_code == 0, done.stderr
@@ -90,7 +90,7 @@ def test_a_proportional_monospace_is_refused(desktop: Machine, tmp_path: Path) -
         review.require_faultless("desktop-1", tmp_path / "refused.png")
 
 
-def test_what_an_agent_types_arrives(desktop: Machine, tmp_path: Path) -> None:
+def test_typed_text_arrives(desktop: Machine, tmp_path: Path) -> None:
     desktop.link.call("launch", {"argv": ["gnome-terminal"]}, timeout_s=30.0)
     assert wait_until(
         lambda: any(
@@ -100,7 +100,7 @@ def test_what_an_agent_types_arrives(desktop: Machine, tmp_path: Path) -> None:
         timeout_s=WINDOW_S,
         every_s=0.5,
     )
-    # As after each of an agent's actions: a window that is active may not take keys yet.
+    # As after each action of an agent: an active window may not accept keys yet.
     settle_machine(desktop, DEFAULT_RULE, SYSTEM_CLOCK)
     desktop.input.text("echo typed > typed.txt\n")
     path = f"{desktop.info.home}/typed.txt"
@@ -115,7 +115,7 @@ def test_what_an_agent_types_arrives(desktop: Machine, tmp_path: Path) -> None:
         pytest.fail(f"{path} holds {there!r}; the terminal looks like this: {picture}")
 
 
-@nightly("programs of GTK 4 are on the distributions that a landing does not run on")
+@nightly("GTK 4 programs are on the distributions that `make test` does not run on")
 def test_programs_follow_the_dark_style(desktop: Machine) -> None:
     interface = "org.gnome.desktop.interface"
     theme = desktop.run(["gsettings", "get", interface, "gtk-theme"], timeout_s=30.0).text

@@ -1,4 +1,4 @@
-"""A running desktop seen from the host: recorded, and by libvirt's own way beside ours."""
+"""Tests of a running desktop's screen from the host: recordings, VNC, and libvirt's screenshot."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def desktop() -> Iterator[Any]:
         yield environment.machines["desktop"]
 
 
-def test_what_happens_on_a_desktop_is_recorded_with_its_time(desktop: Any, tmp_path: Path) -> None:  # noqa: ANN401
+def test_desktop_changes_are_recorded_with_their_time(desktop: Any, tmp_path: Path) -> None:  # noqa: ANN401
     path = tmp_path / "screen-desktop.mp4"
     began_s = SYSTEM_CLOCK.now_s()
     with Recorder(desktop.screen, path, rate_hz=10) as recorder:
@@ -74,7 +74,7 @@ def test_what_happens_on_a_desktop_is_recorded_with_its_time(desktop: Any, tmp_p
     assert acted_s - 0.2 <= red[0] <= SYSTEM_CLOCK.now_s()
 
 
-def test_libvirts_screenshot_shows_the_same(desktop: Any) -> None:  # noqa: ANN401
+def test_libvirt_screenshot_shows_the_same(desktop: Any) -> None:  # noqa: ANN401
     screen = LibvirtScreen(get_settings().libvirt_uri, desktop.info.machine_id)
     try:
         theirs = screen.capture()
@@ -85,7 +85,7 @@ def test_libvirts_screenshot_shows_the_same(desktop: Any) -> None:  # noqa: ANN4
     assert (theirs != ours).any(axis=2).mean() < 0.02
 
 
-def test_a_vnc_viewer_sees_the_desktop(desktop: Any) -> None:  # noqa: ANN401
+def test_vnc_viewer_sees_the_desktop(desktop: Any) -> None:  # noqa: ANN401
     """RFB 3.8 without security, one raw frame. Source: RFC 6143, sections 7.1 to 7.7."""
     path = desktop.folder.path / "vnc.sock"
     with VncRelay(path) as relay:
@@ -96,11 +96,11 @@ def test_a_vnc_viewer_sees_the_desktop(desktop: Any) -> None:  # noqa: ANN401
             assert 1 in stream.read(stream.read(1)[0])
             viewer.sendall(b"\x01")
             assert stream.read(4) == bytes(4)
-            viewer.sendall(b"\x01")  # beside other viewers
+            viewer.sendall(b"\x01")  # shared with other viewers
             width, height = struct.unpack(">HH", stream.read(4))
             stream.read(16)
             stream.read(struct.unpack(">I", stream.read(4))[0])
-            # 32 bits a pixel, little end first: blue, green, red, nothing.
+            # 32 bits per pixel, little-endian: blue, green, red, unused.
             form = struct.pack(">BBBBHHHBBB3x", 32, 24, 0, 1, 255, 255, 255, 16, 8, 0)
             viewer.sendall(struct.pack(">B3x", 0) + form)
             viewer.sendall(struct.pack(">BxHi", 2, 1, 0))
@@ -115,4 +115,4 @@ def test_a_vnc_viewer_sees_the_desktop(desktop: Any) -> None:  # noqa: ANN401
                 frame[y : y + h, x : x + w] = pixels[:, :, 2::-1]
     seen = desktop.screen.capture()
     assert frame.shape == seen.shape
-    assert (frame == seen).all(axis=2).mean() > 0.98  # all but a clock or a cursor
+    assert (frame == seen).all(axis=2).mean() > 0.98  # everything except a clock or a cursor

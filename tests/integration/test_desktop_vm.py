@@ -1,4 +1,4 @@
-"""The desktop VM for real: boot, probe, snapshots, clock, orphans."""
+"""Tests of a real desktop VM: boot, probe, snapshots, clock, orphans."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ pytestmark = [
 
 @pytest.fixture
 def made() -> Iterator[DesktopVm]:
-    """Boot a desktop of the test's own.
+    """Boot a separate desktop.
 
-    It takes the place of the appliance's where the test used that up: other tests need not boot
-    another.
+    It replaces the appliance's desktop if the test consumed that one, so that other tests need not
+    boot another.
     """
     settings = get_settings()
     vm_handle = QemuBackend(settings).make(lambda _message: None)
@@ -63,7 +63,7 @@ def made() -> Iterator[DesktopVm]:
 
 
 def sh(vm: DesktopVm, script: str, *, user: str = "user") -> str:
-    """Run a script in the guest; gives its output."""
+    """Run a script in the guest and return its output."""
     reply = vm.link.call(
         "exec",
         {"argv": ["/bin/sh", "-c", script], "user": user, "timeout_s": 30.0},
@@ -74,10 +74,10 @@ def sh(vm: DesktopVm, script: str, *, user: str = "user") -> str:
 
 
 @nightly("boots a desktop, which takes minutes; the fleet is seen to do so in memory")
-def test_a_lease_throws_a_damaged_machine_away_and_gives_a_sound_one(
+def test_lease_discards_a_damaged_machine_and_provides_a_sound_one(
     made: DesktopVm,
 ) -> None:
-    """It comes first: later tests hold the only other desktop."""
+    """This test runs first, because later tests lease the only other desktop."""
     settings = get_settings()
     messages: list[str] = []
     fleet = LocalFleet(settings, {Kind.DESKTOP: QemuBackend(settings)}, say=messages.append)
@@ -93,12 +93,12 @@ def test_a_lease_throws_a_damaged_machine_away_and_gives_a_sound_one(
 
     assert any(victim.info.machine_id in line for line in messages)
     assert not victim.folder.path.exists()
-    # A fork ends with its lease, behind the caller's back.
+    # A fork ends in the background after its lease.
     fleet.wait_for_jobs()
     assert not given.folder.path.exists()  # type: ignore[attr-defined]
 
 
-def test_a_rewind_undoes_files_settings_and_processes(vm: DesktopVm) -> None:
+def test_rewind_reverts_files_settings_and_processes(vm: DesktopVm) -> None:
     key = "org.gnome.desktop.interface color-scheme"
     before = sh(vm, f"gsettings get {key}")
     sh(
@@ -106,7 +106,7 @@ def test_a_rewind_undoes_files_settings_and_processes(vm: DesktopVm) -> None:
         f"echo dirt > ~/dirt; rm -r ~/Documents; gsettings set {key} prefer-dark;"
         " setsid sleep 4321 > /dev/null 2>&1 &",
     )
-    # The brackets keep the pattern from finding the shell that looks for it.
+    # The brackets keep the pattern from matching the shell that runs pgrep.
     dirt = sh(
         vm,
         f"cat ~/dirt; gsettings get {key}; pgrep -f 'slee[p] 4321' > /dev/null && echo sleeps; ls -d ~/Documents",
@@ -124,7 +124,7 @@ def test_a_rewind_undoes_files_settings_and_processes(vm: DesktopVm) -> None:
     assert sh(vm, "pgrep -f 'slee[p] 4321' || echo none") == "none"
 
 
-def test_the_clock_is_the_hosts_after_a_rewind(vm: DesktopVm) -> None:
+def test_clock_matches_the_host_after_a_rewind(vm: DesktopVm) -> None:
     vm.snapshots.rewind(READY)
 
     assert clock_off_s(vm) < CLOCK_TOLERANCE_S
@@ -139,7 +139,7 @@ def test_random_numbers_differ_after_two_rewinds(vm: DesktopVm) -> None:
     assert drawn[0] != drawn[1]
 
 
-def test_a_machine_that_differs_from_its_digest_is_refused_and_named(vm: DesktopVm) -> None:
+def test_machine_that_differs_from_its_digest_is_rejected_and_named(vm: DesktopVm) -> None:
     digest = vm.folder.path / "snapshots" / f"{READY}.json"
     whole = digest.read_text()
     fingerprint = json.loads(whole)["fingerprint"]
@@ -154,14 +154,14 @@ def test_a_machine_that_differs_from_its_digest_is_refused_and_named(vm: Desktop
     assert "Desktop" in caught.value.details
 
 
-def test_an_unknown_snapshot_and_a_bad_name_are_told_apart(vm: DesktopVm) -> None:
+def test_unknown_snapshot_and_invalid_name_are_distinguished(vm: DesktopVm) -> None:
     with pytest.raises(SnapshotMissingError, match=READY):
         vm.snapshots.rewind("never-saved")
     with pytest.raises(SnapshotError, match="not a valid snapshot name"):
         vm.snapshots.save("a b; quit")
 
 
-def test_the_guest_reaches_nothing(vm: DesktopVm) -> None:
+def test_guest_reaches_nothing(vm: DesktopVm) -> None:
     script = (
         "for where in 10.0.2.2/22 10.0.2.3/53 1.1.1.1/53 172.18.0.1/22; do"
         ' timeout 3 bash -c "echo > /dev/tcp/$where" 2> /dev/null && echo "$where"; done; echo end'
@@ -170,7 +170,7 @@ def test_the_guest_reaches_nothing(vm: DesktopVm) -> None:
     assert sh(vm, script) == "end"
 
 
-def test_the_agents_user_cannot_become_root_nor_touch_the_probe(vm: DesktopVm) -> None:
+def test_agent_user_cannot_become_root_or_touch_the_probe(vm: DesktopVm) -> None:
     script = (
         "sudo -n true 2> /dev/null && echo sudo;"
         " cat /usr/local/lib/mesocosm/probe-*.pyz > /dev/null 2>&1 && echo read;"
@@ -181,7 +181,7 @@ def test_the_agents_user_cannot_become_root_nor_touch_the_probe(vm: DesktopVm) -
     assert sh(vm, script) == "end"
 
 
-def test_a_stopped_desktop_comes_back_from_its_snapshot_without_a_boot(vm: DesktopVm) -> None:
+def test_stopped_desktop_is_restored_from_its_snapshot_without_a_boot(vm: DesktopVm) -> None:
     boot_before = sh(vm, "cat /proc/sys/kernel/random/boot_id")
     vm.stop()
     assert not vm.is_running()
@@ -192,7 +192,7 @@ def test_a_stopped_desktop_comes_back_from_its_snapshot_without_a_boot(vm: Deskt
     assert sh(vm, "cat /proc/sys/kernel/random/boot_id") == boot_before
 
 
-def test_a_link_to_a_killed_qemu_says_so_and_the_machine_starts_again(vm: DesktopVm) -> None:
+def test_link_to_a_killed_qemu_closes_and_the_machine_restarts(vm: DesktopVm) -> None:
     link = vm.link
     vm.hypervisor.destroy(vm.info.machine_id)
 
@@ -203,7 +203,7 @@ def test_a_link_to_a_killed_qemu_says_so_and_the_machine_starts_again(vm: Deskto
     assert vm.is_running()
 
 
-def test_a_crashed_guest_is_not_running(vm: DesktopVm) -> None:
+def test_crashed_guest_is_not_running(vm: DesktopVm) -> None:
     vm.link.call(
         "exec",
         {
@@ -218,7 +218,7 @@ def test_a_crashed_guest_is_not_running(vm: DesktopVm) -> None:
             vm.link.call("ping", timeout_s=1.0)
         except (LinkClosedError, MachineError):
             return True
-        except Exception:  # noqa: BLE001  # a time-out: the kernel hangs in its panic
+        except Exception:  # noqa: BLE001  # a timeout: the kernel hangs in its panic
             return True
         return False
 
@@ -228,7 +228,7 @@ def test_a_crashed_guest_is_not_running(vm: DesktopVm) -> None:
     assert sh(vm, "echo alive") == "alive"
 
 
-def test_a_desktop_without_owner_is_adopted_and_a_half_made_one_removed(vm: DesktopVm) -> None:
+def test_incomplete_desktop_is_removed_and_one_in_use_kept(vm: DesktopVm) -> None:
     settings = get_settings()
     fleet = LocalFleet(settings)
     half = settings.machines_dir / "desktop-half"
@@ -239,6 +239,6 @@ def test_a_desktop_without_owner_is_adopted_and_a_half_made_one_removed(vm: Desk
 
     assert any(line.startswith("desktop-half") for line in removed)
     assert not half.exists()
-    # The test's machine is lent to this process, so the sweep leaves it alone.
+    # This process leases the test's machine, so the sweep keeps it.
     assert vm.folder.path.exists()
     assert vm.is_running()

@@ -1,7 +1,7 @@
-"""A desktop's guest tells of a window that the picture of its screen does not show: it is reported.
+"""Tests that a window which the guest reports but the screen does not show is detected.
 
-On a VM the picture is QEMU's own. The stand-in's is that of its X server, into which no program draws what it
-only writes of itself.
+On a VM, QEMU captures the picture. The simulated desktop uses the picture of its X server, which does not
+contain windows that programs only claim to have.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ echo $! > {name}.pid
 n=0; until [ -e ready ] || [ $n -gt 300 ]; do sleep 0.1; n=$((n + 1)); done
 [ -e ready ] || cat {name}.log
 """
-# What a window manager tells, by who is none; the window itself is never shown.
+# A program that forges a window manager's properties; the window itself is never shown.
 FORGED = (
     WIRE
     + r"""
@@ -83,7 +83,7 @@ END
 
 @dataclass(frozen=True)
 class HostScreen:
-    """A stand-in's screen, as if it were seen from outside."""
+    """The screen of a simulated desktop, as if it were captured outside the guest."""
 
     screen_of: Screen
     captured_by: str = "the X server"
@@ -97,7 +97,7 @@ class HostScreen:
 
 @dataclass(frozen=True)
 class Place:
-    """A desktop, and a shell of its user's."""
+    """A desktop, with a shell for its user."""
 
     machine: Machine
     link: Link
@@ -134,7 +134,7 @@ def on_this_host() -> Iterator[Place]:
 @pytest.mark.parametrize(
     ("place", "shows"),
     [
-        # There is nothing on its screen.
+        # Its screen is empty.
         pytest.param(
             on_this_host, "of the whole screen has a single colour", id="stand-in", marks=STAND_IN
         ),
@@ -146,7 +146,7 @@ def on_this_host() -> Iterator[Place]:
         ),
     ],
 )
-def test_a_window_that_the_picture_does_not_show_is_reported(
+def test_window_missing_in_the_picture_is_reported(
     place: Callable[[], AbstractContextManager[Place]], shows: str
 ) -> None:
     with place() as desktop:

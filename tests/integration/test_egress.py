@@ -1,4 +1,4 @@
-"""What a real guest reaches: what its task allows, by name and without DNS, and nothing else."""
+"""Tests that a real guest reaches only what its task allows, by name and without DNS."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = [
     NEEDS_APPLIANCE,
 ]
 
-# As a browser does it: the proxy of GNOME's settings.
+# Like a browser, it uses the proxy of GNOME's settings.
 ASK = """
 port=$(gsettings get org.gnome.system.proxy.http port)
 test "$(gsettings get org.gnome.system.proxy mode)" = "'manual'" || echo unset
@@ -37,7 +37,7 @@ except urllib.error.HTTPError as error:
     print(error.code, error.read().decode())
 END
 """
-# Addresses of the host, its resolver, and the world; then names, by both families.
+# Addresses of the host, its resolver and the internet; then names, with both address families.
 ROUND = """
 for where in 10.0.2.2/22 10.0.2.3/53 1.1.1.1/53 fec0::2/22 fec0::3/53 2606:4700:4700::1111/443; do
     { timeout 3 bash -c "echo > /dev/tcp/$where" 2> /dev/null && echo "$where"; } &
@@ -64,7 +64,7 @@ echo end
 
 @pytest.fixture
 def shop() -> Iterator[int]:
-    """Serve a page on the host's loopback; gives the port."""
+    """Serve a page on the host's loopback and return the port."""
     with website(lambda path, headers: f"welcome to {headers['Host']}{path}") as port:
         yield port
 
@@ -76,7 +76,7 @@ def vm() -> Iterator[DesktopVm]:
         yield fork
 
 
-def test_a_guest_reaches_what_is_allowed_and_nothing_else(vm: DesktopVm, shop: int) -> None:
+def test_guest_reaches_only_allowed_destinations(vm: DesktopVm, shop: int) -> None:
     proxy = EgressProxy(read_destinations([f"shop.test:80=127.0.0.1:{shop}"]))
     assert isinstance(vm, EgressCapable)
     with vm.open_proxy(proxy.serve):

@@ -1,4 +1,4 @@
-"""End states of a desktop (a fork, a rewound one) and a phone: kept, judged again, opened; nothing of theirs is left."""
+"""Tests that end states of a forked or rewound desktop and a phone are kept, regraded, opened and cleaned up."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def run_and_keep(fleet: LocalFleet, suite: Path, runs: Path) -> RunFolder:
 
 
 @pytest.mark.parametrize("reset", ["fork", "rewind"])
-def test_a_kept_failed_trial_is_judged_again_and_opened(
+def test_kept_failed_trial_is_evaluated_again_and_opened(
     tmp_path: Path, reset: Literal["fork", "rewind"]
 ) -> None:
     settings = get_settings().model_copy(update={"desktop_reset": reset})
@@ -107,7 +107,7 @@ def test_a_kept_failed_trial_is_judged_again_and_opened(
     state = read_end_state(attempt.folder)
     assert state is not None
     folders = machine_folders(attempt.folder, state)
-    has_base = (folders["desktop"] / "base.qcow2").exists()  # a rewound one lies on its image
+    has_base = (folders["desktop"] / "base.qcow2").exists()  # not if rewound: based on its image
     assert has_base is is_fork
     print({role: f"{size_mib([path])} MiB" for role, path in folders.items()}, kept)  # noqa: T201
 
@@ -134,8 +134,8 @@ def test_a_kept_failed_trial_is_judged_again_and_opened(
     assert [record.machine_id for record in busy if record.is_fork] == []
 
 
-def test_keeping_leaves_a_machines_own_snapshots_as_they_were(tmp_path: Path) -> None:
-    """As a desktop has them that is rewound again and again."""
+def test_keeping_does_not_change_snapshots_of_the_machine(tmp_path: Path) -> None:
+    """Test with a snapshot like that of a desktop that is rewound repeatedly."""
     backend = QemuBackend(get_settings())
     handle = backend.start_standby()
     assert handle is not None, "there is no template of today's image"
@@ -145,7 +145,7 @@ def test_keeping_leaves_a_machines_own_snapshots_as_they_were(tmp_path: Path) ->
         desktop.snapshots.save("before")
         desktop.files.put(note, b"hello")
         desktop.keep_state(tmp_path)
-        assert desktop.files.get(note) == b"hello"  # it goes on
+        assert desktop.files.get(note) == b"hello"  # it keeps running
         desktop.snapshots.rewind("before")
         assert desktop.files.stat(note) is None
     listed = run(["qemu-img", "snapshot", "-l", str(tmp_path / "disk.qcow2")]).require().text

@@ -1,4 +1,4 @@
-"""Who ended a desktop VM: its guest, which is judged, or somebody outside, which is not."""
+"""Tests that a trial is judged if the guest ended its desktop VM, but not if it ended from outside."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ def play(episode: Episode, *actions: Action) -> TrialResult:
     return episode.close()
 
 
-SLOW = nightly("a landing proves it with one way to end a guest; each takes a minute")
+SLOW = nightly("`make test` ends a guest in one way; each way takes a minute")
 
 
 def kernel_key(letter: str) -> Action:
-    """Return the keys that the kernel obeys at once, whatever runs."""
+    """Return the magic SysRq keys, to which the kernel always responds."""
     return Action("key", "desktop", {"keys": ["alt", "Print", letter]})
 
 
@@ -98,7 +98,7 @@ def typed(verb: str) -> tuple[Action, ...]:
         pytest.param(typed("reboot"), 12, id="reboot-after-a-while", marks=SLOW),
     ],
 )
-def test_a_guest_that_the_agent_ends_is_judged(
+def test_guest_ended_by_the_agent_is_judged(
     context: RunContext, acts: tuple[Action, ...], patience: int
 ) -> None:
     with Episode(context) as episode:
@@ -110,7 +110,7 @@ def test_a_guest_that_the_agent_ends_is_judged(
 
 
 @SLOW
-def test_a_session_that_the_agent_ends_is_judged(context: RunContext) -> None:
+def test_session_ended_by_the_agent_is_judged(context: RunContext) -> None:
     with Episode(context) as episode:
         episode.reset(TASK)
         result = play(episode, OPEN, type_line("loginctl terminate-user $USER"), WAIT, DONE)
@@ -131,14 +131,14 @@ HINDRANCES = {
     "disk and temporary files": "for d in ~ /tmp; do cat /dev/zero > $d/full; done",
     "the login server": "for n in $(seq 400); do (exec 3<>/dev/tcp/127.0.0.1/22; sleep 900) & done",
 }
-"""What the agent's user can take from its desktop without being root, a line of its shell each."""
+"""Shell commands with which the agent's user can disrupt its desktop without being root."""
 
 
 @SLOW
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("line", HINDRANCES.values(), ids=HINDRANCES.keys())
-def test_what_the_agent_takes_from_its_desktop_is_judged(context: RunContext, line: str) -> None:
-    """The machine may answer no more, or as if nothing were: the trial stays in the denominator."""
+def test_agent_damage_to_its_desktop_is_judged(context: RunContext, line: str) -> None:
+    """The trial must count, whether or not the machine responds afterwards."""
     with Episode(context) as episode:
         episode.reset(TASK)
         result = play(episode, OPEN, WAIT, type_line(line), *[WAIT] * 4, DONE)
@@ -148,15 +148,15 @@ def test_what_the_agent_takes_from_its_desktop_is_judged(context: RunContext, li
 @SLOW
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("letter", ["b", "c", "u"], ids=["restart", "panic", "read-only"])
-def test_keys_that_the_kernel_obeys_are_the_agents(context: RunContext, letter: str) -> None:
-    """A panic needs root or these keys, and the distributions' kernels take no panic from them."""
+def test_kernel_keys_are_attributed_to_the_agent(context: RunContext, letter: str) -> None:
+    """A panic needs root or these keys, and the distributions' kernels do not panic on them."""
     with Episode(context) as episode:
         episode.reset(TASK)
         result = play(episode, OPEN, kernel_key(letter), *[WAIT] * 4, DONE)
     assert result.verdict is Verdict.FAIL, f"{result.reason}: {result.detail}"
 
 
-def test_a_vm_destroyed_from_outside_is_not_the_agents_fault(
+def test_vm_destroyed_from_outside_is_no_agent_error(
     context: RunContext, settings: Settings
 ) -> None:
     with Episode(context) as episode:

@@ -1,4 +1,4 @@
-"""``mesocosm evaluators try`` on a live desktop container."""
+"""Tests of ``mesocosm evaluators try`` on a live desktop container."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.docker]
 
 @pytest.fixture(scope="module")
 def machine_id(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Make a machine in a state folder of its own, and let go of it."""
+    """Create a machine in a separate state folder, and release it."""
     state_dir, source_settings = tmp_path_factory.mktemp("state"), desktop_container_settings()
     for name, folder in (
         ("images", source_settings.images_dir),
@@ -56,7 +56,7 @@ def tried(capsys: pytest.CaptureFixture[str], machine_id: str, *args: str) -> tu
         (("screen_size_equals", "width=1280", "height=800"), 0, True),
     ],
 )
-def test_an_evaluator_is_tried_on_a_machine_as_it_is(
+def test_evaluator_is_tried_on_a_live_machine(
     machine_id: str,
     capsys: pytest.CaptureFixture[str],
     args: tuple[str, ...],

@@ -1,4 +1,4 @@
-"""What may go wrong around desktop VMs: each is told, the lease replaced, and nothing left of it."""
+"""Tests of faults around desktop VMs: each is reported, the lease replaced, and nothing left behind."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ pytestmark = [
 ]
 
 ROLES = {"desktop": Kind.DESKTOP}
-# What is lent stays lent this long at most, however slow the host is.
+# Maximum time until a lease ends, even on a slow host.
 BOUND_S = 90.0
 FREE_AGAIN_S = 5.0
 
 
 @pytest.fixture(scope="module")
 def settings() -> Settings:
-    """Return settings under which every lease is a fork and none stands by."""
+    """Return settings with which each lease is a fork and no fork is on standby."""
     return get_settings().model_copy(update={"desktop_reset": "fork", "desktop_pool": "0"})
 
 
 @pytest.fixture(scope="module")
 def backend(settings: Settings) -> QemuBackend:
-    """Return the backend of forks, its template there."""
+    """Return the backend of forks, with an existing template."""
     backend = QemuBackend(settings)
     LocalFleet(settings, {Kind.DESKTOP: backend}, say=print).prepare([Kind.DESKTOP])
     return backend
@@ -77,7 +77,7 @@ def fleet(settings: Settings, backend: QemuBackend) -> LocalFleet:
 
 
 def traces() -> dict[str, set[str]]:
-    """Return what machines can leave on a host, forks that stand by aside."""
+    """Return what machines can leave behind on a host, except forks on standby."""
     settings = get_settings()
     folders = {folder.machine_id: folder.read() for folder in iter_folders(settings)}
     waiting = {
@@ -86,7 +86,7 @@ def traces() -> dict[str, set[str]]:
     return {
         "domains": set(Hypervisor(settings.libvirt_uri).names()) - waiting,
         "folders": set(folders) - waiting,
-        # Cases of evaluators and Chromium, on the other worker, have folders and files there too.
+        # Test cases of evaluators and Chromium, on the other worker, also have folders and files there.
         "shared memory": {
             path.name
             for path in Path("/dev/shm").iterdir()
@@ -113,7 +113,7 @@ def desktop_of(environment: Environment) -> DesktopVm:
 
 
 def alive(fleet: LocalFleet) -> str:
-    """Lease once more; gives the machine's id."""
+    """Lease a desktop again and return the machine's ID."""
     with fleet.acquire(ROLES) as environment_lease:
         environment = environment_lease.environment
         vm = desktop_of(environment)
@@ -129,12 +129,12 @@ def hypervisor_container() -> Container:
     return container
 
 
-def test_a_template_of_another_machine_is_not_loaded(settings: Settings) -> None:
+def test_template_of_another_machine_is_not_loaded(settings: Settings) -> None:
     other = settings.model_copy(update={"desktop_memory_mib": settings.desktop_memory_mib + 64})
     assert QemuBackend(other).start_standby() is None
 
 
-def test_a_template_that_was_altered_is_made_again_and_not_loaded(
+def test_altered_template_is_recreated_and_not_loaded(
     settings: Settings, backend: QemuBackend, fleet: LocalFleet
 ) -> None:
     template = find_template(settings, backend.stamp())
@@ -150,7 +150,7 @@ def test_a_template_that_was_altered_is_made_again_and_not_loaded(
 
 
 @pytest.mark.parametrize("wrong", ["is gone", "was altered"])
-def test_a_desktop_does_not_start_on_another_disk(
+def test_desktop_does_not_start_on_another_disk(
     settings: Settings, tmp_path: Path, wrong: str
 ) -> None:
     image = find("desktop", settings)
@@ -174,7 +174,7 @@ def test_a_desktop_does_not_start_on_another_disk(
     assert wrong in str(caught.value)
 
 
-def test_a_full_disk_makes_no_fork_and_leaves_nothing(backend: QemuBackend, tmp_path: Path) -> None:
+def test_full_disk_creates_no_fork_and_leaves_nothing(backend: QemuBackend, tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("a small disk is mounted, which takes root")
     run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(tmp_path)]).require()
@@ -194,7 +194,7 @@ def test_a_full_disk_makes_no_fork_and_leaves_nothing(backend: QemuBackend, tmp_
         run(["umount", str(tmp_path)]).require()
 
 
-def test_a_killed_qemu_ends_the_lease_and_the_next_is_sound(fleet: LocalFleet) -> None:
+def test_killed_qemu_ends_the_lease_and_the_next_is_sound(fleet: LocalFleet) -> None:
     with fleet.acquire(ROLES) as environment_lease, fleet.acquire(ROLES) as beside_lease:
         environment = environment_lease.environment
         beside = beside_lease.environment
@@ -206,7 +206,7 @@ def test_a_killed_qemu_ends_the_lease_and_the_next_is_sound(fleet: LocalFleet) -
     assert alive(fleet) != vm.info.machine_id
 
 
-def test_guests_outlive_a_libvirtd_that_is_killed(
+def test_guests_outlive_a_killed_libvirtd(
     fleet: LocalFleet, hypervisor_container: Container
 ) -> None:
     with fleet.acquire(ROLES) as environment_lease:
@@ -236,7 +236,7 @@ def resident_mib() -> int:
     raise AssertionError("the kernel does not tell")
 
 
-def test_a_guest_that_floods_its_link_is_cut_off(fleet: LocalFleet) -> None:
+def test_guest_that_floods_its_link_is_disconnected(fleet: LocalFleet) -> None:
     before_mib = resident_mib()
     with fleet.acquire(ROLES) as environment_lease, fleet.acquire(ROLES) as beside_lease:
         environment = environment_lease.environment
@@ -249,7 +249,7 @@ def test_a_guest_that_floods_its_link_is_cut_off(fleet: LocalFleet) -> None:
             try:
                 vm.link.call("ping", timeout_s=5.0)
             except LinkError:
-                return SYSTEM_CLOCK.monotonic_s() - start_s > 5.0  # not by the kill alone
+                return SYSTEM_CLOCK.monotonic_s() - start_s > 5.0  # not only because of the kill
             return False
 
         assert wait_until(is_cut_off, timeout_s=BOUND_S, every_s=0.2)
@@ -295,7 +295,7 @@ def test_controllers_on_one_state_folder_never_share_a_machine(
     assert codes == [0, 0]
 
 
-def test_the_desktop_of_a_killed_holder_is_free_again(
+def test_desktop_of_a_killed_holder_is_released(
     settings: Settings, fleet: LocalFleet, tmp_path: Path
 ) -> None:
     taken = tmp_path / "taken"
@@ -314,7 +314,7 @@ def test_the_desktop_of_a_killed_holder_is_free_again(
     alive(fleet)
 
 
-def test_a_lease_is_reset_and_ends_when_it_is_late(fleet: LocalFleet) -> None:
+def test_lease_is_reset_and_ends_when_late(fleet: LocalFleet) -> None:
     lease = fleet.acquire(ROLES)
     sh(desktop_of(lease.environment), "echo dirt > ~/dirt")
     again = desktop_of(lease.reset())

@@ -1,4 +1,4 @@
-"""A phone opens no connection to this host, and is still reached from it; on a real Docker engine."""
+"""Tests on a real Docker engine that a phone cannot connect to this host, but is reachable from it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def images() -> dict[str, str]:
 
 @pytest.fixture
 def container(client: DockerClient, images: dict[str, str]) -> Iterator[Container]:
-    """Run a server where a phone would run, on a network like the phones'."""
+    """Run a server in place of a phone, on a network like that of phones."""
     name = new_machine_id("op-fence")
     options = {"com.docker.network.bridge.enable_ip_masquerade": "false"}
     network = client.networks.create(name, driver="bridge", options=options)
@@ -104,8 +104,8 @@ def container(client: DockerClient, images: dict[str, str]) -> Iterator[Containe
 
 @pytest.fixture
 def service() -> Iterator[int]:
-    """Listen on every address of this host, as a careless service does; gives the port."""
-    with socket.create_server(("0.0.0.0", 0)) as server:  # noqa: S104 - what the fence is for
+    """Listen on every address of this host, like a careless service; yield the port."""
+    with socket.create_server(("0.0.0.0", 0)) as server:  # noqa: S104 - the fence must block it
         ended = threading.Event()
 
         def accept() -> None:
@@ -135,7 +135,7 @@ def _ask(container: Container) -> int:
 
 
 def _try_to_connect(client: DockerClient, container: Container, port: int) -> set[str]:
-    """Let the container connect to the host through every gateway of Docker's there is."""
+    """Let the container connect to the host through every gateway of Docker."""
     gateways = {
         config["Gateway"]
         for network in client.networks.list()
@@ -148,26 +148,24 @@ def _try_to_connect(client: DockerClient, container: Container, port: int) -> se
     return set(output.decode().split())
 
 
-def test_a_fenced_container_reaches_no_address_of_the_host_and_is_reached(
+def test_fenced_container_cannot_reach_the_host_and_is_reachable(
     client: DockerClient, container: Container, images: dict[str, str], service: int
 ) -> None:
     assert "connected" in _try_to_connect(client, container, service)
-    for _ in range(2):  # a second time changes nothing
+    for _ in range(2):  # fencing is idempotent
         fence_container(client, str(container.id), images["hypervisor"], (INSIDE_PORT,))
         assert _try_to_connect(client, container, service) == {"refused"}
         assert _ask(container) == 100_000
 
 
-def test_a_fence_that_cannot_be_set_is_an_error(
+def test_fence_that_cannot_be_set_is_an_error(
     client: DockerClient, container: Container, images: dict[str, str]
 ) -> None:
     with pytest.raises(MachineStartError, match="iptables"):
         fence_container(client, str(container.id), images["phone"], (INSIDE_PORT,))
 
 
-def test_a_purge_leaves_images_that_another_appliances_container_uses(
-    client: DockerClient, tmp_path: Path
-) -> None:
+def test_purge_keeps_images_used_by_another_appliance(client: DockerClient, tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     image = client.images.get(import_image(client))
     tag = docker_tag("op-purge", str(image.id), settings.owner)
@@ -185,7 +183,7 @@ def test_a_purge_leaves_images_that_another_appliances_container_uses(
 
 @pytest.mark.parametrize("command", ["down", "prune"])
 @pytest.mark.parametrize("is_default", [False, True], ids=["second", "default"])
-def test_tags_of_another_state_folder_stay_though_copied_manifests_name_them(
+def test_purge_keeps_tags_of_another_state_folder(
     client: DockerClient, tmp_path: Path, command: str, is_default: bool
 ) -> None:
     settings = Settings(state_dir=tmp_path / "second")
@@ -217,7 +215,7 @@ def test_tags_of_another_state_folder_stay_though_copied_manifests_name_them(
 
 
 def write_manifest(settings: Settings, name: str, tag: str, docker_id: str) -> None:
-    """Tell a state folder of a docker image."""
+    """Register a Docker image in a state folder."""
     digest = docker_id.removeprefix("sha256:")
     manifest = Manifest(
         name=name,
@@ -236,7 +234,7 @@ def write_manifest(settings: Settings, name: str, tag: str, docker_id: str) -> N
 
 
 def import_image(client: DockerClient) -> str:
-    """Make an image that no other is equal to; returns its id."""
+    """Create an image with unique content and return its ID."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         tar.addfile(tarfile.TarInfo(new_machine_id("file")))

@@ -1,4 +1,4 @@
-"""The example suite ``first`` is validated on real machines, each task by everything that tries it."""
+"""Tests of the example suite ``first``: each task passes `suite validate` on real machines."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ pytestmark = [
     pytest.mark.vm,
     pytest.mark.timeout(_HOUR_S),
     NEEDS_APPLIANCE,
-    nightly("a dozen trials a task; two tasks are validated in memory in each landing"),
+    nightly("a dozen trials per task; `make test` validates two tasks in memory"),
 ]
 FIRST = REPOSITORY / "examples/suites/first"
 TASKS = ("booking", "sheet", "pictures", "appearance", "contact", "commit", "web-page")
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_task_is_sound(task: str) -> None:
+def test_task_is_sound(task: str) -> None:
     args = ["suite", "validate", str(FIRST), "--task", task, "--json"]
     result = run([sys.executable, "-m", "appliance.cli.main", *args], timeout_s=_HOUR_S)
     report: dict[str, Any] = json.loads(result.stdout)

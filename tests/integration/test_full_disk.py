@@ -1,4 +1,4 @@
-"""A disk that fills during a run: what is said, and that nothing is lost once there is room again."""
+"""Tests of a disk that fills during a run: the fault is reported, and nothing is lost once there is space."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Disk:
     """A disk of 16 MiB.
 
     Attributes:
-        path: where it is mounted.
+        path: its mount point.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,7 +41,7 @@ class Disk:
         self._filler = path / "filler"
 
     def fill(self) -> None:
-        """Leave no room, not even where something was removed since."""
+        """Fill the disk completely, including space that was freed in the meantime."""
         with self._filler.open("ab", buffering=0) as file:
             while True:
                 try:
@@ -70,7 +70,7 @@ def service(disk: Disk) -> Iterator[Service]:
 
 
 def trials_that_ended(service: Service, run: str) -> list[str]:
-    """Return the logs of all attempts that were judged."""
+    """Return the paths of the logs of all attempts that passed."""
     folder = Store(service.settings.runs_dir).open(run)
     attempts = (attempt for trial in folder.spec.planned for attempt in folder.attempts(*trial))
     return [
@@ -81,8 +81,10 @@ def trials_that_ended(service: Service, run: str) -> list[str]:
 
 
 @pytest.mark.timeout(600)
-def test_the_service_says_so_and_goes_on_once_there_is_room(disk: Disk, service: Service) -> None:
-    # It would not begin with so small a disk.
+def test_service_reports_a_full_disk_and_continues_once_space_is_free(
+    disk: Disk, service: Service
+) -> None:
+    # The preflight check would refuse such a small disk.
     asked = request(TRIALS).model_copy(update={"preflight": False})
     run = service.queue.add(asked, Requester("api")).run
     with service.start() as process:
@@ -97,7 +99,7 @@ def test_the_service_says_so_and_goes_on_once_there_is_room(disk: Disk, service:
     assert process.returncode == 1
     assert "disk is full" in output
     assert "Traceback" not in output
-    assert service.queue.get(run).state is State.RUNNING  # the next worker takes it back
+    assert service.queue.get(run).state is State.RUNNING  # the next worker continues it
     before = trials_that_ended(service, run)
     assert 2 <= len(before) < TRIALS
 
@@ -113,7 +115,9 @@ def test_the_service_says_so_and_goes_on_once_there_is_room(disk: Disk, service:
     assert set(before) <= set(after)
 
 
-def test_what_is_asked_meanwhile_is_refused_and_taken_later(disk: Disk, service: Service) -> None:
+def test_requests_on_a_full_disk_are_rejected_and_accepted_later(
+    disk: Disk, service: Service
+) -> None:
     context = make_api_context(service.database, disk.path / "state")
     headers = {"Authorization": f"Bearer {context.tokens.add('x', Role.OPERATE)}"}
     client = TestClient(make_app(context, {HOST}), f"http://{HOST}", headers=headers)
@@ -128,7 +132,7 @@ def test_what_is_asked_meanwhile_is_refused_and_taken_later(disk: Disk, service:
 
 
 @pytest.mark.timeout(600)
-def test_a_run_in_a_terminal_says_so_and_is_resumed(disk: Disk) -> None:
+def test_run_in_a_terminal_reports_a_full_disk_and_is_resumed(disk: Disk) -> None:
     env = {"MESOCOSM_STATE_DIR": str(disk.path / "state")}
     options = ["--task", "write-file", "--repeats", str(TRIALS), "--fleet", "fake"]
     args = ["run", str(TINY), "--agent", "oracle", *options, "--no-preflight"]

@@ -1,4 +1,4 @@
-"""Real builds on a real docker engine; the base is made of the host's own archive."""
+"""Tests of builds on a real Docker engine; the base image is built from the host's archive."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _small_recipe(folder: Path, dockerfile: str) -> DockerRecipe:
 
 @pytest.fixture
 def builder(base: Image, tmp_path: Path) -> Iterator[Builder]:
-    """A builder with a state folder of its own, a small recipe, and the appliance's base."""
+    """Return a builder with a separate state folder, a small recipe and the appliance's base image."""
     content = (
         "ARG BASE\nFROM ${BASE}\nCOPY hello.txt /hello.txt\n"
         "RUN cat /hello.txt && test -s /etc/os-release\n"
@@ -60,7 +60,7 @@ def builder(base: Image, tmp_path: Path) -> Iterator[Builder]:
             client.images.remove(str(image.id), force=True)
 
 
-def test_the_base_runs_and_its_packages_are_known(base: Image) -> None:
+def test_base_runs_and_its_packages_are_known(base: Image) -> None:
     manifest = read_manifest(base.path)
     assert manifest.packages["bash"]
     assert manifest.packages["ca-certificates"]
@@ -72,7 +72,7 @@ def test_the_base_runs_and_its_packages_are_known(base: Image) -> None:
     assert f"ID={vendor}".encode() in shown
 
 
-def test_a_dockerfile_is_built_on_the_base_and_tagged(builder: Builder) -> None:
+def test_dockerfile_is_built_on_the_base_and_tagged(builder: Builder) -> None:
     image = builder.ensure("test-small")
     assert image.tag is not None
     assert image.tag.startswith(f"mesocosm/test-small:{image.digest[:12]}-")
@@ -82,7 +82,7 @@ def test_a_dockerfile_is_built_on_the_base_and_tagged(builder: Builder) -> None:
     assert read_manifest(image.path).packages["bash"]
 
 
-def test_a_lost_tag_is_set_again_and_a_lost_image_is_built_again(builder: Builder) -> None:
+def test_lost_tag_is_restored_and_a_lost_image_rebuilt(builder: Builder) -> None:
     image = builder.ensure("test-small")
     with connect() as client:
         client.images.get(image.tag or "").tag("mesocosm/test-small", "kept")
@@ -95,7 +95,7 @@ def test_a_lost_tag_is_set_again_and_a_lost_image_is_built_again(builder: Builde
         assert find_image(client, again.tag or "")
 
 
-def test_a_tag_that_names_another_image_is_corrupt(builder: Builder, base: Image) -> None:
+def test_tag_of_another_image_is_corrupt(builder: Builder, base: Image) -> None:
     image = builder.ensure("test-small")
     repository, _, tag = (image.tag or "").partition(":")
     with connect() as client:
@@ -106,10 +106,8 @@ def test_a_tag_that_names_another_image_is_corrupt(builder: Builder, base: Image
     check_image(image.path, read_manifest(image.path), thorough=True)
 
 
-def test_an_old_docker_image_goes_once_no_container_is_made_of_it(
-    base: Image, tmp_path: Path
-) -> None:
-    """The recipe is a small one under a name of the appliance's: others are not pruned."""
+def test_old_docker_image_is_removed_once_no_container_uses_it(base: Image, tmp_path: Path) -> None:
+    """Use a small recipe with a name of the appliance, because images with other names are not pruned."""
     content = f"ARG BASE\nFROM ${{BASE}}\nRUN echo {uuid.uuid4()} > /mark\n"
     small = dataclasses.replace(_small_recipe(tmp_path, content), name="phone")
     state = tmp_path / "state"
@@ -129,7 +127,7 @@ def test_an_old_docker_image_goes_once_no_container_is_made_of_it(
         try:
             old_images = pruner.find()
             assert [image.kept for image in old_images] == [f"container {container.name}"]
-            # Also when it is asked for as one that nobody uses: the engine refuses.
+            # The engine also refuses it if it is requested as an unused image.
             asked = dataclasses.replace(old_images[0], kept="", manifest=None)
             assert "container" in pruner.remove([asked], print)[0].kept
             assert find_image(client, old.tag)
@@ -137,7 +135,7 @@ def test_an_old_docker_image_goes_once_no_container_is_made_of_it(
             old_images = pruner.find()
             assert [(image.docker_tag, image.kept) for image in old_images] == [(old.tag, "")]
             assert old_images[0].size_bytes > 1 << 20
-            old.path.rename(old.path.parent / ".aside")  # as if another state folder had built it
+            old.path.rename(old.path.parent / ".aside")  # like one of another state folder
             pruner.untracked = True
             strangers = [image for image in pruner.find() if image.docker_tag in {old.tag, new.tag}]
             assert [(image.docker_tag, image.kept) for image in strangers] == [(old.tag, "")]
@@ -153,9 +151,7 @@ def test_an_old_docker_image_goes_once_no_container_is_made_of_it(
     assert not old.path.exists()
 
 
-def test_a_failing_step_shows_its_words_and_leaves_nothing(
-    builder: Builder, tmp_path: Path
-) -> None:
+def test_failing_step_shows_its_output_and_leaves_nothing(builder: Builder, tmp_path: Path) -> None:
     _small_recipe(tmp_path, "ARG BASE\nFROM ${BASE}\nRUN echo the cause >&2; exit 7\n")
     with connect() as client:
         before = {
@@ -171,7 +167,7 @@ def test_a_failing_step_shows_its_words_and_leaves_nothing(
     assert not has_leftovers(builder.settings.images_dir, "test-small")
 
 
-def test_the_command_lists_and_verifies(base: Image, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_lists_and_verifies(base: Image, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["image", "build", "base", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["images"]
     assert row["digest"] == base.digest

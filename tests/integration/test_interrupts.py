@@ -1,4 +1,4 @@
-"""``mesocosm`` ends in an orderly way by SIGINT and SIGTERM, however it was started."""
+"""Tests that ``mesocosm`` ends cleanly on SIGINT and SIGTERM, regardless of how it was started."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def has_step(folder: RunFolder) -> bool:
 @pytest.mark.parametrize(
     ("number", "parallel"),
     [
-        pytest.param(signal.SIGINT, 1, marks=nightly("a landing ends three trials at once")),
+        pytest.param(signal.SIGINT, 1, marks=nightly("`make test` ends three trials at once")),
         (signal.SIGTERM, 3),
     ],
 )
-def test_a_command_in_the_background_of_a_script_can_be_interrupted_and_resumed(
+def test_background_command_of_a_script_can_be_interrupted_and_resumed(
     tmp_path: Path, number: signal.Signals, parallel: int
 ) -> None:
     actions = tmp_path / "wait.jsonl"
@@ -52,7 +52,7 @@ def test_a_command_in_the_background_of_a_script_can_be_interrupted_and_resumed(
         *("--agent", "script", "--script", str(actions), "--repeats", "2", "--json"),
         *("--parallel", str(parallel)),
     ]
-    # A shell without job control starts what ends with "&" with SIGINT ignored.
+    # A shell without job control starts background commands with SIGINT ignored.
     line = f"{shlex.join(argv)} >out.json & echo $! >pid; wait $!; echo $? >code"
     env = {"MESOCOSM_STATE_DIR": str(tmp_path), "PYTHONPATH": str(TINY.parents[2])}
     store = Store(tmp_path / "runs")

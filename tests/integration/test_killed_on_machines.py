@@ -1,4 +1,4 @@
-"""Kill a run on the real desktop and phone: nothing is lost, nothing is left unmanaged."""
+"""Tests that a killed run on a real desktop and phone loses nothing and leaves nothing unmanaged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.vm,
     pytest.mark.phone,
     NEEDS_APPLIANCE,
-    nightly("a landing kills runs and services whose machines are stand-ins"),
+    nightly("`make test` kills runs and services with simulated machines"),
 ]
 
 MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]
@@ -31,7 +31,7 @@ TASK = "cross-dark-style"
 
 
 def machines() -> dict[str, MachineState | None]:
-    """Return the state of each machine, without forks, which come and go as they are wanted."""
+    """Return the state of each machine, except forks, which are created and deleted on demand."""
     records = {folder.machine_id: folder.read() for folder in iter_folders(get_settings())}
     return {
         name: record.state if record else None
@@ -40,7 +40,7 @@ def machines() -> dict[str, MachineState | None]:
     }
 
 
-def test_a_killed_run_loses_no_step_and_its_machines_are_lent_again() -> None:
+def test_killed_run_loses_no_step_and_its_machines_are_leased_again() -> None:
     settings = get_settings()
     run([*MESOCOSM, "run", "smoke", "--agent", "noop", "--task", TASK], timeout_s=300).require()
     before = machines()
@@ -65,6 +65,6 @@ def test_a_killed_run_loses_no_step_and_its_machines_are_lent_again() -> None:
     )
     (trial,) = json.loads(done.require().stdout)["trials"]
     assert (trial["verdict"], trial["nodes_met"]) == ("FAIL", 0)
-    # The same machines went on, and nothing runs that no folder knows.
+    # The same machines are still in use, and no unregistered machine runs.
     assert machines() == before
     assert [backend.remove_strays() for backend in host_backends(settings).values()] == [[], []]

@@ -1,4 +1,4 @@
-"""Kill a real ``mesocosm run`` in the middle: nothing that was finished is lost."""
+"""Tests that killing a real ``mesocosm run`` loses no finished trial."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_kill_9_loses_no_finished_step(tmp_path: Path, after: int) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_records_the_trial_as_cancelled(tmp_path: Path, number: int) -> None:
+def test_interrupt_records_the_trial_as_cancelled(tmp_path: Path, number: int) -> None:
     process, folder = begin(tmp_path)
     with process:
         assert wait_until(lambda: steps(folder) >= 1, timeout_s=60)

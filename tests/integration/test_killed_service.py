@@ -1,4 +1,4 @@
-"""Kill a real ``mesocosm service run`` again and again: no trial is lost or judged twice, no slot fires twice."""
+"""Tests that repeatedly killing ``mesocosm service run`` loses no trial, judges none twice, and fires no slot twice."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LONG_S = 240.0
 
 
 class Service:
-    """The service of one state folder, and a look at its state from another process."""
+    """The service of one state folder, and access to its state from another process."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -51,7 +51,7 @@ class Service:
         )
 
     def steps(self, run: str) -> int:
-        """Return how many steps stand in the logs of a run."""
+        """Return the number of steps in the logs of a run."""
         store = Store(self.settings.runs_dir)
         if not store.has(run):
             return 0
@@ -74,7 +74,7 @@ def request(repeats: int, agent: str = "oracle") -> RunRequest:
 
 
 def kill_at_a_random_moment(service: Service, run: str, chance: random.Random) -> None:
-    """Start the service and kill it: while it starts, or when it has worked for a while."""
+    """Start the service and kill it: while it starts, or after some work."""
     before = service.steps(run)
     with service.start() as process:
         if chance.random() < 0.75:
@@ -89,7 +89,7 @@ def kill_at_a_random_moment(service: Service, run: str, chance: random.Random) -
 
 @pytest.mark.timeout(1200)
 def test_kill_9_loses_no_trial_and_fires_no_slot_twice(service: Service) -> None:
-    chance = random.Random(TRIALS)  # noqa: S311 - no secret
+    chance = random.Random(TRIALS)  # noqa: S311 - not a secret
     run = service.queue.add(request(TRIALS), Requester("api")).run
     schedule = Schedule(
         name="often", trigger=Interval(every_s=EVERY_S), request=request(1, "noop"), priority=-1
@@ -113,7 +113,7 @@ def test_kill_9_loses_no_trial_and_fires_no_slot_twice(service: Service) -> None
 
 
 def check_trials(service: Service, run: str) -> None:
-    """Every trial was judged, and judged once; attempts that were killed are kept beside that."""
+    """Verify that each trial was judged exactly once; killed attempts are kept in addition."""
     queued = service.queue.get(run)
     assert (queued.state, queued.counts.passed) == (State.FINISHED, TRIALS)
     folder: RunFolder = Store(service.settings.runs_dir).open(run)
@@ -125,7 +125,7 @@ def check_trials(service: Service, run: str) -> None:
 
 
 def check_slots(service: Service, first_s: float) -> None:
-    """Every slot has one record; each run of the schedule was fired by one slot."""
+    """Verify that each slot has one record, and each run of the schedule was fired by one slot."""
     slots = sorted(service.register.history("often", limit=100_000), key=lambda slot: slot.slot_s)
     numbers = [round((slot.slot_s - first_s) / EVERY_S) for slot in slots]
     assert numbers == list(range(len(slots)))
@@ -134,7 +134,7 @@ def check_slots(service: Service, first_s: float) -> None:
     assert fired == dict.fromkeys(queued, 1)
 
 
-def test_sigterm_lets_a_trial_finish_and_the_next_service_goes_on(service: Service) -> None:
+def test_sigterm_finishes_a_trial_and_the_next_service_continues(service: Service) -> None:
     run = service.queue.add(request(30), Requester("api")).run
     with service.start("--grace", "60") as process:
         assert wait_until(lambda: service.steps(run), timeout_s=LONG_S, every_s=0.02)

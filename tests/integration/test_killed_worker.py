@@ -1,4 +1,4 @@
-"""Kill controller and worker in their containers again and again, on real machines: no trial is lost or judged twice."""
+"""Tests that repeatedly killing controller and worker in their containers loses no trial and judges none twice."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.vm,
     pytest.mark.slow,
     NEEDS_APPLIANCE,
-    nightly("takes an hour; a landing kills one worker, and a service on machines in memory"),
+    nightly("takes an hour; `make test` kills one worker, and a service on machines in memory"),
 ]
 
 KILLS, REPEATS, EVERY_S = 20, 20, 20
@@ -45,7 +45,7 @@ def test_kill_9_on_real_machines_loses_no_trial_and_fires_no_slot_twice() -> Non
 def kill_again_and_again(
     settings: Settings, tasks: Sequence[str], repeats: int, kills: int
 ) -> dict[str, object]:
-    """Queue a run and kill the service at random moments of it; return what came of it."""
+    """Queue a run, kill the service at random moments, and return statistics."""
     request = {"suite": "smoke", "agent": "oracle", "tasks": tasks, "repeats": repeats}
     run: str = ask(settings, "POST", "/api/v1/queue", {"request": request, "priority": 9})[1]["run"]
     name = f"slots-{secrets.token_hex(4)}"
@@ -73,14 +73,14 @@ def kill_again_and_again(
 
 
 def kill_until_over(settings: Settings, run: str, kills: int) -> Counter[str]:
-    """Kill the worker, and now and then the controller, until often enough or the run is over."""
-    chance = random.Random(kills)  # noqa: S311 - no secret
+    """Kill the worker, sometimes the controller, until the number of kills or the end of the run."""
+    chance = random.Random(kills)  # noqa: S311 - not a secret
     killed: Counter[str] = Counter()
     while killed.total() < kills and state_of(settings, run) != "finished":
         SYSTEM_CLOCK.sleep(chance.uniform(1, 20))
         service = "worker" if chance.random() < 0.75 else "controller"
         pid = int(inspect(container_of(settings, service), "{{.State.Pid}}"))
-        if pid:  # Docker waits before it starts again what died at once
+        if pid:  # Docker delays the restart of a container that exits immediately
             os.kill(pid, signal.SIGKILL)
             killed[service] += 1
     return killed
@@ -92,7 +92,7 @@ def state_of(settings: Settings, run: str) -> str:
 
 
 def ask_again(settings: Settings, method: str, path: str) -> tuple[int, Any]:
-    """Ask the controller until it is there to answer."""
+    """Retry a request until the controller replies."""
     replies: list[tuple[int, Any]] = []
 
     def is_answered() -> bool:
@@ -107,7 +107,7 @@ def ask_again(settings: Settings, method: str, path: str) -> tuple[int, Any]:
 
 
 def judge(settings: Settings, run: str, trials: int) -> dict[str, object]:
-    """Check that every trial has one verdict; attempts that were killed are kept beside it."""
+    """Verify that each trial has one verdict; killed attempts are kept in addition."""
     folder = Store(settings.runs_dir).open(run)
     attempts = [folder.attempts(*trial) for trial in folder.spec.planned]
     for tried in attempts:
@@ -125,7 +125,7 @@ def judge(settings: Settings, run: str, trials: int) -> dict[str, object]:
 
 
 def check_slots(slots: list[float], first_s: float) -> None:
-    """Check that every slot has one record."""
+    """Verify that each slot has one record."""
     numbers = sorted(round((slot - first_s) / EVERY_S) for slot in slots)
     assert numbers == list(range(len(numbers)))
     assert numbers

@@ -1,4 +1,4 @@
-"""A live screen as people see it: noVNC in a real Chromium, through the service, of a real QEMU."""
+"""Tests of live screens of a real QEMU through the service, with noVNC in a real Chromium."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module", params=["_from_npm", "_from_distribution"])
 def novnc(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of noVNC, from either place."""
+    """Return the folder of noVNC, from each of the two sources."""
     folder = tmp_path_factory.mktemp("novnc")
     with pytest.MonkeyPatch.context() as patch:
         for name in {"_from_npm", "_from_distribution"} - {request.param}:
@@ -79,11 +79,11 @@ def site(tmp_path: Path, novnc: Path, firmware: Firmware) -> Iterator[Site]:
 
 @pytest.fixture
 def page(site: Site) -> Iterator[Page]:
-    """Open a browser whose page must meet no error and break no policy."""
+    """Open a page in a browser, and fail on errors and policy violations."""
     with watched_page(site.address) as (page, complaints):
         page.set_default_timeout(LONG_MS)
         yield page
-        # A request that was on its way when its screen ended.
+        # A request that was in progress when its screen ended.
         assert [complaint for complaint in complaints if "status of 404" not in complaint] == []
 
 
@@ -95,7 +95,7 @@ def sign_in(page: Page, token: str) -> None:
 
 
 def is_drawn(page: Page) -> bool:
-    """Return whether the canvas shows something else than one colour."""
+    """Return whether the canvas shows more than one colour."""
     look = """canvas => {
         const all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
         for (let at = 4; at < all.length; at++) if (all[at] !== all[at % 4]) return true;
@@ -105,11 +105,11 @@ def is_drawn(page: Page) -> bool:
 
 
 def clicks(firmware: Firmware, before: int) -> int:
-    """Return how often a button of the pointer went down or up, after so many events."""
+    """Return the number of pointer button events after the first `before` events."""
     return firmware.inputs()[before:].count("input_event_btn")
 
 
-def test_an_operator_sees_the_screen_takes_it_and_gives_it_back(
+def test_operator_views_takes_and_releases_the_screen(
     page: Page, site: Site, firmware: Firmware
 ) -> None:
     machine_service = site.context.machine_service
@@ -140,7 +140,7 @@ def test_an_operator_sees_the_screen_takes_it_and_gives_it_back(
     assert clicks(firmware, before) == 2
 
 
-def test_a_machine_in_use_is_looked_at(page: Page, site: Site, firmware: Firmware) -> None:
+def test_machine_in_use_is_view_only(page: Page, site: Site, firmware: Firmware) -> None:
     sign_in(page, site.token)
     page.goto(f"/fleet/{USED}")
     page.get_by_role("button", name="Take control").click()
@@ -150,7 +150,7 @@ def test_a_machine_in_use_is_looked_at(page: Page, site: Site, firmware: Firmwar
     assert len(firmware.inputs()) == before
 
 
-def test_axe_finds_nothing_serious_on_a_live_screen(page: Page, site: Site) -> None:
+def test_axe_finds_no_serious_violation_on_a_live_screen(page: Page, site: Site) -> None:
     axe = find_axe()
     if isinstance(axe, str):
         pytest.skip(axe)
@@ -163,9 +163,7 @@ def test_axe_finds_nothing_serious_on_a_live_screen(page: Page, site: Site) -> N
     assert serious == []
 
 
-def test_a_reader_has_no_button_and_pictures_follow_a_screen_that_ends(
-    page: Page, site: Site
-) -> None:
+def test_reader_has_no_button_and_pictures_replace_an_ended_screen(page: Page, site: Site) -> None:
     sign_in(page, site.context.tokens.add("reader", Role.READ))
     page.goto(f"/fleet/{FREE}")
     page.get_by_text("Live, view only.").wait_for()

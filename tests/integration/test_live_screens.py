@@ -1,4 +1,4 @@
-"""Live screens through the service, of a real QEMU: who sees, who acts, and who only looks on."""
+"""Tests of live screens of a real QEMU through the service: viewing, control and view-only access."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def firmware(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firmware]:
 
 
 class Site:
-    """A service, its address, and a token of each role."""
+    """A service, its address, and a token for each role."""
 
     def __init__(self, context: ApiContext, address: str) -> None:
         assert isinstance(context.machine_service, FakeMachineService)
@@ -51,7 +51,7 @@ class Site:
         self.reader = context.tokens.add("reader", Role.READ)
 
     def ask(self, method: str, path: str, **headers: str) -> tuple[int, str]:
-        """Return status and body of a reply."""
+        """Send a request; return status and body of the reply."""
         link = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=30)
         try:
             link.request(method, path, b"" if method == "POST" else None, headers)
@@ -79,25 +79,23 @@ def site(tmp_path: Path, firmware: Firmware) -> Iterator[Site]:
     database.close()
 
 
-def test_a_reader_sees_what_the_machine_shows(site: Site) -> None:
+def test_reader_sees_the_screen_of_the_machine(site: Site) -> None:
     with HttpViewer(site.address, site.reader, FREE) as viewer:
         assert viewer.status == 200
         width, height = viewer.greet()
         assert width >= 640
-        # The firmware writes light letters on black.
+        # The firmware shows light text on black.
         assert wait_until(lambda: any(viewer.screen(width, height)), timeout_s=60)
 
 
 def arrived(firmware: Firmware, before: int) -> dict[str, int]:
-    """Return how many events of keys and buttons the machine got, after so many events."""
+    """Return the numbers of key and button events after the first `before` events."""
     events = firmware.inputs()[before:]
     return {name: events.count(f"input_event_{name}") for name in ONCE}
 
 
-def test_keys_and_pointer_of_who_only_looks_on_do_not_arrive(
-    site: Site, firmware: Firmware
-) -> None:
-    """The last viewer may act: when its key has come, those before it would have come, too."""
+def test_input_of_a_watching_viewer_does_not_arrive(site: Site, firmware: Firmware) -> None:
+    """The last viewer has control: when its key arrives, earlier keys would have arrived as well."""
     before = len(firmware.inputs())
     with (
         HttpViewer(site.address, site.reader, FREE) as reader,
@@ -112,12 +110,12 @@ def test_keys_and_pointer_of_who_only_looks_on_do_not_arrive(
         assert len(firmware.inputs()) == before
         assert operator.press() == (204, True)
         assert operator.point(20, 20) == (204, True)
-        # Of one viewer, down and up; QEMU lets a key wait for the one before.
+        # Press and release of one viewer; QEMU queues a key behind the previous one.
         assert wait_until(lambda: arrived(firmware, before) == ONCE, timeout_s=30)
     assert arrived(firmware, before) == ONCE
 
 
-def test_who_acts_keeps_the_machine_from_others_for_a_while(
+def test_acting_viewer_reserves_the_machine_for_a_while(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with HttpViewer(site.address, site.operator, FREE) as viewer:
@@ -128,7 +126,7 @@ def test_who_acts_keeps_the_machine_from_others_for_a_while(
         assert site.ask("POST", f"/fleet/{FREE}/stop", **of(site))[0] == 409
         monkeypatch.setattr(live_screens, "HOLD_S", 0.0)
         assert wait_until(lambda: FREE not in site.machine_service.used, timeout_s=30)
-        site.machine_service.used.add(FREE)  # a trial takes it
+        site.machine_service.used.add(FREE)  # a trial uses it
         assert viewer.press() == (204, False)
         site.machine_service.used.discard(FREE)
         assert viewer.press() == (204, True)
@@ -139,7 +137,7 @@ def of(site: Site) -> dict[str, str]:
     return {"Cookie": f"{COOKIE}={site.operator}", "Origin": site.address}
 
 
-def test_nobody_else_reaches_a_screen(site: Site) -> None:
+def test_unauthorised_users_cannot_reach_a_screen(site: Site) -> None:
     path = f"/fleet/{FREE}/live"
     cookie = {"Cookie": f"{COOKIE}={site.operator}"}
     assert site.ask("GET", path)[0] == 303
@@ -147,7 +145,7 @@ def test_nobody_else_reaches_a_screen(site: Site) -> None:
     with HttpViewer(site.address, site.operator, FREE) as viewer:
         own = f"{path}/{viewer.session}"
         assert site.ask("POST", own)[0] == 303
-        assert site.ask("POST", own, **cookie)[0] == 403  # names no origin
+        assert site.ask("POST", own, **cookie)[0] == 403  # has no Origin header
         assert site.ask("POST", own, **{**cookie, "Origin": "http://evil.test"})[0] == 403
         assert site.ask("POST", f"{path}/guess", **of(site))[0] == 404
         assert site.ask("POST", f"/fleet/{USED}/live/{viewer.session}", **of(site))[0] == 404
@@ -155,14 +153,14 @@ def test_nobody_else_reaches_a_screen(site: Site) -> None:
     assert wait_until(lambda: site.ask("POST", own, **of(site))[0] == 404, timeout_s=30)
 
 
-def test_what_is_no_viewer_ends_its_screen(site: Site) -> None:
+def test_invalid_viewer_message_ends_its_screen(site: Site) -> None:
     with HttpViewer(site.address, site.operator, FREE) as viewer:
         assert viewer.send(b"GET / HTTP/1.1\r\n\r\n")[0] == 409
         assert viewer.is_over.wait(30)
         assert viewer.send(b"")[0] == 404
 
 
-def test_a_screen_ends_with_its_token_and_with_the_service(
+def test_screen_ends_with_its_token_and_with_the_service(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_screens, "_CHECK_S", 0.1)
@@ -177,7 +175,7 @@ def test_a_screen_ends_with_its_token_and_with_the_service(
         assert operator.is_over.wait(30)
 
 
-def test_machines_without_vnc_say_so(site: Site) -> None:
+def test_machines_without_vnc_report_it(site: Site) -> None:
     with HttpViewer(site.address, site.operator, PHONE) as viewer:
         assert viewer.status == 503
     page = site.ask("GET", f"/fleet/{PHONE}", **of(site))[1]
@@ -186,7 +184,7 @@ def test_machines_without_vnc_say_so(site: Site) -> None:
     assert f'data-screen="/fleet/{PHONE}/picture"' in page
 
 
-def test_too_many_screens_are_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_screens_are_rejected(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_screens, "MAX_SCREENS", 1)
     with HttpViewer(site.address, site.reader, FREE):
         assert site.ask("GET", f"/fleet/{FREE}/live", **of(site))[0] == 429

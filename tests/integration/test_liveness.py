@@ -1,4 +1,4 @@
-"""A killed container and a hypervisor that is not there show within seconds; on a real engine."""
+"""Tests on a real engine that a killed container and a missing hypervisor are shown within seconds."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def container(
             made.remove(force=True)
 
 
-def test_a_killed_machine_shows_within_five_seconds(
+def test_killed_machine_is_reported_within_five_seconds(
     tmp_path: Path, machine_id: str, container: Container
 ) -> None:
     settings = Settings(state_dir=tmp_path)
@@ -85,5 +85,5 @@ def test_a_killed_machine_shows_within_five_seconds(
         container.kill()
         assert wait_until(lambda: state() == ENDED, timeout_s=60.0, every_s=0.05)
     watch.join()
-    # Two looks and the pause before it is looked again, but for what a busy host adds.
+    # Two checks and the delay of the second check, without delays of a busy host.
     assert EVERY_S + RECHECK_DELAY_S <= SHOWN_S / 2

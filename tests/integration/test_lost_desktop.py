@@ -1,4 +1,4 @@
-"""A desktop whose QEMU was killed shows wherever an operator looks, within seconds."""
+"""Test that a desktop whose QEMU was killed is shown in all reports within seconds."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ pytestmark = [pytest.mark.vm, NEEDS_APPLIANCE]
 
 SHOWN_S = 5.0
 BUSY_S = 15.0
-"""What a landing allows, whose other worker keeps the host busy."""
+"""Limit in `make test`, where the other workers keep the host busy."""
 _ENDED = r'mesocosm_machines\{kind="desktop",state="ended"\} (\S+)'
-"""Other tests' machines may end, too: desktops in containers are of the same kind."""
+"""Machines of other tests may also end: desktops in containers are of the same kind."""
 
 
 def metrics(settings: Settings) -> str:
@@ -41,7 +41,7 @@ def metrics(settings: Settings) -> str:
         connection.close()
 
 
-def test_a_killed_qemu_shows_within_five_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_killed_qemu_is_reported_within_five_seconds(capsys: pytest.CaptureFixture[str]) -> None:
     settings = get_settings()
     forking = settings.model_copy(update={"desktop_reset": "fork"})
     with LocalFleet(forking).acquire({"desktop": Kind.DESKTOP}) as lease:

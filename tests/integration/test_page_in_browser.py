@@ -1,4 +1,4 @@
-"""The page as Chromium shows it: drawn, styled, and nothing of it refused by its own policy."""
+"""Tests of the page in Chromium: it is drawn and styled, and its policy refuses none of its content."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ pytestmark = [
 
 
 def share_of(picture: Path, color: tuple[int, int, int]) -> float:
-    """Return how much of a picture has a colour, 0 to 1."""
+    """Return the ratio of a picture's pixels that have a colour, 0 to 1."""
     pixels = np.asarray(Image.open(picture).convert("RGB"))
     return float((pixels == np.array(color, dtype=np.uint8)).all(axis=2).mean())
 
 
-def test_bars_and_verdicts_are_drawn_and_the_policy_refuses_nothing(tmp_path: Path) -> None:
+def test_bars_and_verdicts_are_drawn_and_the_policy_blocks_nothing(tmp_path: Path) -> None:
     log = MeasureLog(tmp_path / "metrics")
     for _ in range(3):
         log.record("rewind_seconds", 0.95, kind="desktop", path="rewind")

@@ -1,4 +1,4 @@
-"""The pages as people use them, in a real Chromium: clicks, keys, what is drawn, what is refused."""
+"""Tests of the pages in a real Chromium: clicks, keys, drawings and refused requests."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def site(demo_site: tuple[Site, tuple[str, str]]) -> Site:
 
 @pytest.fixture
 def page(site: Site) -> Iterator[Page]:
-    """Open a browser whose page must meet no error and break no policy."""
+    """Open a page in a browser, and fail on errors and policy violations."""
     with watched_page(site.address) as (page, complaints):
         page.set_default_timeout(LONG_MS)
         yield page
@@ -73,7 +73,7 @@ def sign_in(page: Page, site: Site) -> None:
 
 
 def queue_smoke(page: Page) -> None:
-    """Queue a run of smoke on machines in memory, and watch it finish."""
+    """Queue a run of smoke on machines in memory, and wait until it finishes."""
     page.get_by_role("link", name="Runs", exact=True).click()
     page.get_by_label("Suite").first.select_option("smoke")
     page.get_by_label("Agent").first.fill("noop")
@@ -85,7 +85,7 @@ def queue_smoke(page: Page) -> None:
 
 
 def wait_for_picture(image: Locator) -> None:
-    """Wait until a picture is drawn; the pages' policy refuses a script that would wait."""
+    """Wait until a picture is drawn; the pages' policy refuses a script for that."""
     image.wait_for()
     drawn = "image => image.naturalWidth > 0"
     assert wait_until(lambda: image.evaluate(drawn), timeout_s=LONG_MS / 1000)
@@ -95,7 +95,7 @@ def states(page: Page) -> list[str | None]:
     return [node.get_attribute("data-state") for node in page.locator("g.node").all()]
 
 
-def test_a_run_is_started_and_watched(page: Page, site: Site) -> None:
+def test_run_is_started_and_watched(page: Page, site: Site) -> None:
     sign_in(page, site)
     queue_smoke(page)
     page.get_by_role("link", name=re.compile(r"\.0$")).first.click()
@@ -115,7 +115,7 @@ def test_two_runs_are_compared(page: Page, demo_site: tuple[Site, tuple[str, str
     page.locator("section.trial").nth(1).wait_for()
 
 
-def test_a_trial_is_stepped_by_keys_and_its_graph_changes(
+def test_trial_is_stepped_by_keys_and_its_graph_changes(
     page: Page, demo_site: tuple[Site, tuple[str, str]], tmp_path: Path
 ) -> None:
     site, (run, other) = demo_site
@@ -137,7 +137,7 @@ def test_a_trial_is_stepped_by_keys_and_its_graph_changes(
     page.keyboard.press("?")
     with page.expect_download() as download:
         page.get_by_role("link", name="Save as one file").click()
-    saved = tmp_path / "trial.html"  # a browser goes by its name
+    saved = tmp_path / "trial.html"  # browsers detect HTML by the file name
     download.value.save_as(saved)
     page.goto(saved.as_uri())
     page.keyboard.press("Home")
@@ -148,7 +148,7 @@ def test_a_trial_is_stepped_by_keys_and_its_graph_changes(
     assert states(page) == ["met", "active"]
 
 
-def test_a_schedule_fires(page: Page, site: Site) -> None:
+def test_schedule_fires(page: Page, site: Site) -> None:
     sign_in(page, site)
     page.get_by_role("link", name="Schedules").click()
     page.get_by_label("Name").fill("every-second")
@@ -174,7 +174,7 @@ def test_a_schedule_fires(page: Page, site: Site) -> None:
     page.get_by_text("There are no schedules.").wait_for()
 
 
-def test_a_screen_is_live_and_a_person_does_a_task(page: Page, site: Site) -> None:
+def test_screen_is_live_and_a_person_does_a_task(page: Page, site: Site) -> None:
     sign_in(page, site)
     page.get_by_role("link", name="Fleet").click()
     wait_for_picture(page.locator("img.screen").first)
@@ -199,10 +199,10 @@ def test_a_screen_is_live_and_a_person_does_a_task(page: Page, site: Site) -> No
     page.locator("[data-field=action]", has_text="echo hello").wait_for()
     assert states(page) == ["met"]
     page.goto("/suites/tiny")
-    page.get_by_role("cell", name=re.compile(r"^2 steps, 0:\d\d$")).wait_for()  # of people
+    page.get_by_role("cell", name=re.compile(r"^2 steps, 0:\d\d$")).wait_for()  # trials of people
 
 
-def test_axe_finds_nothing_serious_on_any_page(
+def test_axe_finds_no_serious_violation_on_any_page(
     page: Page, demo_site: tuple[Site, tuple[str, str]], tmp_path: Path
 ) -> None:
     axe = find_axe()

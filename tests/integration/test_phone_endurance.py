@@ -1,6 +1,6 @@
-"""Many rewinds, and interrupted shells, leave nothing behind.
+"""Tests that many rewinds and interrupted shells leave nothing behind.
 
-On the host, in the adb server, in the phone. The nightly rewinds 200 times, a landing 20.
+They check the host, the adb server and the phone. `make test-nightly` rewinds 200 times, `make test` 20.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CLEARS = 100
 WARM_UP = 5
 PROBE_EVERY = 5
 PROC = Path("/proc")
-# The server's heap grows by whole arenas; a stream kept by each rewind would cost more than this.
+# The server's heap grows by whole arenas; a leaked stream per rewind would exceed this.
 SLACK_KIB = 2048
 SLACK_FDS = 2
 SLACK_BYTES = 20 << 20
@@ -55,7 +55,7 @@ SETTLE_S = 10.0
 
 @dataclass(frozen=True)
 class ResourceUse:
-    """What is held at one moment."""
+    """Resources in use at one moment."""
 
     server_kib: int
     server_fds: int
@@ -78,7 +78,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 def backend(settings: Settings) -> Iterator[PhoneBackend]:
     phone_backend = PhoneBackend(settings)
     try:
-        phone_backend.image  # noqa: B018 - looked up here to skip
+        phone_backend.image  # noqa: B018 - skips the test if missing
     except (ImageMissingError, RequirementError) as exc:
         pytest.skip(str(exc))
     yield phone_backend
@@ -86,7 +86,7 @@ def backend(settings: Settings) -> Iterator[PhoneBackend]:
 
 
 def server_of(settings: Settings) -> Path:
-    """Return the folder in /proc of an appliance's adb server."""
+    """Return the /proc folder of an appliance's adb server."""
     spec = AdbServer(settings).endpoint.spec
     for path in PROC.glob("[0-9]*/cmdline"):
         try:
@@ -149,7 +149,7 @@ def test_rewinds_leave_nothing_behind(backend: PhoneBackend, settings: Settings)
         assert after.server_kib <= before.server_kib + SLACK_KIB
         assert after.server_fds <= before.server_fds + SLACK_FDS
         assert after.own_fds <= before.own_fds + SLACK_FDS
-        # The shell of an earlier question may just be ending: what is left behind stays.
+        # The shell of an earlier command may just be ending: leftovers would persist.
         assert wait_until(
             lambda: (
                 count_processes(phone) <= before.phone_processes

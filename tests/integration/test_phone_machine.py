@@ -1,4 +1,4 @@
-"""The reference phone in its container, through the provider that the fleet uses."""
+"""Tests of the reference phone in its container, through the fleet's backend."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ pytestmark = [pytest.mark.docker, pytest.mark.phone, pytest.mark.adb]
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """Make an appliance of its own that borrows the built images."""
+    """Return a separate appliance that reuses the built images."""
     state_dir = tmp_path_factory.mktemp("state")
     images_dir = Settings().images_dir
     if images_dir.is_dir():
         (state_dir / "images").symlink_to(images_dir)
     made = Settings(state_dir=state_dir)
     yield made
-    # Here, since tests start it without a phone, too, where there is no image.
+    # Stopped here, because tests also start it without a phone if there is no image.
     AdbServer(made).stop()
 
 
@@ -58,7 +58,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 def backend(settings: Settings) -> PhoneBackend:
     phones = PhoneBackend(settings)
     try:
-        phones.image  # noqa: B018 - looked up here to skip
+        phones.image  # noqa: B018 - skips the test if missing
     except (ImageMissingError, RequirementError) as exc:
         pytest.skip(str(exc))
     return phones
@@ -79,7 +79,7 @@ def phone(made: ReferencePhone) -> ReferencePhone:
     return made
 
 
-def test_it_runs_without_rights_and_without_a_way_out(phone: ReferencePhone) -> None:
+def test_phone_runs_without_rights_and_without_a_network(phone: ReferencePhone) -> None:
     output = phone.shell("id -u; grep -E 'CapBnd|NoNewPrivs' /proc/self/status; touch /x 2>&1").text
     assert output.splitlines()[0] == "2000"
     assert "CapBnd:\t0000000000000000" in output
@@ -89,12 +89,12 @@ def test_it_runs_without_rights_and_without_a_way_out(phone: ReferencePhone) -> 
     assert phone.shell(f'python3 -c "{reach}"').exit_code != 0
 
 
-def test_exit_codes_and_both_outputs(phone: ReferencePhone) -> None:
+def test_exit_code_and_both_outputs_are_returned(phone: ReferencePhone) -> None:
     result = phone.shell("echo out; echo err >&2; exit 9")
     assert (result.exit_code, result.stdout, result.stderr) == (9, b"out\n", b"err\n")
 
 
-def test_a_shell_that_does_not_end_is_ended(phone: ReferencePhone) -> None:
+def test_endless_shell_is_ended(phone: ReferencePhone) -> None:
     with pytest.raises(LinkTimeoutError):
         phone.shell("sleep 100", timeout_s=0.3)
     assert phone.shell("echo next").text == "next"
@@ -104,7 +104,7 @@ def test_a_shell_that_does_not_end_is_ended(phone: ReferencePhone) -> None:
     "text",
     ["Grüße, 你好, 🙂", "50%s off", "'single' \"double\" $HOME `id` \\n ;", "-x", " lead", "a\tb"],
 )
-def test_any_text_arrives_as_it_is(phone: ReferencePhone, text: str) -> None:
+def test_any_text_arrives_unchanged(phone: ReferencePhone, text: str) -> None:
     phone.shell("am start -p com.google.android.contacts").require()
     field = next(
         element for element in phone.tree.elements() if "open_search_bar" in element.resource_id
@@ -117,7 +117,7 @@ def test_any_text_arrives_as_it_is(phone: ReferencePhone, text: str) -> None:
     assert shown.name == text.replace("\t", "")
 
 
-def test_a_rewind_is_exact_and_ends_processes(phone: ReferencePhone) -> None:
+def test_rewind_is_exact_and_ends_processes(phone: ReferencePhone) -> None:
     phone.link.call("ping")
     phone.shell("am start -p com.google.android.apps.tasks; settings put system x 1").require()
     phone.shell("setsid sleep 100 >/dev/null 2>&1 & echo x > /sdcard/x; mkdir -m 0 /sdcard/d")
@@ -128,7 +128,7 @@ def test_a_rewind_is_exact_and_ends_processes(phone: ReferencePhone) -> None:
     assert isinstance(phone.link.call("ping"), dict)
 
 
-def test_a_difference_is_refused(phone: ReferencePhone) -> None:
+def test_difference_is_rejected(phone: ReferencePhone) -> None:
     digest = phone.folder.path / "snapshots" / f"{READY}.json"
     kept = digest.read_text()
     digest.write_text(kept.replace("accelerometer_rotation=0", "accelerometer_rotation=1"))
@@ -139,12 +139,12 @@ def test_a_difference_is_refused(phone: ReferencePhone) -> None:
         digest.write_text(kept)
 
 
-def test_a_missing_snapshot_is_named(phone: ReferencePhone) -> None:
+def test_missing_snapshot_is_reported(phone: ReferencePhone) -> None:
     with pytest.raises(SnapshotMissingError, match="nightly"):
         phone.snapshots.rewind("nightly")
 
 
-def test_what_was_saved_outlives_a_stop(phone: ReferencePhone) -> None:
+def test_saved_state_survives_a_stop(phone: ReferencePhone) -> None:
     phone.shell("settings put global kept yes").require()
     phone.snapshots.save("kept")
     phone.stop()
@@ -168,7 +168,7 @@ def test_another_process_can_attach(
     assert backend.fits(record)
 
 
-def test_another_appliances_key_is_unauthorized(phone: ReferencePhone, tmp_path: Path) -> None:
+def test_key_of_another_appliance_is_unauthorized(phone: ReferencePhone, tmp_path: Path) -> None:
     stranger = AdbServer(Settings(state_dir=tmp_path))
     try:
         with pytest.raises(LinkClosedError, match="unauthorized"):
@@ -177,12 +177,12 @@ def test_another_appliances_key_is_unauthorized(phone: ReferencePhone, tmp_path:
         stranger.stop()
 
 
-def test_a_lost_server_is_started_again(phone: ReferencePhone, settings: Settings) -> None:
+def test_lost_server_is_restarted(phone: ReferencePhone, settings: Settings) -> None:
     AdbServer(settings).stop()
     assert phone.shell("echo again").text == "again"
 
 
-def test_the_benchmark_gives_every_row_without_a_failure(
+def test_benchmark_returns_every_row_without_a_failure(
     backend: PhoneBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("appliance.bench.phone._LEAST", 1)
@@ -194,7 +194,7 @@ def test_the_benchmark_gives_every_row_without_a_failure(
     assert 20 < rows[-1].extra["memory_mib"] < 150
 
 
-def test_the_emulators_logic_drives_the_reference_phones_console_and_adb(
+def test_emulator_logic_controls_the_reference_phone_by_console_and_adb(
     settings: Settings, backend: PhoneBackend
 ) -> None:
     profile = dataclasses.replace(EMULATOR, image="phone", devices=(), memory_mib=384)
@@ -213,7 +213,7 @@ def test_the_emulators_logic_drives_the_reference_phones_console_and_adb(
         machine_handle.delete()
 
 
-def test_the_device_conformance_suite_holds(phone: ReferencePhone) -> None:
+def test_device_conformance_suite_passes(phone: ReferencePhone) -> None:
     subject = PhoneUnderTest(phone.device, phone.console)
     findings = {finding.name: finding for finding in verify_phone(subject, CHECKS)}
     assert len(findings) == len(CHECKS)
@@ -222,7 +222,7 @@ def test_the_device_conformance_suite_holds(phone: ReferencePhone) -> None:
     } == {}
 
 
-def test_the_command_verifies_a_phone_by_its_serial(
+def test_command_verifies_a_phone_by_its_serial(
     phone: ReferencePhone,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
@@ -240,7 +240,7 @@ def test_the_command_verifies_a_phone_by_its_serial(
     assert "--token-file" in capsys.readouterr().err
 
 
-def test_the_command_lets_adb_tools_in(
+def test_command_admits_adb_tools(
     phone: ReferencePhone,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
@@ -252,9 +252,7 @@ def test_the_command_lets_adb_tools_in(
     assert process.run(["adb", "shell", "echo in"], timeout_s=10, env=env).text == "in"
 
 
-def test_a_container_whose_folder_is_gone_is_a_stray(
-    backend: PhoneBackend, settings: Settings
-) -> None:
+def test_container_without_its_folder_is_a_stray(backend: PhoneBackend, settings: Settings) -> None:
     machine_handle = backend.make(lambda _message: None)
     machine = machine_handle.machine
     machine_id = machine.info.machine_id
@@ -266,7 +264,7 @@ def test_a_container_whose_folder_is_gone_is_a_stray(
     containers.remove(machine_id)
 
 
-def test_the_network_goes_with_the_last_phone(backend: PhoneBackend, tmp_path: Path) -> None:
+def test_network_is_removed_with_the_last_phone(backend: PhoneBackend, tmp_path: Path) -> None:
     other = PhoneContainers(tmp_path)
     image = backend.image.tag
     assert image is not None
@@ -280,7 +278,7 @@ def test_the_network_goes_with_the_last_phone(backend: PhoneBackend, tmp_path: P
         assert other.names() == []
 
 
-def test_a_port_without_a_phone_is_told_from_one_that_refuses(settings: Settings) -> None:
+def test_port_without_a_phone_cannot_be_connected(settings: Settings) -> None:
     with pytest.raises(LinkClosedError, match="cannot connect"):
         AdbServer(settings).connect(f"127.0.0.1:{free_port()}", timeout_s=1)
 

@@ -1,4 +1,4 @@
-"""A real Prometheus scrapes a real collector; promtool judges the rules."""
+"""Tests of a real collector with a real Prometheus, and of the rules with promtool."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ pytestmark = [
     pytest.mark.skipif(not IS_THERE, reason="the prometheus-alertmanager package is missing"),
 ]
 
-# What rules and panels choose by; everything else may have any label.
+# Label values that rules and panels select; other labels may have any value.
 LABELS = {"kind": "desktop"}
 
 
@@ -54,12 +54,12 @@ LABELS = {"kind": "desktop"}
         ("test", "rules", "rules_test.yml", "rules_runs_test.yml", "rules_service_test.yml"),
     ],
 )
-def test_promtool_finds_no_fault(args: tuple[str, ...]) -> None:
+def test_promtool_finds_no_error(args: tuple[str, ...]) -> None:
     run(["promtool", *args], cwd=CONFIG).require()
 
 
-def test_every_alert_is_seen_to_fire_in_a_test_of_rules() -> None:
-    """A test that expects none proves nothing."""
+def test_every_alert_fires_in_a_rule_test() -> None:
+    """A test that expects no alert is not sufficient."""
     groups = yaml.safe_load((CONFIG / "rules.yml").read_text())["groups"]
     alerts = {rule["alert"] for group in groups for rule in group["rules"] if "alert" in rule}
     files = [yaml.safe_load(path.read_text()) for path in CONFIG.glob("rules_*test.yml")]
@@ -73,7 +73,7 @@ def test_every_alert_is_seen_to_fire_in_a_test_of_rules() -> None:
     assert fired == alerts
 
 
-def test_a_wrong_rule_would_be_found(tmp_path: Path) -> None:
+def test_wrong_rule_is_detected(tmp_path: Path) -> None:
     rules = (CONFIG / "rules.yml").read_text().replace("> 1.8", "> > 1.8")
     (tmp_path / "rules.yml").write_text(rules)
     assert run(["promtool", "check", "rules", str(tmp_path / "rules.yml")]).exit_code == 1
@@ -86,7 +86,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> MeasureLog:
 
 @contextmanager
 def gauges_of_everything(state_dir: Path) -> Iterator[ApplianceGauges]:
-    """Give the gauges of an appliance with a lost desktop, a judged image, a good run, a service."""
+    """Yield the gauges of an appliance with a lost desktop, a stale image, a good run and a service."""
     settings = Settings(state_dir=state_dir)
     folder = MachineFolder(settings.machines_dir / "desktop-1")
     folder.write(desktop_record("desktop-1", state=MachineState.READY))
@@ -98,7 +98,7 @@ def gauges_of_everything(state_dir: Path) -> Iterator[ApplianceGauges]:
     with pytest.MonkeyPatch.context() as patch, LivenessWatch(Liveness(settings, hosts)) as watch:
         patch.setattr("appliance.exporter.gauges.list_runs", lambda _store: [good])
         Database(state_path(settings)).close()
-        (state_dir / "templates" / "stamp").mkdir(parents=True)  # forks can be made
+        (state_dir / "templates" / "stamp").mkdir(parents=True)  # enables forks
         yield ApplianceGauges(settings, watch, StoreSizes(settings))
     watch.join()
 
@@ -107,7 +107,7 @@ def gauges_of_everything(state_dir: Path) -> Iterator[ApplianceGauges]:
 def prometheus(
     measured: MeasureLog, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Prometheus]:
-    """Return a Prometheus that has scraped every measure and every gauge there is."""
+    """Return a Prometheus that has scraped every measure and every gauge."""
     reader = MeasureReader(measured.path.parent)
     with gauges_of_everything(tmp_path_factory.mktemp("state")) as gauges:
         yield from _scraped(reader, measured, gauges, tmp_path_factory.mktemp("prometheus"))
@@ -135,14 +135,14 @@ def _scraped(
         _measure_everything(measured)
         assert wait_until(lambda: running.query("mesocosm_verdicts_total") or None, timeout_s=20)
         _measure_everything(measured)
-        # Two scrapes further on, rates have values.
+        # Rates have values after two more scrapes.
         assert wait_until(
             lambda: running.query("sum(rate(mesocosm_steps_total[5m])) > 0"), timeout_s=20
         )
         yield running
 
 
-def test_the_controller_serves_prometheus_page_and_queries(prometheus: Prometheus) -> None:
+def test_controller_serves_prometheus_page_and_queries(prometheus: Prometheus) -> None:
     upstream = prometheus.url.removesuffix(PREFIX)
 
     with PageServer(PrometheusProxy(upstream)) as server:
@@ -164,7 +164,7 @@ def _measure_everything(log: MeasureLog) -> None:
     log.record("verdicts_total", suite="smoke", verdict="INCONCLUSIVE")
 
 
-def test_the_rewind_histogram_and_the_verdicts_come_out_of_a_query(prometheus: Prometheus) -> None:
+def test_rewind_histogram_and_verdicts_can_be_queried(prometheus: Prometheus) -> None:
     (count,) = prometheus.query("mesocosm_rewind_seconds_count")
     assert count["metric"]["job"] == "controller"
     assert count["value"][1] == "8"
@@ -172,7 +172,7 @@ def test_the_rewind_histogram_and_the_verdicts_come_out_of_a_query(prometheus: P
     assert total["value"][1] == "2"
 
 
-def test_the_page_and_prometheus_estimate_the_same_quantile(
+def test_page_and_prometheus_estimate_the_same_quantile(
     prometheus: Prometheus, measured: MeasureLog
 ) -> None:
     (row,) = prometheus.query(
@@ -193,13 +193,13 @@ def rules(kind: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("expression", [*QUERIES.values(), *rules("record").values()])
 def test_every_expression_finds_series(prometheus: Prometheus, expression: str) -> None:
-    # Recorded series come with the next evaluation.
+    # Recorded series appear at the next evaluation.
     assert wait_until(lambda: prometheus.query(expression), timeout_s=20), expression
 
 
 @pytest.mark.parametrize("name", rules("alert"))
-def test_every_alert_asks_for_series_that_there_are(prometheus: Prometheus, name: str) -> None:
-    """Its comparison is rightly empty when all is well."""
+def test_every_alert_uses_existing_series(prometheus: Prometheus, name: str) -> None:
+    """Query only the selectors, because the comparison is empty in normal operation."""
     selectors = re.findall(
         r"\b(?:mesocosm[\w:]+|alertmanager_\w+|up)(?:\{[^}]*\})?", rules("alert")[name]
     )
@@ -208,6 +208,6 @@ def test_every_alert_asks_for_series_that_there_are(prometheus: Prometheus, name
         assert wait_until(partial(prometheus.query, selector), timeout_s=20), selector
 
 
-def test_a_bad_expression_is_refused(prometheus: Prometheus) -> None:
+def test_bad_expression_is_rejected(prometheus: Prometheus) -> None:
     with pytest.raises(AssertionError, match="refuses"):
         prometheus.query("sum(")

@@ -1,4 +1,4 @@
-"""Registered agents, in real containers: what they can do, and all that they cannot."""
+"""Tests of the permissions and restrictions of registered agents in real containers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ REPLY = completion(("session__complete", "{}"))
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
-    """Return the settings of an appliance of its own that borrows the built images."""
+    """Return the settings of a separate appliance that reuses the built images."""
     source_settings = get_settings()
     try:
         own_image(source_settings)
@@ -61,7 +61,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settin
 def try_agent(
     tmp_path: Path, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., dict[str, Any]]:
-    """Return a function that registers an agent, lets it try a task and returns the trial."""
+    """Return a function that registers an agent, runs it on a task and returns the report."""
     assert settings.images_dir.is_dir()
 
     def attempt(program: str, *options: str, definition: str = COMMAND) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
 
 
 def asker(model: StandIn) -> str:
-    """Return the definition of an agent that looks what it reaches, the model's own port included."""
+    """Return the definition of an agent that tests its connections, including the model's port."""
     port = model.base_url.rpartition(":")[2].partition("/")[0]
     return f"command: [python3, main.py, '{port}']\nmodel: true\n"
 
@@ -119,7 +119,7 @@ def found_by_agent(settings: Settings) -> dict[str, Any]:
     return dict(findings)
 
 
-def test_an_agent_reaches_nothing_but_its_own_files(
+def test_agent_reaches_only_its_own_files(
     try_agent: Callable[..., dict[str, Any]], settings: Settings
 ) -> None:
     report = try_agent(PROBER)
@@ -140,12 +140,12 @@ def test_an_agent_reaches_nothing_but_its_own_files(
         "keys": [],
         "hog": -9,
     }
-    # The engine removes one that has ended by itself, a moment later.
+    # The engine removes a container that exits by itself after a delay.
     assert wait_until(lambda: not containers(), timeout_s=GONE_S), containers()
 
 
 def require_only_the_model_was_reached(settings: Settings, model: StandIn) -> None:
-    """Check what the asker found, and that nothing of it is left."""
+    """Verify the agent's findings, and that it left nothing behind."""
     assert found_by_agent(settings) == {
         "answer": REPLY,
         "other_model": 403,
@@ -164,7 +164,7 @@ def require_only_the_model_was_reached(settings: Settings, model: StandIn) -> No
         "secrets": [],
         "sockets": [],
     }
-    # The preflight's question, then the agent's.
+    # The request of the preflight check, then the agent's.
     assert model.keys == ["Bearer a-secret-of-the-service"] * 2
     (spec,) = settings.runs_dir.rglob("run.json")
     agent = json.loads(spec.read_text())["agent"]
@@ -175,7 +175,7 @@ def require_only_the_model_was_reached(settings: Settings, model: StandIn) -> No
     assert list(settings.agent_sockets_dir.iterdir()) == []
 
 
-def test_an_agent_with_a_model_reaches_that_and_nothing_else(
+def test_agent_with_a_model_reaches_only_that(
     try_agent: Callable[..., dict[str, Any]], settings: Settings, model: StandIn
 ) -> None:
     report = try_agent(ASKER, definition=asker(model))
@@ -186,10 +186,10 @@ def test_an_agent_with_a_model_reaches_that_and_nothing_else(
 
 @pytest.fixture
 def worker(settings: Settings, model: StandIn) -> Iterator[Compose]:
-    """Start the worker's container of an appliance of its own, as docker-compose.yml has it."""
-    assert model.base_url  # is handed over
+    """Start the worker's container of a separate appliance with docker-compose.yml."""
+    assert model.base_url  # is passed to the container
     compose = Compose(settings)
-    # The other services are not started; compose wants a name for their images.
+    # The other services are not started, but compose requires names for their images.
     compose.write_env(dict.fromkeys(SERVICES, own_image(settings)))
     try:
         run(compose.argv("up", "-d", "--no-deps", "worker"), timeout_s=120).require()
@@ -198,7 +198,7 @@ def worker(settings: Settings, model: StandIn) -> Iterator[Compose]:
         compose.remove(volumes=True)
 
 
-def test_the_workers_container_runs_an_agent_with_a_model(
+def test_worker_container_runs_an_agent_with_a_model(
     settings: Settings,
     model: StandIn,
     worker: Compose,
@@ -221,7 +221,7 @@ def test_the_workers_container_runs_an_agent_with_a_model(
     require_only_the_model_was_reached(settings, model)
 
 
-def test_an_agent_that_does_not_end_is_removed_with_its_container(
+def test_endless_agent_is_removed_with_its_container(
     try_agent: Callable[..., dict[str, Any]],
 ) -> None:
     report = try_agent(STUBBORN, "--time-limit", "5")
@@ -229,7 +229,7 @@ def test_an_agent_that_does_not_end_is_removed_with_its_container(
     assert wait_until(lambda: not containers(), timeout_s=GONE_S), containers()
 
 
-def test_what_a_killed_process_left_is_removed_and_what_lives_is_not(settings: Settings) -> None:
+def test_containers_of_a_killed_process_are_removed_and_live_ones_kept(settings: Settings) -> None:
     gone = run([sys.executable, "-c", "import os; print(os.getpid())"]).require().text.strip()
     image, names = own_image(settings), []
     try:

@@ -1,4 +1,4 @@
-"""A desktop that only SSH reaches: a container with a real sshd, reset by its owner's command."""
+"""Tests of a desktop that is reachable only over SSH: a container with sshd and a reset command."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.docker]
 
 NAME = "mesocosm-test-remote"
-# As an owner would have set it up: a server for root with one key, then the desktop.
+# Setup that the owner would do: sshd for root with one key, then the desktop.
 START = """
 umask 077; mkdir -p /run/sshd /root/.ssh
 echo "$HOST_KEY" > /etc/ssh/ssh_host_ed25519_key; echo "$AUTHORIZED" > /root/.ssh/authorized_keys
@@ -54,7 +54,7 @@ RESET = f"import docker; docker.from_env().containers.get({NAME!r}).restart(time
 
 
 class Lab:
-    """A machine of somebody else's, and an appliance that is told of it."""
+    """A remote machine, and an appliance that is configured for it."""
 
     def __init__(self, folder: Path, image: str) -> None:
         self.settings = Settings(state_dir=folder / "state")
@@ -84,7 +84,7 @@ class Lab:
         assert wait_until(self._has_server, timeout_s=30), self.container.logs().decode()
 
     def _has_server(self) -> bool:
-        """Return whether the server itself answers: docker takes calls before it listens."""
+        """Return whether sshd replies, because Docker accepts connections before sshd listens."""
         with (
             contextlib.suppress(OSError),
             socket.create_connection(("127.0.0.1", self.port), timeout=5) as caller,
@@ -93,7 +93,7 @@ class Lab:
         return False
 
     def configure(self, **changes: object) -> RemoteBackend:
-        """Write the file; a value of None leaves an entry out."""
+        """Write the configuration file, without entries whose value is None."""
         entry = {
             key: value for key, value in {**self.entry, **changes}.items() if value is not None
         }
@@ -129,7 +129,7 @@ def machine(taken: RemoteDesktop, lab: Lab) -> RemoteDesktop:
     return taken
 
 
-def test_it_is_deployed_seen_and_acted_on(machine: RemoteDesktop) -> None:
+def test_machine_is_deployed_viewed_and_controlled(machine: RemoteDesktop) -> None:
     info = machine.info
     variant = make_recipe("desktop-container", desktop_container_settings()).variant
     assert (info.kind, info.backend, info.image) == (Kind.DESKTOP, "remote", f"remote:{variant}")
@@ -146,14 +146,14 @@ def test_it_is_deployed_seen_and_acted_on(machine: RemoteDesktop) -> None:
     assert any("Terminal" in element.name for element in machine.tree.elements())
 
 
-def test_its_owners_command_brings_it_back_exactly(machine: RemoteDesktop) -> None:
+def test_reset_command_of_the_owner_restores_it_exactly(machine: RemoteDesktop) -> None:
     machine.files.put(f"{HOME}/left behind", b"x")
     report = machine.snapshots.rewind(READY)
     assert (report.path, report.differences) == ("reset", ())
     assert machine.files.stat(f"{HOME}/left behind") is None
 
 
-def test_a_reset_that_leaves_something_is_seen(machine: RemoteDesktop, lab: Lab) -> None:
+def test_incomplete_reset_is_detected(machine: RemoteDesktop, lab: Lab) -> None:
     again = attach(lab.configure(reset={"command": ["/bin/true"]}, verify_timeout_s=1), machine)
     again.files.put(f"{HOME}/left behind", b"x")
     with pytest.raises(ResetMismatchError, match="left behind"):
@@ -162,7 +162,7 @@ def test_a_reset_that_leaves_something_is_seen(machine: RemoteDesktop, lab: Lab)
     machine.snapshots.rewind(READY)
 
 
-def test_a_reset_that_fails_is_told_with_its_words(machine: RemoteDesktop, lab: Lab) -> None:
+def test_failing_reset_is_reported_with_its_output(machine: RemoteDesktop, lab: Lab) -> None:
     wrong = {"command": ["/bin/sh", "-c", "echo no such image >&2; exit 3"]}
     for side in ("host", "machine"):
         again = attach(lab.configure(reset={**wrong, "on": side}), machine)
@@ -170,7 +170,7 @@ def test_a_reset_that_fails_is_told_with_its_words(machine: RemoteDesktop, lab: 
             again.snapshots.rewind(READY)
 
 
-def test_what_it_cannot_do_is_refused(machine: RemoteDesktop, lab: Lab) -> None:
+def test_unsupported_operations_are_rejected(machine: RemoteDesktop, lab: Lab) -> None:
     with pytest.raises(UnsupportedError, match="cannot be saved"):
         machine.snapshots.save("mine")
     with pytest.raises(UnsupportedError, match="cannot stop"):
@@ -180,12 +180,12 @@ def test_what_it_cannot_do_is_refused(machine: RemoteDesktop, lab: Lab) -> None:
     assert machine.power.is_running()
 
 
-def test_nobody_else_gets_a_machine_that_is_taken(machine: RemoteDesktop, lab: Lab) -> None:
+def test_taken_machine_is_not_given_to_others(machine: RemoteDesktop, lab: Lab) -> None:
     with pytest.raises(MachineBusyError, match="lab-1"):
         lab.configure().make(lambda _message: None)
 
 
-def test_another_host_key_is_refused(machine: RemoteDesktop, lab: Lab, tmp_path: Path) -> None:
+def test_other_host_key_is_rejected(machine: RemoteDesktop, lab: Lab, tmp_path: Path) -> None:
     make_key(tmp_path / "other", "other")
     stranger = attach(lab.configure(host_key=(tmp_path / "other.pub").read_text().strip()), machine)
     assert not stranger.power.is_running()
@@ -193,18 +193,18 @@ def test_another_host_key_is_refused(machine: RemoteDesktop, lab: Lab, tmp_path:
         stranger.screen.capture()
 
 
-def test_a_machine_that_lacks_the_user_is_refused(machine: RemoteDesktop, lab: Lab) -> None:
+def test_machine_without_the_user_is_rejected(machine: RemoteDesktop, lab: Lab) -> None:
     with pytest.raises(UnsupportedError, match="there is no user nobody-here"):
         attach(lab.configure(user="nobody-here"), machine).deploy()
 
 
-def test_one_that_does_not_answer_cannot_be_started(machine: RemoteDesktop, lab: Lab) -> None:
+def test_unresponsive_machine_cannot_be_started(machine: RemoteDesktop, lab: Lab) -> None:
     silent = attach(lab.configure(port=free_port()), machine)
     with pytest.raises(MachineStartError, match="cannot start it"):
         silent.power.start()
 
 
-def test_what_cannot_be_used_leaves_no_folder(lab: Lab, machine: RemoteDesktop) -> None:
+def test_unusable_machine_leaves_no_folder(lab: Lab, machine: RemoteDesktop) -> None:
     before = sorted(lab.settings.devices_dir.iterdir())
     with pytest.raises(UnsupportedError, match="no user"):
         lab.configure(name="lab-2", user="nobody-here").make(lambda _message: None)
@@ -212,7 +212,7 @@ def test_what_cannot_be_used_leaves_no_folder(lab: Lab, machine: RemoteDesktop) 
 
 
 def attach(backend: RemoteBackend, machine: RemoteDesktop) -> RemoteDesktop:
-    """Return the machine as the file now describes it."""
+    """Return the machine with the current configuration file."""
     record = machine.folder.read()
     assert record is not None
     return backend.attach(machine.folder, record)

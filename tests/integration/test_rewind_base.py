@@ -1,4 +1,4 @@
-"""A desktop VM goes back to ``ready`` without loading its RAM, page by page what it was."""
+"""Tests that a desktop VM is reset to ``ready`` without loading its RAM, with identical pages."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ DIRT_MIB = 20
 
 
 def make_dirt(vm: DesktopVm) -> None:
-    """Fill memory and disk of the guest with what was not there."""
+    """Write new data to memory and disk of the guest."""
     script = f"head -c {DIRT_MIB}M /dev/urandom > ~/dirt; cp ~/dirt /dev/shm/dirt; sync"
     vm.run(["/bin/sh", "-c", script], user="user", timeout_s=30.0).require()
 
 
 def dirt(vm: DesktopVm) -> str:
-    """Return what of `make_dirt` is there."""
+    """Return the files of `make_dirt` that exist."""
     return vm.run(["/bin/sh", "-c", "ls ~/dirt /dev/shm/dirt 2> /dev/null"], user="user").text
 
 
@@ -62,16 +62,16 @@ def pages_that_differ(vm: DesktopVm, ram: Path) -> int:
     return count
 
 
-def test_every_page_is_what_it_was_before_the_guest_runs(vm: DesktopVm) -> None:
+def test_every_page_is_restored_before_the_guest_runs(vm: DesktopVm) -> None:
     ram, name = find_base(vm.folder.path), vm.info.machine_id
     assert ram is not None
     make_dirt(vm)
     vm.hypervisor.qmp(name, "stop")
-    assert pages_that_differ(vm, ram) > DIRT_MIB << 8  # 256 pages a MiB, in /dev/shm alone
+    assert pages_that_differ(vm, ram) > DIRT_MIB << 8  # 256 pages per MiB, in /dev/shm alone
     link = restore_ram(vm.hypervisor, name, ram, vm)
     assert link is not None
     assert load_devices(vm.hypervisor, name)
-    # Nor do QEMU's own devices write to any until the guest runs, though the probe's port is open.
+    # QEMU's devices also write to no page until the guest runs, although the probe's port is open.
     assert pages_that_differ(vm, ram) == 0
     vm.hypervisor.resume(name)
     link.resync(timeout_s=10.0)
@@ -80,8 +80,8 @@ def test_every_page_is_what_it_was_before_the_guest_runs(vm: DesktopVm) -> None:
     assert not dirt(vm)
 
 
-def test_a_guest_whose_probe_is_in_use_goes_back_in_a_new_qemu(vm: DesktopVm) -> None:
-    """What somebody sends to the probe meanwhile would be written into RAM that was restored."""
+def test_guest_with_a_used_probe_is_rewound_in_a_new_qemu(vm: DesktopVm) -> None:
+    """Data that another process sends to the probe meanwhile would be written to the restored RAM."""
     ram = find_base(vm.folder.path)
     assert ram is not None
     vm.release()
@@ -95,7 +95,7 @@ def test_a_guest_whose_probe_is_in_use_goes_back_in_a_new_qemu(vm: DesktopVm) ->
     assert "memory" in vm.snapshots.rewind(READY).phases_s
 
 
-def test_another_snapshot_is_loaded_whole_and_ready_is_still_gone_back_to(vm: DesktopVm) -> None:
+def test_other_snapshot_is_loaded_whole_and_ready_can_still_be_restored(vm: DesktopVm) -> None:
     make_dirt(vm)
     vm.snapshots.save("dirty")
     try:
@@ -109,10 +109,10 @@ def test_another_snapshot_is_loaded_whole_and_ready_is_still_gone_back_to(vm: De
         vm.snapshots.delete_snapshot("dirty")
 
 
-def test_a_ram_file_that_is_another_is_not_used_and_is_made_anew(vm: DesktopVm) -> None:
+def test_changed_ram_file_is_not_used_and_is_recreated(vm: DesktopVm) -> None:
     ram = find_base(vm.folder.path)
     assert ram is not None
-    ram.unlink()  # the file itself stays: forks' template has it, too
+    ram.unlink()  # the file's data stays: the template of forks links to it
     ram.touch()
     make_dirt(vm)
     assert "memory" not in vm.snapshots.rewind(READY).phases_s
@@ -126,7 +126,7 @@ def test_a_ram_file_that_is_another_is_not_used_and_is_made_anew(vm: DesktopVm) 
     assert not dirt(vm)
 
 
-def test_a_guests_root_can_eject_no_device_and_those_it_removes_come_back(vm: DesktopVm) -> None:
+def test_guest_root_cannot_eject_devices_and_removed_ones_return(vm: DesktopVm) -> None:
     slots = vm.run(["/bin/sh", "-c", "ls /sys/bus/pci/slots"], user="root", timeout_s=5.0).require()
     assert not slots.stdout.strip()
     remove = "for device in /sys/bus/pci/devices/*; do echo 1 > $device/remove; done"
@@ -148,7 +148,7 @@ def is_answering(vm: DesktopVm) -> bool:
     return True
 
 
-def test_a_state_with_another_fingerprint_is_compared_in_full(vm: DesktopVm) -> None:
+def test_state_with_another_fingerprint_is_compared_in_full(vm: DesktopVm) -> None:
     saved = vm.folder.path / "snapshots" / f"{READY}.json"
     whole = saved.read_text()
     record = json.loads(whole)
@@ -174,7 +174,7 @@ def test_a_state_with_another_fingerprint_is_compared_in_full(vm: DesktopVm) -> 
         "nohup xclip -selection clipboard -i /etc/hostname > /dev/null 2>&1 &",
     ],
 )
-def test_every_change_of_the_state_changes_the_fingerprint(vm: DesktopVm, change: str) -> None:
+def test_every_state_change_changes_the_fingerprint(vm: DesktopVm, change: str) -> None:
     vm.snapshots.rewind(READY)
     before = wake(vm)
     assert before
@@ -186,7 +186,7 @@ def test_every_change_of_the_state_changes_the_fingerprint(vm: DesktopVm, change
 
 
 def wake(vm: DesktopVm) -> str:
-    """Return the fingerprint of a guest that need not be woken."""
+    """Return the fingerprint of a guest that is already awake."""
     seed = base64.b64encode(bytes(64)).decode()
     reply = vm.link.call("wake", {"seed_b64": seed, "unix_s": SYSTEM_CLOCK.now_s()})
     assert isinstance(reply, dict)
@@ -195,7 +195,7 @@ def wake(vm: DesktopVm) -> str:
 
 @contextlib.contextmanager
 def rewritten(path: Path, content: object) -> Iterator[None]:
-    """Write JSON into a file; what was there before is there again afterwards."""
+    """Write JSON to a file during a block, and restore the old content afterwards."""
     before = path.read_text()
     path.write_text(json.dumps(content))
     try:

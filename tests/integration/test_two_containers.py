@@ -1,4 +1,4 @@
-"""Controller and worker in their containers, as `mesocosm up` left them: real machines, no socket in the controller."""
+"""Tests of controller and worker in the containers of `mesocosm up`: real machines, no socket in the controller."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def settings() -> Settings:
 
 
 def ask(settings: Settings, method: str, path: str, body: object = None) -> tuple[int, Any]:
-    """Ask the controller with the token of this host."""
+    """Send a request to the controller with the token of this host."""
     connection = http.client.HTTPConnection("127.0.0.1", settings.service_port, timeout=LONG_S)
     token = own_token_path(settings).read_text().strip()
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
@@ -65,7 +65,7 @@ def inspect(container: str, asked: str) -> str:
     return run(["docker", "inspect", "--format", asked, container]).require().text
 
 
-def test_the_socket_is_the_workers_and_no_key_can_be_inspected(settings: Settings) -> None:
+def test_only_the_worker_has_the_socket_and_no_key_can_be_inspected(settings: Settings) -> None:
     mounts = "{{range .Mounts}}{{.Destination}} {{end}}"
     assert "docker.sock" in inspect(container_of(settings, "worker"), mounts)
     controller = container_of(settings, "controller")
@@ -81,7 +81,7 @@ def test_the_socket_is_the_workers_and_no_key_can_be_inspected(settings: Setting
     assert not any(report.hosts.values())
 
 
-def test_the_worker_knows_recipes_commit_and_findings_of_the_host(settings: Settings) -> None:
+def test_worker_knows_recipes_commit_and_findings_of_the_host(settings: Settings) -> None:
     status = ask(settings, "GET", "/api/v1/status")[1]
     assert status["up"] is True
     here = json.loads(
@@ -94,7 +94,7 @@ def test_the_worker_knows_recipes_commit_and_findings_of_the_host(settings: Sett
     assert rows["services"]["state"] == "ok"
 
 
-def test_a_queued_run_uses_a_machine_of_the_host_and_survives_kill_9(settings: Settings) -> None:
+def test_queued_run_uses_a_host_machine_and_survives_kill_9(settings: Settings) -> None:
     request = {"suite": "smoke", "agent": "oracle", "tasks": ["phone-tick-off"], "repeats": 2}
     queued = ask(settings, "POST", "/api/v1/queue", {"request": request})[1]
     path = f"/api/v1/queue/{queued['run']}"
@@ -112,8 +112,8 @@ def test_a_queued_run_uses_a_machine_of_the_host_and_survives_kill_9(settings: S
     assert wait_until(lambda: ask_worker(settings) is not None, timeout_s=LONG_S)
 
 
-def test_the_worker_rewinds_a_desktop_without_loading_its_ram(settings: Settings) -> None:
-    """It may write to the memory of QEMU, which another container runs."""
+def test_worker_rewinds_a_desktop_without_loading_its_ram(settings: Settings) -> None:
+    """The worker may write to the memory of QEMU, which runs in another container."""
     chosen = f"desktop:{settings.distribution}"
     records = [folder.read() for folder in iter_folders(settings)]
     desktop = next(
@@ -127,7 +127,7 @@ def test_the_worker_rewinds_a_desktop_without_loading_its_ram(settings: Settings
     assert "memory" in json.loads(reply.stdout)["phases_s"]
 
 
-def test_an_episode_is_driven_through_the_controller(settings: Settings) -> None:
+def test_episode_is_driven_through_the_controller(settings: Settings) -> None:
     status, opened = ask(settings, "POST", "/api/v1/episodes", TICK_OFF)
     assert status == 201, opened
     episode = f"/api/v1/episodes/{opened['id']}"
@@ -138,8 +138,8 @@ def test_an_episode_is_driven_through_the_controller(settings: Settings) -> None
     assert closed["outcome"]["fault"] == "cancelled"
 
 
-def test_a_copy_is_restored_into_the_containers(settings: Settings, tmp_path: Path) -> None:
-    """What was asked for after the copy is gone, its schedule and tokens are back, and runs are carried out."""
+def test_copy_is_restored_into_the_containers(settings: Settings, tmp_path: Path) -> None:
+    """Later changes are discarded, schedules and tokens of the copy are restored, and runs are executed."""
     schedule = {
         "trigger": {"kind": "cron", "line": "0 2 1 1 *"},
         "request": {**_SMOKE, "repeats": 1},
@@ -148,9 +148,9 @@ def test_a_copy_is_restored_into_the_containers(settings: Settings, tmp_path: Pa
     present = tmp_path / "present.sqlite"
     assert ask(settings, "POST", "/api/v1/schedules", {"name": names[0], **schedule})[0] == 201
     copy = tmp_path / "copy.sqlite"
-    assert main(["service", "backup", str(copy)]) == 0  # beside running containers
+    assert main(["service", "backup", str(copy)]) == 0  # while the containers run
     assert ask(settings, "POST", "/api/v1/schedules", {"name": names[1], **schedule})[0] == 201
-    assert main(["service", "restore", str(copy)]) != 0  # they run
+    assert main(["service", "restore", str(copy)]) != 0  # refused while the containers run
     try:
         with stopped_containers(settings):
             assert main(["service", "backup", str(present)]) == 0
@@ -172,7 +172,7 @@ def test_a_copy_is_restored_into_the_containers(settings: Settings, tmp_path: Pa
 
 @contextlib.contextmanager
 def stopped_containers(settings: Settings) -> Iterator[None]:
-    """Stop controller and worker for a block; both answer after it."""
+    """Stop controller and worker during a block, and wait until both respond after it."""
     containers = [container_of(settings, name) for name in ("controller", "worker")]
     run(["docker", "stop", *containers], timeout_s=LONG_S).require()
     try:
@@ -190,7 +190,7 @@ def is_answering(settings: Settings) -> bool:
         return False
 
 
-def test_a_folder_of_the_host_is_refused_and_a_stopped_worker_is_started_again(
+def test_host_folder_is_rejected_and_a_stopped_worker_restarted(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     suite = str(REPOSITORY / "tests/suites/tiny")

@@ -1,1 +1,1 @@
-"""Proofs that take too long for a landing: jobs that can be resumed, and a ledger of their results."""
+"""Tests that are too slow for `make test`: resumable jobs, and a ledger of their results."""

@@ -1,13 +1,15 @@
-"""Run nightly jobs whose row in the ledger is stale, one after the other, and write their rows.
+"""Run the nightly jobs with stale results, one after the other, and update their rows in the ledger.
 
     python -m tests.nightly run [JOB...] [--distribution NAME] [--again | --failed]
     python -m tests.nightly status [--strict]
     python -m tests.nightly release VERSION
 
-Ended at any moment it goes on with the jobs that have no current row. Logs are kept in
-``.nightly/``. Two at once would spoil each other's machines: the second is refused, on whichever
-checkout it runs. ``--failed`` repeats what failed of a job, alone, where its sources are the same;
-a row that passes by that names these tests. Exit codes: 0 all rows current and passed, 1 some are not, 2 refused, 130 interrupted.
+If interrupted, the next call continues with the jobs without a current row. Logs are kept in
+``.nightly/``. Two concurrent calls would disturb each other's machines: the second is refused, also
+from another checkout. ``--failed`` repeats only the failed tests of failed jobs whose sources did not
+change; if they pass, the row names them.
+
+Exit codes: 0 all rows current and passed, 1 some are not, 2 refused, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -41,21 +43,23 @@ from tests.tiers import SPREAD, TIER
 LOGS = REPOSITORY / ".nightly"
 _SUMMARY_CHARS = 160
 _COLUMNS = "200"
-"""So that rows of tables are lines of logs."""
+"""Terminal width of jobs, so that each row of a table is one line of the log."""
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; return the exit code."""
+    """Run the command line and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.nightly", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     runner = commands.add_parser("run")
     runner.add_argument("jobs", nargs="*")
     runner.add_argument("--distribution", choices=DISTRIBUTIONS)
     which = runner.add_mutually_exclusive_group()
-    which.add_argument("--again", action="store_true", help="also jobs whose row is current")
-    which.add_argument("--failed", action="store_true", help="failed tests of failed jobs alone")
+    which.add_argument("--again", action="store_true", help="also run jobs whose row is current")
+    which.add_argument(
+        "--failed", action="store_true", help="run only the failed tests of failed jobs"
+    )
     status = commands.add_parser("status")
-    status.add_argument("--strict", action="store_true", help="exit 1 when a row is stale")
+    status.add_argument("--strict", action="store_true", help="exit 1 if a row is stale")
     releaser = commands.add_parser("release")
     releaser.add_argument("version")
     options = parser.parse_args(argv)
@@ -63,7 +67,7 @@ def main(argv: list[str] | None = None) -> int:
         return release(options.version)
     if options.command == "status":
         lines = stale_lines()
-        print("\n".join(lines) or "every row is current")  # noqa: T201 - a command's output
+        print("\n".join(lines) or "all rows are current")  # noqa: T201 - a command's output
         return 1 if lines and options.strict else 0
     try:
         with locked(get_settings().state_dir / "nightly.lock", what="The nightly"):
@@ -94,7 +98,7 @@ def _run(
         if failed:
             tests = repeatable(row, digest_sources(job.sources))
             if row is None or not tests:
-                print(f"{job.name} {where}: there is nothing to repeat.", flush=True)  # noqa: T201
+                print(f"{job.name} {where}: no failed tests to repeat.", flush=True)  # noqa: T201
                 passed = False
                 continue
             row = repeat(job, row, tests)
@@ -111,9 +115,9 @@ def _run(
 
 
 def repeatable(row: Row | None, sources: str) -> list[str]:
-    """Return the tests that failed in a job, where its row failed and is of these sources.
+    """Return the failed tests of a job if its row failed with the same sources.
 
-    A job that failed otherwise has none: not all of its tests were run.
+    Returns no tests if the job failed for another reason, because not all of its tests were run.
     """
     if row is None or row.passed or row.sources != sources:
         return []
@@ -122,7 +126,7 @@ def repeatable(row: Row | None, sources: str) -> list[str]:
 
 
 def failed_tests(log: str) -> list[str]:
-    """Return the tests that pytest's closing lines call failed; none where a run ended early."""
+    """Return the failed tests of pytest's final summary; none if the run ended early."""
     lines = log.splitlines()
     ends = [n for n, line in enumerate(lines) if re.search(r"=+ \d+ failed.* in [\d.]+s", line)]
     if not ends:
@@ -139,9 +143,9 @@ def failed_tests(log: str) -> list[str]:
 
 
 def repeat(job: Job, row: Row, tests: list[str]) -> Row:
-    """Run failed tests once more, alone; gives a row that names them where they passed.
+    """Run only the failed tests again; if they pass, return a row that names them.
 
-    The row stays as it is where one fails again: it says more.
+    If one fails again, return the old row, which has more information.
     """
     again = dataclasses.replace(job, pytest=tuple(tests), elsewhere=(), workers=1, is_spread=False)
     repeated = run_job(again, row.distribution, kept=log_of(job.name, f"{row.distribution}-failed"))
@@ -159,12 +163,12 @@ def repeat(job: Job, row: Row, tests: list[str]) -> Row:
 
 
 def log_of(job: str, distribution: str) -> Path:
-    """Return where a job's log is kept."""
+    """Return the path of a job's log."""
     return LOGS / f"{job}{'-' if distribution else ''}{distribution}.log"
 
 
 def run_job(job: Job, distribution: str, *, kept: Path | None = None) -> Row:
-    """Run one job to its end, or its deadline, and return its row; its log is kept in a file."""
+    """Run one job until its end or deadline, write its log to a file, and return its row."""
     LOGS.mkdir(exist_ok=True)
     log = kept or log_of(job.name, distribution)
     env = {TIER: "nightly", "COLUMNS": _COLUMNS} | (
@@ -223,11 +227,11 @@ def command_of(job: Job, distribution: str = "") -> list[str]:
 
 
 def summary_of(log: str, row: str) -> str:
-    """Return what sums up a job: a row of a table, or pytest's closing line; empty without either.
+    """Return a job's summary: a row of a table or pytest's final line; empty without either.
 
     Args:
-        log: what it printed.
-        row: first cell of the row of a table that counts; empty where there is none.
+        log: output of the job.
+        row: first cell of the table row to return; empty if the job prints no table.
     """
     summary = ""
     for line in log.splitlines():
@@ -241,7 +245,7 @@ def summary_of(log: str, row: str) -> str:
 
 
 if __name__ == "__main__":
-    # A shell that is not interactive starts what runs in its background with interrupts ignored.
+    # Non-interactive shells start background processes with interrupts ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         sys.exit(main())

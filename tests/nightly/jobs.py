@@ -22,7 +22,7 @@ _OF_THE_SERVICE = (
     "test_lost_desktop",
     "test_two_containers",
 )
-"""Tests on VMs of what runs beside them, whatever their guests are; Debian's own among others is nothing on a third distribution."""
+"""Tests on VMs that do not depend on the guest's distribution, and the test of Debian, which other distributions skip."""
 _JUDGES = ("evaluators", "provisioning/probe")
 _SERVICE_TESTS = (
     "tests/integration/test_killed_service.py",
@@ -43,20 +43,20 @@ class Job:
     """One job.
 
     Attributes:
-        name: unique.
-        what: it proves, one clause.
-        sources: files and folders of the repository that it exercises; when they change, its
+        name: unique name.
+        what: what the job verifies, one clause.
+        sources: files and folders of the repository that the job exercises; if they change, its
             row in the ledger is stale.
         pytest: arguments of pytest; empty for a job that runs another command.
-        elsewhere: further ones on other distributions than the default, which leave out what has
-            nothing to do with the distribution.
-        command: arguments of `mesocosm`, or of Python with `-m` first.
-        distributions: it runs once for each; empty where it needs no desktop.
-        row: name of the row that sums up a command which prints a table.
+        elsewhere: additional arguments on distributions other than the default; they exclude tests
+            that do not depend on the distribution.
+        command: arguments of `mesocosm`, or of Python if `-m` is first.
+        distributions: the job runs once on each; empty if it needs no desktop.
+        row: first cell of the table row that is the summary of a command.
         needs_appliance: whether the appliance must be up.
-        workers: so many run its tests at once; one of them all those on VMs.
-        is_spread: tests on VMs run on all workers, each with VMs of its own.
-        timeout_s: after this it is ended and has failed.
+        workers: number of parallel workers; one of them runs all tests on VMs.
+        is_spread: whether tests on VMs run on all workers, each with separate VMs.
+        timeout_s: deadline, after which the job is stopped and has failed.
     """
 
     name: str
@@ -87,7 +87,7 @@ JOBS = (
     ),
     Job(
         "ended-desktops",
-        "an agent that ends its desktop, or takes all that it has, is judged",
+        "trials are judged if the agent stops its desktop or exhausts its resources",
         (*_MACHINES, "controller/episode", _ENDED),
         pytest=(_ENDED,),
         distributions=DISTRIBUTIONS,
@@ -96,7 +96,7 @@ JOBS = (
     ),
     Job(
         "first-suite",
-        "each task of the example suite stands against every agent that tries it",
+        "each task of the example suite passes `suite validate` on real machines",
         ("evaluators", "controller", "provisioning", "images", "examples/suites/first", _FIRST),
         pytest=(_FIRST,),
         distributions=(DEFAULT,),
@@ -104,7 +104,7 @@ JOBS = (
     ),
     Job(
         "machine-contract",
-        "the contract of machines, and resets after each act of torture, on VMs and containers",
+        "the contract of machines, and resets after each torture test, on VMs and containers",
         (*_CONTAINERS, "tests/contract"),
         pytest=(
             "-m",
@@ -127,7 +127,7 @@ JOBS = (
     ),
     Job(
         "evaluator-cases",
-        "desktop evaluators pass their test cases on VMs, wherever files make the state",
+        "desktop evaluators pass their test cases on VMs, if the state consists of files",
         (*_JUDGES, "tests/evaluator_cases", "images/desktop"),
         pytest=("tests/evaluator_cases/machines",),
         distributions=DISTRIBUTIONS,
@@ -136,7 +136,7 @@ JOBS = (
     ),
     Job(
         "honest-ways",
-        "work in the desktop's programs, by keyboard and mouse, is met",
+        "evaluators accept tasks solved in the desktop's programs by keyboard and mouse",
         ("evaluators", "tests/honest_ways", "images/desktop"),
         pytest=("-m", "vm", "tests/honest_ways"),
         distributions=DISTRIBUTIONS,
@@ -167,7 +167,7 @@ JOBS = (
     ),
     Job(
         "phone",
-        "phones and their clients, fuzzed and rewound at the full counts",
+        "phones and their clients, with the full number of fuzzed messages and rewinds",
         (*_PHONES, "tests/contract", "tests/integration"),
         pytest=("-m", "phone or adb", "tests/contract", "tests/integration"),
         needs_appliance=False,
@@ -204,7 +204,7 @@ JOBS = (
     ),
     Job(
         "pages",
-        "people's ways through the pages and live screens, in Chromium",
+        "user workflows on pages and live screens, in Chromium",
         ("controller/service/web", "images/novnc", "tests/pages", *_PAGE_TESTS),
         pytest=_PAGE_TESTS,
         needs_appliance=False,
@@ -220,10 +220,10 @@ JOBS = (
 
 
 def select(names: tuple[str, ...]) -> tuple[Job, ...]:
-    """Return the jobs of these names, all of them without any.
+    """Return the jobs with these names; all jobs if none is given.
 
     Raises:
-        KeyError: there is no job of a name.
+        KeyError: no job has one of the names.
     """
     by_name = {job.name: job for job in JOBS}
     return tuple(by_name[name] for name in names) if names else JOBS

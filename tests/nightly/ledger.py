@@ -1,4 +1,4 @@
-"""What the nightly jobs proved, and of which sources: one committed row a job and distribution."""
+"""Results of nightly jobs, with digests of their sources: one committed row per job and distribution."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class Row(BaseModel):
     """The last result of one job.
 
     Attributes:
-        job: its name.
-        distribution: of the desktop; empty where there is none.
-        sources: digest of the files that it exercised.
-        commit: that was checked out.
+        job: name of the job.
+        distribution: distribution of the desktop; empty if the job needs no desktop.
+        sources: digest of the files that the job exercised.
+        commit: commit that was checked out.
         date: day and time of its end, UTC.
         passed: whether it passed.
-        summary: its last words, such as ``112 passed, 1 skipped``.
-        seconds: that it took.
-        repeated: tests that failed and, run once more alone, passed.
+        summary: summary of its output, such as ``112 passed, 1 skipped``.
+        seconds: duration.
+        repeated: tests that failed and passed when they were repeated.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -56,7 +56,7 @@ _ROWS = TypeAdapter(list[Row])
 
 
 def read_rows(path: Path = LEDGER) -> list[Row]:
-    """Return all rows; none where there is no ledger."""
+    """Return all rows; none if there is no ledger."""
     return _ROWS.validate_json(path.read_bytes()) if path.is_file() else []
 
 
@@ -69,13 +69,13 @@ def write_row(row: Row, path: Path = LEDGER) -> None:
 
 
 def digest_sources(names: Sequence[str], root: Path = REPOSITORY) -> str:
-    """Return a digest over the tracked Python, shell and data files below some paths.
+    """Return a digest of the files of the repository below some paths.
 
-    Comments and docstrings of Python files do not count.
+    Markdown files, and comments and docstrings of Python files, are excluded.
 
     Args:
         names: files and folders of the repository.
-        root: of the repository.
+        root: root of the repository.
     """
     argv = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *names]
     listed = run(argv, cwd=root).require().stdout.decode().split("\0")
@@ -89,9 +89,9 @@ def digest_sources(names: Sequence[str], root: Path = REPOSITORY) -> str:
 
 @cache
 def _digest_content(suffix: str, content: bytes) -> bytes:
-    """Return the digest of a file; comments and docstrings of Python prove nothing else."""
+    """Return the digest of a file without the comments and docstrings of Python."""
     if suffix == ".py":
-        with contextlib.suppress(SyntaxError, UnicodeDecodeError):  # a test's material
+        with contextlib.suppress(SyntaxError, UnicodeDecodeError):  # invalid test data
             content = strip_source(content.decode()).encode()
     return hashlib.sha256(content).digest()
 
@@ -102,7 +102,7 @@ def slots(jobs: Sequence[Job] = JOBS) -> list[tuple[Job, str]]:
 
 
 def stale_lines(path: Path = LEDGER) -> list[str]:
-    """Return one line for each job and state of its rows: missing, failed or of other sources."""
+    """Return one line per job and state of its rows: missing, failed or with other sources."""
     rows = {(row.job, row.distribution): row for row in read_rows(path)}
     lines: dict[str, list[str]] = {}
     for job in JOBS:
@@ -114,7 +114,7 @@ def stale_lines(path: Path = LEDGER) -> list[str]:
 
 
 def _state(row: Row | None, digest: str) -> str:
-    """Return why a row proves nothing about these sources; empty where it does."""
+    """Return why a row is not a valid result for these sources; empty if it is."""
     if row is None:
         return "never run"
     if not row.passed:

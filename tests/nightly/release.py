@@ -1,7 +1,7 @@
 """Tag a release: ``make release VERSION=1.2.3``.
 
-A release needs what a landing does not: every row of the ledger is current and passed. Nothing is
-published; the tag is made in this checkout.
+Unlike a merge, a release requires that every row of the ledger is current and passed. Nothing is
+published; the tag is created in this checkout.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def find_obstacles(version: str, stale: Sequence[str], root: Path = REPOSITORY) 
     """Return one line for each reason why this checkout cannot be released.
 
     Args:
-        version: of the release, such as ``1.2.3``.
-        stale: what `stale_lines` returned.
-        root: the checkout.
+        version: version of the release, such as ``1.2.3``.
+        stale: output of `stale_lines`.
+        root: root of the checkout.
     """
     obstacles = list(stale)
     if run(["git", "status", "--porcelain"], cwd=root).require().stdout:
@@ -42,12 +42,12 @@ def find_obstacles(version: str, stale: Sequence[str], root: Path = REPOSITORY) 
 
 
 def tag_of(version: str) -> str:
-    """Return the name of a version's tag."""
+    """Return the tag name of a version."""
     return f"v{version}"
 
 
 def release(version: str) -> int:
-    """Tag HEAD, or print why that is refused; return the exit code."""
+    """Tag HEAD, or print why it is refused; return the exit code."""
     if obstacles := find_obstacles(version, stale_lines()):
         print("\n".join(["This checkout cannot be released:", *obstacles]), file=sys.stderr)  # noqa: T201
         return 1

@@ -1,4 +1,4 @@
-"""Run the suite smoke with the oracle, three times each task, and require that all passes."""
+"""Run each task of the suite smoke three times with the oracle, and require that all trials pass."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REPEATS = 3
 
 
 def main() -> int:
-    """Return 0 when every trial passed."""
+    """Return 0 if every trial passed, else 1."""
     argv = [sys.executable, "-m", "appliance.cli.main", "run", "smoke", "--agent", "oracle"]
     argv += ["--repeats", str(REPEATS), "--parallel", "2", "--json"]
     ended = run(argv, timeout_s=3600)

@@ -1,4 +1,4 @@
-"""Programs of registered agents: what they find out within their containers, they log."""
+"""Programs of registered agents, which log their observations in their containers."""
 
 PROBER = """
 import glob, json, os, socket, subprocess, sys

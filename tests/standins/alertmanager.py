@@ -1,4 +1,4 @@
-"""A real Alertmanager of a test's own, with the configuration that `mesocosm up` writes."""
+"""A real Alertmanager for tests, with the configuration that `mesocosm up` writes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ IS_THERE = bool(find_tool(PROGRAM))
 
 
 def _shorten_intervals(config: dict[str, Any]) -> None:
-    """Have messages sent at once, and again after a second where something changed."""
+    """Send messages immediately, and again after a second if something changed."""
     for route in (config["route"], *config["route"]["routes"]):
         route |= {"group_wait": "0s", "group_interval": "1s"}
 
 
 @contextmanager
 def running_alertmanager(folder: Path, receivers: Receivers) -> Iterator[str]:
-    """Run an Alertmanager in a folder of its own, and give its address."""
+    """Run an Alertmanager in a new folder during a block; yield its address."""
     config = yaml.safe_load(render_config(receivers, "test-host"))
     _shorten_intervals(config)
     (folder / "alertmanager.yml").write_text(yaml.safe_dump(config))

@@ -1,4 +1,4 @@
-"""The mark of tests that need an appliance that was brought up for them."""
+"""Mark of tests that need a running appliance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small apt archive, signed by a key of its own and served on loopback."""
+"""A small apt archive, signed with a generated key and served on loopback."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class SigningKey:
     """An OpenPGP key.
 
     Args:
-        home: a folder of its own; a short path, for the agent's socket.
-        owner: what the key says whose it is.
+        home: folder to create; a short path, for the socket of gpg-agent.
+        owner: user ID of the key.
     """
 
     def __init__(self, home: Path, owner: str) -> None:
@@ -37,7 +37,7 @@ class SigningKey:
         )
 
     def gpg(self, *args: str, stdin: bytes = b"") -> bytes:
-        """Run gpg with this key; gives its output."""
+        """Run gpg with this key and return its output."""
         argv = ["gpg", "--batch", "--homedir", str(self._home), "--pinentry-mode", "loopback"]
         return run([*argv, *args], stdin=stdin).require().stdout
 
@@ -46,16 +46,16 @@ class SigningKey:
         return self.gpg("--export", *(["--armor"] if armoured else []))
 
     def close(self) -> None:
-        """End the agent that gpg started for this key."""
+        """Stop the gpg-agent of this key."""
         run(["gpgconf", "--homedir", str(self._home), "--kill", "all"])
 
 
 class StandInArchive:
-    """Serves a folder; `publish` adds a suite to it.
+    """Server of an apt archive; `publish` adds a suite to it.
 
     Args:
-        folder: what is served; made.
-        key: signs the suites.
+        folder: folder to serve; is created.
+        key: key that signs the suites.
     """
 
     def __init__(self, folder: Path, key: SigningKey) -> None:
@@ -88,14 +88,14 @@ class StandInArchive:
         origin: str,
         contents: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        """Make a suite of packages, each a name and a version.
+        """Create a suite of packages.
 
         Args:
             suite: code name of the release.
-            packages: what it holds.
-            origin: whose archive it is.
-            contents: by name of the package, what its files hold by path; ``DEBIAN/control`` is
-                added to the fields that every package has. Packages not named are empty.
+            packages: name and version of each package.
+            origin: origin of the archive.
+            contents: package name to path to file content; ``DEBIAN/control`` is added to the
+                default fields. Packages that are not listed are empty.
         """
         made = contents or {}
         binary = self.folder / "dists" / suite / "main/binary-amd64"
@@ -114,7 +114,7 @@ class StandInArchive:
         (self.folder / "dists" / suite / "InRelease").write_bytes(signed)
 
     def _make(self, name: str, version: str, contents: Mapping[str, str]) -> str:
-        """Build a package; gives its paragraph of the index."""
+        """Build a package and return its paragraph of the index."""
         fields = (
             f"Package: {name}\nVersion: {version}\nArchitecture: all\n"
             f"{contents.get('DEBIAN/control', '')}"

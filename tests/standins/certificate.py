@@ -1,4 +1,4 @@
-"""A certificate of a test's own, signed by itself, for 127.0.0.1."""
+"""A self-signed certificate for 127.0.0.1, for tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def make_certificate(folder: Path) -> Certificate:
-    """Return a certificate whose files are in `folder`."""
+    """Create a certificate in `folder`."""
     cert, key = folder / "cert.pem", folder / "key.pem"
     made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
     names = ["-nodes", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]

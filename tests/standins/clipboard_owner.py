@@ -1,4 +1,4 @@
-"""A program that holds something in a clipboard, and answers well, badly or never."""
+"""A program that owns a clipboard, with correct, invalid or missing replies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _POLL_S = 0.05
 
 
 class ReplyMode(Enum):
-    """How it answers."""
+    """Kind of reply to requests."""
 
     WELL = auto()
     IN_PIECES = auto()
@@ -27,14 +27,14 @@ class ReplyMode(Enum):
 
 
 class ClipboardOwner:
-    """Owns a selection until it is left.
+    """Owner of a selection during a block.
 
     Args:
         display: name of the X display.
-        selection: its name.
-        text: what it holds.
-        reply_mode: how it answers.
-        piece_bytes: of a text sent in pieces.
+        selection: name of the selection.
+        text: content of the selection.
+        reply_mode: kind of reply.
+        piece_bytes: size of the pieces of an incremental transfer.
     """
 
     def __init__(

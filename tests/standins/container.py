@@ -1,4 +1,4 @@
-"""The image of desktop containers, for tests: built where the appliance is up, else as found."""
+"""The image of desktop containers for tests; built if the appliance is up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.standins.appliance import IS_UP
 
 
 def desktop_container_settings() -> Settings:
-    """Return the settings of this host's appliance once it has the image; else skip the test."""
+    """Return the settings of this host's appliance; skip the test if the image does not exist."""
     settings = get_settings()
     builder = Builder(settings)
     if IS_UP:

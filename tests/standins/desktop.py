@@ -1,4 +1,4 @@
-"""A small real desktop on this host: X server without a screen, session bus, window manager."""
+"""A minimal real desktop on this host: X server without a screen, session bus, window manager."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Started = subprocess.Popen[bytes]  # noqa: TID251 (a type only)
 
 SIZE = (1024, 768)
-# System users without a home folder, which every Debian has.
+# System users without a home folder, which exist on every Debian.
 _USERS = ("nobody", "irc", "list", "uucp", "lp", "news", "gnats", "www-data")
 _CLAIM_TIMEOUT_S = 240.0
 NEEDED = ("Xvfb", "openbox", "xdotool", "xterm", "xev", "dbus-daemon", "setpriv")
@@ -37,12 +37,13 @@ SYSTEM_PYTHON = "/usr/bin/python3"
 
 
 class DesktopStandIn:
-    """Runs as another user when the tests run as root, so that the probe has to change its user.
+    """Minimal desktop for tests.
 
-    No two stand-ins of this host have the same user: a probe finds its user's session by processes.
+    It runs as another user if the tests run as root, so that the probe must change its user. Each
+    desktop on this host has a different user, because a probe finds its user's session by processes.
 
     Args:
-        folder: for sockets and the home folder; every user can write there.
+        folder: folder for sockets, and the home folder; becomes writable for all users.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -60,7 +61,7 @@ class DesktopStandIn:
             "DISPLAY": self.display,
             "HOME": str(folder),
             "LANG": "C.UTF-8",
-            # Without it a terminal starts the shell of ``nobody``, which ends at once.
+            # Without it a terminal starts the shell of ``nobody``, which exits immediately.
             "SHELL": "/bin/sh",
             "XDG_RUNTIME_DIR": str(folder),
             "NO_AT_BRIDGE": "0",
@@ -72,7 +73,7 @@ class DesktopStandIn:
         self.start("openbox", "--sm-disable")
 
     def as_user(self) -> list[str]:
-        """Return the words that run a command as the desktop's user."""
+        """Return the command prefix that runs a command as the desktop's user."""
         if os.getuid() != 0:
             return []
         entry = pwd.getpwnam(self.user)
@@ -96,7 +97,7 @@ class DesktopStandIn:
         display.close()
 
     def connect(self) -> LinkClient:
-        """Start a probe for this desktop and wait until it says that the desktop is up."""
+        """Start a probe for this desktop and wait until it reports that the desktop is ready."""
         archive = build_probe()
         path = self.folder / archive.file_name
         path.write_bytes(archive.data)
@@ -107,12 +108,12 @@ class DesktopStandIn:
 
     @property
     def python(self) -> str:
-        """The interpreter that has gi, as guests have; else the tests' own."""
+        """The interpreter with gi, as in guests; otherwise the interpreter of the tests."""
         return SYSTEM_PYTHON if self.has_tree else sys.executable
 
     @property
     def has_tree(self) -> bool:
-        """Return whether AT-SPI can be read here."""
+        """Return whether AT-SPI is available on this host."""
         probe = "import gi; gi.require_version('Atspi', '2.0'); from gi.repository import Atspi"
         try:
             return process.run([SYSTEM_PYTHON, "-c", probe]).exit_code == 0
@@ -120,7 +121,7 @@ class DesktopStandIn:
             return False
 
     def close(self) -> None:
-        """End everything."""
+        """Stop all programs and release the user."""
         self._end_programs()
         self._claim.release()
 
@@ -139,7 +140,7 @@ class DesktopStandIn:
 
 
 def claim_user() -> tuple[FileLock, str]:
-    """Return a user that no other stand-in has, with the lock that says so."""
+    """Return a user that no other simulated desktop uses, with its lock."""
     own = pwd.getpwuid(os.getuid()).pw_name
     homes = {entry.pw_name: Path(entry.pw_dir) for entry in pwd.getpwall()}
     names = [own]
@@ -148,7 +149,7 @@ def claim_user() -> tuple[FileLock, str]:
 
     def claim() -> tuple[FileLock, str] | None:
         for name in names:
-            # What a killed test left behind looks like a session, too.
+            # Processes that a killed test left behind also look like a session.
             if os.getuid() == 0 and list_processes(pwd.getpwnam(name).pw_uid):
                 continue
             lock = FileLock(Path(tempfile.gettempdir()) / f"mesocosm-stand-in-{name}.lock")
@@ -163,8 +164,8 @@ def claim_user() -> tuple[FileLock, str]:
 
 @contextlib.contextmanager
 def desktop_on_host() -> Iterator[DesktopStandIn]:
-    """Run one for the length of a block, in a folder that its user can reach."""
-    # Not pytest's folder: each session of pytest closes it to other users.
+    """Run a desktop during a block, in a folder that its user can access."""
+    # Not pytest's folder, which other users cannot access.
     with tempfile.TemporaryDirectory(prefix="mesocosm-desktop-") as name:
         Path(name).chmod(0o755)
         stand_in = DesktopStandIn(Path(name))
@@ -180,6 +181,6 @@ def clean() -> dict[str, str]:
 
 
 def is_ready(link: LinkClient) -> bool:
-    """Ask the probe."""
+    """Return whether the probe reports a ready session."""
     state = link.call("session", timeout_s=20)
     return isinstance(state, dict) and state["ready"] is True

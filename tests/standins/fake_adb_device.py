@@ -1,4 +1,4 @@
-"""A phone's answers in memory, in Android's own words, for tests of what reads them."""
+"""In-memory phone that replies in Android's formats, for tests of their parsers."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _DUMP = (
 
 @dataclass
 class FakeAdbDevice:
-    """Answers as `provisioning.phone.adb.device.AdbDevice` does.
+    """Fake of `provisioning.phone.adb.device.AdbDevice`.
 
     Attributes:
-        methods: input methods that are installed; the last one is the default.
-        frame: number of the frame; None where the phone has no numbers.
-        pending: what is still coming there.
+        methods: installed input methods; the last one is the default.
+        frame: number of the frame; None if the phone has no frame numbers.
+        pending: number of pending frames.
         color: RGB of every pixel.
-        costs_s: seconds that each way to a picture takes; a way that is not here is refused.
-        clock: moved on by those.
-        typed: what was typed.
-        dumps: how many hierarchies were read.
-        dump_s: seconds that each takes.
-        taken: ways of the pictures, in order.
+        costs_s: seconds that each screenshot method takes; methods not listed are refused.
+        clock: advanced by these seconds.
+        typed: text that was typed.
+        dumps: number of hierarchies that were read.
+        dump_s: seconds that each hierarchy takes.
+        taken: screenshot methods that were used, in order.
     """
 
     methods: list[str] = field(default_factory=list)
@@ -56,7 +56,7 @@ class FakeAdbDevice:
         self.method = self.methods[-1] if self.methods else ""
 
     def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:
-        """Answer a command line; unknown ones end with exit code 127."""
+        """Run a command line; unknown commands return exit code 127."""
         code, output = self._obey(shlex.split(command))
         return CommandResult((command,), code, output.encode(), b"")
 
@@ -88,7 +88,7 @@ class FakeAdbDevice:
         return 0, ""
 
     def read(self, command: str, timeout_s: float = 10.0) -> bytes:
-        """Return what a command writes."""
+        """Return the output of a command."""
         match command:
             case "uiautomator dump /dev/tty":
                 self.dumps += 1
@@ -101,7 +101,7 @@ class FakeAdbDevice:
         return b""
 
     def read_service(self, service: str, timeout_s: float = 10.0) -> bytes:
-        """Return what a service sends."""
+        """Return the output of a service."""
         assert service == "framebuffer:"
         return self._picture("framebuffer")
 
@@ -114,7 +114,7 @@ class FakeAdbDevice:
 
 
 def picture(way: str, color: tuple[int, int, int], size: tuple[int, int] = SIZE) -> bytes:
-    """Return a picture of one colour as Android sends it: ``png``, ``raw`` or ``framebuffer``."""
+    """Return a picture of one colour in one of Android's formats: ``png``, ``raw``, ``framebuffer``."""
     width, height = size
     pixels = bytes((*color, 255)) * (width * height)
     if way == "raw":

@@ -1,4 +1,4 @@
-"""A machine without a disk, in a real QEMU: it shows its firmware to VNC, and notes what input it gets."""
+"""A machine without a disk in a real QEMU, which shows its firmware over VNC and logs its input."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ IS_THERE = bool(find_tool(PROGRAM))
 
 @dataclass(frozen=True)
 class Firmware:
-    """A machine that runs.
+    """A running machine.
 
     Attributes:
-        socket: of its VNC server.
-        log: what QEMU notes of input.
+        socket: socket of its VNC server.
+        log: QEMU's trace of input events.
     """
 
     socket: Path
     log: Path
 
     def inputs(self) -> list[str]:
-        """Return the names of the events of input that reached the machine, in order."""
+        """Return the names of the input events that reached the machine, in order."""
         return re.findall(r"\b(input_event_\w+)", self.log.read_text())
 
 

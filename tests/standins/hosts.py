@@ -1,4 +1,4 @@
-"""Machines and images as testinfra's hosts."""
+"""Machines and images as hosts for testinfra."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _COMMAND_TIMEOUT_S = 60.0
 
 
-class SessionBackend(BaseBackend):  # type: ignore[misc]  # testinfra tells no types
-    """testinfra over the appliance's own SSH session, which knows the guest by its host key."""
+class SessionBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no types
+    """testinfra backend over the appliance's SSH session, which verifies the guest's host key."""
 
     NAME = "session"
 
@@ -46,10 +46,10 @@ def guest_host(session: SshSession) -> Any:  # noqa: ANN401
 
 @contextlib.contextmanager
 def image_host(disk: Path) -> Iterator[Any]:
-    """Return an image that does not run as a host: mounted read-only, asked in a chroot.
+    """Yield an image that is not running as a host: mounted read-only, with commands in a chroot.
 
-    QEMU shows the qcow2 as a raw file (FUSE), so nothing is copied. Skips where the host does not
-    let it be mounted.
+    QEMU exports the qcow2 as a raw file (FUSE), so nothing is copied. Skips the test if the host
+    does not allow the mount.
     """
     missing = [name for name in ("qemu-storage-daemon", "mount", "chroot") if not find_tool(name)]
     if missing or not Path("/dev/fuse").exists():

@@ -1,4 +1,4 @@
-"""Interrupt shells of a reference phone, and compare what it holds with before."""
+"""Interrupt shells of a reference phone, and compare its resources before and after."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BATCH = 25
-"""Shells that are open at once, of the 128 that the phone serves."""
+"""Number of concurrent shells, of the 128 that the phone supports."""
 
-# One after the other; {mark} is a number of seconds that no other process sleeps.
+# Run one after the other; {mark} is a number of seconds that no other process sleeps.
 INTERRUPTED = (
     "shell,v2,raw:logcat",
     "shell,v2,raw:sleep {mark}",
@@ -36,7 +36,7 @@ SLACK_KIB = 8192
 
 @dataclass(frozen=True)
 class ResourceUsage:
-    """What the phone holds at one moment."""
+    """Resources of the phone at one moment."""
 
     processes: int
     threads: int
@@ -45,14 +45,14 @@ class ResourceUsage:
 
 
 class ProcessMonitor:
-    """What a phone's daemon and the processes below it hold."""
+    """Monitor of the resources of a phone's daemon and its child processes."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._folder = Path("/proc", str(pid))
 
     def usage(self) -> ResourceUsage:
-        """Return what is held now."""
+        """Return the current resources."""
         lines = (self._folder / "status").read_text().splitlines()
         status = dict(line.split(":", 1) for line in lines if ":" in line)
         return ResourceUsage(
@@ -87,18 +87,18 @@ class ProcessMonitor:
 
 @dataclass(frozen=True)
 class PhoneEndpoint:
-    """How raw hosts reach a phone.
+    """Endpoint of a phone for raw hosts.
 
     Attributes:
-        port: of its ADB, on loopback.
-        key: private key that it knows.
+        port: loopback port of its ADB.
+        key: private key that the phone accepts.
     """
 
     port: int
     key: Path
 
     def open(self) -> RawHost:
-        """Connect and sign in."""
+        """Connect and authenticate."""
         return RawHost(self.port, self.key)
 
 
@@ -124,7 +124,7 @@ def close_shells(host: RawHost, shells: list[tuple[int, int]]) -> None:
 
 
 def wait_for_processes(monitor: ProcessMonitor, count: int = 0) -> None:
-    """Wait until this many processes are left below the daemon, zombies included."""
+    """Wait until the daemon has this number of child processes, including zombies."""
     assert wait_until(
         lambda: monitor.usage().processes == count, timeout_s=CHECK_TIMEOUT_S, every_s=0.02
     ), monitor.usage()
@@ -141,7 +141,7 @@ def interrupt(
     services: tuple[str, ...],
     idle: int = 0,
 ) -> None:
-    """Open shells, some at once, let them run, close their streams, wait for their end."""
+    """Open shells in batches, let them run, close their streams, and wait until they end."""
     mark = make_mark()
     wait_for_processes(monitor, idle)
     for start in range(0, count, BATCH):
@@ -150,7 +150,7 @@ def interrupt(
             shells = open_shells(host, chosen, mark)
             wait_until_running(monitor, idle + len(chosen))
             close_shells(host, shells)
-            # The end of the streams suffices: the connection is still there.
+            # Closing the streams is sufficient: the connection stays open.
             wait_for_processes(monitor, idle)
     assert wait_until(lambda: count_sleepers(mark) == 0, timeout_s=CHECK_TIMEOUT_S)
 

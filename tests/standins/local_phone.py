@@ -1,4 +1,4 @@
-"""The reference phone's daemon as a process of this host, with real adb clients around it."""
+"""The reference phone's daemon as a process on this host, with real adb clients."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from appliance.base.process import CommandResult
 
 TOKEN = "a-token"  # noqa: S105
-# As in the image: with a heap a thread, memory grows with threads that were, though nothing leaks.
+# As in the image: with one heap per thread, memory grows with ended threads, although nothing leaks.
 HEAP = {
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_MMAP_THRESHOLD_": "33554432",
@@ -34,11 +34,11 @@ HEAP = {
 class LocalPhone:
     """A phone without a container.
 
-    Its shell is this host's, so paths below /sdcard exist for ADB's files and Android's commands
-    only, not for ``ls`` and its like.
+    Its shell is this host's, so paths below /sdcard exist only for ADB's file transfers and Android's
+    commands, not for programs such as ``ls``.
 
     Args:
-        folder: holds the phone's root, its state, and the keys.
+        folder: folder for the phone's root, its state and the keys.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -52,7 +52,7 @@ class LocalPhone:
         self.start()
 
     def start(self, adb_port: int = 0) -> None:
-        """Start the daemon, on free ports unless one is given for ADB."""
+        """Start the daemon, on free ports unless the ADB port is given."""
         ready = self.folder / "ready.json"
         ready.unlink(missing_ok=True)
         argv = [sys.executable, "-m", "images.phone.device", "--root", str(self.root)]
@@ -66,32 +66,32 @@ class LocalPhone:
         self.serial = f"127.0.0.1:{self.adb_port}"
 
     def stop(self) -> int:
-        """Ask the daemon to end; gives its exit code."""
+        """Terminate the daemon and return its exit code."""
         os.kill(self.process.pid, signal.SIGTERM)
         code = self.process.wait(10)
         self.close()
         return code
 
     def close(self) -> None:
-        """End the daemon."""
+        """Kill the daemon."""
         process.kill_group(self.process)
         for pipe in (self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()
 
     def console(self) -> ConsoleClient:
-        """Sign in at its console."""
+        """Authenticate at its console."""
         return ConsoleClient(("127.0.0.1", self.console_port), TOKEN)
 
 
 class Adb:
-    """A real adb with a server, a key and a home folder of its own.
+    """A real adb with a separate server, key and home folder.
 
     Args:
-        home: for the server.
+        home: home folder of the server.
         key: private key.
-        program: Debian's adb, or the path of another.
-        env: more variables for client and server.
+        program: name or path of the adb program; the default is Debian's.
+        env: additional variables for client and server.
     """
 
     def __init__(
@@ -114,18 +114,18 @@ class Adb:
         return process.run([*self.argv, *args], timeout_s=30, env=self.env, stdin=stdin)
 
     def close(self) -> None:
-        """End the server."""
+        """Stop the server."""
         self.run("kill-server")
 
 
 def make_key(path: Path) -> None:
-    """Make a pair of ADB keys."""
+    """Create an ADB key pair."""
     env = {"HOME": str(path.parent)}
     process.run(["adb", "keygen", str(path)], timeout_s=30, env=env).require()
 
 
 def center_of(xml: str, name: str) -> tuple[int, int]:
-    """Return the middle of the first node with this text, description or short resource id."""
+    """Return the centre of the first node with this text, description or short resource ID."""
     for node in re.findall(r"<node [^>]*>", xml):
         shown = (f' text="{name}"', f'content-desc="{name}"', f':id/{name}"', f'id="{name}"')
         if any(part in node for part in shown):

@@ -1,4 +1,4 @@
-"""A screen that shows a number in stripes, and a program that records it until it is killed."""
+"""A screen that shows a number as stripes, and a program that records it until it is killed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STRIPE_PX = 16
 
 
 def draw(number: int) -> Frame:
-    """Draw a number as stripes, one a bit: uint8 array (65, 193, 3), odd sizes on purpose."""
+    """Draw a number as stripes, one per bit: uint8 array (65, 193, 3), odd sizes on purpose."""
     frame = np.zeros((65, BITS * _STRIPE_PX + 1, 3), np.uint8)
     for bit in range(BITS):
         if number >> bit & 1:
@@ -28,13 +28,13 @@ def draw(number: int) -> Frame:
 
 
 def read(frame: Frame) -> int:
-    """Read the number of a picture, also of one that lost detail."""
+    """Read the number of a picture, even after lossy compression."""
     places = range(_STRIPE_PX // 2, BITS * _STRIPE_PX, _STRIPE_PX)
     return sum(1 << bit for bit, x in enumerate(places) if frame[32, x].mean() > 127)
 
 
 class Counter:
-    """A `provisioning.protocols.Screen` that shows how often it was looked at."""
+    """A `provisioning.protocols.Screen` that shows the number of its captures."""
 
     def __init__(self) -> None:
         self.number = -1
@@ -49,7 +49,7 @@ class Counter:
 
 
 def main() -> None:
-    """Record a counter 20 times a second into the file that is named, without end."""
+    """Record a counter 20 times a second to the given file until the process is killed."""
     with Recorder(Counter(), Path(sys.argv[1]), rate_hz=20):
         SYSTEM_CLOCK.sleep(600)
 

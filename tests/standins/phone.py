@@ -1,4 +1,4 @@
-"""The reference phone's own programs in a process of this host, behind a private adb server."""
+"""The reference phone's programs in a process on this host, behind a private adb server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PhoneStandIn:
     """A phone without its container: real ADB, and a shell that runs this host's programs.
 
     Args:
-        folder: what the phone sees as its root, and the appliance's state.
+        folder: folder for the phone's root and the appliance's state.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -46,7 +46,7 @@ class PhoneStandIn:
             raise
 
     def close(self) -> None:
-        """End the phone and the adb server."""
+        """Stop the phone and the adb server."""
         self.server.stop()
         process.kill_group(self._phone)
         for pipe in (self._phone.stdout, self._phone.stderr):
@@ -55,7 +55,7 @@ class PhoneStandIn:
 
 
 def free_port() -> int:
-    """Return a loopback port that nobody has."""
+    """Return a free loopback port."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return int(sock.getsockname()[1])

@@ -1,4 +1,4 @@
-"""Somebody in front of a phone that runs in the test's own process."""
+"""Simulated user of a phone that runs in the test process."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class User:
-    """Somebody who sees the screen and touches it.
+    """Simulated phone user, who sees and touches the screen.
 
     Args:
-        folder: what the phone sees as its root.
+        folder: folder for the phone's root.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -32,12 +32,12 @@ class User:
         self.commands = Commands(self.phone, self.config)
 
     def tap(self, *names: str) -> None:
-        """Tap on several things, one after the other."""
+        """Tap on several elements, one after the other."""
         for name in names:
             self.phone.tap(*center_of(self.phone.compositor.dump(), escape(name)))
 
     def sees(self, name: str) -> bool:
-        """Return whether something on the screen is called so."""
+        """Return whether an element with this name is on the screen."""
         return f'="{escape(name)}"' in self.phone.compositor.dump()
 
     def run(self, *argv: str) -> str:
@@ -51,7 +51,7 @@ class User:
         return self.phone.stack.front.package
 
     def check_screen(self) -> None:
-        """Look at the picture: of the right size, not empty, no text over another."""
+        """Verify the picture: correct size, not empty, no overlapping texts."""
         display = self.phone.display
         with Image.open(io.BytesIO(self.phone.compositor.screenshot())) as image:
             assert image.size == (display.width_px, display.height_px)

@@ -1,4 +1,4 @@
-"""A real Prometheus of a test's own, with the appliance's configuration and rules."""
+"""A real Prometheus for tests, with the appliance's configuration and rules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONFIG = Path(__file__).resolve().parents[2] / "monitoring" / "prometheus"
 
 
 class Prometheus:
-    """A Prometheus process of the test's own."""
+    """A Prometheus process for tests."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -47,13 +47,13 @@ class Prometheus:
 def running_prometheus(
     folder: Path, target: str, *, alertmanager: str = "", rules: Path = CONFIG / "rules.yml"
 ) -> Iterator[Prometheus]:
-    """Run a Prometheus in a folder of its own.
+    """Run a Prometheus during a block.
 
     Args:
-        folder: for its configuration and data.
+        folder: folder for its configuration and data.
         target: address that serves the controller's metrics.
-        alertmanager: address of the Alertmanager that is told of alerts; empty for none.
-        rules: that it evaluates.
+        alertmanager: address of the Alertmanager that receives alerts; empty for none.
+        rules: rules that it evaluates.
     """
     config = yaml.safe_load((CONFIG / "prometheus.yml").read_text())
     config["global"] |= {"scrape_interval": "500ms", "scrape_timeout": "400ms"}

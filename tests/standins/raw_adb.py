@@ -1,4 +1,4 @@
-"""A host that says to a phone whatever a test wants: ADB without an adb."""
+"""A host that sends arbitrary messages to a phone: ADB without the adb program."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ BANNER = b"host::features=shell_v2,cmd,stat_v2,ls_v2,sendrecv_v2"
 
 
 class RawHost:
-    """A connection; a context manager that closes it.
+    """A connection to a phone; a context manager that closes it.
 
     Args:
-        port: of the phone.
-        key: private key; without one nothing is sent at first.
-        banner: what the host says of itself.
+        port: port of the phone.
+        key: private key; without one nothing is sent at the start.
+        banner: banner of the host.
     """
 
     def __init__(self, port: int, key: Path | None = None, banner: bytes = BANNER) -> None:
@@ -47,7 +47,7 @@ class RawHost:
         self.sock.close()
 
     def send(self, *messages: wire.Message) -> None:
-        """Send messages at once."""
+        """Send messages in one write."""
         self.sock.sendall(b"".join(encode(message) for message in messages))
 
     def receive(self) -> wire.Message:
@@ -55,10 +55,10 @@ class RawHost:
         return wire.receive(self.sock, max_bytes=wire.MAX_PAYLOAD_BYTES, check=False)
 
     def open(self, service: str) -> tuple[int, int]:
-        """Open a stream and give both ids, the own one first.
+        """Open a stream and return the local and the remote ID.
 
         Raises:
-            ConnectionRefusedError: the phone does not know the service.
+            ConnectionRefusedError: the phone does not support the service.
         """
         own, self._next_id = self._next_id, self._next_id + 1
         self.send(wire.Message(wire.OPEN, own, 0, service.encode(errors="replace") + b"\0"))
@@ -70,7 +70,7 @@ class RawHost:
                 raise ConnectionRefusedError(service)
 
     def read(self, ids: tuple[int, int]) -> Iterator[bytes]:
-        """Return what comes over a stream until its end."""
+        """Yield the data of a stream until its end."""
         own, other = ids
         while True:
             message = self.receive()
@@ -98,7 +98,7 @@ class RawHost:
 
 
 def encode(message: wire.Message) -> bytes:
-    """Return a message's bytes, with the checksum that any phone takes."""
+    """Return a message's bytes, with the checksum that all phones accept."""
     return wire.encode_header(message, with_checksum=True) + message.payload
 
 

@@ -1,4 +1,4 @@
-"""Records of machines that do not exist."""
+"""Records of fictitious machines."""
 
 from __future__ import annotations
 

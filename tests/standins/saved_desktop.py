@@ -1,4 +1,4 @@
-"""Saved desktop VMs, for tests that rewind one or save more of it."""
+"""Saved desktop VMs, for tests that rewind one or save more snapshots of it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _ROLES = {"desktop": Kind.DESKTOP}
 
 @contextlib.contextmanager
 def lease_saved_desktop(settings: Settings) -> Iterator[DesktopVm]:
-    """Lend a desktop that stands at `READY` and is no fork; booted where there is none.
+    """Lease a desktop at snapshot `READY` that is not a fork; boot one if none exists.
 
-    Where tests on VMs are spread over workers, the first to come boots one for each before any
-    begins: a desktop that boots beside another's work may not be ready in time.
+    If tests on VMs are spread over workers, the first worker boots one desktop per worker before any
+    test starts: a desktop that boots concurrently with other work may not be ready in time.
 
     Args:
-        settings: name the distribution; leases rewind whatever they say.
+        settings: settings with the distribution; leases rewind regardless of the settings.
     """
     rewinding = settings.model_copy(update={"desktop": "vm", "desktop_reset": "rewind"})
     fleet = LocalFleet(rewinding, say=print)
@@ -43,7 +43,7 @@ def lease_saved_desktop(settings: Settings) -> Iterator[DesktopVm]:
 
 
 def _boot_for_all_workers(fleet: LocalFleet, settings: Settings) -> None:
-    """Make as many saved desktops as workers of this run share, once a run."""
+    """Create one saved desktop per worker, once per test run."""
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if not os.environ.get(SPREAD) or workers == 1:
         return
@@ -63,7 +63,7 @@ def _boot_for_all_workers(fleet: LocalFleet, settings: Settings) -> None:
 
 
 def _acquire_saved(fleet: LocalFleet) -> LocalLease:
-    """Lease a saved desktop, and make one where all are lent or none is left."""
+    """Lease a saved desktop; create one if all are leased or none exists."""
     lease = fleet.acquire(_ROLES)
     if lease.forked:
         lease.release()

@@ -1,4 +1,4 @@
-"""A real SSH server in the test's process that really runs what it is told."""
+"""A real SSH server in the test process that executes commands."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class SshStandIn:
-    """Serves one user with one key on a loopback port.
+    """SSH server for one user with one key on a loopback port.
 
     Args:
-        folder: where the key file is written.
+        folder: folder for the key file.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -50,7 +50,7 @@ class SshStandIn:
         )
 
     def close(self) -> None:
-        """Drop all connections and end."""
+        """Close all connections and stop."""
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(20)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
@@ -92,9 +92,9 @@ class SshStandIn:
         )
 
     async def _run_command(self, channel: Channel) -> None:
-        """Run what the client asked for, and pump its streams by hand.
+        """Run the client's command, and copy its streams explicitly.
 
-        asyncssh's own redirection drops the connection when the program ends first.
+        asyncssh's redirection closes the connection if the program ends first.
         """
         child = await asyncio.create_subprocess_shell(
             channel.command or "exit 1",
@@ -120,7 +120,7 @@ async def pump(
     source: asyncio.StreamReader | asyncssh.SSHReader[bytes],
     sink: asyncio.StreamWriter | asyncssh.SSHWriter[bytes],
 ) -> None:
-    """Move bytes to the source's end, also when nobody takes them; then end a program's input."""
+    """Copy bytes until the source ends, even if the reader is gone; then close a program's input."""
     while data := await read(source):
         with contextlib.suppress(OSError, asyncssh.Error):
             sink.write(data)
@@ -130,7 +130,7 @@ async def pump(
 
 
 async def read(source: asyncio.StreamReader | asyncssh.SSHReader[bytes]) -> bytes:
-    """Return some bytes; none at the end, however it came."""
+    """Return some bytes; none at the end of the stream or after an error."""
     try:
         return await source.read(1 << 16)
     except (OSError, asyncssh.Error):

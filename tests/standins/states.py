@@ -1,4 +1,4 @@
-"""States of desktops as a probe tells them, for tests of what compares them."""
+"""States of desktops as reported by a probe, for tests of comparisons."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def a_selection(text: str = "f" * 64, trouble: str = "") -> SelectionState:
 
 
 def a_frame(height: int = 80, width: int = 100) -> Frame:
-    """Return a picture without two rows or columns that are the same."""
+    """Return a picture in which all rows and columns are different."""
     ys, xs = np.mgrid[:height, :width]
     return np.dstack((ys % 251, xs % 241, (ys + xs) % 239)).astype(np.uint8)
 

@@ -1,4 +1,4 @@
-"""Somebody who uses the phone with the thumbs: taps on what the screen shows, nothing else."""
+"""Simulated phone user who only taps and swipes on what the screen shows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Place = tuple[int, int]
 
 
 def keys_of(page: str, *, is_upper: bool = False) -> dict[str, Place]:
-    """Return where the keys of the soft keyboard are, as anybody sees on the picture."""
+    """Return the positions of the keys of the soft keyboard."""
     keyboard = make_keyboard(UPRIGHT, LIGHT, page, is_upper=is_upper, on_key=lambda _: None)
     places = {}
     for view in keyboard.walk():
@@ -30,10 +30,10 @@ def keys_of(page: str, *, is_upper: bool = False) -> dict[str, Place]:
 
 
 class TouchUser:
-    """Two thumbs.
+    """Simulated user of the touch screen.
 
     Args:
-        adb: a client that is connected to one phone.
+        adb: client that is connected to one phone.
     """
 
     def __init__(self, adb: Adb) -> None:
@@ -46,7 +46,7 @@ class TouchUser:
         return output
 
     def find(self, name: str, place: int = 0) -> Place | None:
-        """Return the middle of a node with this text, description or short resource id."""
+        """Return the centre of a node with this text, description or short resource ID."""
         shown = escape(name, quote=True).replace("&#x27;", "'")
         wanted = (f' text="{shown}"', f' content-desc="{shown}"', f':id/{shown}"')
         hits = [
@@ -62,11 +62,11 @@ class TouchUser:
         return (left + right) // 2, (top + bottom) // 2
 
     def sees(self, name: str) -> bool:
-        """Return whether something on the screen is called so."""
+        """Return whether an element with this name is on the screen."""
         return self.find(name) is not None
 
     def tap(self, *names: str) -> None:
-        """Tap on several things, one after the other."""
+        """Tap on several elements, one after the other."""
         for name in names:
             place = self.find(name)
             assert place is not None, f"nothing on the screen is called {name!r}:\n{self.dump()}"
@@ -78,12 +78,12 @@ class TouchUser:
         self._adb.run("shell", line).require()
 
     def swipe(self, start: Place, end: Place) -> None:
-        """Move a thumb over the screen."""
+        """Swipe over the screen."""
         coordinates = [str(number) for number in (*start, *end)]
         self._adb.run("shell", "input", "swipe", *coordinates, "200").require()
 
     def type(self, text: str, page: str = LETTERS) -> None:
-        """Type on the soft keyboard, whose page of keys is known."""
+        """Type on a page of the soft keyboard."""
         places, first = [], page
         for char in text:
             shown = page

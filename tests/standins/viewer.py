@@ -1,4 +1,4 @@
-"""A VNC viewer that reaches a machine as the pages do: bytes in one long reply, bytes out in requests."""
+"""A VNC viewer over HTTP like that of the pages: bytes arrive in one long reply and leave in requests."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ RETURN = 0xFF0D
 
 
 class HttpViewer:
-    """Looks at a machine of a service, until the block ends.
+    """Viewer of a machine of a service during a block.
 
     Args:
-        address: of the service.
-        token: that signs in.
-        machine: id of the machine.
+        address: address of the service.
+        token: API token.
+        machine: ID of the machine.
     """
 
     def __init__(self, address: str, token: str, machine: str) -> None:
@@ -58,7 +58,7 @@ class HttpViewer:
         if self._link.sock is not None:
             self._link.sock.shutdown(2)
         elif self._reply.fp is not None:
-            self._reply.fp.raw._sock.shutdown(2)  # type: ignore[attr-defined] # its own
+            self._reply.fp.raw._sock.shutdown(2)  # type: ignore[attr-defined] # private attributes
         self._thread.join()
         self._link.close()
 
@@ -76,7 +76,7 @@ class HttpViewer:
             self._arrived.notify_all()
 
     def read(self, count: int) -> bytes:
-        """Return the next bytes of the machine."""
+        """Return the next bytes from the machine."""
         with self._arrived:
             assert self._arrived.wait_for(
                 lambda: len(self._got) >= count or self.is_over.is_set(), timeout=_TIMEOUT_S
@@ -87,7 +87,7 @@ class HttpViewer:
         return data
 
     def send(self, data: bytes) -> tuple[int, bool]:
-        """Send bytes; return the status, and whether this viewer holds the machine."""
+        """Send bytes; return the status, and whether this viewer has control of the machine."""
         link = http.client.HTTPConnection(self._place, timeout=_TIMEOUT_S)
         try:
             link.request("POST", f"{self._path}/{self.session}", data, self._headers)
@@ -98,14 +98,14 @@ class HttpViewer:
             link.close()
 
     def greet(self) -> tuple[int, int]:
-        """Begin; return width and height of the screen."""
+        """Do the RFB handshake and return width and height of the screen."""
         assert self.read(len(VERSION)) == VERSION
         self.send(VERSION)
         kinds = self.read(self.read(1)[0])
         assert 1 in kinds
         self.send(b"\x01")
         assert self.read(4) == bytes(4)
-        self.send(b"\x00")  # alone, if it were for this viewer
+        self.send(b"\x00")  # requests exclusive access, which the service makes shared
         width, height, name_length = struct.unpack(">HH16xI", self.read(24))
         self.read(name_length)
         self.send(struct.pack(">BxHi", 2, 1, 0))

@@ -1,4 +1,4 @@
-"""A virtio-serial port without a VM: a unix socket outside, a pseudo terminal inside."""
+"""A virtio-serial port without a VM: a Unix socket outside, a pseudoterminal inside."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class VirtioStandIn:
-    """A unix socket outside and a pseudo terminal inside, as QEMU's port has.
+    """A Unix socket outside and a pseudoterminal inside, like QEMU's port.
 
-    When the host end goes, the inner end hangs up, and a new one stands at the same path.
+    If the host closes its end, the inner end hangs up, and a new one appears at the same path.
     """
 
     def __init__(self, folder: Path) -> None:

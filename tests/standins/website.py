@@ -1,4 +1,4 @@
-"""A web server on the host's loopback."""
+"""A web server on the host's loopback interface."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def website(answer: Answer) -> Iterator[int]:
-    """Serve pages for the length of a block; gives the port.
+    """Serve pages during a block; yield the port.
 
     Args:
-        answer: gives the page for a path and the request's headers, or None for 404.
+        answer: returns the page for a path and the request's headers, or None for 404.
     """
 
     class Handler(BaseHTTPRequestHandler):

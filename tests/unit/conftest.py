@@ -12,7 +12,7 @@ from provisioning.fake.machine import FakeMachine
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Time on a busy host says nothing about an example; pytest-timeout bounds each test.
+# Times on a busy host are no evidence about an example; pytest-timeout limits each test.
 settings.register_profile("unit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unit")
 
@@ -32,7 +32,7 @@ def _own_state(
 
 @pytest.fixture(autouse=True)
 def _still_screens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spare steps on fake machines the quarter of a second that a screen is watched for.
+    """Skip the quarter of a second that steps watch a screen for, on fake machines.
 
     Other tests, and the processes that unit tests start, watch it.
     """

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(("answers", "chosen"), [(True, "ubuntu-22.04"), (False, "debian-12")])
-def test_tests_run_on_ubuntu_wherever_its_archive_answers(
+def test_tests_run_on_ubuntu_if_its_archive_responds(
     monkeypatch: pytest.MonkeyPatch, *, answers: bool, chosen: str
 ) -> None:
     asked: list[str] = []

@@ -1,4 +1,4 @@
-"""The project is installed from its checkout, and never as a wheel that would lack its recipes."""
+"""The project is installed from its checkout, and never as a wheel, which would lack its recipes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_wheel_is_refused_with_the_way_to_install(tmp_path: Path) -> None:
+def test_wheel_is_rejected_with_a_hint_how_to_install(tmp_path: Path) -> None:
     argv = [sys.executable, "setup.py", "-q", "bdist_wheel", "--dist-dir", str(tmp_path)]
     ended = run(argv, cwd=REPOSITORY)
     assert ended.exit_code == 1

@@ -1,4 +1,4 @@
-"""A release is refused while anything that it promises is not there."""
+"""A release is rejected while anything that it promises is missing."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\nversion = "1.2.3"\n')
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n\n## 1.2.3 (today)\n")
     for argv in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "All"]):
-        who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-        run(["git", *who, *argv], cwd=tmp_path).require()
+        author = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+        run(["git", *author, *argv], cwd=tmp_path).require()
     return tmp_path
 
 
-def test_a_complete_checkout_can_be_released(checkout: Path) -> None:
+def test_complete_checkout_can_be_released(checkout: Path) -> None:
     assert find_obstacles("1.2.3", [], checkout) == []
 
 
-def test_a_stale_proof_refuses_it(checkout: Path) -> None:
+def test_stale_proof_prevents_a_release(checkout: Path) -> None:
     assert find_obstacles("1.2.3", ["nightly rewinds: never run"], checkout) == [
         "nightly rewinds: never run"
     ]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_old_folders_of_cases_are_removed_however_deep_and_nothing_else(tmp_path: Path) -> None:
+def test_only_old_test_folders_are_removed_however_deep(tmp_path: Path) -> None:
     (tmp_path / "target").mkdir()
     old = ["mesocosm-case-old", "mesocosm-red-old", "pytest-of-me"]
     for name in (*old, "mesocosm-case-new"):

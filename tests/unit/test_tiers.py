@@ -34,14 +34,14 @@ if TYPE_CHECKING:
         ((), Lane.UNIT),
     ],
 )
-def test_a_lane_follows_from_the_machines_that_a_test_needs(
+def test_lane_follows_from_the_machines_that_a_test_needs(
     marks: tuple[str, ...], lane: Lane
 ) -> None:
     assert lane_of(marks) is lane
 
 
 @pytest.mark.parametrize(("spread", "groups"), [("", ["vm"] * 16), ("1", None)])
-def test_tests_on_vms_share_a_worker_unless_their_job_spreads_them(
+def test_vm_tests_share_a_worker_unless_their_job_distributes_them(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, spread: str, groups: list[str]
 ) -> None:
     monkeypatch.setenv(SPREAD, spread)
@@ -74,7 +74,7 @@ def phase(worker: str, lane: Lane, minutes: float) -> pytest.TestReport:
     return report
 
 
-def test_times_are_told_by_lane_and_by_worker() -> None:
+def test_times_are_reported_by_lane_and_by_worker() -> None:
     times = Times()
     for worker, lane, minutes in (
         ("gw0", Lane.VM, 21.0),
@@ -106,7 +106,7 @@ def row(job: str, *, passed: bool = True, sources: str = "s", distribution: str 
     )
 
 
-def test_a_row_replaces_that_of_its_job_and_distribution(tmp_path: Path) -> None:
+def test_row_replaces_that_of_its_job_and_distribution(tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
     write_row(row("b", passed=False), path)
     write_row(row("a", distribution="debian-12"), path)
@@ -114,7 +114,7 @@ def test_a_row_replaces_that_of_its_job_and_distribution(tmp_path: Path) -> None
     assert [(stored.job, stored.passed) for stored in read_rows(path)] == [("a", True), ("b", True)]
 
 
-def test_rows_that_are_missing_failed_or_of_other_sources_are_stale(tmp_path: Path) -> None:
+def test_missing_failed_or_outdated_rows_are_stale(tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
     job = next(job for job in JOBS if not job.distributions)
     name = f"nightly {job.name}:"
@@ -131,7 +131,7 @@ def test_rows_that_are_missing_failed_or_of_other_sources_are_stale(tmp_path: Pa
     assert "failed" in stated()[0]
 
 
-def test_sources_are_digested_by_name_and_content_but_not_documentation(tmp_path: Path) -> None:
+def test_sources_are_digested_by_name_and_content_without_documentation(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x.py").write_text("1")
     (tmp_path / "other.py").write_text("1")
@@ -147,7 +147,7 @@ def test_sources_are_digested_by_name_and_content_but_not_documentation(tmp_path
     assert digest_sources(("a",), tmp_path) != before
 
 
-def test_the_sources_and_tests_of_every_job_exist() -> None:
+def test_sources_and_tests_of_every_job_exist() -> None:
     for job in JOBS:
         args = (word.removeprefix("--ignore=") for word in (*job.pytest, *job.elsewhere))
         paths = [*job.sources, *(word for word in args if word.startswith("tests/"))]
@@ -161,19 +161,19 @@ def test_every_distribution_has_its_own_row() -> None:
         select(("smok",))
 
 
-def test_the_appliance_is_brought_up_where_a_job_needs_it() -> None:
+def test_appliance_is_brought_up_if_a_job_needs_it() -> None:
     (smoke, phone) = select(("smoke", "phone"))
     assert command_of(smoke)[:2] == ["sh", "tests/with_appliance.sh"]
     assert command_of(phone)[0].endswith("pytest")
 
 
-def test_a_job_of_several_workers_is_distributed() -> None:
+def test_job_of_several_workers_is_distributed() -> None:
     (attacks, contract) = select(("attacks", "machine-contract"))
     assert "-n 2 --dist loadscope" in " ".join(command_of(attacks))
     assert "-n" not in command_of(contract)
 
 
-def test_other_distributions_leave_out_what_has_nothing_to_do_with_them() -> None:
+def test_other_distributions_run_only_tests_that_depend_on_them() -> None:
     (attacks,) = select(("attacks",))
     whole = command_of(attacks, DEFAULT)
     for other in set(DISTRIBUTIONS) - {DEFAULT}:
@@ -181,7 +181,7 @@ def test_other_distributions_leave_out_what_has_nothing_to_do_with_them() -> Non
     assert command_of(attacks) == whole
 
 
-def test_a_job_is_summed_up_by_its_row_or_by_pytests_closing_line() -> None:
+def test_job_is_summarised_by_its_row_or_the_last_line_of_pytest() -> None:
     table = (
         "│ rewind         │ 500 │ 0 │ 0.384 │ 0.431 │ 0.471 │ loadvm in the running QEMU │\n"
         "│ state taken    │ 500 │ 0 │ 0.128 │ 0.132 │ 0.140 │ files in 3 ways │\n"
@@ -210,7 +210,7 @@ def test_flaky(way):
 
 
 @pytest.mark.parametrize("fails_again", [False, True])
-def test_what_failed_is_repeated_alone_and_named(
+def test_failed_tests_are_repeated_alone_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, fails_again: bool
 ) -> None:
     monkeypatch.setattr(nightly, "LOGS", tmp_path / "logs")
@@ -231,11 +231,11 @@ def test_what_failed_is_repeated_alone_and_named(
         assert second.repeated == failed
         assert "1 failed, 2 passed" in second.summary
         assert "then 1 passed" in second.summary
-    # The log that names what failed is still there.
+    # The log that names the failed tests still exists.
     assert nightly.repeatable(first, digest_sources(job.sources)) == failed
 
 
-def test_nothing_is_repeated_of_a_row_that_passed_or_is_of_other_sources(
+def test_passed_or_outdated_rows_are_not_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nightly, "LOGS", tmp_path)
@@ -252,15 +252,15 @@ def test_nothing_is_repeated_of_a_row_that_passed_or_is_of_other_sources(
 @pytest.mark.parametrize(
     "log",
     [
-        "FAILED tests/a.py::test_b - x\n",  # it was ended before it closed
+        "FAILED tests/a.py::test_b - x\n",  # it was ended before its summary
         "= short test summary info =\nFAILED a.py::b - x\nERROR c.py - y\n== 1 failed, 1 error in 2.00s ==\n",
     ],
 )
-def test_a_job_that_did_not_run_all_its_tests_is_not_repeated_in_part(log: str) -> None:
+def test_incomplete_job_is_not_repeated_in_part(log: str) -> None:
     assert nightly.failed_tests(log) == []
 
 
-def test_a_second_nightly_is_refused(
+def test_second_nightly_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))

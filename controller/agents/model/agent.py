@@ -34,7 +34,7 @@ asked for, call session__submit first.
 The task: {instruction}"""
 _DONE = "Done."
 _DROPPED = "Not carried out, because an earlier call of the same reply was refused."
-_PROGRESS = "How far the task is:"
+_PROGRESS = "Progress on the task:"
 _ELEMENTS = 150
 _MAX_SEED = 2**31
 _SEED = re.compile(r"\bseed\b", re.IGNORECASE)

@@ -21,7 +21,7 @@ _NO_TOOL = "You called no tool. Call exactly one of the tools."
 _CUT_OFF = "Your reply was cut off, because it was longer than allowed. Be brief."
 _NOT_JSON = "The arguments of {name} are not JSON: {why}."
 _NO_OBJECT = "The arguments of {name} are not a JSON object."
-_NO_TEXT = "The arguments of {name} hold characters that are no valid Unicode."
+_NO_TEXT = "The arguments of {name} contain characters that are not valid Unicode."
 TEXTS = (_NO_TOOL, _CUT_OFF, _NOT_JSON, _NO_OBJECT, _NO_TEXT)
 """All texts that a model may receive about its calls, for the digest of prompts."""
 
@@ -145,7 +145,7 @@ def _read_arguments(call: ToolCall) -> dict[str, Any]:
 
 def _refuse(text: str) -> float:
     """Reject what Python parses as a number although JSON does not allow it."""
-    raise ValueError(f"{text} is no number that JSON has")
+    raise ValueError(f"{text} is not a valid JSON number")
 
 
 def _finite(text: str) -> float:

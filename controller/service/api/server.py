@@ -57,7 +57,7 @@ def require_protected(
     *,
     has_tls: bool,
     is_insecure: bool,
-    resolution: str = "Pass --tls-cert and --tls-key, or --insecure if something else encrypts.",
+    resolution: str = "Pass --tls-cert and --tls-key, or --insecure if something else encrypts the traffic.",
 ) -> None:
     """Refuse to serve a network without encryption, unless explicitly requested.
 

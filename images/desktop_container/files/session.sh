@@ -16,7 +16,7 @@ cd "$HOME"
 Xvfb "$DISPLAY" -screen 0 1280x800x24 -nolisten tcp -ac -noreset 2> /dev/null &
 dbus-daemon --session --fork --nopidfile --address="$DBUS_SESSION_BUS_ADDRESS"
 until [ -S /tmp/.X11-unix/X0 ]; do sleep 0.02; done
-# Where it could ask systemd to start the session it is told not to; since 46 it does not ask.
+# Prevent it from starting the session through systemd; since version 46 it never does.
 program=/usr/libexec/gnome-session-binary
 builtin=
 case $("$program" --help 2> /dev/null) in *--builtin*) builtin=--builtin ;; esac

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The container's first program, as root: what a boot would have set up, then the user's session,
-# and another one when it has ended: an agent that ends its session does not end its machine.
+# The container's first program, as root: does the setup of a boot, then runs the user's session and
+# restarts it when it ends: an agent that ends its session does not stop its machine.
 set -eu
 install -d -m 1777 /tmp/.X11-unix /tmp/.ICE-unix
 install -d -m 755 /run/dbus /run/mesocosm /run/user

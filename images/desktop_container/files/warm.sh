@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run the session once until its home folder is quiet, and keep that folder as every session's first.
+# Run the session once until its home folder stops changing, and keep it as the initial home of every session.
 set -eu
 here=/usr/local/lib/mesocosm
 "$here/start.sh" &
@@ -21,5 +21,5 @@ pkill -TERM -u 1000 -x gnome-session-b
 sleep 2
 rm -rf "$here/first/home"
 cp -a /home/user "$here/first/home"
-# Nobody else's: the next session makes its own.
+# Remove session-specific files: the next session generates its own ID.
 : > /etc/machine-id

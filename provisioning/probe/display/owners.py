@@ -138,7 +138,7 @@ def program_of(pid: int) -> str:
         return ""
 
 
-def may_bear(name: str, program: str, names: Sequence[str]) -> bool:
+def may_belong_to(name: str, program: str, names: Sequence[str]) -> bool:
     """Return whether a window may belong to an application although it has other class names.
 
     Anyone can write other names there. For a program that comprises several applications, the name

@@ -1,11 +1,11 @@
 """Threat model of evaluators of the clipboard.
 
-What the agent's user can do to what they read: **own** the selection with a program that answers each
-asker differently, slowly, endlessly or not at all. The clipboard holds what its owner says; an owner
-that says the right text proves the state, not who made it.
+What the agent's user can do to their input: **own** the selection with a program that answers each
+requester differently, slowly, endlessly, or not at all. The clipboard contains whatever its owner
+returns; an owner that returns the right text proves the state, not who made it.
 
-What stands against it: the owner is asked what it offers, and once for its text, within 3 s each; more
-than 1 MiB is cut; an owner that does not provide its text, on a desktop that is in order, is unmet.
+Defences: the owner is queried for its formats, and once for its text, within 3 s each; text beyond
+1 MiB is truncated; if the owner does not provide its text on a healthy desktop, the node is unmet.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Call
-from tests.attacks.model import NO_TOOL, WAITS, ShellAttack
+from tests.attacks.model import NO_TOOL, REPEATED_TIMEOUTS, ShellAttack
 from tests.attacks.windows.wire import WIRE
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ n=0; until [ -e owned ] || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done
 )
 
 
-def _was_asked(arena: Arena, _output: str) -> None:
+def _was_queried(arena: Arena, _output: str) -> None:
     assert arena.shell("cat asked").strip(), arena.shell("cat owner.log")
 
 
@@ -81,23 +81,28 @@ def _attack(name: str, how: str, defence: str, *, is_slow: bool = False) -> Shel
         defence=defence,
         calls=_CALLS,
         rounds=1,
-        evidence=_was_asked,
-        only_nightly=WAITS if is_slow else "",
+        evidence=_was_queried,
+        only_nightly=REPEATED_TIMEOUTS if is_slow else "",
     )
 
 
 ATTACKS = (
     _attack(
-        "an owner that answers each asker differently", "each", "it is asked for its text once"
+        "owner that answers each requester differently", "each", "its text is requested only once"
     ),
     _attack(
-        "an owner that promises pieces",
+        "owner that sends an endless INCR transfer",
         "promise",
-        "an owner that does not end is unmet",
+        "an unfinished transfer is unmet",
         is_slow=True,
     ),
-    _attack("an owner that is silent", "silent", "an owner that is silent is unmet", is_slow=True),
-    _attack("an owner that is late", "late", "an owner that is late is unmet", is_slow=True),
-    _attack("an owner that tells much", "endless", "the whole text counts"),
-    _attack("an owner that refuses", "refuse", "an owner that refuses is unmet"),
+    _attack(
+        "owner that does not answer",
+        "silent",
+        "an owner that does not answer is unmet",
+        is_slow=True,
+    ),
+    _attack("owner that answers late", "late", "a late answer is unmet", is_slow=True),
+    _attack("owner that sends a huge text", "endless", "the complete text is compared"),
+    _attack("owner that refuses", "refuse", "an owner that refuses is unmet"),
 )

@@ -1,17 +1,18 @@
 """Threat model of evaluators that compare values or files on a session's machines.
 
-What the agent's user can do to what they read:
+What the agent's user can do to their input:
 
-* **Write** one side, and often both: files of its own, settings of its own, its answer. A file of the
-  system's, or one that the task put where root alone may write, it cannot change.
-* **Mount**, **start** and **time** whatever it can do to files: both sides are looked at one after the
-  other, and something else may be there at each look.
-* **Point** one side at the other: a link to the very file that it is compared with.
-* It cannot choose the places that are compared, nor write the answer but by its own action.
+* **Write** one side, and often both: its own files, its own settings, its answer. It cannot change
+  a system file, or one that the task stored where only root may write.
+* **Mount**, **start**, and **time** whatever it can do to files: the two sides are read one after
+  the other, and can be swapped at each access.
+* **Point** one side at the other: a link to the file that it is compared with.
+* It cannot choose the locations that are compared, nor write the answer except by its own action.
 
-What stands against it: files are fetched by the probe's own operation, links refused, never waited for, read
-within bounds, and compared on the host, in a process that is killed at its deadline. A place without a value
-equals nothing. An agent that writes the right value where it belongs has done what was asked.
+Defences: the probe's own operation fetches files without following links or blocking, and limits
+their size; they are compared on the host, in a process that is killed at its deadline. A location
+without a value is never equal. An agent that writes the correct value to the correct location has
+done the task.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 FAMILY = "cross"
 SYSTEM = "/usr/lib/os-release"
-"""A file that every desktop has and root alone may write."""
+"""A file that every desktop has and only root may write."""
 _LINE = 1
 
 
@@ -47,7 +48,7 @@ def _place(path: str, line: int = 0) -> Json:
 
 
 def _right(path: str) -> str:
-    """Return the path of the right content of a target's path, see `techniques`."""
+    """Return the path of the correct content for a target's path, see `techniques`."""
     return f"{path.rpartition('/')[0]}.right"
 
 
@@ -72,17 +73,17 @@ def _picture(path: str) -> Call:
 
 _WRONG = contents("wrong")
 _FIRST = f"head -n 1 {SYSTEM}"
-FILE = Target("a copied file", "copy.txt", f'cat {SYSTEM} > "$1"', _WRONG, _file)
-VALUE = Target("a copied value", "value.txt", f'{_FIRST} > "$1"', _WRONG, _value)
+FILE = Target("copied file", "copy.txt", f'cat {SYSTEM} > "$1"', _WRONG, _file)
+VALUE = Target("copied value", "value.txt", f'{_FIRST} > "$1"', _WRONG, _value)
 LINE = Target(
-    "a line among others",
+    "line among others",
     "lines.txt",
     f'{{ echo one; {_FIRST}; echo two; }} > "$1"',
     _WRONG,
     _among,
 )
 PICTURE = Target(
-    "a copied picture",
+    "copied picture",
     "copy.png",
     contents(file_builders.encoded(file_builders.noise(1))),
     contents(file_builders.encoded(file_builders.noise(2))),
@@ -91,36 +92,44 @@ PICTURE = Target(
 TARGETS = (FILE, VALUE, LINE, PICTURE)
 
 _HALF = base64.b64encode(file_builders.encoded(file_builders.noise(1))[:200]).decode()
-_WHOLE = "the whole value is compared"
+_COMPLETE = "the value must match completely"
 HOSTILE = (
-    hostile(FAMILY, FILE, "a link to the other side", f'ln -s {SYSTEM} "$1"', "links are no files"),
-    hostile(FAMILY, VALUE, "a link to the other value", f'ln -s {SYSTEM} "$1"', "links are no files"),
     hostile(
-        FAMILY, FILE, "more than the other side", f'{{ cat {SYSTEM}; echo; }} > "$1"',
+        FAMILY, FILE, "symbolic link to the other side", f'ln -s {SYSTEM} "$1"',
+        "symbolic links do not count as files",
+    ),
+    hostile(
+        FAMILY, VALUE, "symbolic link to the other value", f'ln -s {SYSTEM} "$1"',
+        "symbolic links do not count as files",
+    ),
+    hostile(
+        FAMILY, FILE, "longer than the other side", f'{{ cat {SYSTEM}; echo; }} > "$1"',
         "bytes are compared",
     ),
-    hostile(FAMILY, FILE, "nothing", ': > "$1"', "an empty file equals nothing"),
-    hostile(FAMILY, VALUE, "nothing", ': > "$1"', "an empty value equals nothing"),
+    hostile(FAMILY, FILE, "empty", ': > "$1"', "an empty file is never equal"),
+    hostile(FAMILY, VALUE, "empty", ': > "$1"', "an empty value is never equal"),
     hostile(
-        FAMILY, VALUE, "the value among others", f'{{ {_FIRST}; echo wrong; }} > "$1"', _WHOLE
+        FAMILY, VALUE, "value among others", f'{{ {_FIRST}; echo wrong; }} > "$1"', _COMPLETE
     ),
     hostile(
-        FAMILY, VALUE, "an invisible mark",
-        f'{{ {_FIRST} | tr -d "\\n"; printf "\\342\\200\\213"; }} > "$1"', "marks of no width are letters",
+        FAMILY, VALUE, "zero-width character",
+        f'{{ {_FIRST} | tr -d "\\n"; printf "\\342\\200\\213"; }} > "$1"',
+        "zero-width characters count",
     ),
     hostile(
-        FAMILY, VALUE, "the value after a NUL", f'{{ printf "\\0"; {_FIRST}; }} > "$1"', _WHOLE
+        FAMILY, VALUE, "value after a NUL", f'{{ printf "\\0"; {_FIRST}; }} > "$1"', _COMPLETE
     ),
     hostile(
-        FAMILY, LINE, "a longer line", f'{{ printf x; {_FIRST}; }} > "$1"', "whole lines are compared"
+        FAMILY, LINE, "longer line", f'{{ printf x; {_FIRST}; }} > "$1"',
+        "lines must match completely",
     ),
     hostile(
         FAMILY, LINE, "too many lines", f'{{ yes wrong | head -n 400000; {_FIRST}; }} > "$1"',
         "texts are read up to 1 MiB",
     ),
     hostile(
-        FAMILY, PICTURE, "half a picture", f'echo {_HALF} | base64 -d > "$1"',
-        "what cannot be decoded is no picture",
+        FAMILY, PICTURE, "truncated picture", f'echo {_HALF} | base64 -d > "$1"',
+        "a picture that cannot be decoded is unmet",
     ),
 )  # fmt: skip
 

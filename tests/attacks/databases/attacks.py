@@ -1,11 +1,11 @@
-"""Threat model of evaluators of SQLite databases, Firefox' among them.
+"""Threat model of evaluators of SQLite databases, including Firefox's.
 
-What the agent's user can do to what they read: all that it can to files (`tests.attacks.files`);
-leave journals and write-ahead logs beside a database, never commit, define views for tables, damage
-pages; fill the disk that copies are made on.
+What the agent's user can do to their input: everything that it can do to files
+(`tests.attacks.files`); leave journals and write-ahead logs next to a database, never commit,
+define views instead of tables, damage pages; fill the disk that copies are stored on.
 
-What stands against it: database, journal and log are copied as they were at one moment to a folder
-that the user cannot fill, read as SQLite reads them, and must pass its integrity check.
+Defences: a consistent copy of database, journal, and log is stored in a folder that the user cannot
+fill, read as SQLite reads it, and must pass SQLite's integrity check.
 """
 
 from __future__ import annotations
@@ -67,21 +67,21 @@ def _python(code: str) -> str:
     )
 
 
-DATABASE = Target("a database", "shop.db", contents(_RIGHT), contents(_WRONG), _rows)
+DATABASE = Target("database", "shop.db", contents(_RIGHT), contents(_WRONG), _rows)
 _MODEL = ThreatModel(FAMILY, (DATABASE,), WRITES, MOUNTS, TIMES)
 
 HOSTILE = (
     hostile(
         FAMILY,
         DATABASE,
-        "a view for a table",
+        "view instead of a table",
         contents(_database("CREATE VIEW item AS SELECT 'pear' AS name")),
-        "views cannot be read",
+        "views are not read",
     ),
     hostile(
         FAMILY,
         DATABASE,
-        "a row that was not committed",
+        "uncommitted row",
         _python(
             "db = sqlite3.connect(path, isolation_level=None)\n"
             "db.execute('PRAGMA cache_size=1'); db.execute('PRAGMA cache_spill=1')\n"
@@ -90,26 +90,26 @@ HOSTILE = (
             "db.execute(\"DELETE FROM item WHERE name <> 'pear'\")\n"
             "os.kill(os.getpid(), 9)"
         ),
-        "what was not committed is rolled back",
+        "uncommitted changes are rolled back",
     ),
     hostile(
         FAMILY,
         DATABASE,
-        "a broken page",
+        "damaged page",
         contents(_RIGHT[:4096] + bytes(len(_RIGHT) - 4096)),
-        "the integrity check",
+        "the database must pass the integrity check",
     ),
     hostile(
         FAMILY,
         DATABASE,
-        "a linked write-ahead log",
+        "symbolic link as write-ahead log",
         contents(_WRONG) + '\nln -sfn /dev/zero "$1-wal"; ln -sfn "$right" "$1-journal"',
-        "a log that cannot be read makes the database unreadable",
+        "a database with an unreadable log is unmet",
     ),
     hostile(
         FAMILY,
         DATABASE,
-        "a trigger and a generated column",
+        "generated column",
         contents(
             _database(
                 "CREATE TABLE item (x INTEGER, name TEXT GENERATED ALWAYS AS "

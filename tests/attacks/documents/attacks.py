@@ -1,10 +1,11 @@
 """Threat model of evaluators of documents and pictures, which run on the host.
 
-What the agent's user can do to what they read: all that it can to files (`tests.attacks.files`); and
-hand documents in any format to a parser on the host: bombs, entities, broken and hidden content.
+What the agent's user can do to their input: everything that it can do to files
+(`tests.attacks.files`); and pass documents in any format to a parser on the host: decompression
+bombs, entities, damaged and hidden content.
 
-What stands against it: the probe opens files without following links; parsers run in a process with
-bounded memory and time, without rights; only what people see of a document counts.
+Defences: the probe opens files without following links; parsers run in an unprivileged process with
+limited memory and time; only visible content of a document counts.
 """
 
 from __future__ import annotations
@@ -45,48 +46,48 @@ def _letter(text: str) -> bytes:
 
 
 def _sheet(value: object) -> bytes:
-    def fill(book: Any) -> None:  # noqa: ANN401 - openpyxl's
+    def fill(book: Any) -> None:  # noqa: ANN401 - openpyxl's type
         book.active["B2"] = value
 
     return xlsx(fill)
 
 
 def _hidden() -> bytes:
-    def build(document: Any) -> None:  # noqa: ANN401 - python-docx's
+    def build(document: Any) -> None:  # noqa: ANN401 - python-docx's type
         document.add_paragraph().add_run(WORDS).font.hidden = True
 
     return docx(build)
 
 
 LETTER = Target(
-    "a letter", "letter.docx", contents(_letter(WORDS)), contents(_letter("Dear Ann")), _paragraph
+    "letter", "letter.docx", contents(_letter(WORDS)), contents(_letter("Dear Ann")), _paragraph
 )
-SHEET = Target("a workbook", "pay.xlsx", contents(_sheet(12)), contents(_sheet(7)), _cell)
+SHEET = Target("workbook", "pay.xlsx", contents(_sheet(12)), contents(_sheet(7)), _cell)
 _MODEL = ThreatModel(FAMILY, (LETTER, SHEET), WRITES, MOUNTS, TIMES)
 
 ATTACKS: tuple[ShellAttack, ...] = (
     *generate(_MODEL),
-    hostile(FAMILY, LETTER, "hidden text", contents(_hidden()), "hidden text is no paragraph"),
+    hostile(FAMILY, LETTER, "hidden text", contents(_hidden()), "hidden text is not a paragraph"),
     hostile(
         FAMILY,
         LETTER,
-        "a bomb",
+        "decompression bomb",
         contents(bombed(_letter("Dear Ann"))),
-        "what unpacks to too much is unreadable",
+        "archives with too much content are unreadable",
     ),
     hostile(
         FAMILY,
         LETTER,
-        "an external entity",
+        "external entity",
         contents(with_entities(_letter("Dear Ann"), "word/document.xml")),
         "documents with entities are unreadable",
     ),
     hostile(
         FAMILY,
         SHEET,
-        "a text that looks like a number",
+        "text that looks like a number",
         contents(_sheet("12")),
-        "a text is no number",
+        "text is not a number",
     ),
 )
 HONEST = tuple(honest(FAMILY, target) for target in (LETTER, SHEET))

@@ -1,17 +1,18 @@
-"""Threat model of evaluators of single files, folders, texts, structured data and archives.
+"""Threat model of evaluators of single files, folders, texts, structured data, and archives.
 
-What the agent's user can do to what they read:
+What the agent's user can do to their input:
 
-* **Write** anything anywhere below the home folder, ``/tmp`` and ``/var/tmp``: links, pipes, files
-  without end, files in any format.
-* **Mount** nothing that others see but FUSE, by a setuid helper, where root may not look; anything in
-  name spaces of its own.
-* **Start** programs that exchange, lock or lease files at the very moment they are looked at.
-* **Time** what it does by inotify: it sees each open and read of its folders.
-* It cannot write where root alone may, change the probe's view of the file system, or run code in it.
+* **Write** anything anywhere below the home folder, ``/tmp``, and ``/var/tmp``: links, pipes, huge
+  files, files in any format.
+* **Mount** FUSE file systems, by a setuid helper, that root cannot read; nothing else that others
+  can see; anything in its own namespaces.
+* **Start** programs that swap, lock, or lease files at the moment of access.
+* **Time** its actions by inotify: it is notified of each open and read in its folders.
+* It cannot write where only root may, change the probe's view of the file system, or run code in
+  it.
 
-What stands against it: files are opened piece by piece, links refused, never waited for, read within
-bounds; what cannot be read on a desktop that is in order is unmet.
+Defences: each path component is opened relative to its parent, without following links or blocking,
+and reads are bounded; a file that cannot be read on a healthy desktop is unmet.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from tests.attacks.arenas import Arena
 
 FAMILY = "files"
-SECRET = "the right words, 8d1f0c37"  # noqa: S105 - of the evaluators
+SECRET = "the right words, 8d1f0c37"  # noqa: S105 - test data
 
 
 def _zip(*members: tuple[str, str]) -> bytes:
@@ -65,15 +66,15 @@ def _member(path: str) -> Call:
     return Call("member", "archive_member_equals", args)
 
 
-def _copy(path: str) -> Call:
+def _names(path: str) -> Call:
     return Call("names", "directory_lists", {"path": path, "names": ["a.txt", "b.txt"]})
 
 
-def _is_read(_arena: Arena, output: str) -> None:
+def _agent_reads_secret(_arena: Arena, output: str) -> None:
     assert SECRET in output, output
 
 
-TEXT = Target("a text", "report.txt", contents(SECRET), contents("wrong"), _text)
+TEXT = Target("text", "report.txt", contents(SECRET), contents("wrong"), _text)
 DATA = Target(
     "structured data",
     "app.json",
@@ -82,63 +83,79 @@ DATA = Target(
     _value,
 )
 ARCHIVE = Target(
-    "an archive",
+    "archive",
     "out.zip",
     contents(_zip(("a.txt", SECRET))),
     contents(_zip(("a.txt", "wrong"))),
     _member,
 )
 TREE = Target(
-    "a folder",
+    "folder",
     "inbox",
     'mkdir "$1"; echo a > "$1/a.txt"; echo b > "$1/b.txt"',
     'mkdir "$1"; echo a > "$1/a.txt"',
-    _copy,
+    _names,
     inner="a.txt",
 )
 _FILES = ThreatModel(FAMILY, (TEXT, DATA, ARCHIVE), WRITES, MOUNTS, TIMES)
-# The names in a folder are what counts of it: nothing of its files is read.
+# Only the names in a folder count: its files are not read.
 _TREES = ThreatModel(FAMILY, (TREE,), (WRITES[0], WRITES[1]), MOUNTS, ())
 
-_TWICE = json.dumps({"window": {"width": 80}})[:-1] + ', "window": {"width": 800}}'
+_DUPLICATE_KEY = json.dumps({"window": {"width": 80}})[:-1] + ', "window": {"width": 800}}'
 HOSTILE = (
-    hostile(FAMILY, TEXT, "another encoding", contents(SECRET.encode("utf-16")), "UTF-8 alone"),
     hostile(
-        FAMILY, TEXT, "hidden letters", contents(SECRET + "\0\u200b"), "compared letter by letter"
+        FAMILY,
+        TEXT,
+        "another encoding",
+        contents(SECRET.encode("utf-16")),
+        "only UTF-8 is accepted",
     ),
-    hostile(FAMILY, DATA, "a key twice", contents(_TWICE), "a key that occurs twice is no data"),
+    hostile(
+        FAMILY,
+        TEXT,
+        "invisible characters",
+        contents(SECRET + "\0\u200b"),
+        "all characters are compared",
+    ),
     hostile(
         FAMILY,
         DATA,
-        "endless nesting",
+        "duplicate key",
+        contents(_DUPLICATE_KEY),
+        "files with duplicate keys are rejected",
+    ),
+    hostile(
+        FAMILY,
+        DATA,
+        "deep nesting",
         'head -c 900000 /dev/zero | tr "\\0" "[" > "$1"',
-        "nesting is bounded",
+        "nesting is limited",
     ),
     hostile(
         FAMILY,
         ARCHIVE,
-        "a member twice",
+        "duplicate member",
         contents(_zip(("a.txt", "wrong"), ("./a.txt", SECRET))),
-        "a member that occurs twice is none",
+        "a duplicate member is unmet",
     ),
     hostile(
         FAMILY,
         ARCHIVE,
-        "a link as a member",
+        "symbolic link as a member",
         f"d=$(mktemp -d); printf %s '{SECRET}' > $d/b; ln -s b $d/a.txt; tar -C $d -cf \"$1\" a.txt b",
-        "links are no files",
+        "symbolic links do not count as files",
     ),
 )
 _OUTSIDE = "/tmp/desk/report.txt"
 _LINKED_OUTSIDE = ShellAttack(
-    name="a linked folder outside the home folder",
+    name="symbolic link to a folder outside the home folder",
     family=FAMILY,
     prepare="mkdir -p /tmp/desk; echo wrong > /tmp/desk/report.txt",
     script=f"mkdir -p beside; printf %s '{SECRET}' > beside/report.txt; mv /tmp/desk /tmp/desk.aside; "
     'ln -s "$HOME/beside" /tmp/desk; cat /tmp/desk/report.txt',
-    defence="outside the home folder only links of root's are followed on the way",
+    defence="outside the home folder, only links owned by root are followed",
     calls=(_text(_OUTSIDE),),
-    evidence=_is_read,
+    evidence=_agent_reads_secret,
 )
 ATTACKS: tuple[ShellAttack, ...] = (
     *generate(_FILES),

@@ -1,12 +1,12 @@
 """Threat model of evaluators of Firefox: history, bookmarks, settings, downloads, tabs.
 
-What the agent's user can do to what they read: **write** the whole profile by hand while Firefox does
-not run; name another profile; link folders and files of it elsewhere; put views for tables, comments
-around settings, and compressed files that unpack to anything. A profile that Firefox would read the
-same way proves the state, not who made it.
+What the agent's user can do to their input: **write** the complete profile while Firefox does not
+run; register another profile; replace its folders and files by links; replace tables by views,
+comment out settings, and store compressed files that unpack to anything. A profile that Firefox
+would read the same way proves the state, not who made it.
 
-What stands against it: files of the profile are read as those of the home folder are, links refused;
-tables only; settings only where Firefox would read them; sizes are bounded.
+Defences: files of the profile are read like those of the home folder, without following links; only
+tables are read, and only settings that Firefox would read; sizes are limited.
 """
 
 from __future__ import annotations
@@ -87,19 +87,21 @@ def _attack(name: str, script: str, defence: str) -> ShellAttack:
 
 
 ATTACKS = (
-    _attack("views for Firefox' tables", _file("places.sqlite", _VIEWS), "views cannot be read"),
-    _attack("settings in comments", _file("prefs.js", _COMMENTED), "comments are no settings"),
     _attack(
-        "a linked profile",
+        "views instead of Firefox's tables", _file("places.sqlite", _VIEWS), "views are not read"
+    ),
+    _attack("settings in comments", _file("prefs.js", _COMMENTED), "comments are ignored"),
+    _attack(
+        "a symbolic link as profile",
         f"{_BEHIND}profile=$real\n{_RIGHT}rm -rf ~/.mozilla/firefox/a.default\n"
         "ln -s $real ~/.mozilla/firefox/a.default",
-        "links below the home folder are no folders",
+        "symbolic links below the home folder are not followed",
     ),
     _attack(
-        "a profile that nobody lists",
+        "an unlisted profile",
         f"{_BEHIND}profile=$real\n{_RIGHT}"
         "printf '[Install1]\\nDefault=%s\\n' $real >> ~/.mozilla/firefox/profiles.ini",
-        "an installation's profile must be among the profiles",
+        "an installation's profile must be in the list of profiles",
     ),
     _attack(
         "a session that is slow to unpack",
@@ -109,13 +111,13 @@ ATTACKS = (
         "    file.write(b'mozLz40' + bytes(1) + (1 << 24).to_bytes(4, 'little') + b'\\xf0' + "
         "b'\\xff' * 257 + b'x' * 65610 + b'\\x00\\xff\\xff' * 2000000)\n"
         "END",
-        "work is bounded by what is unpacked",
+        "work is bounded by the unpacked size",
     ),
 )
-# A tab takes a running Firefox, which honest ways on machines have.
+# An open tab requires a running Firefox; `tests/honest_ways` tests this on machines.
 HONEST = (
     ShellAttack(
-        name="honest for a profile",
+        name="honest profile",
         family=FAMILY,
         prepare=_PROFILE + _WRONG,
         script=_PROFILE + _RIGHT,

@@ -1,14 +1,15 @@
-"""Threat model of what evaluators use of the machine: disk, inodes, processes, descriptors, time.
+"""Threat model of machine resources of evaluators: disk, inodes, processes, descriptors, time.
 
 What the agent's user can do:
 
-* **Write** until the disk, ``/tmp`` or the inodes are full; take memory until the kernel ends programs.
+* **Write** until the disk, ``/tmp``, or the inodes are full; use memory until the kernel kills
+  programs.
 * **Start** as many processes and open as many files as its limits allow.
-* **Serve** a session that ends: it can end its window manager, panel and bus.
-* It cannot take what is reserved for root, nor end root's processes.
+* **Kill** its own session: window manager, panel, and bus.
+* It cannot use resources that are reserved for root, nor kill root's processes.
 
-What stands against it: evaluators write to ``/run`` alone, bounded; whoever they cannot ask on a machine
-that is in order, or that the agent's programs hinder, is unmet (`provisioning.desktop.obstruction`).
+Defences: evaluators only write to ``/run``, a limited amount; a check that cannot run on a healthy
+machine, or that the agent's programs block, is unmet (`provisioning.desktop.obstruction`).
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from appliance.base.clock import wait_until
 from evaluators.graph.outcome import Call
 from tests.attacks.calls import ALL, REPORT, SECRET, SETTING, WRONG_REPORT
 from tests.attacks.databases.attacks import DATABASE
-from tests.attacks.model import NO_TOOL, VM, Evidence, ShellAttack, leaves
+from tests.attacks.model import NO_TOOL, VM, Evidence, ShellAttack, creates_file
 from tests.attacks.repositories.attacks import REPOSITORY
 
 if TYPE_CHECKING:
     from tests.attacks.arenas import Arena
 
 FAMILY = "machine"
-_EATERS = 4
-_COPIED = (REPORT, DATABASE.check("~/shop.db"), REPOSITORY.check("~/project"))
-_MAKE_COPIED = f"""
+_EATER_COUNT = 4
+_COPIED_CALLS = (REPORT, DATABASE.check("~/shop.db"), REPOSITORY.check("~/project"))
+_PREPARE_COPIES = f"""
 {WRONG_REPORT}
 database() {{
 {DATABASE.wrong}
@@ -77,7 +78,7 @@ END
 for n in 1 2 3 4; do setsid python3 open.py > /dev/null 2>&1 < /dev/null & done
 n=0; until [ -s opened ] || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done; cat opened
 """
-# On desktops of the appliance alone: anywhere else the memory is somebody else's.
+# Only on the appliance's desktops: elsewhere, it would use up the host's memory.
 _MEMORY = f"""
 [ "$(cat /etc/hostname)" = mesocosm-desktop ] || {{ echo {NO_TOOL}; exit 0; }}
 cat > eat.py << 'END'
@@ -107,65 +108,65 @@ done > /dev/null 2>&1
 """
 
 
-def _is_full(_arena: Arena, output: str) -> None:
+def _disk_is_full(_arena: Arena, output: str) -> None:
     assert output.rsplit(maxsplit=1)[-1] == "0", output
 
 
-def _is_eaten(arena: Arena, output: str) -> None:
-    """Assert that the kernel ended a program of those that take memory: a fifth was started."""
+def _memory_is_full(arena: Arena, output: str) -> None:
+    """Assert that the kernel killed one of the programs that use up memory: a fifth was started."""
 
-    def is_short() -> bool:
-        return int(arena.shell("cat eaten 2> /dev/null | wc -l").split()[0]) > _EATERS
+    def has_restarted() -> bool:
+        return int(arena.shell("cat eaten 2> /dev/null | wc -l").split()[0]) > _EATER_COUNT
 
-    assert wait_until(is_short, timeout_s=180, every_s=2.0), output
+    assert wait_until(has_restarted, timeout_s=180, every_s=2.0), output
 
 
-def _runs_on(_arena: Arena, output: str) -> None:
+def _server_still_runs(_arena: Arena, output: str) -> None:
     assert output.endswith("it runs on\n"), output
 
 
-def _is_large(least: int) -> Evidence:
+def _is_at_least(minimum: int) -> Evidence:
     def check(_arena: Arena, output: str) -> None:
-        assert int(output.rsplit(maxsplit=1)[-1]) >= least, output
+        assert int(output.rsplit(maxsplit=1)[-1]) >= minimum, output
 
     return check
 
 
 ATTACKS = (
-    # A container's disk is the host's: it is never filled.
+    # A container's disk is the host's and never filled.
     ShellAttack(
         name="filling the disk",
         family=FAMILY,
         script=_FILL.replace("PLACE", "$HOME"),
         defence="evaluators write nothing to the disk",
-        calls=_COPIED,
-        prepare=_MAKE_COPIED,
+        calls=_COPIED_CALLS,
+        prepare=_PREPARE_COPIES,
         differs_on=frozenset({VM}),
         represents_on=frozenset({VM}),
         fills_disk=True,
-        evidence=_is_full,
+        evidence=_disk_is_full,
     ),
     ShellAttack(
-        name="filling the folder of temporary files",
+        name="filling the temporary folder",
         family=FAMILY,
         script=_FILL.replace("PLACE", "/tmp"),
-        defence="copies are made below `/run`, which is root's",
-        calls=_COPIED,
-        prepare=_MAKE_COPIED,
+        defence="copies are stored below `/run`, which root owns",
+        calls=_COPIED_CALLS,
+        prepare=_PREPARE_COPIES,
         differs_on=frozenset({VM}),
         fills_disk=True,
-        evidence=_is_full,
+        evidence=_disk_is_full,
     ),
     ShellAttack(
         name="using up the inodes",
         family=FAMILY,
         script=_INODES,
-        defence="copies are made below `/run`, which is root's",
-        calls=_COPIED,
-        prepare=_MAKE_COPIED,
+        defence="copies are stored below `/run`, which root owns",
+        calls=_COPIED_CALLS,
+        prepare=_PREPARE_COPIES,
         differs_on=frozenset({VM}),
         fills_disk=True,
-        only_nightly="filling the disk and the temporary files are played",
+        only_nightly="`make test` fills the disk and the temporary folder",
     ),
     ShellAttack(
         name="many processes",
@@ -174,50 +175,51 @@ ATTACKS = (
         defence="processes are listed in one pass",
         calls=ALL,
         prepare=WRONG_REPORT,
-        evidence=_is_large(200),
+        evidence=_is_at_least(200),
     ),
     ShellAttack(
         name="many open files",
         family=FAMILY,
         script=_DESCRIPTORS,
-        defence="the limit is each process' own",
-        calls=(SETTING, *_COPIED),
-        prepare=_MAKE_COPIED,
-        evidence=_is_large(500),
+        defence="the limit applies per process",
+        calls=(SETTING, *_COPIED_CALLS),
+        prepare=_PREPARE_COPIES,
+        evidence=_is_at_least(500),
     ),
     ShellAttack(
-        name="taking all memory",
+        name="using up the memory",
         family=FAMILY,
         script=_MEMORY,
-        defence="the kernel ends the largest, which is the agent's; what shows itself as short is the agent's",
+        defence="the OOM killer ends the largest process, the agent's; "
+        "a shortage is attributed to the agent",
         calls=(REPORT, SETTING),
         prepare=WRONG_REPORT,
         differs_on=frozenset({VM}),
         fills_disk=True,
-        only_nightly="it takes minutes on a VM, and nowhere else is the memory the desktop's own",
-        effect=_is_eaten,
+        only_nightly="it takes minutes on a VM; elsewhere, the memory is shared with the host",
+        effect=_memory_is_full,
         wave_timeout_s=120.0,
     ),
     ShellAttack(
-        name="ending the login server",
+        name="killing the login server",
         family=FAMILY,
         script=_LOGIN,
-        defence="it is root's, and no evaluator needs it",
+        defence="root owns it, and no evaluator needs it",
         calls=ALL,
         prepare=WRONG_REPORT,
         differs_on=frozenset({VM}),
         only_nightly="only a booted machine has a login server",
-        evidence=_runs_on,
+        evidence=_server_still_runs,
     ),
-    # Files are opened by the same code on every kernel.
+    # The code that opens files is the same on every kernel.
     ShellAttack(
-        name="racing a symlink",
+        name="racing with a symbolic link",
         family=FAMILY,
         script=RACE,
-        defence="files are opened piece by piece, links refused",
+        defence="each path component is opened relative to its parent, without following links",
         calls=RACED,
-        goes_on=True,
+        is_background=True,
         rounds=10,
-        effect=leaves("elsewhere.txt"),
+        effect=creates_file("elsewhere.txt"),
     ),
 )

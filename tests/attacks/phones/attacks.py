@@ -1,16 +1,17 @@
-"""Threat model of evaluators of phones: what applications hold and show.
+"""Threat model of evaluators of phones: stored data and screen contents of applications.
 
-What the agent can do to what they read; it taps and types, and has no shell of the phone:
+What the agent can do to their input; it taps and types, and has no shell on the phone:
 
-* **Write** any text into any field: the same words in another application, rows and records of the service's
-  own output, letters that look like others.
-* **Leave** work half done: typed, and neither saved, sent nor dialled; saved, and undone.
-* **Open** what links bring about: a number in the dialler, a message that is written for it.
-* **Copy**: the clipboard holds what was copied.
-* It cannot post as another application, nor write into an application's data but through its screens.
+* **Write** any text into any field: the same words in another application, rows and records as in
+  the output of Android's services, look-alike letters.
+* **Leave** work unfinished: typed, but not saved, sent, or dialled; saved, but undone.
+* **Open** links: a number in the dialler, a prepared message.
+* **Copy** text to the clipboard.
+* It cannot post as another application, nor write an application's data except through its screens.
 
-What stands against it: stored data counts, by the application's own provider; what is on the screen counts by
-the package that shows it. Records are told from texts that look like them where Android's output can be told apart.
+Defences: stored data is read from the application's own provider; screen elements are attributed to
+the package that shows them. Records are distinguished from texts that look like them where
+Android's output permits it.
 """
 
 from __future__ import annotations
@@ -61,9 +62,9 @@ NOTICE = _call("notification_posted", package=CLOCK, title="Alarm")
 
 
 def _steps(*steps: str, app: str) -> Callable[[User], None]:
-    """Return moves: ``=text`` types, ``!KEY`` presses, ``@package`` opens, all else is tapped."""
+    """Return actions: ``=text`` types, ``!KEY`` presses, ``@package`` opens, others are tapped."""
 
-    def play(user: User) -> None:
+    def act(user: User) -> None:
         user.phone.launch(app)
         for step in steps:
             if step[0] == "=":
@@ -75,7 +76,7 @@ def _steps(*steps: str, app: str) -> Callable[[User], None]:
             else:
                 user.tap(step)
 
-    return play
+    return act
 
 
 def _sees(*texts: str) -> Callable[[User], None]:
@@ -92,15 +93,15 @@ def _in_front(package: str) -> Callable[[User], None]:
     return check
 
 
-def _copied(user: User) -> None:
+def _copy_all(user: User) -> None:
     user.phone.clipboard = f"Ines Castro {NUMBER} {TITLE}"
 
 
-def _linked(action: str, uri: str) -> Callable[[User], None]:
-    def play(user: User) -> None:
+def _open_link(action: str, uri: str) -> Callable[[User], None]:
+    def act(user: User) -> None:
         assert user.phone.view(f"android.intent.action.{action}", uri)
 
-    return play
+    return act
 
 
 def _task(*steps: str) -> Callable[[User], None]:
@@ -113,24 +114,24 @@ def _note(text: str) -> Callable[[User], None]:
 
 def _attack(
     name: str,
-    moves: Callable[[User], None],
+    actions: Callable[[User], None],
     defence: str,
     *calls: Call,
     effect: Callable[[User], None] = lambda _user: None,
     honest: tuple[Call, ...] = (),
 ) -> PhoneAttack:
     return PhoneAttack(
-        name=name, family=FAMILY, moves=moves, defence=defence, calls=calls, effect=effect,
+        name=name, family=FAMILY, actions=actions, defence=defence, calls=calls, effect=effect,
         honest=honest,
     )  # fmt: skip
 
 
-_STORED = "what is typed is not stored"
-_PACKAGE = "an element counts by the package that shows it"
-_PROVIDER = "rows are those of the application's own provider"
-_ID = "rows are read by their ids, one column at a time"
-_LINK = "a link opens an application, and does nothing there"
-_SCRIPT = "letters of other scripts are others"
+_STORED = "unsaved text is not stored"
+_PACKAGE = "elements are attributed to the package that shows them"
+_PROVIDER = "rows are read from the application's own provider"
+_ID = "rows are read by id, one column at a time"
+_LINK = "a link only opens an application"
+_SCRIPT = "letters of other scripts differ"
 ATTACKS = (
     _attack("a task that is not saved", _task(f"={TITLE}", "!HOME"), _STORED, LISTED, DONE),
     _attack(
@@ -144,14 +145,14 @@ ATTACKS = (
         _steps(
             "Start chat", f"={NUMBER}", "!ENTER", "compose_message_text", f"={HELLO}", app=MESSAGES
         ),
-        "only messages in the box of those sent count",
+        "only messages in the Sent box count",
         SENT,
         effect=_sees(HELLO, "Send SMS"),
     ),
     _attack(
         "a number that is not dialled",
         _steps("Key pad", *("five",) * 3, "one", "two", "three", "four", app=DIALER),
-        "only the log of calls counts",
+        "only the call log counts",
         CALLED,
         effect=_in_front(DIALER),
     ),
@@ -172,24 +173,24 @@ ATTACKS = (
         effect=_sees(TITLE),
     ),
     _attack(
-        "a task's title typed, not saved, and shown",
+        "a task's title with a question mark",
         _task("=Buy milk?", "Save", "!HOME"),
-        "the whole text is compared",
+        "the text must match completely",
         SHOWN,
         LISTED,
         honest=(_call("task_listed", title="Buy milk?"),),
     ),
     _attack(
-        "a row's text as a task's title",
+        "the text of a row as a task's title",
         _task(f"=x {_ROW}", "Save"),
         _ID,
         LISTED,
         DONE,
         honest=(_call("task_listed", title=f"x {_ROW}"),),
     ),
-    _attack("a row's text in a note", _note(f"x\n{_ROW}"), _PROVIDER, LISTED, DONE),
+    _attack("the text of a row in a note", _note(f"x\n{_ROW}"), _PROVIDER, LISTED, DONE),
     _attack(
-        "a row's text in a message",
+        "the text of a row in a message",
         _steps(
             "Start chat",
             f"={NUMBER}1",
@@ -203,7 +204,7 @@ ATTACKS = (
         SENT,
     ),
     _attack(
-        "a task's title in letters of another script",
+        "a task's title with a letter of another script",
         _task("=\u0412uy milk", "Save"),
         _SCRIPT,
         LISTED,
@@ -211,14 +212,14 @@ ATTACKS = (
         honest=(_call("task_listed", title="\u0412uy milk"),),
     ),
     _attack(
-        "a task made and deleted",
+        "a task created and deleted",
         _task(f"={TITLE}", "Save", TITLE, "Delete task"),
-        "what is deleted is not there",
+        "deleted rows do not count",
         LISTED,
         DONE,
     ),
     _attack(
-        "a task ticked off and unticked",
+        "a task completed and reopened",
         _task(
             f"={TITLE}",
             "Save",
@@ -226,7 +227,7 @@ ATTACKS = (
             "Completed (1)",
             "Mark as not complete",
         ),
-        "the state at the end counts",
+        "the final state counts",
         DONE,
         honest=(LISTED,),
     ),
@@ -238,35 +239,37 @@ ATTACKS = (
             "Save",
             app=CONTACTS,
         ),
-        "a number is a contact's only in its own row",
+        "a contact's number must be in its own row",
         CONTACT,
     ),
     _attack(
-        "all of it on the clipboard",
-        _copied,
-        "the clipboard is not asked",
+        "all texts on the clipboard",
+        _copy_all,
+        "the clipboard is not read",
         CONTACT,
         LISTED,
         SENT,
     ),
     _attack(
         "a link to a number",
-        _linked("CALL", f"tel:{NUMBER}"),
+        _open_link("CALL", f"tel:{NUMBER}"),
         _LINK,
         CALLED,
         effect=_in_front(DIALER),
     ),
     _attack(
         "a link to a message",
-        _linked("SENDTO", f"sms:{NUMBER}?body={HELLO}"),
+        _open_link("SENDTO", f"sms:{NUMBER}?body={HELLO}"),
         _LINK,
         SENT,
         effect=_sees(HELLO),
     ),
     _attack(
         "a link that names an activity",
-        _linked("DIAL", f"tel:  topResumedActivity=ActivityRecord{{1 u0 {SETTINGS}/.Settings t1}}"),
-        "only the service's own lines name what is in front",
+        _open_link(
+            "DIAL", f"tel:  topResumedActivity=ActivityRecord{{1 u0 {SETTINGS}/.Settings t1}}"
+        ),
+        "only the service's own lines identify the foreground app",
         FRONT,
         effect=_in_front(DIALER),
     ),
@@ -277,22 +280,22 @@ ATTACKS = (
         CALLED,
     ),
     _attack(
-        "an application among the recent ones",
+        "an application in the list of recent ones",
         _steps("!APP_SWITCH", app=SETTINGS),
-        "an application is in front when its activity is",
+        "an app is in front only if its activity is resumed",
         FRONT,
         effect=_sees("Tap to return"),
     ),
     _attack(
-        "an application opened and left",
+        "an application sent to the background",
         _steps("Display", "!HOME", app=SETTINGS),
-        "an application is in front when its activity is",
+        "an app is in front only if its activity is resumed",
         FRONT,
         SWITCH,
         effect=_in_front(LAUNCHER),
     ),
     _attack(
-        "a switch of another application under its label",
+        "a switch with the same label in another application",
         _steps("Alarm", "Add alarm", "OK", "edit_label", "=Dark theme", "!ENTER", app=CLOCK),
         _PACKAGE,
         SWITCH,
@@ -310,13 +313,13 @@ ATTACKS = (
             "!ENTER",
             app=CLOCK,
         ),
-        "an alarm that has not gone off posts nothing",
+        "an alarm that has not gone off posts no notification",
         NOTICE,
     ),
     _attack(
-        "a folder by the file's name",
+        "a folder with the file's name",
         _steps("New folder", "=report.txt", "!ENTER", app=FILES),
-        "a folder is no file",
+        "a folder is not a file",
         FILE,
     ),
 )

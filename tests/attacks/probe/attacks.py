@@ -1,16 +1,16 @@
-"""Threat model of whoever judges: the probe, its evaluators and the link to it.
+"""Threat model of the judge: the probe, its evaluators, and the link to it.
 
 What the agent's user can do:
 
-* **Write** start-up files of shells, sessions, PAM, systemd and Python; programs and modules in every
-  folder of its own; anything to the devices and pipes it can find.
-* **Start** programs that look like a session's leader, kill, trace and read what it may.
-* **Serve** replies of its own to whoever listens.
+* **Write** start-up files of shells, sessions, PAM, systemd, and Python; programs and modules in
+  all of its folders; anything to the devices and pipes that it can open.
+* **Start** programs that look like a session leader; kill, trace, and read processes as permitted.
+* **Serve** forged replies to any client.
 * It cannot become root, signal or trace root's processes, or read root's memory and folders.
 
-What stands against it: the probe is root's, its interpreter isolated, evaluators come from memory;
-programs are named by absolute path and get an environment that owes nothing to the agent; the link
-is a pipe, or a virtio port that only root may open.
+Defences: the probe runs as root with an isolated interpreter, and evaluators are loaded from
+memory; programs are run by absolute path with a clean environment; the link is a pipe, or a virtio
+port that only root may open.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.attacks.calls import ALL, REPORT, SECRET, SETTING, WRONG_REPORT
-from tests.attacks.model import CONTAINER, MACHINES, VM, ShellAttack, leaves
+from tests.attacks.model import CONTAINER, MACHINES, VM, ShellAttack, creates_file
 from tests.attacks.probe.scripts import (
     CLOCK,
     ENVIRONMENT,
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 FAMILY = "probe"
 _MARK = "MESOCOSM_RED"
-_FLOODS = 32
+_FLOOD_COUNT = 32
 
 
 def _has_read_environment(arena: Arena) -> bool:
     return arena.shell(f"grep -ac {_MARK}= loot").strip() not in {"", "0"}
 
 
-def _was_read(arena: Arena, _output: str) -> None:
-    arena.clear()
+def _only_environment_was_read(arena: Arena, _output: str) -> None:
+    arena.kill_leftovers()
     assert _has_read_environment(arena), "nothing was read"
     assert arena.shell(f"grep -ac -e '{SECRET}' -e 'def file_text_equals' loot").strip() == "0"
 
@@ -58,12 +58,12 @@ def _is_refused(_arena: Arena, output: str) -> None:
     assert "not permitted" in output.lower(), output
 
 
-def _is_flooding(arena: Arena, _output: str) -> None:
-    """Leave programs behind whose output, on a pipe each, never ends."""
-    for _ in range(_FLOODS):
+def _start_floods(arena: Arena, _output: str) -> None:
+    """Leave programs running, each with endless output on its own pipe."""
+    for _ in range(_FLOOD_COUNT):
         arena.shell("setsid yes flood &")
     count = arena.shell("pgrep -u $(id -un) -x -c yes").strip()
-    assert int(count) >= _FLOODS, count
+    assert int(count) >= _FLOOD_COUNT, count
 
 
 ATTACKS = (
@@ -72,7 +72,7 @@ ATTACKS = (
         name="fake programs on PATH",
         family=FAMILY,
         script=ENVIRONMENT + FAKE_PROGRAMS,
-        defence="programs are named by absolute path, with an environment of their own",
+        defence="programs are run by absolute path, with a clean environment",
         calls=ALL,
         prepare=WRONG_REPORT,
         differs_on=MACHINES,
@@ -82,7 +82,7 @@ ATTACKS = (
         name="sitecustomize and shadowed modules",
         family=FAMILY,
         script=ENVIRONMENT + FAKE_MODULES,
-        defence="the interpreter runs isolated (`-I`), evaluators come from memory",
+        defence="the interpreter is isolated (`-I`), and evaluators are loaded from memory",
         calls=ALL,
         prepare=WRONG_REPORT,
         differs_on=MACHINES,
@@ -91,16 +91,16 @@ ATTACKS = (
         name="LD_PRELOAD, LD_AUDIT, GSETTINGS_BACKEND",
         family=FAMILY,
         script=ENVIRONMENT + PRELOAD,
-        defence="no variable of the agent's reaches an evaluator",
+        defence="no environment variable of the agent reaches an evaluator",
         calls=ALL,
         prepare=WRONG_REPORT,
         differs_on=MACHINES,
     ),
     ShellAttack(
-        name="time zones and locales of one's own",
+        name="forged time zones and locales",
         family=FAMILY,
         script=ENVIRONMENT + LOCALE,
-        defence="no variable of the agent's reaches an evaluator",
+        defence="no environment variable of the agent reaches an evaluator",
         calls=ALL,
         prepare=WRONG_REPORT,
         differs_on=MACHINES,
@@ -110,7 +110,7 @@ ATTACKS = (
         name="killing the probe",
         family=FAMILY,
         script=KILL,
-        defence="the probe is root's, the agent is not",
+        defence="the probe runs as root, the agent does not",
         calls=ALL,
         prepare=WRONG_REPORT,
         differs_on=MACHINES,
@@ -120,17 +120,17 @@ ATTACKS = (
         name="reading the bundle",
         family=FAMILY,
         script=LOOT,
-        defence="it is never on the guest's disk; root's memory is closed",
+        defence="it is never on the guest's disk, and root's memory is not readable",
         calls=(REPORT, SETTING),
         prepare=WRONG_REPORT,
-        goes_on=True,
+        is_background=True,
         rounds=8,
         differs_on=MACHINES,
-        effect=leaves("loot"),
-        has_met=_has_read_environment,
-        evidence=_was_read,
+        effect=creates_file("loot"),
+        has_triggered=_has_read_environment,
+        evidence=_only_environment_was_read,
     ),
-    # A pipe, or a virtio port.
+    # The link is a pipe, or a virtio port.
     ShellAttack(
         name="writing to the link",
         family=FAMILY,
@@ -145,7 +145,7 @@ ATTACKS = (
         name="setting the clock",
         family=FAMILY,
         script=CLOCK,
-        defence="only root sets the clock",
+        defence="only root can set the clock",
         calls=ALL,
         prepare=WRONG_REPORT,
         differs_on=MACHINES,
@@ -155,21 +155,21 @@ ATTACKS = (
         name="becoming root",
         family=FAMILY,
         script=ROOT,
-        defence="the agent's user may not, by any program of the image",
+        defence="no program of the image lets the agent's user become root",
         calls=ALL,
         prepare=WRONG_REPORT,
         differs_on=MACHINES,
         evidence=_is_not_root,
     ),
     ShellAttack(
-        name="endless output of commands long over",
+        name="endless output of finished commands",
         family=FAMILY,
         script="echo tried",
-        defence="what they leave behind is read a little at a time, and 64 pipes at most",
+        defence="leftover pipes are read in small pieces, at most 64 of them",
         calls=ALL,
         prepare=WRONG_REPORT,
         rounds=4,
         differs_on=MACHINES,
-        effect=_is_flooding,
+        effect=_start_floods,
     ),
 )

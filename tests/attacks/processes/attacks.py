@@ -1,15 +1,15 @@
 """Threat model of evaluators of running programs.
 
-What the agent's user can do to what they read:
+What the agent's user can do to their input:
 
-* **Start** anything under any name and with any arguments; copies of programs; programs from memory.
-* **Mount** other files over a program's path in name spaces of its own.
-* **Write** its own processes' names and arguments while they run, and their memory where it attaches to them:
-  on VMs in user namespaces of its own only.
-* It cannot change which file the kernel says a process executes.
+* **Start** any program under any name and with any arguments; copies of programs; programs from
+  memory.
+* **Mount** other files over a program's path in its own namespaces.
+* **Write** its own processes' names and arguments while they run, and their memory if it can attach
+  to them: on VMs, only in its own user namespaces.
+* It cannot change which file a process executes according to the kernel.
 
-What stands against it: the file that a process executes is compared by device and inode, as root's
-name space sees it.
+Defences: the executed file is compared by device and inode, as seen from root's namespace.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _CALLS = (Call("running", "process_running", {"program": PROGRAM}),)
 _SLEEP = "> /dev/null 2>&1 < /dev/null &\nsleep 0.3"
 
 
-def _runs(arena: Arena, output: str) -> None:
-    """Assert that a process of the agent's goes by the program's name or path."""
+def _process_exists(arena: Arena, output: str) -> None:
+    """Assert that a process of the agent has the program's name or path."""
     processes = arena.shell(
         "for p in /proc/[0-9]*; do [ -O $p ] && cat $p/comm && tr '\\0' ' ' < $p/cmdline && "
         "readlink $p/exe; done 2> /dev/null"
@@ -46,8 +46,8 @@ def _attack(
         script=script,
         defence=defence,
         calls=_CALLS,
-        evidence=_runs,
-        is_apart=True,
+        evidence=_process_exists,
+        is_isolated=True,
         differs_on=differs_on,
     )
 
@@ -70,8 +70,8 @@ for offset in (0, 8):
     libc.ptrace(4, pid, place + offset, int.from_bytes(pause[offset : offset + 8], "little"))
 libc.ptrace(17, pid, None, None)
 """
-"""Starts the program in a user namespace, where Yama lets its maker write other code into it: it sleeps."""
-_BY_FILE = "the file that a process executes counts, by device and inode"
+"""Starts the program in a user namespace, where Yama permits its parent to overwrite its code."""
+_BY_FILE = "the executed file is compared by device and inode"
 ATTACKS = (
     _attack(
         "another program under its name",
@@ -79,7 +79,7 @@ ATTACKS = (
         "names and arguments do not count",
     ),
     _attack(
-        "another program copied to its name",
+        "a copy of another program under its name",
         f"cp /bin/sleep xdotool; ./xdotool 600 {_SLEEP}",
         _BY_FILE,
     ),
@@ -91,14 +91,14 @@ ATTACKS = (
         differs_on=MACHINES,
     ),
     _attack(
-        "a file system over its folder",
+        "a bind mount over its folder",
         f"unshare -Urm true || {{ echo {NO_TOOL}; exit 0; }}; cp /bin/sleep xdotool; setsid unshare -Urm "
         f"sh -c 'mount --bind \"$HOME\" /usr/bin && exec {PROGRAM} 600' {_SLEEP}",
         _BY_FILE,
         differs_on=MACHINES,
     ),
     _attack(
-        "a root of one's own",
+        "a chroot of the agent",
         f"unshare -Urm true || {{ echo {NO_TOOL}; exit 0; }}; mkdir -p jail/usr/bin; "
         "for f in /bin /lib /lib64 /usr; do [ -e $f ] && mkdir -p jail$f; done; "
         "cp /bin/sleep jail/usr/bin/xdotool; setsid unshare -Urm sh -c "
@@ -117,16 +117,16 @@ ATTACKS = (
         "os.write(1, b'')\n"
         f"os.execve('/proc/self/fd/%d' % handle, ['{PROGRAM}', 'sleep', '600'], dict(os.environ))\n"
         f"END\npython3 memory.py {_SLEEP}",
-        "a copy is another program",
+        "a copy of a program is a different program",
     ),
     _attack(
         "the program with other code in its memory",
         f"cat > overwrite.py << 'END'{_OVERWRITE}END\nsetsid python3 overwrite.py 2>&1 < /dev/null; sleep 0.3",
-        "a process in a user namespace of the agent's is nobody's",
+        "processes in the agent's user namespaces are attributed to no program",
         differs_on=MACHINES,
     ),
     _attack(
-        "a link to another program",
+        "a symbolic link to another program",
         f"mkdir -p links; ln -s /bin/sleep links/xdotool; links/xdotool 600 {_SLEEP}",
         _BY_FILE,
     ),

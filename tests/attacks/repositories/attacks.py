@@ -1,11 +1,11 @@
 """Threat model of evaluators of git repositories.
 
-What the agent's user can do to what they read: all that it can to files (`tests.attacks.files`), for
-many files that belong together; write objects, references, grafts, replacements, alternates,
-configuration and hooks by hand; move commits between two reads.
+What the agent's user can do to their input: everything that it can do to files
+(`tests.attacks.files`), for many related files; write objects, references, grafts, replacements,
+alternates, configuration, and hooks by hand; move commits between two reads.
 
-What stands against it: references and objects alone are copied to a folder that the user cannot write
-to, git verifies the copy, and runs there with a configuration of its own.
+Defences: only references and objects are copied to a folder that the user cannot write to; git
+verifies the copy, and runs on it with a separate configuration.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _message(path: str) -> Call:
     return Call("message", "git_commit_message_is", {"path": path, "message": MESSAGE})
 
 
-REPOSITORY = Target("a repository", "project", _RIGHT, _WRONG, _message, inner=".git/HEAD")
+REPOSITORY = Target("repository", "project", _RIGHT, _WRONG, _message, inner=".git/HEAD")
 _MODEL = ThreatModel(FAMILY, (REPOSITORY,), WRITES, MOUNTS, TIMES)
 
 _OBJECTS = """
@@ -57,15 +57,15 @@ HOSTILE = (
     hostile(
         FAMILY,
         REPOSITORY,
-        "objects elsewhere",
+        "objects stored elsewhere",
         _START + 'echo "$elsewhere/right/.git/objects" > "$1/.git/objects/info/alternates"; '
         'git -C "$1" update-ref HEAD "$head"',
-        "the copy has no objects from elsewhere, and does not verify",
+        "objects stored elsewhere are not copied, and the verification fails",
     ),
     hostile(
         FAMILY,
         REPOSITORY,
-        "a replaced commit",
+        "replaced commit",
         _START + 'own=$(git -C "$1" rev-parse HEAD); git -C "$1" fetch -q "$elsewhere/right" HEAD; '
         'git -C "$1" replace "$own" "$head"',
         "replacements are not copied",
@@ -73,14 +73,14 @@ HOSTILE = (
     hostile(
         FAMILY,
         REPOSITORY,
-        "a repository that points away",
+        ".git file",
         _START + 'rm -rf "$1/.git"; echo "gitdir: $elsewhere/right/.git" > "$1/.git"',
-        "a file is no repository",
+        "a file is not a repository",
     ),
     hostile(
         FAMILY,
         REPOSITORY,
-        "an object with another's content",
+        "object with another's content",
         _START
         + 'own=$(git -C "$1" rev-parse HEAD); a=$1/.git/objects/$(echo $own | cut -c-2)/$(echo $own '
         "| cut -c3-); b=$elsewhere/right/.git/objects/$(echo $head | cut -c-2)/$(echo $head | cut -c3-); "
@@ -101,11 +101,11 @@ HOSTILE = (
     hostile(
         FAMILY,
         REPOSITORY,
-        "more references than count",
+        "too many references",
         _WRONG + 'mkdir -p "$1/.git/refs/heads/x"; head=$(git -C "$1" rev-parse HEAD); '
         "for a in 0 1 2 3 4 5 6 7 8 9; do for b in 0 1 2 3 4 5 6 7 8 9; do for c in 0 1 2 3; do "
         'echo $head > "$1/.git/refs/heads/x/$a$b$c"; done; done; done',
-        "files are counted",
+        "the number of files is limited",
     ),
 )
 ATTACKS: tuple[ShellAttack, ...] = (*generate(_MODEL), *HOSTILE)

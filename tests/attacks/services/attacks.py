@@ -1,25 +1,27 @@
 """Threat model of evaluators of services: web pages, mailboxes, calendars, address books.
 
-What the agent's user can do to what they read:
+What the agent's user can do to their input:
 
-* **Serve** anything on the ports that evaluators ask on the desktop itself: silence, garbage, streams
-  without end, replies of another protocol, hostile mail, XML and JSON.
-* **Start** servers beside a right one, on other addresses of its port.
+* **Serve** anything on the ports that evaluators query on the desktop itself: silence, garbage,
+  endless streams, replies of another protocol, hostile mail, XML, and JSON.
+* **Start** servers next to a genuine one, on other addresses of its port.
 * **Time** its replies byte by byte.
-* It cannot take a port from a running server of somebody else, nor answer for another host.
+* It cannot take a port from another user's running server, nor answer for another host.
 
-A server of the agent's own that replies as the right one would proves the state, not who made it: let
-evaluators ask servers outside the desktop. What stands against
-it: bounds on time and size, parsers that fail closed; a server of the desktop's own that does not
-answer is unmet.
+If the agent's own server replies like the genuine one, this proves the state, not who made it:
+evaluators should query servers outside the desktop.
+
+Defences: time and size limits; parsers that fail closed; a desktop server that does not answer is
+unmet.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Call
-from tests.attacks.model import NO_TOOL, WAITS, ShellAttack
+from tests.attacks.model import NO_TOOL, REPEATED_TIMEOUTS, ShellAttack
 
 if TYPE_CHECKING:
     from provisioning.protocols import Json
@@ -27,11 +29,11 @@ if TYPE_CHECKING:
 
 FAMILY = "services"
 _FIRST_PORT = 21100
-"""Below the ports that the kernel gives to clients."""
+"""Below the ports that the kernel assigns to clients."""
 SUMMARY = "Dentist"
 
-# One server for three protocols. It starts out honest and empty, and turns when the file ``turn`` is
-# there: then it does to whoever connects what its second argument says.
+# One server for three protocols. At first it is honest and empty; once the file ``turn-<port>``
+# exists, it is hostile to all clients, as specified by its second argument.
 _SERVER = r"""
 cat > server.py << 'END'
 import os, socket, sys, threading, time
@@ -153,54 +155,86 @@ def _calls(protocol: str, port: int) -> tuple[Call, ...]:
     )
 
 
-def _attack(
-    number: int, protocol: str, how: str, defence: str, *, is_slow: bool = False
-) -> ShellAttack:
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of hostile server.
+
+    Attributes:
+        protocol: ``http``, ``dav``, or ``imap``.
+        how: what the server does, as its script's argument.
+        defence: what stops it.
+        is_slow: whether its evaluators must time out.
+    """
+
+    protocol: str
+    how: str
+    defence: str
+    is_slow: bool = False
+
+
+def _attack(number: int, kind: _Kind) -> ShellAttack:
     port = _FIRST_PORT + number
 
-    def was_asked(arena: Arena, _output: str) -> None:
+    def server_ran(arena: Arena, _output: str) -> None:
         log = arena.shell(f"cat services/server-{port}.log; ls services")
         assert f"listens-{port}" in log, log
         assert "Traceback" not in log, log
 
-    start = _SERVER.replace("PROTOCOL", protocol).replace("HOW", how).replace("PORT", str(port))
+    start = (
+        _SERVER.replace("PROTOCOL", kind.protocol)
+        .replace("HOW", kind.how)
+        .replace("PORT", str(port))
+    )
     return ShellAttack(
-        name=f"a server of {protocol} that is {how}",
+        name=f"{kind.protocol.upper()} server: {_LABELS[kind.how]}",
         family=FAMILY,
         prepare=start,
         script=f"touch services/turn-{port}",
-        defence=defence,
-        calls=_calls(protocol, port),
+        defence=kind.defence,
+        calls=_calls(kind.protocol, port),
         rounds=1,
-        evidence=was_asked,
-        wave_timeout_s=4.0 if is_slow else 20.0,
-        only_nightly=WAITS if is_slow else "",
-        is_apart=not is_slow,
+        evidence=server_ran,
+        wave_timeout_s=4.0 if kind.is_slow else 20.0,
+        only_nightly=REPEATED_TIMEOUTS if kind.is_slow else "",
+        is_isolated=not kind.is_slow,
     )
 
 
-_UNMET = "a server of the desktop's own that does not answer is unmet"
+_LABELS = {
+    "silent": "silent",
+    "slow": "slow",
+    "garbage": "sends garbage",
+    "closing": "closes early",
+    "endless": "endless reply",
+    "mail": "hostile mail",
+    "refusing": "refuses",
+    "missing": "collection missing",
+    "bomb": "entity bomb",
+    "nested": "deep nesting",
+    "redirect": "redirect",
+}
+_UNMET = "a desktop server that does not answer is unmet"
 _KINDS = (
-    ("http", "silent", _UNMET, True),
-    ("imap", "silent", _UNMET, True),
-    ("http", "slow", "an evaluator has a share of its wave's time", True),
-    ("imap", "slow", "an evaluator has a share of its wave's time", True),
-    ("http", "garbage", _UNMET, False),
-    ("imap", "garbage", _UNMET, False),
-    ("dav", "garbage", _UNMET, False),
-    ("http", "closing", _UNMET, False),
-    ("imap", "closing", _UNMET, False),
-    ("http", "endless", "replies are bounded", False),
-    ("imap", "endless", "lines are bounded", False),
-    ("imap", "mail", "mail that cannot be parsed has no subject", False),
-    ("imap", "refusing", _UNMET, False),
-    ("dav", "refusing", _UNMET, False),
-    ("dav", "missing", "a collection that is not there holds nothing", False),
-    ("dav", "bomb", "documents with entities are refused", False),
-    ("http", "nested", "nesting is bounded", False),
-    ("http", "redirect", "no redirect is followed", False),
+    _Kind("http", "silent", _UNMET, is_slow=True),
+    _Kind("imap", "silent", _UNMET, is_slow=True),
+    _Kind("http", "slow", "each evaluator gets a share of its wave's time", is_slow=True),
+    _Kind("imap", "slow", "each evaluator gets a share of its wave's time", is_slow=True),
+    _Kind("http", "garbage", _UNMET),
+    _Kind("imap", "garbage", _UNMET),
+    _Kind("dav", "garbage", _UNMET),
+    _Kind("http", "closing", _UNMET),
+    _Kind("imap", "closing", _UNMET),
+    _Kind("http", "endless", "the size of replies is limited"),
+    _Kind("imap", "endless", "the length of lines is limited"),
+    _Kind("imap", "mail", "mail that cannot be parsed has no subject"),
+    _Kind("imap", "refusing", _UNMET),
+    _Kind("dav", "refusing", _UNMET),
+    _Kind("dav", "missing", "a missing collection is empty"),
+    _Kind("dav", "bomb", "documents with entities are rejected"),
+    _Kind("http", "nested", "nesting is limited"),
+    _Kind("http", "redirect", "redirects are not followed"),
 )
-# A server of somebody else's is there: the agent tries each way to be asked in its place.
+# Another user's server runs: the agent tries every method to receive its requests.
 _TAKEN_PORT = _FIRST_PORT - 1
 _TAKE = r"""
 cat > take.py << 'END'
@@ -242,17 +276,14 @@ def _was_refused(_arena: Arena, output: str) -> None:
 
 
 ATTACKS = (
-    *(
-        _attack(number, protocol, how, defence, is_slow=is_slow)
-        for number, (protocol, how, defence, is_slow) in enumerate(_KINDS)
-    ),
+    *(_attack(number, kind) for number, kind in enumerate(_KINDS)),
     ShellAttack(
         name="taking the port of a running server",
         family=FAMILY,
         root="mkdir -p /tmp/served && cd /tmp/served && (setsid python3 -m http.server "
         f"{_TAKEN_PORT} > /dev/null 2>&1 < /dev/null &)",
         script=_TAKE,
-        defence="the kernel gives a port that listens to nobody else",
+        defence="the kernel does not reassign a listening port",
         calls=_calls("http", _TAKEN_PORT),
         evidence=_was_refused,
     ),

@@ -1,15 +1,15 @@
 """Threat model of evaluators of settings: GSettings, dconf, default applications, autostart.
 
-What the agent's user can do to what they read:
+What the agent's user can do to their input:
 
-* **Write** its dconf database, profiles, schemas, desktop entries and lists of applications.
-* **Start** programs that stop, end or trace the helper that reads a setting as the same user.
+* **Write** its dconf database, profiles, schemas, desktop entries, and lists of applications.
+* **Start** programs that stop, kill, or trace the helper that reads a setting as the same user.
 * **Serve** names on its session bus.
 * It cannot change the system's schemas and profile.
 
-What stands against it: only the system's schemas and profile are read; helpers have a group of their
-own, so that they may be ended but not answered for; a helper that was ended or stopped on a machine
-that is in order leaves its node unmet.
+Defences: only the system's schemas and profile are read; helpers run in a separate group, so that
+they can be killed but not impersonated; if a helper was killed or stopped on a healthy machine, its
+node is unmet.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Call
 from tests.attacks.calls import SETTING
-from tests.attacks.model import CONTAINER, MACHINES, ShellAttack, leaves
-from tests.attacks.settings.scripts import ANSWER_FIRST, ENDLESS, PROFILE, SCHEMAS, WRECK
+from tests.attacks.model import CONTAINER, MACHINES, ShellAttack, creates_file
+from tests.attacks.settings.scripts import CORRUPT, IMPERSONATE, PROFILE, SCHEMAS, SIGNAL
 
 if TYPE_CHECKING:
     from tests.attacks.arenas import Arena
@@ -28,7 +28,7 @@ FAMILY = "settings"
 _AUTOSTART = Call("autostart", "autostart_runs", {"program": "/usr/bin/xdotool"})
 
 
-def _own_settings_changed(_arena: Arena, output: str) -> None:
+def _own_setting_changed(_arena: Arena, output: str) -> None:
     assert "prefer-dark" in output, f"the attack did not reach the agent's own gsettings: {output}"
 
 
@@ -41,7 +41,7 @@ def _saw_helper(arena: Arena, _output: str) -> None:
 
 
 ATTACKS = (
-    # The stand-in lacks the schemas' compiler or the user's runtime folder.
+    # The stand-in lacks the schema compiler or the user's runtime folder.
     ShellAttack(
         name="a schema with another default",
         family=FAMILY,
@@ -50,7 +50,7 @@ ATTACKS = (
         calls=(SETTING,),
         differs_on=MACHINES,
         represents_on=frozenset({CONTAINER}),
-        evidence=_own_settings_changed,
+        evidence=_own_setting_changed,
     ),
     ShellAttack(
         name="a dconf profile in the runtime folder",
@@ -59,53 +59,53 @@ ATTACKS = (
         defence="only the system's profile is read",
         calls=(SETTING,),
         differs_on=MACHINES,
-        evidence=_own_settings_changed,
+        evidence=_own_setting_changed,
     ),
-    # Who may trace whom is the kernel's setting.
+    # Permissions for tracing depend on the kernel's settings.
     ShellAttack(
-        name="answering in a helper's place",
+        name="impersonating a helper",
         family=FAMILY,
-        script=ANSWER_FIRST,
-        defence="helpers have a group of their own: the kernel keeps others out",
+        script=IMPERSONATE,
+        defence="helpers run in a separate group, and the kernel denies others access",
         calls=(SETTING,),
-        goes_on=True,
+        is_background=True,
         rounds=6,
         differs_on=MACHINES,
         represents_on=MACHINES,
-        effect=leaves("watching"),
-        has_met=_has_seen_helper,
+        effect=creates_file("watching"),
+        has_triggered=_has_seen_helper,
         evidence=_saw_helper,
     ),
     ShellAttack(
-        name="ending helpers",
+        name="killing helpers",
         family=FAMILY,
-        script=ENDLESS.format(signal="KILL"),
-        defence="a helper that was ended leaves its node unmet",
+        script=SIGNAL.format(signal="KILL"),
+        defence="if a helper was killed, its node is unmet",
         calls=(SETTING,),
-        goes_on=True,
+        is_background=True,
         rounds=6,
-        effect=leaves("watching"),
-        has_met=_has_seen_helper,
+        effect=creates_file("watching"),
+        has_triggered=_has_seen_helper,
         evidence=_saw_helper,
     ),
     ShellAttack(
         name="stopping helpers",
         family=FAMILY,
-        script=ENDLESS.format(signal="STOP"),
-        defence="a helper that was stopped leaves its node unmet",
+        script=SIGNAL.format(signal="STOP"),
+        defence="if a helper was stopped, its node is unmet",
         calls=(SETTING,),
-        goes_on=True,
+        is_background=True,
         rounds=3,
         wave_timeout_s=4.0,
-        effect=leaves("watching"),
-        has_met=_has_seen_helper,
+        effect=creates_file("watching"),
+        has_triggered=_has_seen_helper,
         evidence=_saw_helper,
     ),
     ShellAttack(
-        name="a wrecked dconf database",
+        name="a corrupted dconf database",
         family=FAMILY,
-        script=WRECK,
-        defence="what cannot be read as a setting is not the setting",
+        script=CORRUPT,
+        defence="an unreadable setting is unmet",
         calls=(SETTING,),
     ),
     ShellAttack(
@@ -116,7 +116,7 @@ ATTACKS = (
         "> a.desktop; ln -s /dev/zero b.desktop; mkfifo c.desktop; "
         "printf '[Desktop Entry]\\nType=Application\\nExec=sh -c /usr/bin/xdotool\\nHidden=true\\n' "
         "> d.desktop; ls",
-        defence="an entry counts when the session would start the program",
+        defence="an entry counts only if the session would start the program",
         calls=(_AUTOSTART,),
     ),
 )

@@ -27,9 +27,9 @@ echo user-db:red > "$XDG_RUNTIME_DIR/dconf/profile"
 gsettings get {INTERFACE} color-scheme
 """
 
-# Watch for helper programs of one's own user, stop them, and put another end to them: the code at
-# their program counter becomes write(1, answer), exit_group(0), of x86-64.
-ANSWER_FIRST = r"""
+# Watches for helper programs of the same user, stops them, and overwrites the code at their program
+# counter with write(1, answer), exit_group(0), for x86-64.
+IMPERSONATE = r"""
 cat > answer.py << 'END'
 import os, signal
 own, done = os.getuid(), set(os.listdir("/proc"))
@@ -63,8 +63,8 @@ END
 python3 answer.py
 """
 
-# Whoever runs as the same user may be signalled. Python, so that it is as quick as can be.
-ENDLESS = r"""
+# Sends a signal to helper programs of the same user. In Python, which is faster than a shell.
+SIGNAL = r"""
 cat > endless.py << 'END'
 import os, signal
 own = os.getuid()
@@ -72,7 +72,7 @@ with open("/proc/sys/kernel/pid_max") as file:
     pids = int(file.read())
 open("watching", "w").close()
 while True:
-    # A helper lives for a moment, and is one of the newest. Numbers begin again after the highest.
+    # A helper runs only briefly, so it is one of the newest. Numbers wrap around at the maximum.
     with open("/proc/loadavg") as file:
         last = int(file.read().split()[-1])
     names = filter(str.isdecimal, os.listdir("/proc"))
@@ -88,7 +88,7 @@ END
 exec python3 endless.py
 """
 
-WRECK = """
+CORRUPT = """
 mkdir -p .config/dconf
 rm -f .config/dconf/user; head -c 100000 /dev/urandom > .config/dconf/user
 printf 'GVariant' | dd of=.config/dconf/user conv=notrunc 2> /dev/null

@@ -1,17 +1,17 @@
 """Threat model of evaluators of screens and pictures.
 
-What the agent's user can do to what they read:
+What the agent's user can do to their input:
 
-* **Write** any picture to its files, originals and templates in its home folder included: delete them,
-  make them smaller, grey, or of one colour.
-* **Start** programs that draw anything on the screen, over all of it, under any title and class.
-* Make the screen another size, so that a region lies beyond it.
+* **Write** any picture to its files, including originals and templates in its home folder: delete
+  them, make them smaller, grey, or monochrome.
+* **Start** programs that draw anything anywhere on the screen, under any title and class.
+* **Resize** the screen, so that a region lies outside it.
 
-What stands against it: a screen shows what is drawn there, whoever draws it (QEMU's own capture and the
-guest's agree), so a node that asks for a text asks for the right program's window as well; what the
-evaluators need and was there at the start, the agent took away, and the node is unmet. Originals that
-the agent may write are not safe from being exchanged, and a window without a manager may cover the
-right one (docs/red-team.md).
+Defences: a screen shows what any program draws on it (QEMU's own capture and the guest's agree), so
+a node that checks for a text also checks for the genuine program's window; if a file that an
+evaluator needs existed at the start and is missing later, the agent removed it, and the node is
+unmet. Originals that the agent can write can be replaced, and an unmanaged window can cover the
+genuine one (docs/red-team.md).
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ TEXT = "Report sent"
 _TEXT_CALL = Call("text", "screen_has_text", {"text": TEXT})
 _SIZE = (480, 80)
 _REGION: Json = [40, 100, 900, 700]
-"""Larger than the screen is made, smaller than it is on any desktop."""
+"""Larger than the screen after the attack, smaller than the screen of any desktop."""
 
-# A window over the whole screen, with the class and title of the right program.
+# A window that covers the screen, with the class and title of the genuine program.
 _PAINT = (
     WIRE
     + r"""
@@ -86,7 +86,7 @@ xrandr -s 640x480; sleep 2; xrandr | sed -n 's/.*current \\([0-9]*\\) x.*/\\1/p'
 
 @cache
 def _pixels() -> str:
-    """Return the text as an X server takes pixels, packed."""
+    """Return a picture of the text as compressed pixels in the X server's format."""
     picture = Image.new("RGB", _SIZE, "white")
     font = ImageFont.load_default(size=48)
     ImageDraw.Draw(picture).text((20, 8), TEXT, fill="black", font=font)
@@ -103,7 +103,7 @@ def _paint() -> str:
 
 
 def _png(colour: str = "", size: tuple[int, int] = (64, 48)) -> str:
-    """Return a picture, in base64: of one colour, or of many."""
+    """Return a picture in base64, of the given colour or many colours."""
     picture = Image.new("RGB", size, colour or "white")
     for x in range(0 if colour else size[0]):
         for y in range(size[1]):
@@ -118,13 +118,13 @@ def _write(path: str, data: str) -> str:
 
 
 def _is_painted(arena: Arena, output: str) -> None:
-    """Assert that the screen shows the text: its evaluator alone is met."""
+    """Assert that the screen shows the text: on its own, its evaluator is met."""
 
-    def is_read() -> bool:
+    def text_is_found() -> bool:
         runner = machine_runner(arena.machine, vocabulary())
         return runner.evaluate([_TEXT_CALL], timeout_s=60)[0].met is True
 
-    assert wait_until(is_read, timeout_s=90), output + arena.shell("cat paint.log")
+    assert wait_until(text_is_found, timeout_s=90), output + arena.shell("cat paint.log")
 
 
 def _is_small(arena: Arena, output: str) -> None:
@@ -151,7 +151,7 @@ def _original(name: str, script: str) -> ShellAttack:
         family=FAMILY,
         prepare=_WRITE_ORIGINAL,
         script=script,
-        defence="what an evaluator needs was there at the start: taken away, it is unmet",
+        defence="a reference file that the agent removes makes the node unmet",
         calls=_ORIGINALS,
         wave_timeout_s=60.0,
     )
@@ -159,33 +159,33 @@ def _original(name: str, script: str) -> ShellAttack:
 
 ATTACKS = (
     ShellAttack(
-        name="a screen of its own",
+        name="a forged screen",
         family=FAMILY,
         script=_paint(),
-        defence="the node asks for the right program's window in front as well",
+        defence="the node also requires the genuine program's window in front",
         calls=(_TEXT_CALL,),
-        together=(Call("window", "window_in_front", {"app": "Gnome-calculator"}),),
+        also_required=(Call("window", "window_in_front", {"app": "Gnome-calculator"}),),
         effect=_is_painted,
         differs_on=MACHINES,
         wave_timeout_s=60.0,
     ),
-    # The servers of stand-ins and containers have one size.
+    # The X servers of stand-ins and containers have a fixed size.
     ShellAttack(
-        name="a screen smaller than where is looked",
+        name="a screen smaller than the region",
         family=FAMILY,
         script=_SHRINK,
-        defence="a region beyond the screen shows nothing",
+        defence="a region outside the screen is empty",
         calls=(Call("text", "screen_has_text", {"text": TEXT, "region": _REGION}),),
         evidence=_is_small,
         differs_on=MACHINES,
         wave_timeout_s=60.0,
     ),
     ShellAttack(
-        name="a picture smaller than where is looked",
+        name="a picture smaller than the region",
         family=FAMILY,
         prepare=_WRITE_ORIGINAL,
         script=_write("a.png", _png(size=(8, 8))),
-        defence="a region beyond the picture shows nothing",
+        defence="a region outside the picture is empty",
         calls=(
             Call(
                 "contains",
@@ -196,7 +196,7 @@ ATTACKS = (
         wave_timeout_s=60.0,
     ),
     _original("a deleted original", "rm o.png"),
-    _original("a broken original", "echo x > o.png"),
-    _original("an original without colours", _write("o.png", _png("#808080"))),
-    _original("an original that is small", _write("o.png", _png(size=(8, 8)))),
+    _original("a damaged original", "echo x > o.png"),
+    _original("a monochrome original", _write("o.png", _png("#808080"))),
+    _original("a small original", _write("o.png", _png(size=(8, 8)))),
 )

@@ -1,16 +1,17 @@
-"""Threat model of evaluators of windows: classes, titles, places, which is in front.
+"""Threat model of evaluators of windows: classes, titles, positions, and the active window.
 
-What the agent's user can do to what they read:
+What the agent's user can do to their input:
 
-* **Write** any property of any window, its own or another program's; move, unmap and grab.
-* **Start** any program under any name, with any code preloaded, in mounts of its own; take all
-  connections of the X server, or grab it.
-* **Serve** an accessibility bus, speak on the true one, and hand connections down.
-* It cannot change what the X server and the kernel say of who made a connection and what it runs.
+* **Write** any property of any window, its own or another program's; move, unmap, and grab windows.
+* **Start** any program under any name, with any code preloaded, in private mounts; use up the X
+  server's connections, or grab the server.
+* **Serve** an accessibility bus, send messages on the genuine one, and pass connections to
+  children.
+* It cannot change what the X server and the kernel report about the process that made a connection.
 
-What stands against it: a class counts only for a program that may bear it; a title is what the
-window's own program tells over a bus of root's daemon; what nobody tells is unmet. Programs that serve
-the agent, unmapped windows and code without a file are not stopped (docs/red-team.md).
+Defences: a class counts only for a program that may have it; a title is what the window's own
+program reports over a bus of root's daemon; an unreported title is unmet. Programs that the agent
+controls, unmapped windows, and code without a file are not prevented (docs/red-team.md).
 """
 
 from __future__ import annotations
@@ -20,14 +21,22 @@ from typing import TYPE_CHECKING, cast
 from appliance.base.clock import wait_until
 from evaluators.graph.outcome import Call
 from tests.attacks.calls import CALCULATOR, RUNNING
-from tests.attacks.model import CONTAINER, MACHINES, VM, WAITS, Evidence, ShellAttack, leaves
+from tests.attacks.model import (
+    CONTAINER,
+    MACHINES,
+    REPEATED_TIMEOUTS,
+    VM,
+    Evidence,
+    ShellAttack,
+    creates_file,
+)
 from tests.attacks.windows.scripts import (
     CROWD,
     DISGUISE,
     GRAB,
-    HANDED_DOWN,
-    PRELOAD_KEPT,
-    PRELOAD_RIGHT,
+    INHERITED_CONNECTION,
+    PRELOAD_GENUINE,
+    PRELOAD_STORED,
     RENAME,
     TERMINAL,
     WINDOWS,
@@ -52,206 +61,207 @@ TERMINALS = tuple(
     Call(f"title of {app}", "window_title_equals", {"app": app, "title": TITLE})
     for app in ("Gnome-terminal", "XTerm")
 )
-_LIKE_OTHERS = "two others that tell titles are played"
+_SIMILAR = "`make test` runs two similar attacks"
 _ON_VM, _ON_CONTAINER = frozenset({VM}), frozenset({CONTAINER})
 
 
-def shown(arena: Arena) -> list[str]:
-    """Return the titles as everybody sees them."""
+def shown_titles(arena: Arena) -> list[str]:
+    """Return the titles as every client of the X server sees them."""
     rows = cast("list[dict[str, str]]", arena.link.call("windows"))
     return [row["title"] for row in rows]
 
 
 def _shows(title: str) -> Evidence:
     def is_shown(arena: Arena, output: str) -> None:
-        is_seen = wait_until(lambda: title in " ".join(shown(arena)), timeout_s=90)
-        assert is_seen, f"{shown(arena)}\n{output}\n{arena.shell('cat terminal.log')}"
+        is_seen = wait_until(lambda: title in " ".join(shown_titles(arena)), timeout_s=90)
+        assert is_seen, f"{shown_titles(arena)}\n{output}\n{arena.shell('cat terminal.log')}"
 
     return is_shown
 
 
-def _shown_at_least(arena: Arena, output: str) -> None:
-    """Assert that a title is shown; nobody asks a program that is not the window's."""
+def _shows_title(arena: Arena, output: str) -> None:
+    """Assert that the title is shown; programs that do not own the window are never queried."""
     log = arena.shell("cat speech-*.log")
     assert "Traceback" not in log, log
     _shows(TITLE)(arena, output)
 
 
-def _spoke(arena: Arena, _output: str) -> None:
-    assert arena.shell("cat spoken").split(), "nobody asked"
+def _was_queried(arena: Arena, _output: str) -> None:
+    assert arena.shell("cat spoken").split(), "no client sent a query"
 
 
-def _preloaded(_arena: Arena, output: str) -> None:
-    assert "/maps" in output, "the library is in no process"
+def _library_is_loaded(_arena: Arena, output: str) -> None:
+    assert "/maps" in output, "no process has loaded the library"
 
 
 ATTACKS = (
-    # Another window manager, other terminals, another accessibility bus.
+    # Window manager, terminals, and accessibility bus differ from the stand-in's.
     ShellAttack(
         name="faking a window's title and class",
         family=FAMILY,
         script=WINDOWS,
-        defence="a class counts only for a program that may bear it, by X server and kernel",
+        defence="a class counts only if X server and kernel confirm the program",
         calls=(CALCULATOR, RUNNING),
         differs_on=MACHINES,
         represents_on=MACHINES,
         effect=_shows("Calculator"),
     ),
     ShellAttack(
-        name="renaming a right program's window",
+        name="renaming a genuine program's window",
         family=FAMILY,
         script=RENAME,
-        defence="a title is what the window's own program tells over accessibility",
+        defence="titles are those that the window's own program reports over AT-SPI",
         calls=TITLES,
         differs_on=MACHINES,
         effect=_shows(TITLE),
         slow_on=_ON_VM,
     ),
     ShellAttack(
-        name="ending the bus that tells titles",
+        name="killing the accessibility bus",
         family=FAMILY,
         script=title_spoof_script("end"),
-        defence="a title that nobody tells is unmet",
+        defence="an unreported title is unmet",
         calls=TITLES,
         differs_on=MACHINES,
-        effect=_shown_at_least,
-        evidence=_spoke,
+        effect=_shows_title,
+        evidence=_was_queried,
         slow_on=_ON_VM,
     ),
-    # The same daemon, connections and questions to the kernel everywhere; root in a container has
-    # fewer capabilities to ask with.
+    # The daemon, connections, and kernel queries are the same everywhere, but root in a container
+    # has fewer capabilities.
     ShellAttack(
-        name="telling titles as another program",
+        name="reporting titles as another program",
         family=FAMILY,
         script=title_spoof_script("program"),
-        defence="only connections of the process that owns the window are asked, by the bus' daemon",
+        defence="only connections of the process that owns the window are queried, "
+        "as the bus daemon identifies them",
         calls=TITLES,
         differs_on=_ON_CONTAINER,
-        effect=_shown_at_least,
+        effect=_shows_title,
         slow_on=_ON_VM,
     ),
     ShellAttack(
-        name="telling titles as a bus",
+        name="reporting titles as a bus",
         family=FAMILY,
         script=title_spoof_script("bus"),
         defence="the bus must be root's `dbus-daemon`",
         calls=TITLES,
         differs_on=_ON_CONTAINER,
-        effect=_shown_at_least,
-        evidence=_spoke,
+        effect=_shows_title,
+        evidence=_was_queried,
         slow_on=_ON_VM,
     ),
     ShellAttack(
-        name="telling titles as a bus handed down",
+        name="reporting titles over an inherited bus socket",
         family=FAMILY,
         script=title_spoof_script("handed"),
-        defence="every byte must be written by that process (`SCM_CREDENTIALS`)",
+        defence="every byte must be written by the bus daemon itself (`SCM_CREDENTIALS`)",
         calls=TITLES,
         differs_on=_ON_CONTAINER,
-        effect=_shown_at_least,
-        only_nightly=_LIKE_OTHERS,
-        evidence=_spoke,
+        effect=_shows_title,
+        only_nightly=_SIMILAR,
+        evidence=_was_queried,
         slow_on=_ON_VM,
     ),
     ShellAttack(
-        name="telling titles by a connection kept",
+        name="reporting titles over a kept connection",
         family=FAMILY,
         script=title_spoof_script("kept", starts=False),
-        defence="a process' connections must be its own, closed on execution, held by nobody else",
+        defence="a process's connections must be its own, close-on-exec, and not shared",
         calls=TITLES,
         differs_on=_ON_CONTAINER,
-        effect=_shown_at_least,
-        only_nightly=_LIKE_OTHERS,
-        evidence=_spoke,
+        effect=_shows_title,
+        only_nightly=_SIMILAR,
+        evidence=_was_queried,
         slow_on=_ON_VM,
     ),
     ShellAttack(
-        name="telling titles by a connection left",
+        name="reporting titles over an abandoned connection",
         family=FAMILY,
         script=title_spoof_script("left", starts=False),
-        defence="a process' connections must be its own, as many as the daemon counts",
+        defence="a process's connections must be its own, as many as the daemon reports",
         calls=TITLES,
         differs_on=_ON_CONTAINER,
-        effect=_shown_at_least,
-        only_nightly=_LIKE_OTHERS,
-        evidence=_spoke,
+        effect=_shows_title,
+        only_nightly=_SIMILAR,
+        evidence=_was_queried,
         slow_on=_ON_VM,
     ),
     ShellAttack(
-        name="a right program's path in mounts of one's own",
+        name="a genuine program's path in private mounts",
         family=FAMILY,
         script=DISGUISE,
-        defence="the path must lead to the very file that the process runs",
+        defence="the path must lead to the file that the process executes",
         calls=TITLES,
         differs_on=_ON_CONTAINER,
         effect=_shows(TITLE),
         slow_on=_ON_VM,
     ),
     ShellAttack(
-        name="a connection handed down to a right program",
+        name="a connection inherited by a genuine program",
         family=FAMILY,
-        script=HANDED_DOWN,
-        defence="a process' connections must be its own: as many as the server counts",
+        script=INHERITED_CONNECTION,
+        defence="a process's connections must be its own, as many as the server reports",
         calls=TITLES,
         differs_on=_ON_CONTAINER,
         effect=_shows(TITLE),
         slow_on=_ON_VM,
     ),
-    # Files behind a process' code are known by the kernel on a VM, by their paths in a container.
+    # The files of a process's code are identified by the kernel on a VM, by path in a container.
     ShellAttack(
-        name="code preloaded into a right program",
+        name="code preloaded into a genuine program",
         family=FAMILY,
-        script=PRELOAD_RIGHT,
-        defence="every file that a process executes code of must be root's",
+        script=PRELOAD_GENUINE,
+        defence="every file with code that a process executes must be owned by root",
         calls=TITLES,
         differs_on=MACHINES,
         represents_on=_ON_CONTAINER,
         effect=_shows(TITLE),
-        evidence=_preloaded,
+        evidence=_library_is_loaded,
         slow_on=_ON_VM,
     ),
     ShellAttack(
-        name="code preloaded that a service of root's keeps",
+        name="preloaded code stored by a root service",
         family=FAMILY,
-        script=PRELOAD_KEPT,
-        defence="no code is root's own where services keep what they are given",
+        script=PRELOAD_STORED,
+        defence="files in folders where services store user data do not count as root's code",
         calls=TITLES,
         differs_on=_ON_VM,
         effect=_shows(TITLE),
-        evidence=_preloaded,
+        evidence=_library_is_loaded,
         slow_on=_ON_VM,
     ),
-    # GNOME's terminal is on machines only.
+    # Only machines have GNOME's terminal.
     ShellAttack(
         name="a terminal's title",
         family=FAMILY,
         script=TERMINAL,
-        defence="a terminal's title is what was printed in it, and no evidence",
+        defence="a terminal's title is printed text, not evidence",
         calls=TERMINALS,
         differs_on=MACHINES,
         effect=_shows(TITLE),
         slow_on=_ON_VM,
     ),
     ShellAttack(
-        name="taking all connections of the X server",
+        name="using up the X server's connections",
         family=FAMILY,
         script=CROWD,
-        defence="who cannot connect on a desktop that is in order finds nothing met",
+        defence="if an evaluator cannot connect on a healthy desktop, its node is unmet",
         calls=(CALCULATOR,),
-        goes_on=True,
+        is_background=True,
         rounds=1,
-        effect=leaves("crowded"),
+        effect=creates_file("crowded"),
     ),
     ShellAttack(
         name="grabbing the X server",
         family=FAMILY,
         script=GRAB,
-        defence="who is not answered on a desktop that is in order finds nothing met",
+        defence="if an evaluator gets no answer on a healthy desktop, its node is unmet",
         calls=(CALCULATOR,),
-        goes_on=True,
+        is_background=True,
         rounds=1,
         wave_timeout_s=4.0,
-        only_nightly=WAITS,
-        effect=leaves("grabbed"),
+        only_nightly=REPEATED_TIMEOUTS,
+        effect=creates_file("grabbed"),
     ),
 )

@@ -10,11 +10,11 @@ import pytest
 
 from appliance.base import process
 from tests.attacks.model import NO_TOOL
-from tests.attacks.windows.wire import RIGHT, WIRE
+from tests.attacks.windows.wire import GENUINE, WIRE
 
 RENAME = (
     WIRE
-    + RIGHT
+    + GENUINE
     + """
 start_right
 for id in $(xdotool search --class $name); do
@@ -35,11 +35,11 @@ sleep 0.3
 """
 )
 
-# The server knows a client by the process that connected. That one becomes the right program, and
-# another one, or nobody, keeps the connection.
-HANDED_DOWN = (
+# The server identifies a client by the process that connected. That process becomes the genuine
+# program, and a child, or the program itself, keeps the connection.
+INHERITED_CONNECTION = (
     WIRE
-    + RIGHT
+    + GENUINE
     + """
 cat > handed.py << 'END'
 from wire import *
@@ -59,10 +59,10 @@ sleep 0.3
 """
 )
 
-# Any program at any path, in mounts of one's own.
+# Any program at any path, in private mounts.
 DISGUISE = (
     WIRE
-    + RIGHT
+    + GENUINE
     + """
 cat > disguise.py << 'END'
 from wire import *
@@ -81,7 +81,7 @@ sleep 0.3
 )
 
 RECLASS = (
-    RIGHT
+    GENUINE
     + """
 for name in gnome-calculator zenity; do command -v $name > /dev/null && break; done
 for id in $(xdotool search --onlyvisible --class $name); do
@@ -90,7 +90,7 @@ done
 """
 )
 
-# Code of the agent's in the right program: it gives the program's own windows another title.
+# The agent's code in the genuine program, which changes the titles of the program's own windows.
 PRELOADED = r"""
 #include <dlfcn.h>
 #include <string.h>
@@ -128,10 +128,10 @@ int XPending(void *display)
 }
 """
 
-PRELOAD_RIGHT = (
-    RIGHT
+PRELOAD_GENUINE = (
+    GENUINE
     + """
-# Code from some file systems is not to be executed: a container's home folder and /tmp.
+# Some file systems are mounted noexec: a container's home folder and /tmp.
 for folder in "$HOME" /var/tmp /tmp /dev/shm "$XDG_RUNTIME_DIR"; do
     cp /bin/true $folder/red-try 2> /dev/null && $folder/red-try 2> /dev/null && break
 done
@@ -148,8 +148,8 @@ rm -f $folder/evil.so $folder/red-try
 """.replace("NO_TOOL", NO_TOOL)
 )
 
-# A service of root's keeps what it is given as a picture of the user, whatever it is.
-PRELOAD_KEPT = PRELOAD_RIGHT.replace(
+# A root service stores any file that it receives as the user's picture.
+PRELOAD_STORED = PRELOAD_GENUINE.replace(
     "export LD_PRELOAD=$folder/evil.so",
     """kept=/var/lib/AccountsService/icons/$(id -un)
 accounts=org.freedesktop.Accounts
@@ -191,7 +191,7 @@ true
 """
 
 
-# Nobody else is answered by the X server any more.
+# The X server no longer answers other clients.
 GRAB = (
     WIRE
     + """
@@ -208,7 +208,7 @@ exec python3 grab.py
 """.replace("NO_TOOL", NO_TOOL)
 )
 
-# No further client gets a connection.
+# No other client can connect.
 CROWD = (
     WIRE
     + """
@@ -230,10 +230,10 @@ exec python3 crowd.py
 )
 
 
-def library() -> str:
-    """Build what is preloaded, with this host's compiler; give it in base64."""
+def build_library() -> str:
+    """Build the preloaded library with this host's compiler; return it in base64."""
     if process.find_tool("gcc") is None:
-        pytest.skip("needs gcc, to build what is preloaded")
+        pytest.skip("needs gcc, to build the preloaded library")
     with tempfile.TemporaryDirectory(prefix="mesocosm-red-") as name:
         source, built = Path(name, "evil.c"), Path(name, "evil.so")
         source.write_text(f"#define _GNU_SOURCE\n{PRELOADED}")

@@ -1,13 +1,14 @@
-"""D-Bus by hand: telling the titles of another program's windows over accessibility."""
+"""A minimal D-Bus peer that reports titles of another program's windows over AT-SPI."""
 
 from __future__ import annotations
 
-from tests.attacks.windows.wire import RIGHT, WIRE
+from tests.attacks.windows.wire import GENUINE, WIRE
 
-# D-Bus by hand, as a program on a bus and as a bus, which says that the right program told the title.
+# A minimal D-Bus peer: a program on a bus, or a bus that claims that the genuine program reported
+# the title.
 SPEECH = (
     WIRE
-    + RIGHT
+    + GENUINE
     + r"""
 cat > speech.py << 'END'
 from wire import *
@@ -181,12 +182,14 @@ END
 
 
 def title_spoof_script(how: str, *, starts: bool = True) -> str:
-    """Return a script in which the agent tells the title in the right program's place.
+    """Return a script in which the agent reports the title in place of the genuine program.
 
     Args:
-        how: ``program`` on the true bus; ``end`` that; as the ``bus``; a bus ``handed`` down to the true daemon; a
-            connection that the right program ``kept``, or ``left`` to a child, by a bus of its own.
-        starts: whether the right program is started first.
+        how: ``program``: as a program on the genuine bus; ``end``: kill that bus; ``bus``: as a
+            bus; ``handed``: as a bus whose socket a genuine daemon inherits; ``kept`` or ``left``:
+            over a connection to the agent's own bus that the genuine program inherits, or that only
+            a child keeps.
+        starts: whether the genuine program is started first.
     """
     start = "start_right" if starts else ":"
     return f"""{SPEECH}

@@ -1,10 +1,10 @@
-"""The X protocol by hand, for who has no library of it, and a right program with a window."""
+"""A minimal X client without a library, and a script that starts a genuine program."""
 
 from __future__ import annotations
 
 from tests.attacks.model import NO_TOOL
 
-# The X protocol by hand, for who has no library of it: a connection, and what the attacks need of it.
+# A minimal X client without a library: a connection, and the requests that the attacks need.
 WIRE = r"""
 cat > wire.py << 'END'
 import os, socket, struct, subprocess, sys, time
@@ -73,8 +73,8 @@ def targets(of):
 END
 """
 
-# A right program is there, a plain one of each desktop, with a title of its own.
-RIGHT = """
+# Starts a genuine program, a simple one that each desktop has, with its own title.
+GENUINE = """
 start_right() {
     for name in gnome-calculator zenity; do command -v $name > /dev/null && break; done
     case $name in

@@ -1,4 +1,4 @@
-"""Cases of evaluators of structured data, archives and databases."""
+"""Cases of the evaluators of structured data, archives and databases."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _twice() -> bytes:
 
 
 def _large_pages(cut: int = 0) -> State:
-    """Make the database of items of pages of 64 KiB, three of them, some bytes cut off."""
+    """Create the database of items with three pages of 64 KiB, without the last ``cut`` bytes."""
 
     def make(b: DesktopFixture) -> None:
         _database("PRAGMA page_size = 65536", *ITEMS, "CREATE TABLE more (x)")(b)
@@ -120,10 +120,10 @@ def _database(*statements: str, path: str = "~/f", log: bool = False) -> State:
 
 
 def _uncommitted(*statements: str, trailer: bytes = b"", large: bool = False) -> State:
-    """Leave an empty table with statements that were written but not committed.
+    """Create an empty table and statements that were written but not committed.
 
     Args:
-        statements: of the transaction.
+        statements: statements of the transaction.
         trailer: added to the journal.
         large: make the journal larger than can be read.
     """
@@ -156,7 +156,7 @@ def _super_journal(name: str) -> bytes:
 
 
 def _sorted_by_a_program(b: DesktopFixture) -> None:
-    """Write items in a collation that only their program has, with an index."""
+    """Write items with an index in a collation that only their program defines."""
     connection = sqlite3.connect(b.at("~/f"), isolation_level=None)
     connection.create_collation("OWN", lambda one, two: (one < two) - (one > two))
     connection.execute("CREATE TABLE item (name TEXT COLLATE OWN, n INTEGER)")
@@ -166,7 +166,7 @@ def _sorted_by_a_program(b: DesktopFixture) -> None:
 
 
 def _sorted_by_programs(*names: str) -> State:
-    """Write items with a column and an index in each of some collations that only a program has."""
+    """Write items with a column and an index for each collation that only a program defines."""
 
     def make(b: DesktopFixture) -> None:
         connection = sqlite3.connect(b.at("~/f"), isolation_level=None)
@@ -183,7 +183,7 @@ def _sorted_by_programs(*names: str) -> State:
 
 
 def _indexed_otherwise(b: DesktopFixture) -> None:
-    """Have an index in a program's collation that holds other names than its table."""
+    """Create an index in a program's collation that contains different names than its table."""
     _sorted_by_a_program(b)
     data = b.at("~/f").read_bytes()
     head, _, tail = data.rpartition(b"fig")
@@ -191,7 +191,7 @@ def _indexed_otherwise(b: DesktopFixture) -> None:
 
 
 def _foreign_index(b: DesktopFixture) -> None:
-    """Give an empty table the index of another table, so that queries find its rows."""
+    """Give an empty table the index of a different table, so that queries find its rows."""
     rows = ITEMS[1].replace("item", "other")
     _database(ITEMS[0], ITEMS[0].replace("item", "other"), rows)(b)
     connection = sqlite3.connect(b.at("~/f"), isolation_level=None)
@@ -225,7 +225,7 @@ DATA = (
         (
             *(
                 forged(
-                    f"beside {constant}, which is no JSON",
+                    f"next to {constant}, which is not JSON",
                     _file(f'{{"a": [{constant}], "w": 1}}'),
                     path="~/f",
                     pointer="/w",
@@ -237,45 +237,49 @@ DATA = (
                 forged(
                     f"a pointer with {name}", _file("[1, 2]"), path="~/f", pointer=pointer, value=2
                 )
-                for name, pointer in (("a zero", "/01"), ("a wide digit", "/\uff11"))
+                for name, pointer in (("a leading zero", "/01"), ("a full-width digit", "/\uff11"))
             ),
-            near_miss("a list for an object", _file("[]"), path="~/f", pointer="", value={}),
-            near_miss("an object for a list", _file("{}"), path="~/f", pointer="", value=[]),
-            near_miss("one item other", _file("[1, 2]"), path="~/f", pointer="", value=[1, 3]),
+            near_miss("list instead of an object", _file("[]"), path="~/f", pointer="", value={}),
+            near_miss("object instead of a list", _file("{}"), path="~/f", pointer="", value=[]),
+            near_miss("one different item", _file("[1, 2]"), path="~/f", pointer="", value=[1, 3]),
             near_miss(
-                "one value other",
+                "one different value",
                 _file('{"a": 1, "b": 2}'),
                 path="~/f",
                 pointer="",
                 value={"a": 1, "b": 3},
             ),
-            positive("a number", _file(JSON), path="~/f", pointer="/w/size", value=800),
-            positive("a bool", _file(JSON), path="~/f", pointer="/w/on", value=True),
+            positive("number", _file(JSON), path="~/f", pointer="/w/size", value=800),
+            positive("Boolean", _file(JSON), path="~/f", pointer="/w/on", value=True),
             positive(
-                "in a list, slash in the name",
+                "in a list, and a slash in the key",
                 _file(JSON),
                 path="~/f",
                 pointer="/w/a~1b/1",
                 value="x",
             ),
             positive(
-                "null, tilde in the name", _file(JSON), path="~/f", pointer="/w/m~0n", value=None
+                "null, and a tilde in the key",
+                _file(JSON),
+                path="~/f",
+                pointer="/w/m~0n",
+                value=None,
             ),
-            positive("the whole", _file("[1, {}]"), path="~/f", pointer="", value=[1, {}]),
+            positive("whole document", _file("[1, {}]"), path="~/f", pointer="", value=[1, {}]),
             positive(
-                "an object",
+                "object",
                 _file('{"a": {"b": 1, "c": [2]}}'),
                 path="~/f",
                 pointer="/a",
                 value={"c": [2], "b": 1},
             ),
-            negative("another value", _file(JSON), path="~/f", pointer="/w/size", value=640),
-            near_miss("one for true", _file('{"on": 1}'), path="~/f", pointer="/on", value=True),
+            negative("different value", _file(JSON), path="~/f", pointer="/w/size", value=640),
             near_miss(
-                "one for one and a bit", _file('{"n": 1.0}'), path="~/f", pointer="/n", value=1
+                "1 instead of true", _file('{"on": 1}'), path="~/f", pointer="/on", value=True
             ),
+            near_miss("1.0 instead of 1", _file('{"n": 1.0}'), path="~/f", pointer="/n", value=1),
             near_miss(
-                "a text for a number", _file('{"n": "1"}'), path="~/f", pointer="/n", value=1
+                "text instead of a number", _file('{"n": "1"}'), path="~/f", pointer="/n", value=1
             ),
             near_miss(
                 "in the wrong object",
@@ -285,39 +289,43 @@ DATA = (
                 value=800,
             ),
             near_miss(
-                "one key more",
+                "additional key",
                 _file('{"a": {"b": 1, "c": 2}}'),
                 path="~/f",
                 pointer="/a",
                 value={"b": 1},
             ),
-            near_miss("one item more", _file("[1, 2]"), path="~/f", pointer="", value=[1]),
+            near_miss("additional item", _file("[1, 2]"), path="~/f", pointer="", value=[1]),
             near_miss(
-                "one deep off",
+                "different type in a nested object",
                 _file('{"a": [{"b": 1}]}'),
                 path="~/f",
                 pointer="",
                 value={"a": [{"b": True}]},
             ),
             near_miss(
-                "behind the end of a list", _file("[1]"), path="~/f", pointer="/1", value=None
+                "after the end of a list", _file("[1]"), path="~/f", pointer="/1", value=None
             ),
-            near_miss("counted from the end", _file("[1]"), path="~/f", pointer="/-1", value=1),
-            corrupt("half", _file(JSON[:30]), path="~/f", pointer="/w/size", value=800),
-            corrupt("no UTF-8", _file(b'{"n": 1, "\xff": 2}'), path="~/f", pointer="/n", value=1),
-            corrupt("no pointer", _file(JSON), path="~/f", pointer="w", value=1).expect_error(),
-            missing("nothing", nothing, path="~/f", pointer="", value=None),
-            missing("no such key", _file("{}"), path="~/f", pointer="/w", value=None),
+            near_miss(
+                "index counted from the end", _file("[1]"), path="~/f", pointer="/-1", value=1
+            ),
+            corrupt("half of the file", _file(JSON[:30]), path="~/f", pointer="/w/size", value=800),
+            corrupt("not UTF-8", _file(b'{"n": 1, "\xff": 2}'), path="~/f", pointer="/n", value=1),
+            corrupt(
+                "invalid pointer", _file(JSON), path="~/f", pointer="w", value=1
+            ).expect_error(),
+            missing("no file", nothing, path="~/f", pointer="", value=None),
+            missing("missing key", _file("{}"), path="~/f", pointer="/w", value=None),
             missing("below a number", _file("1"), path="~/f", pointer="/w", value=None),
-            empty("empty", _file(""), path="~/f", pointer="", value=None),
-            empty("an empty object", _file("{}"), path="~/f", pointer="/w/size", value=800),
-            hostile("a key twice", _file('{"n": 2, "n": 1}'), path="~/f", pointer="/n", value=1),
-            hostile("deep", _file("[" * 200_000), path="~/f", pointer="", value=[]),
-            hostile("a link out", _out(JSON), path="~/f", pointer="/w/size", value=800),
-            hostile("huge", _huge, path="~/f", pointer="", value=None),
-            hostile("no number", _file('{"n": NaN}'), path="~/f", pointer="/n", value="NaN"),
+            empty("empty file", _file(""), path="~/f", pointer="", value=None),
+            empty("empty object", _file("{}"), path="~/f", pointer="/w/size", value=800),
+            hostile("duplicate key", _file('{"n": 2, "n": 1}'), path="~/f", pointer="/n", value=1),
+            hostile("deeply nested", _file("[" * 200_000), path="~/f", pointer="", value=[]),
+            hostile("link to outside", _out(JSON), path="~/f", pointer="/w/size", value=800),
+            hostile("huge file", _huge, path="~/f", pointer="", value=None),
+            hostile("NaN", _file('{"n": NaN}'), path="~/f", pointer="/n", value="NaN"),
             forged(
-                "in a text",
+                "inside a string",
                 _file('{"w": "{\\"size\\": 800}"}'),
                 path="~/f",
                 pointer="/w/size",
@@ -331,35 +339,35 @@ DATA = (
                 value=800,
             ),
             forged(
-                "under a key that looks the same",
+                "under a key with an invisible character",
                 _file('{"w": {"si\u200bze": 800}}'),
                 path="~/f",
                 pointer="/w/size",
                 value=800,
             ),
             another_way(
-                "a mark, CRLF",
+                "BOM and CRLF",
                 _file('\ufeff{\r\n"w": {\r\n"size": 800}}\r\n'),
                 path="~/f",
                 pointer="/w/size",
                 value=800,
             ),
             another_way(
-                "with escapes",
+                "with Unicode escapes",
                 _file('{"\\u0077": {"x": 1, "s\\u0069ze":800}}'),
                 path="~/f",
                 pointer="/w/size",
                 value=800,
             ),
         ),
-        equivalent={"*: * flip a byte": "the middle of the file is not what is asked for"},
+        equivalent={"*: * flip a byte": "the middle of the file is not the expected value"},
     ),
     CaseTable(
         data.csv_cell_equals,
         DesktopFixture,
         (
             positive(
-                "a cell",
+                "one cell",
                 _file("name,sum\nAnn, 7\nBob,9\n"),
                 path="~/f",
                 row=1,
@@ -375,7 +383,7 @@ DATA = (
                 text=" Bob",
             ),
             positive(
-                "semicolons, quotes, a mark",
+                "semicolons, quotes and BOM",
                 _file('\ufeffname;sum\r\n"An;n";7\r\n'),
                 path="~/f",
                 row=1,
@@ -384,7 +392,7 @@ DATA = (
                 delimiter=";",
             ),
             negative(
-                "another text",
+                "different text",
                 _file("name,sum\nAnn,8\n"),
                 path="~/f",
                 row=1,
@@ -392,7 +400,7 @@ DATA = (
                 text="7",
             ),
             another_way(
-                "blanks around the names",
+                "spaces around column names",
                 _file("name, sum\nAnn, 7\n"),
                 path="~/f",
                 row=1,
@@ -400,7 +408,7 @@ DATA = (
                 text="7",
             ),
             forged(
-                "a column twice but for a blank",
+                "duplicate column apart from a space",
                 _file("name,sum, sum\nAnn,7,8\n"),
                 path="~/f",
                 row=1,
@@ -408,7 +416,7 @@ DATA = (
                 text="7",
             ),
             near_miss(
-                "in the other column",
+                "in a different column",
                 _file("name,sum\n7,Ann\n"),
                 path="~/f",
                 row=1,
@@ -424,7 +432,7 @@ DATA = (
                 text="7",
             ),
             near_miss(
-                "more in the cell",
+                "additional text in the cell",
                 _file("name,sum\nAnn,77\n"),
                 path="~/f",
                 row=1,
@@ -432,7 +440,7 @@ DATA = (
                 text="7",
             ),
             near_miss(
-                "the line of names",
+                "header row",
                 _file("name,sum\nAnn,7\n"),
                 path="~/f",
                 row=0,
@@ -440,7 +448,7 @@ DATA = (
                 text="sum",
             ),
             near_miss(
-                "behind the last row",
+                "after the last row",
                 _file("name,sum\nAnn,7\n"),
                 path="~/f",
                 row=2,
@@ -448,7 +456,7 @@ DATA = (
                 text="7",
             ),
             corrupt(
-                "a quote left open",
+                "unclosed quote",
                 _file('name,sum\nAnn,7\n"Bob'),
                 path="~/f",
                 row=1,
@@ -456,20 +464,20 @@ DATA = (
                 text="7",
             ),
             corrupt(
-                "a short row", _file("name,sum\nAnn\n"), path="~/f", row=1, column="sum", text=""
+                "row too short", _file("name,sum\nAnn\n"), path="~/f", row=1, column="sum", text=""
             ),
-            missing("nothing", nothing, path="~/f", row=1, column="sum", text="7"),
+            missing("no file", nothing, path="~/f", row=1, column="sum", text="7"),
             missing(
-                "no such column",
+                "missing column",
                 _file("name,total\nAnn,7\n"),
                 path="~/f",
                 row=1,
                 column="sum",
                 text="7",
             ),
-            empty("empty", _file(""), path="~/f", row=1, column="sum", text="7"),
+            empty("empty file", _file(""), path="~/f", row=1, column="sum", text="7"),
             hostile(
-                "the column twice",
+                "duplicate column",
                 _file("sum,sum\n7,8\n"),
                 path="~/f",
                 row=1,
@@ -477,17 +485,22 @@ DATA = (
                 text="7",
             ),
             hostile(
-                "a link out", _out("name,sum\nAnn,7\n"), path="~/f", row=1, column="sum", text="7"
+                "link to outside",
+                _out("name,sum\nAnn,7\n"),
+                path="~/f",
+                row=1,
+                column="sum",
+                text="7",
             ),
             hostile(
-                "a huge cell",
+                "huge cell",
                 _file("sum\n" + "x" * 200_000 + "\n"),
                 path="~/f",
                 row=1,
                 column="sum",
                 text="x",
             ),
-            hostile("huge", _huge, path="~/f", row=1, column="sum", text=""),
+            hostile("huge file", _huge, path="~/f", row=1, column="sum", text=""),
             forged(
                 "in a quoted cell",
                 _file('name,sum\n"x\nAnn,7"\n'),
@@ -497,7 +510,7 @@ DATA = (
                 text="7",
             ),
             forged(
-                "in another table",
+                "in a second table",
                 _file("name,total\nx,1\n\nname,sum\nAnn,7\n"),
                 path="~/f",
                 row=1,
@@ -505,7 +518,7 @@ DATA = (
                 text="7",
             ),
             forged(
-                "other digits",
+                "non-ASCII digits",
                 _file("name,sum\nAnn,\u0667\n"),
                 path="~/f",
                 row=1,
@@ -513,7 +526,7 @@ DATA = (
                 text="7",
             ),
             another_way(
-                "all quoted, CRLF",
+                "all cells quoted, and CRLF",
                 _file('"name","sum"\r\n"Ann","7"\r\n'),
                 path="~/f",
                 row=1,
@@ -521,7 +534,7 @@ DATA = (
                 text="7",
             ),
             another_way(
-                "a mark, an empty line",
+                "BOM and an empty line",
                 _file("\ufeffname,sum\n\nAnn,7\n"),
                 path="~/f",
                 row=1,
@@ -530,18 +543,21 @@ DATA = (
             ),
         ),
         equivalent={
-            "a cell: * flip a byte": "the middle is the line's end or the next row",
-            "a cell: * cut": "nothing",
-            "semicolons*: args.delimiter: append": "raises",
+            "one cell: * flip a byte": "the middle is the end of the line or the next row",
+            "one cell: * cut": "no effect",
+            "semicolons*: args.delimiter: append": "the evaluator raises",
         },
     ),
     CaseTable(
         data.csv_rows_equal,
         DesktopFixture,
         (
-            missing("nothing, and XX", nothing, path="~/f", rows=[["XX"]]),
+            missing("no file, and expected cell XX", nothing, path="~/f", rows=[["XX"]]),
             positive(
-                "the rows", _file("a,b\n1, 2\n\n"), path="~/f", rows=[["a", "b"], ["1 ", "2"]]
+                "exactly the rows",
+                _file("a,b\n1, 2\n\n"),
+                path="~/f",
+                rows=[["a", "b"], ["1 ", "2"]],
             ),
             positive(
                 "in any order",
@@ -550,51 +566,62 @@ DATA = (
                 rows=[["a", "b"], ["1", "2"], ["3", "4"]],
                 ordered=False,
             ),
-            positive("tabs", _file("a\tb\n"), path="~/f", rows=[["a", "b"]], delimiter="\t"),
-            negative("other rows", _file("x,y\n"), path="~/f", rows=[["a", "b"]]),
+            positive(
+                "tab-separated", _file("a\tb\n"), path="~/f", rows=[["a", "b"]], delimiter="\t"
+            ),
+            negative("different rows", _file("x,y\n"), path="~/f", rows=[["a", "b"]]),
             near_miss(
-                "one row more", _file("a,b\n1,2\n3,4\n"), path="~/f", rows=[["a", "b"], ["1", "2"]]
+                "additional row",
+                _file("a,b\n1,2\n3,4\n"),
+                path="~/f",
+                rows=[["a", "b"], ["1", "2"]],
             ),
             near_miss(
-                "another order",
+                "different order",
                 _file("a,b\n3,4\n1,2\n"),
                 path="~/f",
                 rows=[["a", "b"], ["1", "2"], ["3", "4"]],
             ),
-            near_miss("one cell more", _file("a,b,\n"), path="~/f", rows=[["a", "b"]]),
-            corrupt("a quote left open", _file('a,b\n"1,2\n'), path="~/f", rows=[["a", "b"]]),
-            missing("nothing", nothing, path="~/f", rows=[["a", "b"]]),
-            empty("empty", _file(""), path="~/f", rows=[["a", "b"]]),
-            empty("no rows wanted", _file(""), path="~/f", rows=[]).expect_error(),
-            hostile("a link out", _out("a,b\n"), path="~/f", rows=[["a", "b"]]),
-            hostile("huge", _huge, path="~/f", rows=[["a", "b"]]),
+            near_miss("additional cell", _file("a,b,\n"), path="~/f", rows=[["a", "b"]]),
+            corrupt("unclosed quote", _file('a,b\n"1,2\n'), path="~/f", rows=[["a", "b"]]),
+            missing("no file", nothing, path="~/f", rows=[["a", "b"]]),
+            empty("empty file", _file(""), path="~/f", rows=[["a", "b"]]),
+            empty("empty expected rows", _file(""), path="~/f", rows=[]).expect_error(),
+            hostile("link to outside", _out("a,b\n"), path="~/f", rows=[["a", "b"]]),
+            hostile("huge file", _huge, path="~/f", rows=[["a", "b"]]),
             forged(
                 "in a quoted cell", _file('"a,b\n1,2"\n'), path="~/f", rows=[["a", "b"], ["1", "2"]]
             ),
             forged(
-                "other digits",
+                "non-ASCII digits",
                 _file("a,b\n\u0661,\u0662\n"),
                 path="~/f",
                 rows=[["a", "b"], ["1", "2"]],
             ),
             forged(
-                "the columns' names last",
+                "header row last",
                 _file("1,2\na,b\n"),
                 path="~/f",
                 rows=[["a", "b"], ["1", "2"]],
                 ordered=False,
             ),
             another_way(
-                "a mark, CRLF",
+                "BOM and CRLF",
                 _file("\ufeffa,b\r\n1,2\r\n"),
                 path="~/f",
                 rows=[["a", "b"], ["1", "2"]],
             ),
             another_way(
-                "all quoted", _file('"a","b"\n"1","2"'), path="~/f", rows=[["a", "b"], ["1", "2"]]
+                "all cells quoted",
+                _file('"a","b"\n"1","2"'),
+                path="~/f",
+                rows=[["a", "b"], ["1", "2"]],
             ),
         ),
-        equivalent={"*: args.delimiter: append": "raises", "*: args.ordered: turn": "see the case"},
+        equivalent={
+            "*: args.delimiter: append": "the evaluator raises",
+            "*: args.ordered: negate": "see the case `in any order`",
+        },
     ),
     CaseTable(
         data.ini_value_equals,
@@ -602,7 +629,7 @@ DATA = (
         (
             *(
                 another_way(
-                    f"beside {what}",
+                    f"next to {what}",
                     _file(f"{before}[W]\nflag\nsize=800\n"),
                     path="~/f",
                     section="W",
@@ -616,7 +643,7 @@ DATA = (
             ),
             *(
                 forged(
-                    f"it stands {where}",
+                    f"setting {where}",
                     _file(text),
                     path="~/f",
                     section="W",
@@ -627,11 +654,11 @@ DATA = (
                     ("before the first section", "size=800\n[W]\nx=1\n"),
                     ("under a key that ends in a no-break space", "[W]\nsize\xa0=800\n"),
                     ("as a value that ends in a no-break space", "[W]\nsize=800\xa0\n"),
-                    ("alone, as a value", "[W]\nsize\n800\n"),
+                    ("split into a key and a line", "[W]\nsize\n800\n"),
                 )
             ),
             hostile(
-                "a key without a value that goes on",
+                "key without a value, followed by an indented line",
                 _file("[W]\nsize\n 800\n"),
                 path="~/f",
                 section="W",
@@ -639,7 +666,7 @@ DATA = (
                 value="800",
             ),
             hostile(
-                "a section twice",
+                "duplicate section",
                 _file("[W]\nsize=800\n[W]\n"),
                 path="~/f",
                 section="W",
@@ -647,7 +674,7 @@ DATA = (
                 value="800",
             ),
             positive(
-                "a value",
+                "value with surrounding spaces",
                 _file("[W]\nx = 1\nsize= 800 \n[V]\nsize=7\n"),
                 path="~/f",
                 section="W",
@@ -655,7 +682,7 @@ DATA = (
                 value="800",
             ),
             positive(
-                "a percent sign",
+                "value with a percent sign",
                 _file("[W]\nSize=80%\n"),
                 path="~/f",
                 section="W",
@@ -663,7 +690,7 @@ DATA = (
                 value=" 80%",
             ),
             negative(
-                "another value",
+                "different value",
                 _file("[W]\nsize=640\n"),
                 path="~/f",
                 section="W",
@@ -671,7 +698,7 @@ DATA = (
                 value="800",
             ),
             near_miss(
-                "in another section",
+                "in a different section",
                 _file("[W]\n[V]\nsize=800\n"),
                 path="~/f",
                 section="W",
@@ -679,7 +706,7 @@ DATA = (
                 value="800",
             ),
             near_miss(
-                "key in other case",
+                "key in a different letter case",
                 _file("[W]\nSize=800\n"),
                 path="~/f",
                 section="W",
@@ -695,7 +722,7 @@ DATA = (
                 value="800",
             ),
             near_miss(
-                "in DEFAULT",
+                "in section DEFAULT",
                 _file("[DEFAULT]\nsize=800\n[W]\n"),
                 path="~/f",
                 section="W",
@@ -706,17 +733,17 @@ DATA = (
                 "no section", _file("size=800\n"), path="~/f", section="W", key="size", value="800"
             ),
             corrupt(
-                "a line that is none",
+                "invalid line",
                 _file("[W]\nsize=800\n=broken\n"),
                 path="~/f",
                 section="W",
                 key="size",
                 value="800",
             ),
-            missing("nothing", nothing, path="~/f", section="W", key="size", value=""),
-            empty("empty", _file(""), path="~/f", section="W", key="size", value="800"),
+            missing("no file", nothing, path="~/f", section="W", key="size", value=""),
+            empty("empty file", _file(""), path="~/f", section="W", key="size", value="800"),
             empty(
-                "an empty value",
+                "empty value",
                 _file("[W]\nsize=\n"),
                 path="~/f",
                 section="W",
@@ -724,7 +751,7 @@ DATA = (
                 value="800",
             ),
             hostile(
-                "the key twice",
+                "duplicate key",
                 _file("[W]\nsize=7\nsize=800\n"),
                 path="~/f",
                 section="W",
@@ -732,16 +759,16 @@ DATA = (
                 value="800",
             ),
             hostile(
-                "a link out",
+                "link to outside",
                 _out("[W]\nsize=800\n"),
                 path="~/f",
                 section="W",
                 key="size",
                 value="800",
             ),
-            hostile("huge", _huge, path="~/f", section="W", key="size", value=""),
+            hostile("huge file", _huge, path="~/f", section="W", key="size", value=""),
             forged(
-                "in another value",
+                "in the continuation of a different value",
                 _file("[W]\nx=1\n size=800\n"),
                 path="~/f",
                 section="W",
@@ -749,7 +776,7 @@ DATA = (
                 value="800",
             ),
             forged(
-                "behind a comment",
+                "in a comment after the key",
                 _file("[W]\nsize=640\n;size=800\n"),
                 path="~/f",
                 section="W",
@@ -757,7 +784,7 @@ DATA = (
                 value="800",
             ),
             forged(
-                "in a section in a comment",
+                "section header in a comment",
                 _file("#[W]\n[V]\nsize=800\n"),
                 path="~/f",
                 section="W",
@@ -765,7 +792,7 @@ DATA = (
                 value="800",
             ),
             another_way(
-                "a mark, CRLF",
+                "BOM and CRLF",
                 _file("\ufeff[W]\r\nsize=800\r\n"),
                 path="~/f",
                 section="W",
@@ -773,7 +800,7 @@ DATA = (
                 value="800",
             ),
             another_way(
-                "a colon in the key",
+                "colon in the key",
                 _file("[W]\nhttp://a = 800\n"),
                 path="~/f",
                 section="W",
@@ -781,7 +808,7 @@ DATA = (
                 value="800",
             ),
             forged(
-                "with a colon before that with a sign",
+                "colon before the equals sign",
                 _file("[W]\nsize: 7=800\nsize=640\n"),
                 path="~/f",
                 section="W",
@@ -789,7 +816,7 @@ DATA = (
                 value="7=800",
             ),
             forged(
-                "in a section with more behind its name",
+                "additional text after the section header",
                 _file("[W] x\nsize=800\n"),
                 path="~/f",
                 section="W",
@@ -797,7 +824,7 @@ DATA = (
                 value="800",
             ),
             forged(
-                "in a section within one",
+                "section header used as a key",
                 _file("[V]\n[W] = 1\nsize=800\n"),
                 path="~/f",
                 section="W",
@@ -805,7 +832,7 @@ DATA = (
                 value="800",
             ),
             another_way(
-                "blanks behind the section's name",
+                "trailing space after the section header",
                 _file("[W] \nsize=800\n"),
                 path="~/f",
                 section="W",
@@ -813,7 +840,7 @@ DATA = (
                 value="800",
             ),
             another_way(
-                "with a colon",
+                "colon instead of an equals sign",
                 _file("; settings\n[V]\nsize=1\n[W]\nsize: 800\n"),
                 path="~/f",
                 section="W",
@@ -822,8 +849,8 @@ DATA = (
             ),
         ),
         equivalent={
-            "a value: * flip a byte": "nothing",
-            "a value: * cut": "the value is in the first half",
+            "value with surrounding spaces: * flip a byte": "no effect",
+            "value with surrounding spaces: * cut": "the value is in the first half",
         },
     ),
     CaseTable(
@@ -831,69 +858,77 @@ DATA = (
         DesktopFixture,
         (
             positive(
-                "blanks asked for",
+                "expected text has surrounding spaces",
                 _file("<r><t>News</t></r>"),
                 path="~/f",
                 element="./t",
                 text=" News ",
             ),
             positive(
-                "an element",
+                "nested element",
                 _file("<r><c><t> News </t></c><t>x</t></r>"),
                 path="~/f",
                 element="./c/t",
                 text="News",
             ),
             negative(
-                "another text", _file("<r><t>Old</t></r>"), path="~/f", element="./t", text="News"
+                "different text", _file("<r><t>Old</t></r>"), path="~/f", element="./t", text="News"
             ),
             near_miss(
-                "in another element",
+                "in a different element",
                 _file("<r><u>News</u><t/></r>"),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             near_miss(
-                "two of them",
+                "duplicate element",
                 _file("<r><t>News</t><t>News</t></r>"),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             near_miss(
-                "a comment",
+                "element in a comment",
                 _file("<r><!--<t>News</t>--></r>"),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
-            corrupt("cut", _file("<r><t>News</t>"), path="~/f", element="./t", text="News"),
-            missing("nothing", nothing, path="~/f", element="./t", text=""),
-            missing("no element", _file("<r/>"), path="~/f", element="./t", text=""),
-            empty("empty", _file(""), path="~/f", element="./t", text="News"),
+            corrupt("truncated", _file("<r><t>News</t>"), path="~/f", element="./t", text="News"),
+            missing("no file", nothing, path="~/f", element="./t", text=""),
+            missing("missing element", _file("<r/>"), path="~/f", element="./t", text=""),
+            empty("empty file", _file(""), path="~/f", element="./t", text="News"),
             empty(
-                "an empty element", _file("<r><t/></r>"), path="~/f", element="./t", text=""
+                "empty element and empty expected text",
+                _file("<r><t/></r>"),
+                path="~/f",
+                element="./t",
+                text="",
             ).expect_met(),
             hostile(
-                "an entity",
+                "entity",
                 _file('<!DOCTYPE r [<!ENTITY e "News">]><r><t>&e;</t></r>'),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             hostile(
-                "a file's content",
+                "external entity of a file",
                 _file('<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/hostname">]><r><t>&e;</t></r>'),
                 path="~/f",
                 element="./t",
                 text="",
             ),
             hostile(
-                "a link out", _out("<r><t>News</t></r>"), path="~/f", element="./t", text="News"
+                "link to outside",
+                _out("<r><t>News</t></r>"),
+                path="~/f",
+                element="./t",
+                text="News",
             ),
-            hostile("huge", _huge, path="~/f", element="./t", text=""),
-            hostile("deep", _file("<t>" * 100_000), path="~/f", element="./t", text=""),
+            hostile("huge file", _huge, path="~/f", element="./t", text=""),
+            hostile("deeply nested", _file("<t>" * 100_000), path="~/f", element="./t", text=""),
             forged(
                 "in a comment",
                 _file("<r><!--<t>News</t>--></r>"),
@@ -902,28 +937,28 @@ DATA = (
                 text="News",
             ),
             forged(
-                "in character data",
+                "inside a CDATA section",
                 _file("<r><![CDATA[<t>News</t>]]></r>"),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             forged(
-                "in another namespace",
+                "in a different namespace",
                 _file('<r><x:t xmlns:x="u">News</x:t></r>'),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             another_way(
-                "a mark, CRLF",
+                "BOM and CRLF",
                 _file('\ufeff<?xml version="1.0" encoding="utf-8"?>\r\n<r>\r\n<t>News</t>\r\n</r>'),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             another_way(
-                "Latin-1, declared",
+                "declared Latin-1",
                 _file(
                     '<?xml version="1.0" encoding="ISO-8859-1"?><r><t>Zürich</t></r>'.encode(
                         "latin-1"
@@ -941,70 +976,70 @@ DATA = (
                 text="News",
             ),
             another_way(
-                "an empty element within",
+                "text with an empty child element",
                 _file("<r><t>Ne<b/>ws</t></r>"),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             another_way(
-                "an element within",
+                "text before a child element",
                 _file("<r><t>\n News <b>x</b>\n</t></r>"),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             another_way(
-                "a document type in a comment",
+                "document type in a comment",
                 _file("<!-- <!DOCTYPE r> --><r><t>News</t></r>"),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             forged(
-                "more behind an element within",
+                "additional text after a child element",
                 _file("<r><t>News<b>x</b>Old</t></r>"),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             forged(
-                "a comment within",
+                "comment that splits the text",
                 _file("<r><t>News<!-- x -->paper</t></r>"),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             forged(
-                "an encoding that nobody knows",
+                "unknown encoding",
                 _file('<?xml version="1.0" encoding="x-none"?><r><t>News</t></r>'),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             hostile(
-                "an entity in UTF-16",
+                "entity in UTF-16",
                 _file('<!DOCTYPE r [<!ENTITY e "News">]><r><t>&e;</t></r>'.encode("utf-16")),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             another_way(
-                "as character data",
+                "text in a CDATA section",
                 _file("<r><t><![CDATA[News]]></t></r>"),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
             another_way(
-                "with references",
+                "with character references",
                 _file("<r><t>&#78;ew&#x73;</t></r>"),
                 path="~/f",
                 element="./t",
                 text="News",
             ),
         ),
-        equivalent={"an element: args.element: swap case": "nothing"},
+        equivalent={"nested element: args.element: swap case": "no effect"},
     ),
 )
 
@@ -1027,19 +1062,19 @@ ARCHIVES = (
             ),
             positive("tar.xz", _file(_tar(("a", "x"), mode="w:xz")), path="~/f", names=["a"]),
             another_way(
-                "a tar with a label",
+                "tar with a volume label",
                 _file(_tar(("backup", ""), mode="w", kind=b"V")[:512] + _tar(("a", "x"), mode="w")),
                 path="~/f",
                 names=["a"],
             ),
             another_way(
-                "a tar with a list of a folder",
+                "tar with a GNU directory listing",
                 _file(_tar(("d", ""), mode="w", kind=b"D")[:512] + _tar(("d/a", "x"), mode="w")),
                 path="~/f",
                 names=["d/a"],
             ),
             forged(
-                "a tar whose label has the name",
+                "tar whose volume label has the name",
                 _file(_tar(("a", ""), mode="w", kind=b"V")),
                 path="~/f",
                 names=["a"],
@@ -1050,34 +1085,43 @@ ARCHIVES = (
                 path="~/f",
                 names=["a"],
             ),
-            negative("other files", _file(_zip(("x", "hi"))), path="~/f", names=["a.txt"]),
+            negative("different files", _file(_zip(("x", "hi"))), path="~/f", names=["a.txt"]),
             near_miss(
-                "one more", _file(_zip(("a.txt", "hi"), ("b", ""))), path="~/f", names=["a.txt"]
+                "one additional file",
+                _file(_zip(("a.txt", "hi"), ("b", ""))),
+                path="~/f",
+                names=["a.txt"],
             ),
-            near_miss("one less", _file(_zip(("a.txt", "hi"))), path="~/f", names=["a.txt", "b"]),
-            near_miss("in a folder", _file(_zip(("d/a.txt", "hi"))), path="~/f", names=["a.txt"]),
             near_miss(
-                "a folder for a file", _file(_zip(("a.txt/", ""))), path="~/f", names=["a.txt"]
+                "one missing file", _file(_zip(("a.txt", "hi"))), path="~/f", names=["a.txt", "b"]
+            ),
+            near_miss(
+                "file in a folder", _file(_zip(("d/a.txt", "hi"))), path="~/f", names=["a.txt"]
+            ),
+            near_miss(
+                "folder instead of a file", _file(_zip(("a.txt/", ""))), path="~/f", names=["a.txt"]
             ),
             corrupt("half a tar", _file(_tar(("a", "x" * 9000))[:60]), path="~/f", names=["a"]),
             corrupt(
                 "half a zip", _file(_zip(("a.txt", "hi" * 99))[:40]), path="~/f", names=["a.txt"]
             ),
-            corrupt("a text", _file("a.txt\n"), path="~/f", names=["a.txt"]),
-            missing("nothing, and no names", nothing, path="~/f", names=[]),
-            empty("an empty file", _file(""), path="~/f", names=[]),
-            empty("an empty zip", _file(_zip()), path="~/f", names=["a.txt"]),
-            empty("none wanted", _file(_zip()), path="~/f", names=[]).expect_met(),
-            hostile("a link out", _out(_zip(("a.txt", "hi"))), path="~/f", names=["a.txt"]),
-            hostile("huge", _huge, path="~/f", names=[]),
+            corrupt("plain text file", _file("a.txt\n"), path="~/f", names=["a.txt"]),
+            missing("no file, and no expected names", nothing, path="~/f", names=[]),
+            empty("empty file", _file(""), path="~/f", names=[]),
+            empty("empty zip", _file(_zip()), path="~/f", names=["a.txt"]),
+            empty(
+                "empty zip, and empty expected", _file(_zip()), path="~/f", names=[]
+            ).expect_met(),
+            hostile("link to outside", _out(_zip(("a.txt", "hi"))), path="~/f", names=["a.txt"]),
+            hostile("huge file", _huge, path="~/f", names=[]),
             hostile(
-                "a zip of too many",
+                "zip over the member limit",
                 _file(_zip(*((str(n), "") for n in range(10_001)))),
                 path="~/f",
                 names=[str(n) for n in range(10_001)],
             ),
             hostile(
-                "a bomb in a tar",
+                "decompression bomb in a tar",
                 _file(_tar(("a", "\0" * (1 << 26)), mode="w:gz")),
                 path="~/f",
                 names=["a"],
@@ -1085,8 +1129,8 @@ ARCHIVES = (
             *archives_ways.archive_lists(),
         ),
         equivalent={
-            "*: * flip a byte": "content does not count, or a checksum that nobody asked for",
-            "tar*: * cut": "nothing",
+            "*: * flip a byte": "content is ignored, or it is the checksum of a different member",
+            "tar*: * cut": "no effect",
         },
     ),
     CaseTable(
@@ -1115,106 +1159,124 @@ ARCHIVES = (
                 text="hi",
             ),
             negative(
-                "another text", _file(_zip(("a.txt", "ho"))), path="~/f", member="a.txt", text="hi"
+                "different text",
+                _file(_zip(("a.txt", "ho"))),
+                path="~/f",
+                member="a.txt",
+                text="hi",
             ),
             near_miss(
-                "in another member",
+                "in a different member",
                 _file(_zip(("b.txt", "hi"), ("a.txt", "ho"))),
                 path="~/f",
                 member="a.txt",
                 text="hi",
             ),
             near_miss(
-                "more text",
+                "additional text",
                 _file(_zip(("a.txt", "hi there"))),
                 path="~/f",
                 member="a.txt",
                 text="hi",
             ),
             near_miss(
-                "a bare file", _file("hi", "~/a.txt"), path="~/a.txt", member="a.txt", text="hi"
+                "file instead of an archive",
+                _file("hi", "~/a.txt"),
+                path="~/a.txt",
+                member="a.txt",
+                text="hi",
             ),
             corrupt(
-                "no UTF-8", _file(_zip(("a.txt", b"hi\xff"))), path="~/f", member="a.txt", text="hi"
+                "not UTF-8",
+                _file(_zip(("a.txt", b"hi\xff"))),
+                path="~/f",
+                member="a.txt",
+                text="hi",
             ),
             corrupt(
-                "a wrong checksum",
+                "wrong checksum",
                 _file(_zip(("a.txt", "hi"), method=zipfile.ZIP_STORED).replace(b"hi", b"ho")),
                 path="~/f",
                 member="a.txt",
                 text="ho",
             ),
-            missing("nothing", nothing, path="~/f", member="a.txt", text=""),
+            missing("no file", nothing, path="~/f", member="a.txt", text=""),
             missing(
-                "no such member", _file(_zip(("b", "hi"))), path="~/f", member="a.txt", text=""
+                "missing member", _file(_zip(("b", "hi"))), path="~/f", member="a.txt", text=""
             ),
             empty(
-                "an empty member", _file(_zip(("a.txt", ""))), path="~/f", member="a.txt", text="hi"
+                "empty member", _file(_zip(("a.txt", ""))), path="~/f", member="a.txt", text="hi"
             ),
-            empty("an empty file", _file(""), path="~/f", member="a.txt", text=""),
+            empty("empty file", _file(""), path="~/f", member="a.txt", text=""),
             hostile(
-                "a bomb",
+                "decompression bomb",
                 _file(_zip(("a.txt", b"x" * BOMB_BYTES))),
                 path="~/f",
                 member="a.txt",
                 text="x" * ((1 << 20) + 1),
             ),
             hostile(
-                "as large as is read",
+                "exactly at the size limit",
                 _file(_zip(("a.txt", "x" * (1 << 20)))),
                 path="~/f",
                 member="a.txt",
                 text="x" * (1 << 20),
             ).expect_met(),
             hostile(
-                "as large as is read, in a tar",
+                "exactly at the size limit, in a tar",
                 _file(_tar(("a.txt", "x" * (1 << 20)))),
                 path="~/f",
                 member="a.txt",
                 text="x" * (1 << 20),
             ).expect_met(),
             hostile(
-                "larger than is read, in a tar",
+                "over the size limit, in a tar",
                 _file(_tar(("a.txt", "x" * ((1 << 20) + 1)))),
                 path="~/f",
                 member="a.txt",
                 text="x" * ((1 << 20) + 1),
             ),
-            hostile("twice", _file(_twice()), path="~/f", member="a.txt", text="hi"),
-            hostile("a link in a zip", _file(_zip_link()), path="~/f", member="a.txt", text="hi"),
+            hostile("duplicate member", _file(_twice()), path="~/f", member="a.txt", text="hi"),
             hostile(
-                "a link in a tar",
+                "symbolic link in a zip", _file(_zip_link()), path="~/f", member="a.txt", text="hi"
+            ),
+            hostile(
+                "symbolic link in a tar",
                 _file(_tar(("b.txt", "hi"), ("a.txt", "b.txt"), kind=tarfile.SYMTYPE)),
                 path="~/f",
                 member="a.txt",
                 text="hi",
             ),
             hostile(
-                "a link out", _out(_zip(("a.txt", "hi"))), path="~/f", member="a.txt", text="hi"
+                "link to outside",
+                _out(_zip(("a.txt", "hi"))),
+                path="~/f",
+                member="a.txt",
+                text="hi",
             ),
-            hostile("huge", _huge, path="~/f", member="a.txt", text=""),
+            hostile("huge file", _huge, path="~/f", member="a.txt", text=""),
             *archives_ways.archive_member_equals(),
         ),
         equivalent={
             "*: * flip a byte": "the middle of the file is not the member",
-            "tar.bz2: args.text: cut": "one newline at the end does not count",
-            "plain tar: * cut": "the end of a tar holds nothing",
+            "tar.bz2: args.text: cut": "one trailing newline is ignored",
+            "plain tar: * cut": "the end of a tar has no content",
         },
     ),
 )
 
 SUMS: tuple[tuple[Callable[..., Case], str, tuple[str, ...], str, Json], ...] = (
-    (another_way, "a query of several lines", ITEMS, IN_LINES, [[1], [2]]),
-    (another_way, "a sum of binary fractions", SHARES, TOTAL, [["a", 0.3]]),
-    (another_way, "a sum that is whole", SHARES, WHOLE, [["a", 3]]),
+    (another_way, "query over several lines", ITEMS, IN_LINES, [[1], [2]]),
+    (another_way, "sum of binary fractions", SHARES, TOTAL, [["a", 0.3]]),
+    (another_way, "sum that is an integer", SHARES, WHOLE, [["a", 3]]),
     (another_way, "fractions that cancel out", SHARES, NOTHING, [["a", 0]]),
-    (another_way, "a large sum, rounded", LARGE, TOTAL, [["a", 1e9 + 0.1]]),
-    (forged, "a text that reads as the sum", SHARES, AS_TEXT, [["a", 0.3]]),
-    (forged, "a large sum a hundredth off", LARGE, TOTAL, [["a", 1e9 + 0.11]]),
-    (forged, "a large number one off", EXACT, TOTAL, [["a", 10**15 + 1]]),
-    (near_miss, "a billionth off", SHARES, TOTAL, [["a", 0.3000000001]]),
-    (near_miss, "a cell more in each row", SHARES, TOTAL, [["a", 0.3, 1]]),
-    (near_miss, "cells in other rows", ITEMS, NAMES, [["fig"], [1, "pear", 2]]),
+    (another_way, "large rounded sum", LARGE, TOTAL, [["a", 1e9 + 0.1]]),
+    (forged, "text that looks like the sum", SHARES, AS_TEXT, [["a", 0.3]]),
+    (forged, "large sum that differs by 0.01", LARGE, TOTAL, [["a", 1e9 + 0.11]]),
+    (forged, "large number that differs by one", EXACT, TOTAL, [["a", 10**15 + 1]]),
+    (near_miss, "sum that differs slightly", SHARES, TOTAL, [["a", 0.3000000001]]),
+    (near_miss, "additional cell in each row", SHARES, TOTAL, [["a", 0.3, 1]]),
+    (near_miss, "cells in different rows", ITEMS, NAMES, [["fig"], [1, "pear", 2]]),
 )
 
 DATABASES = (
@@ -1223,21 +1285,21 @@ DATABASES = (
         DesktopFixture,
         (
             positive(
-                "blanks before it",
+                "leading space in the query",
                 _database(*ITEMS),
                 path="~/f",
                 query=f" {NAMES}",
                 rows=[["fig", 1], ["pear", 2]],
             ),
             forged(
-                "a name of no column, taken for a text",
+                "quoted unknown column, read as a string",
                 _database(*ITEMS),
                 path="~/f",
                 query='SELECT "none" FROM item',
                 rows=[["none"], ["none"]],
             ),
             forged(
-                "a condition on no column",
+                "condition on a quoted unknown column",
                 _database(*ITEMS),
                 path="~/f",
                 query='SELECT "name" FROM item WHERE "price" > 5 ORDER BY "name"',
@@ -1251,28 +1313,28 @@ DATABASES = (
                 rows=[["fig"], ["pear"]],
             ),
             another_way(
-                "double quotes in a text",
+                "double quotes in a string",
                 _database(*ITEMS),
                 path="~/f",
                 query="""SELECT '"name"' /* "x" */ FROM item -- "y""",
                 rows=[['"name"'], ['"name"']],
             ),
             another_way(
-                "a name with quotes",
+                "column name with quotes",
                 _database('CREATE TABLE t ("a""b`c" INT)', "INSERT INTO t VALUES (7)"),
                 path="~/f",
                 query='SELECT "a""b`c" FROM t',
                 rows=[[7]],
             ),
             another_way(
-                "a full-text table",
+                "full-text table",
                 _database("CREATE VIRTUAL TABLE f USING fts5(t)", "INSERT INTO f VALUES ('a fig')"),
                 path="~/f",
                 query="SELECT t FROM f WHERE f MATCH 'fig'",
                 rows=[["a fig"]],
             ),
             forged(
-                "a full-text table of a view",
+                "full-text table of a view",
                 _database(
                     "CREATE VIEW v AS SELECT 1 AS id, 'a fig' AS t",
                     "CREATE VIRTUAL TABLE f USING fts5(t, content='v', content_rowid='id')",
@@ -1289,80 +1351,86 @@ DATABASES = (
                 rows=[["fig", 1], ["pear", 2]],
             ),
             positive(
-                "rows", _database(*ITEMS), path="~/f", query=NAMES, rows=[["fig", 1], ["pear", 2]]
+                "exactly the rows",
+                _database(*ITEMS),
+                path="~/f",
+                query=NAMES,
+                rows=[["fig", 1], ["pear", 2]],
             ),
             *(
                 case(name, _database(*statements), path="~/f", query=query, rows=rows)
                 for case, name, statements, query, rows in SUMS
             ),
             positive(
-                "in the log",
+                "in the write-ahead log",
                 _database(*ITEMS, log=True),
                 path="~/f",
                 query=NAMES,
                 rows=[["fig", 1], ["pear", 2]],
             ),
             positive(
-                "with a common expression",
+                "with a common table expression",
                 _database(*ITEMS),
                 path="~/f",
                 query="with t AS (SELECT n FROM item) SELECT sum(n) FROM t",
                 rows=[[3]],
             ),
             another_way(
-                "in a program's own order",
+                "with a custom collation of the program",
                 _sorted_by_a_program,
                 path="~/f",
                 query=NAMES,
                 rows=[["fig", 1], ["pear", 2]],
             ),
             another_way(
-                "found in a program's own order",
+                "query by a column with a custom collation",
                 _sorted_by_a_program,
                 path="~/f",
                 query="SELECT n FROM item WHERE name = 'pear'",
                 rows=[[2]],
             ),
             forged(
-                "only in the index of a program's own order",
+                "only in the index of a custom collation",
                 _indexed_otherwise,
                 path="~/f",
                 query="SELECT name FROM item WHERE name >= 'nut' ORDER BY name",
                 rows=[["nut"], ["pear"]],
             ),
             negative(
-                "other rows", _database(*ITEMS[:1]), path="~/f", query=NAMES, rows=[["fig", 1]]
+                "different rows", _database(*ITEMS[:1]), path="~/f", query=NAMES, rows=[["fig", 1]]
             ),
             near_miss(
-                "one row more", _database(*ITEMS), path="~/f", query=NAMES, rows=[["fig", 1]]
+                "additional row", _database(*ITEMS), path="~/f", query=NAMES, rows=[["fig", 1]]
             ),
             near_miss(
-                "another order",
+                "different order",
                 _database(*ITEMS),
                 path="~/f",
                 query=NAMES,
                 rows=[["pear", 2], ["fig", 1]],
             ),
             near_miss(
-                "a text for a number",
+                "text instead of a number",
                 _database(*ITEMS),
                 path="~/f",
                 query=NAMES,
                 rows=[["fig", "1"], ["pear", "2"]],
             ),
             corrupt(
-                "cut",
+                "truncated",
                 lambda b: (_database(*ITEMS)(b), b.write("~/f", b.at("~/f").read_bytes()[:5000])),
                 path="~/f",
                 query=NAMES,
                 rows=[["fig", 1], ["pear", 2]],
             ),
-            corrupt("another format", _file("name,n\nfig,1\n"), path="~/f", query=NAMES, rows=[]),
             corrupt(
-                "no SELECT", _database(*ITEMS), path="~/f", query="DELETE FROM item", rows=[]
+                "different file format", _file("name,n\nfig,1\n"), path="~/f", query=NAMES, rows=[]
+            ),
+            corrupt(
+                "not a SELECT", _database(*ITEMS), path="~/f", query="DELETE FROM item", rows=[]
             ).expect_error(),
             corrupt(
-                "text that is no UTF-8",
+                "text that is not UTF-8",
                 _database(
                     "CREATE TABLE item (name TEXT, n INT)",
                     "INSERT INTO item VALUES (CAST(x'ff' AS TEXT), 1)",
@@ -1371,17 +1439,21 @@ DATABASES = (
                 query=NAMES,
                 rows=[["?", 1]],
             ),
-            missing("nothing", nothing, path="~/f", query=NAMES, rows=[]),
+            missing("no file", nothing, path="~/f", query=NAMES, rows=[]),
             missing(
-                "no such table",
+                "missing table",
                 _database("CREATE TABLE other (x)"),
                 path="~/f",
                 query=NAMES,
                 rows=[],
             ),
-            empty("an empty file", _file(""), path="~/f", query=NAMES, rows=[]),
+            empty("empty file", _file(""), path="~/f", query=NAMES, rows=[]),
             empty(
-                "an empty table", _database(*ITEMS[:1]), path="~/f", query=NAMES, rows=[]
+                "empty table and empty expected rows",
+                _database(*ITEMS[:1]),
+                path="~/f",
+                query=NAMES,
+                rows=[],
             ).expect_met(),
             hostile(
                 "a view",
@@ -1402,14 +1474,14 @@ DATABASES = (
                 rows=[["fig", 1]],
             ),
             hostile(
-                "a slow query",
+                "slow query",
                 _database(*ITEMS),
                 path="~/f",
                 query="WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
                 rows=[],
             ),
             hostile(
-                "too many rows",
+                "over the row limit",
                 _database(
                     "CREATE TABLE item (name, n)",
                     "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 10001) INSERT INTO item SELECT x, x FROM c",
@@ -1419,7 +1491,7 @@ DATABASES = (
                 rows=[[1]] * 10_001,
             ),
             hostile(
-                "as many rows as are read",
+                "exactly at the row limit",
                 _database(
                     "CREATE TABLE item (name, n)",
                     "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 10000) INSERT INTO item SELECT x, x FROM c",
@@ -1429,20 +1501,20 @@ DATABASES = (
                 rows=[[1]] * 10_000,
             ).expect_met(),
             hostile(
-                "another database's file",
+                "reads a different file",
                 _database(*ITEMS),
                 path="~/f",
                 query="SELECT readfile('/etc/hostname')",
                 rows=[],
             ),
             hostile(
-                "a link out",
+                "link to outside",
                 lambda b: (_database(*ITEMS, path="/srv/f")(b), b.link("~/f", "/srv/f")),
                 path="~/f",
                 query=NAMES,
                 rows=[["fig", 1], ["pear", 2]],
             ),
-            hostile("huge", _huge, path="~/f", query=NAMES, rows=[]),
+            hostile("huge file", _huge, path="~/f", query=NAMES, rows=[]),
             forged(
                 "not committed",
                 _uncommitted(ITEMS[1]),
@@ -1451,28 +1523,28 @@ DATABASES = (
                 rows=[["fig", 1], ["pear", 2]],
             ),
             forged(
-                "only in a foreign index",
+                "only in the index of a different table",
                 _foreign_index,
                 path="~/f",
                 query=NAMES,
                 rows=[["fig", 1], ["pear", 2]],
             ),
             forged(
-                "not committed, with a journal too large to read",
+                "not committed, with a journal over the size limit",
                 _uncommitted(ITEMS[1], large=True),
                 path="~/f",
                 query=NAMES,
                 rows=[["fig", 1], ["pear", 2]],
             ),
             hostile(
-                "a journal that names a file to delete",
+                "journal that names a file to delete",
                 _uncommitted(ITEMS[1], trailer=_super_journal("/nonexistent/file")),
                 path="~/f",
                 query=NAMES,
                 rows=[["fig", 1], ["pear", 2]],
             ),
             hostile(
-                "a link for the journal",
+                "link in place of the journal",
                 lambda b: (
                     _uncommitted(ITEMS[1])(b),
                     b.at("~/f-journal").rename(b.at("~/j")),
@@ -1483,42 +1555,42 @@ DATABASES = (
                 rows=[["fig", 1], ["pear", 2]],
             ),
             hostile(
-                "more collations of programs than are replaced",
+                "more custom collations than the limit",
                 _sorted_by_programs(*"ABCDEFGHI"),
                 path="~/f",
                 query=NAMES,
                 rows=[["fig", 1], ["pear", 2]],
             ),
             another_way(
-                "sorted by a program whose collation has a quote in its name",
+                "custom collation with a quote in its name",
                 _sorted_by_programs('O"N'),
                 path="~/f",
                 query=NAMES,
                 rows=[["fig", 1], ["pear", 2]],
             ),
             another_way(
-                "what was not committed is rolled back",
+                "uncommitted rows are rolled back",
                 _uncommitted(ITEMS[1]),
                 path="~/f",
                 query=NAMES,
                 rows=[],
             ),
             another_way(
-                "with a journal kept after the commit",
+                "with a persistent journal",
                 _database("PRAGMA journal_mode = PERSIST", *ITEMS),
                 path="~/f",
                 query=NAMES,
                 rows=[["fig", 1], ["pear", 2]],
             ),
             another_way(
-                "in UTF-16, small pages, vacuumed",
+                "UTF-16, small pages and vacuumed",
                 _database("PRAGMA encoding = 'UTF-16'", "PRAGMA page_size = 512", *ITEMS, "VACUUM"),
                 path="~/f",
                 query=NAMES,
                 rows=[["fig", 1], ["pear", 2]],
             ),
             another_way(
-                "with an index, row by row",
+                "with an index, inserted row by row",
                 _database(
                     ITEMS[0],
                     "CREATE INDEX a ON item (name, n)",
@@ -1532,62 +1604,68 @@ DATABASES = (
             ),
         ),
         equivalent={
-            "*: args.query: swap case": "SQL knows no letter case",
-            "*: * flip a byte": "the middle of the file holds nothing",
-            "in the log: home/user/f: *": "what is asked for is in the log, and the file is made up from it",
-            "in the log: home/user/f-wal: link": "nothing",
-            "with a common*: args.query: append": "raises or names a column",
-            "*: args.query: append": "names the last column anew",
+            "*: args.query: swap case": "SQL ignores letter case",
+            "*: * flip a byte": "the middle of the file has no content",
+            "in the write-ahead log: home/user/f: *": "the rows are in the log, from which the file is rebuilt",
+            "in the write-ahead log: home/user/f-wal: link": "no effect",
+            "with a common*: args.query: append": "the evaluator raises, or the text names a column",
+            "*: args.query: append": "renames the last column",
         },
     ),
     CaseTable(
         database.sqlite_row_count,
         DesktopFixture,
         (
-            positive("two", _database(*ITEMS), path="~/f", table="item", count=2),
+            positive("two rows", _database(*ITEMS), path="~/f", table="item", count=2),
             positive("large pages", _large_pages(), path="~/f", table="item", count=2),
-            corrupt("large pages, cut", _large_pages(cut=9), path="~/f", table="item", count=2),
+            corrupt(
+                "large pages, truncated", _large_pages(cut=9), path="~/f", table="item", count=2
+            ),
             positive(
-                "a quote in the name",
+                "quote in the table name",
                 _database('CREATE TABLE "a""b" (x)'),
                 path="~/f",
                 table='a"b',
                 count=0,
             ),
-            negative("none", _database(*ITEMS[:1]), path="~/f", table="item", count=2),
+            negative("no rows", _database(*ITEMS[:1]), path="~/f", table="item", count=2),
             near_miss(
-                "one more",
+                "one additional file",
                 _database(*ITEMS, "INSERT INTO item VALUES ('nut', 3)"),
                 path="~/f",
                 table="item",
                 count=2,
             ),
             near_miss(
-                "in another table",
+                "in a second table",
                 _database(*ITEMS, "CREATE TABLE other (x)"),
                 path="~/f",
                 table="other",
                 count=2,
             ),
             corrupt(
-                "cut",
+                "truncated",
                 lambda b: (_database(*ITEMS)(b), b.write("~/f", b.at("~/f").read_bytes()[:5000])),
                 path="~/f",
                 table="item",
                 count=2,
             ),
-            missing("nothing", nothing, path="~/f", table="item", count=0),
+            missing("no file", nothing, path="~/f", table="item", count=0),
             missing(
-                "no such table",
+                "missing table",
                 _database("CREATE TABLE other (x)"),
                 path="~/f",
                 table="item",
                 count=0,
             ),
             empty(
-                "an empty table", _database(*ITEMS[:1]), path="~/f", table="item", count=0
+                "empty table and empty expected rows",
+                _database(*ITEMS[:1]),
+                path="~/f",
+                table="item",
+                count=0,
             ).expect_met(),
-            empty("an empty file", _file(""), path="~/f", table="item", count=0),
+            empty("empty file", _file(""), path="~/f", table="item", count=0),
             hostile(
                 "a view",
                 _database("CREATE VIEW item AS SELECT 1 UNION SELECT 2"),
@@ -1596,21 +1674,21 @@ DATABASES = (
                 count=2,
             ),
             hostile(
-                "a link out",
+                "link to outside",
                 lambda b: (_database(*ITEMS, path="/srv/f")(b), b.link("~/f", "/srv/f")),
                 path="~/f",
                 table="item",
                 count=2,
             ),
             hostile(
-                "more than SQL in the name",
+                "SQL injection in the table name",
                 _database(*ITEMS),
                 path="~/f",
                 table='item"; DROP TABLE "item',
                 count=2,
             ),
             forged(
-                "a search in a view",
+                "full-text table of a view",
                 _database(
                     "CREATE VIEW v AS SELECT 1 AS id, 'x' AS name UNION SELECT 2, 'y'",
                     "CREATE VIRTUAL TABLE item USING fts5 (name, content=v, content_rowid=id)",
@@ -1620,7 +1698,7 @@ DATABASES = (
                 count=2,
             ),
             another_way(
-                "an R-tree",
+                "R-tree table",
                 _database(
                     "CREATE VIRTUAL TABLE item USING rtree (id, low, high)",
                     "INSERT INTO item VALUES (1, 0, 1), (2, 0, 1)",
@@ -1630,7 +1708,11 @@ DATABASES = (
                 count=2,
             ),
             another_way(
-                "in a program's own order", _sorted_by_a_program, path="~/f", table="item", count=2
+                "with a custom collation of the program",
+                _sorted_by_a_program,
+                path="~/f",
+                table="item",
+                count=2,
             ),
             forged(
                 "not committed",
@@ -1640,28 +1722,28 @@ DATABASES = (
                 count=2,
             ),
             forged(
-                "only in a foreign index",
+                "only in the index of a different table",
                 _foreign_index,
                 path="~/f",
                 table="item",
                 count=2,
             ),
             forged(
-                "not committed, with a journal too large to read",
+                "not committed, with a journal over the size limit",
                 _uncommitted(ITEMS[1], large=True),
                 path="~/f",
                 table="item",
                 count=2,
             ),
             hostile(
-                "a journal that names a file to delete",
+                "journal that names a file to delete",
                 _uncommitted(ITEMS[1], trailer=_super_journal("/nonexistent/file")),
                 path="~/f",
                 table="item",
                 count=2,
             ),
             hostile(
-                "a link for the journal",
+                "link in place of the journal",
                 lambda b: (
                     _uncommitted(ITEMS[1])(b),
                     b.at("~/f-journal").rename(b.at("~/j")),
@@ -1672,21 +1754,21 @@ DATABASES = (
                 count=2,
             ),
             another_way(
-                "with a journal kept after the commit",
+                "with a persistent journal",
                 _database("PRAGMA journal_mode = PERSIST", *ITEMS),
                 path="~/f",
                 table="item",
                 count=2,
             ),
             another_way(
-                "in UTF-16, small pages, vacuumed",
+                "UTF-16, small pages and vacuumed",
                 _database("PRAGMA encoding = 'UTF-16'", "PRAGMA page_size = 512", *ITEMS, "VACUUM"),
                 path="~/f",
                 table="item",
                 count=2,
             ),
             another_way(
-                "with an index, row by row",
+                "with an index, inserted row by row",
                 _database(
                     ITEMS[0],
                     "CREATE INDEX a ON item (name, n)",
@@ -1700,8 +1782,8 @@ DATABASES = (
             ),
         ),
         equivalent={
-            "*: args.table: swap case": "SQL knows no letter case",
-            "*: * flip a byte": "the middle of the file holds nothing",
+            "*: args.table: swap case": "SQL ignores letter case",
+            "*: * flip a byte": "the middle of the file has no content",
         },
     ),
 )

@@ -1,4 +1,4 @@
-"""Cases of evaluators of Firefox: a profile as Firefox 128 ESR lays it out."""
+"""Cases of the evaluators of Firefox, with profiles in the layout of Firefox 128 ESR."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LOADED = "file:///home/user/Downloads/form%201.pdf"
 
 
 def _lost(above: int) -> State:
-    """Bookmark the page in a folder that is not below any of Firefox' own."""
+    """Bookmark the page in a folder that is not below any of Firefox's own folders."""
     return _places(
         f"INSERT INTO moz_bookmarks VALUES (10, 2, NULL, {above}, 'Lost', 'aaaaaaaaaaaa')",
         "INSERT INTO moz_places VALUES (1, 'http://news.test/', '')",
@@ -67,7 +67,7 @@ def _profile(ini: str = INSTALLED) -> State:
 
 
 def _moved(make: State) -> State:
-    """Let the profiles stand where a new Firefox puts them."""
+    """Move the profiles to the folder that recent versions of Firefox use."""
 
     def state(b: DesktopFixture) -> None:
         make(b)
@@ -99,7 +99,7 @@ def _visit(url: str, kind: int = 1, **kept: str) -> State:
 
 
 def _logged(make: State) -> State:
-    """Let the last transaction stand in the write-ahead log, as in a running Firefox."""
+    """Keep the last transaction in the write-ahead log, like a running Firefox."""
 
     def state(b: DesktopFixture) -> None:
         make(b)
@@ -145,7 +145,7 @@ def _load(
 
 
 def pack(content: bytes) -> bytes:
-    """Make a mozLz4 file, with literals and one run of each text that comes again at once."""
+    """Create a mozLz4 file of literals, with each immediate repetition as one match."""
     block = bytearray()
     start = at = 0
     while at + 12 < len(content):
@@ -171,7 +171,7 @@ def pack(content: bytes) -> bytes:
 
 
 def _matched(before: bytes, back: int, count: int, after: bytes, size: int) -> bytes:
-    """Make a mozLz4 file of one match between two texts, regardless of the reference."""
+    """Create a mozLz4 file of one match between two texts, whether or not its offset is valid."""
     block = bytearray()
     _sequence(block, before, count - 4)
     block += back.to_bytes(2, "little") + _more(count - 4)
@@ -194,7 +194,7 @@ def _tabs(
     at: str = SESSION,
     running: bool = True,
 ) -> State:
-    """Create windows with tabs, each its history and which entry it shows, from 1."""
+    """Create windows with tabs; each tab is its history and the index of its shown entry, from 1."""
     shown: list[Any] = [
         {
             "tabs": [
@@ -218,7 +218,7 @@ _FAR = len(_FIRST) - len(b'{"a":"')
 _COPIED = len(NEWS)
 _WHOLE = len(_FIRST) + _COPIED + len(_AFTER) + 1
 _NESTED = b"0}," + _window(NEWS).encode() + b"}"
-# lz4.block.compress (LZ4 1.10) of a session that shows NEWS and tomorrow, behind Mozilla's head.
+# lz4.block.compress (LZ4 1.10) of a session that shows NEWS and tomorrow, after Mozilla's header.
 GOLDEN = bytes.fromhex(
     "6d6f7a4c7a343000f5020000f3037b2277696e646f7773223a205b7b227461620a0063656e747269650d00ff1275"
     "726c223a2022687474703a2f2f6e6577732e746573742f746f646179227d2c20230009f1066d6f72726f77227d5d"
@@ -268,28 +268,28 @@ def _used(program: str) -> State:
 
 UNUSED: dict[str, State] = {
     "Firefox never ran": nothing,
-    "a lock of nobody": lambda b: b.write(f"{PROFILE}/.parentlock", ""),
+    "lock file that no process holds": lambda b: b.write(f"{PROFILE}/.parentlock", ""),
     "Firefox ended": lambda b: b.end(b.browse()),
-    "another program holds the lock": lambda b: b.browse(program="/usr/bin/editor"),
+    "a different program holds the lock": lambda b: b.browse(program="/usr/bin/editor"),
     "a copy of Firefox": lambda b: b.browse(program="~/firefox"),
-    "Firefox with another profile": lambda b: b.browse(f"{ROOT}/zz99.default"),
-    "another sort of lock": lambda b: b.browse(kind="flock"),
+    "Firefox with a different profile": lambda b: b.browse(f"{ROOT}/zz99.default"),
+    "different kind of lock": lambda b: b.browse(kind="flock"),
     "Firefox without a lock": lambda b: (
         b.program(FIREFOX),
         b.start(FIREFOX),
         b.write(f"{PROFILE}/.parentlock", ""),
     ),
-    "another program, while Firefox runs": lambda b: (
+    "a different program holds the lock while Firefox runs": lambda b: (
         b.program(FIREFOX),
         b.start(FIREFOX),
         b.browse(program="/usr/bin/editor"),
     ),
 }
-"""How a handwritten session stands there though no Firefox shows it."""
+"""States in which a handwritten session exists, but no Firefox displays it."""
 
 HALF = {
-    "*: * flip a byte": "the middle of the file is not what is asked for",
-    "*: * cut": "what is asked for is in the first half",
+    "*: * flip a byte": "the middle of the file is not the expected value",
+    "*: * cut": "the expected value is in the first half",
 }
 HOME = 'user_pref("browser.startup.homepage", "http://news.test/");\n'
 
@@ -300,17 +300,17 @@ TABLES = (
         (
             positive("visited", _visit(NEWS), url=NEWS),
             positive("profile marked as default", _visit(NEWS, ini=MARKED), url=NEWS),
-            positive("the only profile", _visit(NEWS, ini=SINGLE), url=NEWS),
+            positive("only profile", _visit(NEWS, ini=SINGLE), url=NEWS),
             positive(
-                "a profile elsewhere",
+                "profile in a different folder",
                 _visit(NEWS, ini="[Profile0]\nPath=/srv/p\n", at="/srv/p/places.sqlite"),
                 url=NEWS,
             ),
-            negative("another address", _visit("http://other.test/"), url=NEWS),
-            near_miss("below it", _visit(NEWS + "today"), url=NEWS),
+            negative("different address", _visit("http://other.test/"), url=NEWS),
+            near_miss("page below it", _visit(NEWS + "today"), url=NEWS),
             near_miss("only bookmarked", _mark(NEWS, "N", 3), url=NEWS),
             near_miss(
-                "in another profile",
+                "in a different profile",
                 _visit(NEWS, at=f"{ROOT}/zz99.default/places.sqlite"),
                 url=NEWS,
             ),
@@ -323,54 +323,59 @@ TABLES = (
             missing("no Firefox", nothing, url=NEWS),
             missing("no database", _profile(), url=NEWS),
             missing(
-                "a profile that is not listed",
+                "profile that is not listed",
                 _visit(NEWS, ini="[InstallX]\nDefault=ab12.default-esr\n[Profile0]\nPath=q\n"),
                 url=NEWS,
             ),
-            missing(
-                "a list without profiles", _visit(NEWS, ini="[General]\nVersion=2\n"), url=NEWS
-            ),
+            missing("list without profiles", _visit(NEWS, ini="[General]\nVersion=2\n"), url=NEWS),
             empty("no visits", _places(), url=NEWS),
-            empty("an empty list of profiles", _visit(NEWS, ini=""), url=NEWS),
-            hostile("a view", _view, url=NEWS),
-            hostile("a link to another's", _other_place(_visit(NEWS), PLACES), url=NEWS),
-            hostile("SQL in the address", _visit(NEWS), url="' OR 1 --"),
-            forged("a link in another page's frame", _visit(NEWS, 8), url=NEWS),
-            forged("embedded in another page", _visit(NEWS, 4), url=NEWS),
-            forged("downloaded, not shown", _visit(NEWS, 7), url=NEWS),
-            another_way("in the folder of a new Firefox", _moved(_visit(NEWS)), url=NEWS),
-            another_way("typed", _visit(NEWS, 2), url=NEWS),
-            another_way("by a bookmark", _visit(NEWS, 3), url=NEWS),
-            another_way("sent there by another page", _visit(NEWS, 6), url=NEWS),
-            another_way("loaded again", _visit(NEWS, 9), url=NEWS),
-            another_way("sent there for good", _visit(NEWS, 5), url=NEWS),
-            another_way("not yet in the database itself", _logged(_visit(NEWS)), url=NEWS),
+            empty("empty list of profiles", _visit(NEWS, ini=""), url=NEWS),
+            hostile("view instead of a table", _view, url=NEWS),
+            hostile("link to a file elsewhere", _other_place(_visit(NEWS), PLACES), url=NEWS),
+            hostile("SQL injection in the address", _visit(NEWS), url="' OR 1 --"),
+            forged("link in a frame of a different page", _visit(NEWS, 8), url=NEWS),
+            forged("embedded in a different page", _visit(NEWS, 4), url=NEWS),
+            forged("downloaded, not displayed", _visit(NEWS, 7), url=NEWS),
+            another_way(
+                "in the folder of recent versions of Firefox", _moved(_visit(NEWS)), url=NEWS
+            ),
+            another_way("typed address", _visit(NEWS, 2), url=NEWS),
+            another_way("through a bookmark", _visit(NEWS, 3), url=NEWS),
+            another_way("temporary redirect", _visit(NEWS, 6), url=NEWS),
+            another_way("reloaded", _visit(NEWS, 9), url=NEWS),
+            another_way("permanent redirect", _visit(NEWS, 5), url=NEWS),
+            another_way("only in the write-ahead log", _logged(_visit(NEWS)), url=NEWS),
         ),
-        equivalent={**HALF, "*/profiles.ini: *": "another way to the same profile, or raised"},
+        equivalent={
+            **HALF,
+            "*/profiles.ini: *": "a different path to the same profile, or the evaluator raises",
+        },
     ),
     CaseTable(
         firefox.firefox_bookmarked,
         DesktopFixture,
         (
-            positive("anywhere", _mark(NEWS, "News", 5), url=NEWS),
+            positive("in any folder", _mark(NEWS, "News", 5), url=NEWS),
             positive(
-                "title and own folder",
+                "title and user-created folder",
                 _mark(NEWS, "News", 9),
                 url=NEWS,
                 title="News",
                 folder="Daily",
             ),
             positive("on the toolbar", _mark(NEWS, "News", 3), url=NEWS, folder="toolbar"),
-            positive("right in the menu", _mark(NEWS, "News", 2), url=NEWS, folder="menu"),
+            positive("directly in the menu", _mark(NEWS, "News", 2), url=NEWS, folder="menu"),
             positive("in the menu", _mark(NEWS, "News", 2), url=NEWS, folder="menu"),
-            positive("among others", _mark(NEWS, "News", 5), url=NEWS, folder="other"),
-            negative("another address", _mark("http://other.test/", "News", 3), url=NEWS),
+            positive(
+                "in the folder of other bookmarks", _mark(NEWS, "News", 5), url=NEWS, folder="other"
+            ),
+            negative("different address", _mark("http://other.test/", "News", 3), url=NEWS),
             near_miss("only visited", _visit(NEWS), url=NEWS),
-            near_miss("another title", _mark(NEWS, "Newss", 3), url=NEWS, title="News"),
-            near_miss("another folder", _mark(NEWS, "News", 9), url=NEWS, folder="toolbar"),
-            near_miss("not in the folder below", _mark(NEWS, "News", 3), url=NEWS, folder="Daily"),
+            near_miss("different title", _mark(NEWS, "Newss", 3), url=NEWS, title="News"),
+            near_miss("different folder", _mark(NEWS, "News", 9), url=NEWS, folder="toolbar"),
+            near_miss("not in the subfolder", _mark(NEWS, "News", 3), url=NEWS, folder="Daily"),
             near_miss(
-                "a folder that calls itself toolbar",
+                "user folder named toolbar",
                 _places(
                     "INSERT INTO moz_bookmarks VALUES (10, 2, NULL, 5, 'toolbar', 'aaaaaaaaaaaa')",
                     "INSERT INTO moz_places VALUES (1, 'http://news.test/', '')",
@@ -387,7 +392,9 @@ TABLES = (
             ),
             missing("no Firefox", nothing, url=NEWS),
             empty("no bookmarks", _places(), url=NEWS),
-            hostile("a link to another's", _other_place(_mark(NEWS, "N", 3), PLACES), url=NEWS),
+            hostile(
+                "link to a file elsewhere", _other_place(_mark(NEWS, "N", 3), PLACES), url=NEWS
+            ),
             forged(
                 "only tagged",
                 _places(
@@ -397,11 +404,15 @@ TABLES = (
                 ),
                 url=NEWS,
             ),
-            forged("in a folder that hangs nowhere", _lost(77), url=NEWS, folder="Lost"),
-            forged("in a folder inside itself", _lost(10), url=NEWS),
-            another_way("in the folder of a new Firefox", _moved(_mark(NEWS, "News", 3)), url=NEWS),
+            forged("in an unreachable folder", _lost(77), url=NEWS, folder="Lost"),
+            forged("in a folder that contains itself", _lost(10), url=NEWS),
             another_way(
-                "in a folder of a folder",
+                "in the folder of recent versions of Firefox",
+                _moved(_mark(NEWS, "News", 3)),
+                url=NEWS,
+            ),
+            another_way(
+                "in a nested folder",
                 _places(
                     "INSERT INTO moz_bookmarks VALUES (10, 2, NULL, 9, 'Deep', 'aaaaaaaaaaaa')",
                     "INSERT INTO moz_places VALUES (1, 'http://news.test/', '')",
@@ -422,7 +433,7 @@ TABLES = (
                 title="News",
             ),
             another_way(
-                "among those of a phone",
+                "among mobile bookmarks",
                 _places(
                     "INSERT INTO moz_bookmarks VALUES (6, 2, NULL, 1, 'mobile', 'mobile______')",
                     "INSERT INTO moz_places VALUES (1, 'http://news.test/', '')",
@@ -442,37 +453,37 @@ TABLES = (
         DesktopFixture,
         (
             positive(
-                "loaded",
+                "downloaded",
                 _load(FORM, "file:///home/user/Downloads/form%201.pdf"),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
             ),
             negative(
-                "another file",
+                "different file",
                 _load(FORM, "file:///home/user/Downloads/x.pdf", file="~/Downloads/x.pdf"),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
             ),
             near_miss(
-                "from another address",
+                "from a different address",
                 _load("http://evil.test/form.pdf", "file:///home/user/Downloads/form%201.pdf"),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
             ),
             near_miss(
-                "to another folder",
+                "to a different folder",
                 _load(FORM, "file:///home/user/form%201.pdf"),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
             ),
             near_miss(
-                "another note",
+                "different annotation",
                 _load(FORM, "file:///home/user/Downloads/form%201.pdf", attribute=2),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
             ),
             near_miss(
-                "no file's address",
+                "target is not a file address",
                 _load(FORM, "http:////home/user/Downloads/form%201.pdf"),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
@@ -484,7 +495,7 @@ TABLES = (
                 path="~/a",
             ),
             missing(
-                "the file is gone",
+                "file deleted",
                 _load(FORM, "file:///home/user/Downloads/form%201.pdf", file=""),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
@@ -503,11 +514,11 @@ TABLES = (
                 for name, result, content in (
                     ("cancelled", '{"state":3,"deleted":false,"endTime":7}', "pdf"),
                     ("failed", '{"state":2,"endTime":7}', "pdf"),
-                    ("deeper than is followed", "[" * 9000, "pdf"),
-                    ("deleted, and put there again", '{"state":1,"deleted":true}', "pdf"),
-                    ("going on", "", ""),
-                    ("a result that is none", "[1]", "pdf"),
-                    ("two results", """{"state":1}'), (3, 1, 2, '{"state":3}""", "pdf"),
+                    ("metadata nested deeper than the limit", "[" * 9000, "pdf"),
+                    ("deleted and created again", '{"state":1,"deleted":true}', "pdf"),
+                    ("in progress", "", ""),
+                    ("invalid metadata", "[1]", "pdf"),
+                    ("duplicate metadata", """{"state":1}'), (3, 1, 2, '{"state":3}""", "pdf"),
                 )
             ),
             *(
@@ -525,10 +536,16 @@ TABLES = (
                         "pdf",
                         "~/Downloads/form 1.pdf",
                     ),
-                    ("not noted yet", LOADED, "", "x", "~/Downloads/form 1.pdf"),
-                    ("of no size", LOADED, '{"state":1}', "", "~/Downloads/form 1.pdf"),
+                    ("without metadata", LOADED, "", "x", "~/Downloads/form 1.pdf"),
                     (
-                        "saved elsewhere, under another name",
+                        "metadata without a size",
+                        LOADED,
+                        '{"state":1}',
+                        "",
+                        "~/Downloads/form 1.pdf",
+                    ),
+                    (
+                        "saved in a different folder under a different name",
                         "file:///home/user/M%C3%BCll/a%2Bb%23.pdf",
                         '{"state":1}',
                         "pdf",
@@ -537,7 +554,7 @@ TABLES = (
                 )
             ),
             hostile(
-                "a link for the file",
+                "link in place of the file",
                 lambda b: (
                     _load(FORM, "file:///home/user/l", file="")(b),
                     b.write("/srv/l", "x"),
@@ -549,57 +566,67 @@ TABLES = (
         ),
         equivalent={
             **HALF,
-            "*Downloads/form 1.pdf: empty": "what the file holds does not count",
+            "*Downloads/form 1.pdf: empty": "the content of the file is ignored",
         },
     ),
     CaseTable(
         firefox.firefox_tab_open,
         BrowserFixture,
         (
-            positive("shown", _tabs([([NEWS + "x", NEWS], 2)], [(["about:blank"], 1)]), url=NEWS),
+            positive(
+                "in the first window",
+                _tabs([([NEWS + "x", NEWS], 2)], [(["about:blank"], 1)]),
+                url=NEWS,
+            ),
             positive(
                 "in the second window",
                 _tabs([(["about:blank"], 1)], [(["about:home"], 1), ([NEWS], 1)]),
                 url=NEWS,
             ),
-            positive("gone back", _tabs([([NEWS, "about:home"], 1)]), url=NEWS),
-            negative("another", _tabs([(["about:home"], 1)]), url=NEWS),
-            near_miss("was there before", _tabs([([NEWS, "about:home"], 2)]), url=NEWS),
-            near_miss("below it", _tabs([([NEWS + "today"], 1)]), url=NEWS),
+            positive("navigated back", _tabs([([NEWS, "about:home"], 1)]), url=NEWS),
+            negative("different page", _tabs([(["about:home"], 1)]), url=NEWS),
             near_miss(
-                "in the session before",
+                "earlier entry of the tab's history", _tabs([([NEWS, "about:home"], 2)]), url=NEWS
+            ),
+            near_miss("page below it", _tabs([([NEWS + "today"], 1)]), url=NEWS),
+            near_miss(
+                "in the previous session",
                 _tabs([([NEWS], 1)], at=f"{PROFILE}/sessionstore.jsonlz4"),
                 url=NEWS,
             ),
-            positive("what the library packed", _session(GOLDEN), url="http://news.test/tomorrow"),
-            positive("copied from far back", _far(), url=NEWS),
             positive(
-                "copied from the start",
+                "packed by the LZ4 library", _session(GOLDEN), url="http://news.test/tomorrow"
+            ),
+            positive("match with a long offset", _far(), url=NEWS),
+            positive(
+                "match from the start",
                 _session(_matched(b'{"a":', 5, 5, _NESTED, 10 + len(_NESTED))),
                 url=NEWS,
             ),
             positive(
-                "copied to the end",
+                "match up to the end",
                 _session(
                     _matched(f"{{{_window(NEWS)}}} ".encode(), 1, 9, b"", len(_window(NEWS)) + 12)
                 ),
                 url=NEWS,
             ),
-            corrupt("copied from before the start", _far(len(_FIRST) + _FAR), url=NEWS),
-            corrupt("copied from nowhere", _far(0), url=NEWS),
-            corrupt("larger than it says", _far(size=_WHOLE - 1), url=NEWS),
-            corrupt("smaller than it says", _far(size=_WHOLE + 1), url=NEWS),
+            corrupt("match from before the start", _far(len(_FIRST) + _FAR), url=NEWS),
+            corrupt("match with offset zero", _far(0), url=NEWS),
+            corrupt("larger than declared", _far(size=_WHOLE - 1), url=NEWS),
+            corrupt("smaller than declared", _far(size=_WHOLE + 1), url=NEWS),
             corrupt(
-                "another head",
+                "different header",
                 _session(GOLDEN.replace(b"40", b"41", 1)),
                 url="http://news.test/tomorrow",
             ),
             hostile(
-                "far more than it says", _session(_matched(b"{}", 1, 1 << 28, b"", 16)), url=NEWS
+                "much larger than declared",
+                _session(_matched(b"{}", 1, 1 << 28, b"", 16)),
+                url=NEWS,
             ),
-            near_miss("counted from the end", _tabs([(["about:home", NEWS], 0)]), url=NEWS),
+            near_miss("index zero", _tabs([(["about:home", NEWS], 0)]), url=NEWS),
             corrupt(
-                "cut",
+                "truncated",
                 lambda b: (
                     _tabs([([NEWS], 1)])(b),
                     b.write(SESSION, b.at(SESSION).read_bytes()[:-9]),
@@ -614,7 +641,7 @@ TABLES = (
                 url=NEWS,
             ),
             corrupt(
-                "no list of windows",
+                "windows are not a list",
                 _session(pack(b'{"windows": {"tabs": 1}, "padding padding": 2}')),
                 url=NEWS,
             ),
@@ -627,17 +654,23 @@ TABLES = (
                 ),
                 url=NEWS,
             ),
-            corrupt("a list", _session(pack(b'["windows", "tabs", "entries"]')), url=NEWS),
+            corrupt(
+                "list instead of an object",
+                _session(pack(b'["windows", "tabs", "entries"]')),
+                url=NEWS,
+            ),
             missing("no Firefox", nothing, url=NEWS),
             missing("no session", lambda b: (_profile()(b), b.browse()), url=NEWS),
             *(forged(name, _unused(how), url=NEWS) for name, how in UNUSED.items()),
             another_way("Debian's Firefox", _used("/usr/lib/firefox-esr/firefox-esr"), url=NEWS),
-            another_way("as an archive of Mozilla's", _used("/opt/firefox/firefox-bin"), url=NEWS),
-            another_way("as on Fedora", _used("/usr/lib64/firefox/firefox"), url=NEWS),
+            another_way(
+                "Firefox from Mozilla's archive", _used("/opt/firefox/firefox-bin"), url=NEWS
+            ),
+            another_way("Firefox on Fedora", _used("/usr/lib64/firefox/firefox"), url=NEWS),
             empty("no windows", _tabs(), url=NEWS),
             empty("an empty file", _session(b""), url=NEWS),
             hostile(
-                "a bomb",
+                "decompression bomb",
                 _session(
                     b"mozLz40\0"
                     + (1 << 31).to_bytes(4, "little")
@@ -647,7 +680,7 @@ TABLES = (
                 url=NEWS,
             ),
             hostile(
-                "more than it says",
+                "match larger than declared",
                 _session(
                     b"mozLz40\0"
                     + (9).to_bytes(4, "little")
@@ -658,16 +691,18 @@ TABLES = (
                 url=NEWS,
             ),
             hostile(
-                "refers before its start",
+                "match before the start of the data",
                 _session(b"mozLz40\0" + (9).to_bytes(4, "little") + b"\x11a\x02\x00\x10b"),
                 url=NEWS,
             ),
-            hostile("deep", _session(pack(b"[" * 300_000)), url=NEWS),
-            hostile("a link to another's", _other_place(_tabs([([NEWS], 1)]), SESSION), url=NEWS),
+            hostile("deeply nested", _session(pack(b"[" * 300_000)), url=NEWS),
+            hostile(
+                "link to a file elsewhere", _other_place(_tabs([([NEWS], 1)]), SESSION), url=NEWS
+            ),
         ),
         equivalent={
-            "*: * flip a byte": "a letter of a title",
-            "*/profiles.ini: cut": "the line that counts is the second",
+            "*: * flip a byte": "it changes a letter of a title",
+            "*/profiles.ini: cut": "the relevant line is the second one",
         },
     ),
     CaseTable(
@@ -675,16 +710,16 @@ TABLES = (
         BrowserFixture,
         (
             positive(
-                "three in two windows",
+                "three tabs in two windows",
                 _tabs([([NEWS], 1), ([NEWS], 1)], [(["about:home"], 1)]),
                 count=3,
             ),
-            positive("a single one", _tabs([([NEWS], 1)]), count=1),
-            negative("one", _tabs([([NEWS], 1)]), count=3),
-            near_miss("entries, not tabs", _tabs([([NEWS, NEWS, NEWS], 1)]), count=3),
-            near_miss("one more", _tabs([([NEWS], 1)] * 4), count=3),
+            positive("one tab", _tabs([([NEWS], 1)]), count=1),
+            negative("one of three tabs", _tabs([([NEWS], 1)]), count=3),
+            near_miss("history entries instead of tabs", _tabs([([NEWS, NEWS, NEWS], 1)]), count=3),
+            near_miss("one additional tab", _tabs([([NEWS], 1)] * 4), count=3),
             corrupt(
-                "cut",
+                "truncated",
                 lambda b: (
                     _tabs([([NEWS], 1)])(b),
                     b.write(SESSION, b.at(SESSION).read_bytes()[:-9]),
@@ -694,17 +729,17 @@ TABLES = (
             missing("no session", lambda b: (_profile()(b), b.browse()), count=0),
             *(forged(name, _unused(how), count=1) for name, how in UNUSED.items()),
             another_way("Debian's Firefox", _used("/usr/lib/firefox-esr/firefox-esr"), count=1),
-            another_way("another page in each", _tabs([(["about:home"], 1)]), count=1),
+            another_way("different page", _tabs([(["about:home"], 1)]), count=1),
             empty("no tabs", _tabs([]), count=0),
             hostile(
-                "windows that are none",
+                "invalid windows",
                 _session(pack(b'{"windows": [{"tabs": "abc"}, {"tabs": {"a": 1}}]}')),
                 count=3,
             ),
         ),
         equivalent={
-            "*: * flip a byte": "a letter of a title",
-            "*/profiles.ini: cut": "the line that counts is the second",
+            "*: * flip a byte": "it changes a letter of a title",
+            "*/profiles.ini: cut": "the relevant line is the second one",
         },
     ),
     CaseTable(
@@ -713,77 +748,77 @@ TABLES = (
         (
             *(
                 case(
-                    f"its user.js {what}",
+                    f"user.js {what}",
                     _prefs(HOME, user=text),
                     name="browser.startup.homepage",
                     value=NEWS,
                 )
                 for case, what, text in (
-                    (forged, "sets another", HOME.replace(NEWS, "http://other.test/")),
-                    (another_way, "sets it, too", HOME),
-                    (another_way, "sets something else", 'user_pref("a", 1);\n'),
+                    (forged, "sets a different value", HOME.replace(NEWS, "http://other.test/")),
+                    (another_way, "sets the same value", HOME),
+                    (another_way, "sets a different preference", 'user_pref("a", 1);\n'),
                 )
             ),
             forged(
-                "only its user.js sets it",
+                "only user.js sets it",
                 _prefs("", user=HOME),
                 name="browser.startup.homepage",
                 value=NEWS,
             ),
             positive(
-                "a text",
+                "text",
                 _prefs("// Mozilla\n\n" + HOME),
                 name="browser.startup.homepage",
                 value=NEWS,
             ),
             positive(
-                "a number",
+                "number",
                 _prefs('user_pref("browser.startup.page", 3);\n'),
                 name="browser.startup.page",
                 value=3,
             ),
             positive(
-                "a bool",
+                "Boolean",
                 _prefs('user_pref("a", false);\nuser_pref("a", true);\n'),
                 name="a",
                 value=True,
             ),
-            positive(
-                "a quote in its name", _prefs('user_pref("a\\"b", 1);\n'), name='a"b', value=1
-            ),
+            positive("quote in the name", _prefs('user_pref("a\\"b", 1);\n'), name='a"b', value=1),
             negative(
-                "another value", _prefs(HOME), name="browser.startup.homepage", value="about:home"
+                "different value", _prefs(HOME), name="browser.startup.homepage", value="about:home"
             ),
             near_miss(
-                "another name",
+                "different name",
                 _prefs(HOME.replace("homepage", "homepage2")),
                 name="browser.startup.homepage",
                 value=NEWS,
             ),
-            near_miss("one for true", _prefs('user_pref("a", 1);\n'), name="a", value=True),
+            near_miss("1 instead of true", _prefs('user_pref("a", 1);\n'), name="a", value=True),
             near_miss(
                 "commented out", _prefs("// " + HOME), name="browser.startup.homepage", value=NEWS
             ),
             near_miss(
-                "in user.js only",
+                "only in user.js",
                 _prefs(HOME, at=f"{PROFILE}/user.js"),
                 name="browser.startup.homepage",
                 value=NEWS,
             ),
             near_miss(
-                "overruled below",
+                "overridden by a later line",
                 _prefs('user_pref("a", true);\nuser_pref("a", false);\n'),
                 name="a",
                 value=True,
             ),
-            corrupt("no value", _prefs('user_pref("a", tru);\n'), name="a", value=True),
-            corrupt("no name", _prefs('user_pref("\\q", 1);\n'), name="", value=1),
+            corrupt("invalid value", _prefs('user_pref("a", tru);\n'), name="a", value=True),
+            corrupt(
+                "invalid escape in the name", _prefs('user_pref("\\q", 1);\n'), name="", value=1
+            ),
             missing("no Firefox", nothing, name="a", value="XX"),
-            corrupt("a lone quote", _prefs('user_pref(", 1);\n'), name="", value=1),
-            missing("no file", _profile(), name="a", value=True),
-            empty("empty", _prefs(""), name="a", value=""),
+            corrupt("unclosed quote", _prefs('user_pref(", 1);\n'), name="", value=1),
+            missing("no preferences file", _profile(), name="a", value=True),
+            empty("empty file", _prefs(""), name="a", value=""),
             hostile(
-                "a link to another's",
+                "link to a file elsewhere",
                 _other_place(_prefs(HOME), PREFS),
                 name="browser.startup.homepage",
                 value=NEWS,
@@ -791,23 +826,23 @@ TABLES = (
             *(
                 forged(name, _prefs(text), name="a", value=True)
                 for name, text in (
-                    ("in a comment of several lines", '/*\nuser_pref("a", true);\n*/'),
+                    ("in a multi-line comment", '/*\nuser_pref("a", true);\n*/'),
                     (
-                        "in another setting's text",
+                        "in the value of a different preference",
                         'user_pref("b", "\\"); user_pref(\\"a\\", true);");',
                     ),
-                    ("a default", 'pref("a", true);'),
-                    ("a statement that does not end", 'user_pref("a", true)'),
-                    ("a word more", 'x user_pref("a", true);'),
-                    ("no comma", 'user_pref("a" true true);'),
-                    ("the value in quotes", 'user_pref("a", "true");'),
-                    ("a name without quotes", "user_pref(XaX, true);"),
-                    ("behind a hash", '# user_pref("a", true);'),
-                    ("quotes that do not close", 'user_pref("a, true);'),
+                    ("default preference", 'pref("a", true);'),
+                    ("statement without a semicolon", 'user_pref("a", true)'),
+                    ("additional word before the statement", 'x user_pref("a", true);'),
+                    ("missing comma", 'user_pref("a" true true);'),
+                    ("value in quotes", 'user_pref("a", "true");'),
+                    ("name without quotes", "user_pref(XaX, true);"),
+                    ("after a number sign", '# user_pref("a", true);'),
+                    ("unclosed quote in the name", 'user_pref("a, true);'),
                 )
             ),
             another_way(
-                "in the folder of a new Firefox",
+                "in the folder of recent versions of Firefox",
                 _moved(_prefs(HOME)),
                 name="browser.startup.homepage",
                 value=NEWS,
@@ -815,21 +850,25 @@ TABLES = (
             *(
                 another_way(name, _prefs(text), name="a.b", value=value)
                 for name, text, value in (
-                    ("two on one line", 'user_pref("b", "x"); user_pref("a.b", true);', True),
-                    ("an empty text", 'user_pref("a.b", "");', ""),
-                    ("with blanks", ' user_pref ( "a.b" ,\n\t-7 ) ;', -7),
+                    (
+                        "two statements on one line",
+                        'user_pref("b", "x"); user_pref("a.b", true);',
+                        True,
+                    ),
+                    ("empty text", 'user_pref("a.b", "");', ""),
+                    ("with spaces and tabs", ' user_pref ( "a.b" ,\n\t-7 ) ;', -7),
                     ("in single quotes", "user_pref('a.b', '\\'x\\'');", "'x'"),
-                    ("behind comments", '/* x\n; */ # y;\n// z;\nuser_pref("a.b", 1);', 1),
+                    ("after comments", '/* x\n; */ # y;\n// z;\nuser_pref("a.b", 1);', 1),
                     ("with escapes", 'user_pref("a\\x2eb", "\\u00fc\\n\\r\\\\");', "ü\n\r\\"),
-                    ("a letter in two halves", 'user_pref("a.b", "\\ud83d\\ude00");', "😀"),
-                    ("behind a broken one", 'user_pref("a.b", x);\nuser_pref("a.b", +1);', 1),
+                    ("surrogate pair", 'user_pref("a.b", "\\ud83d\\ude00");', "😀"),
+                    ("after a broken statement", 'user_pref("a.b", x);\nuser_pref("a.b", +1);', 1),
                 )
             ),
         ),
         equivalent={
-            "a bool: * flip a byte": "an earlier line",
-            "*/profiles.ini: cut": "the line that counts is the second",
-            "*/profiles.ini: flip a byte": "another profile's line",
+            "Boolean: * flip a byte": "it changes an earlier line",
+            "*/profiles.ini: cut": "the relevant line is the second one",
+            "*/profiles.ini: flip a byte": "it changes the line of a different profile",
         },
     ),
 )

@@ -1,4 +1,4 @@
-"""Cases of evaluators that tasks about projects need: commits, pages, scripts, wallpapers."""
+"""Cases of the evaluators for project tasks: commits, pages, scripts, wallpapers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ TITLED = "<html><head><title>My  garden\n</title></head><body>Hello</body></html
 
 
 def _script(*argv: str, name: str = "serve.sh", content: str = "sleep 60\n") -> State:
-    """Write a script and run a command line, in which {s} is its path."""
+    """Write a script and run a command line in which ``{s}`` is its path."""
 
     def state(fixture: ProgramsFixture) -> None:
         path = fixture.write(f"~/{name}", content)
@@ -65,7 +65,7 @@ def _script(*argv: str, name: str = "serve.sh", content: str = "sleep 60\n") -> 
 
 
 def _shell(*argv: str) -> State:
-    """Let a shell run a script, by a command line as that of `_script`, and wait until it does."""
+    """Run a script in a shell with a command line like that of `_script`, and wait until it runs."""
     run = _script(*argv, content=": >runs\nsleep 60\n")
 
     def state(fixture: ProgramsFixture) -> None:
@@ -76,7 +76,7 @@ def _shell(*argv: str) -> State:
 
 
 def _kept_from_its_script(*argv: str, variable: str = "BASH_ENV") -> State:
-    """Let a shell run another file first, or only seem to, which opens the script and never ends."""
+    """Run a shell that reads a different file first, which opens the script and never ends."""
 
     def state(fixture: ProgramsFixture) -> None:
         path = fixture.write("~/serve.sh", ": >runs\nsleep 60\n")
@@ -91,7 +91,7 @@ def _kept_from_its_script(*argv: str, variable: str = "BASH_ENV") -> State:
 
 
 def _says_so(fixture: ProgramsFixture) -> None:
-    """Let a shell run other code, and its command line name the script."""
+    """Run different code in a shell whose command line names the script."""
     path = fixture.write("~/serve.sh", "sleep 60\n")
     fixture.run(["/bin/bash", "-c", ": >runs; sleep 60; :"], cwd=fixture.home)
     assert wait_until((fixture.home / "runs").exists, timeout_s=20)
@@ -100,14 +100,14 @@ def _says_so(fixture: ProgramsFixture) -> None:
 
 
 def _login_by_name(fixture: ProgramsFixture) -> None:
-    """Let a shell run the script that is named as those of logins are."""
+    """Run the script in a shell whose name is that of a login shell."""
     _shell("/bin/bash", "{s}")(fixture)
     last = (fixture.processes or [])[-1]
     fixture.processes = [last._replace(argv=("-bash", *last.argv[1:]))]
 
 
 def _stopped(fixture: ProgramsFixture) -> None:
-    """Let a shell run the script, and stop it."""
+    """Run the script in a shell, and stop the shell."""
     _shell("/bin/bash", "{s}")(fixture)
     pid = (fixture.processes or [])[-1].pid
     os.kill(pid, signal.SIGSTOP)
@@ -115,7 +115,7 @@ def _stopped(fixture: ProgramsFixture) -> None:
 
 
 def _traced(fixture: ProgramsFixture) -> None:
-    """Let a shell run the script, and a debugger hold it."""
+    """Run the script in a shell that a debugger stops."""
     path = fixture.write("~/serve.sh", ": >runs\nsleep 60\n")
     fixture.run(["/usr/bin/python3", "-c", _DEBUGGER, "/bin/bash", str(path)], cwd=fixture.home)
     assert wait_until((fixture.home / "held").exists, timeout_s=20)
@@ -131,7 +131,7 @@ def _beyond_first_thread(fixture: ProgramsFixture) -> None:
 
 
 def _before(fixture: ProgramsFixture) -> None:
-    """Let a shell run other code, which does not end, before the script."""
+    """Run a shell with different code before the script, which does not end."""
     code = fixture.write("~/code", ": >runs\nsleep 60\n")
     path = fixture.write("~/serve.sh", "sleep 60\n")
     fixture.run(["/usr/bin/env", f"BASH_ENV={code}", "/bin/bash", str(path)], cwd=fixture.home)
@@ -141,7 +141,7 @@ def _before(fixture: ProgramsFixture) -> None:
 
 
 def _deleted_script(fixture: ProgramsFixture) -> None:
-    """Run another script, and delete it once it runs."""
+    """Run a different script, and delete it once it runs."""
     fixture.write("~/serve.sh", "sleep 60\n")
     path = fixture.write(
         "~/other.sh", f"rm {fixture.home}/other.sh; : >{fixture.home}/runs; sleep 60\n"
@@ -151,7 +151,7 @@ def _deleted_script(fixture: ProgramsFixture) -> None:
 
 
 def _copied_interpreter(fixture: ProgramsFixture) -> None:
-    """Run the script by a copy of the shell that is the agent's own."""
+    """Run the script with a copy of the shell that the agent owns."""
     path = fixture.write("~/serve.sh", "sleep 60\n")
     shell = fixture.at("~/sh")
     shell.write_bytes(_dash())
@@ -169,60 +169,67 @@ TABLES = (
         RepositoryFixture,
         (
             positive("in the middle", commits("one", "Fix #42 now"), path=R, text="#42"),
-            positive("over two lines", commits("Fix\n\nthe typo"), path=R, text="Fix the"),
-            negative("another", commits("two"), path=R, text="one"),
-            near_miss("letter case", commits("fix"), path=R, text="Fix"),
-            near_miss("the one before", commits("Fix", "two"), path=R, text="Fix"),
+            positive("spans two lines", commits("Fix\n\nthe typo"), path=R, text="Fix the"),
+            negative("different message", commits("two"), path=R, text="one"),
+            near_miss("different letter case", commits("fix"), path=R, text="Fix"),
+            near_miss("in the previous commit", commits("Fix", "two"), path=R, text="Fix"),
             corrupt("broken objects", system._broken, path=R, text="one"),
             missing("no repository", nothing, path=R, text="one"),
-            empty("no text asked for", commits("one"), path=R, text=" "),
-            empty("no commit yet", system._empty, path=R, text="one"),
-            hostile("replaced", system._redo, path=R, text="Fix"),
-            hostile("a link out", system._outside, path=R, text="one"),
-            forged("objects of another place", ELSEWHERE, path=R, text="one"),
-            forged("a commit in the place of another", IMPOSTOR, path=R, text="one"),
+            empty("empty expected text", commits("one"), path=R, text=" "),
+            empty("no commits", system._empty, path=R, text="one"),
+            hostile("replaced commit", system._redo, path=R, text="Fix"),
+            hostile("link to outside", system._outside, path=R, text="one"),
+            forged("objects from elsewhere", ELSEWHERE, path=R, text="one"),
+            forged("commit object replaced by a different one", IMPOSTOR, path=R, text="one"),
             another_way("packed", system._gathered, path=R, text="on"),
-            another_way("by plumbing", system._plumbed, path=R, text="one"),
-            another_way("in Latin-1, as it says", in_latin_1(), path=R, text="café"),
-            another_way("given in Latin-1", in_latin_1(says=False), path=R, text="café"),
+            another_way("with git plumbing commands", system._plumbed, path=R, text="one"),
+            another_way("in Latin-1, as declared", in_latin_1(), path=R, text="café"),
+            another_way("in Latin-1, undeclared", in_latin_1(says=False), path=R, text="café"),
         ),
-        equivalent={"*: args.text: cut": "a part of the text is contained, too"},
+        equivalent={"*: args.text: cut": "a part of the text is also contained"},
     ),
     CaseTable(
         web.http_text_contains,
         WebFixture,
         (
-            positive("within", page("<p>Zürich HB</p>"), url=URL, text="Zürich"),
-            negative("another", page("Bern"), url=URL, text="Zürich"),
-            near_miss("letter case", page("zürich"), url=URL, text="Zürich"),
-            near_miss("in an error", page("Zürich", 404), url=URL, text="Zürich"),
-            corrupt("no UTF-8", page("Zürich".encode("latin-1")), url=URL, text="Zürich"),
-            missing("no such page", nothing, url=URL, text="x"),
-            empty("no text asked for", page("x"), url=URL, text=""),
+            positive("text within the page", page("<p>Zürich HB</p>"), url=URL, text="Zürich"),
+            negative("different text", page("Bern"), url=URL, text="Zürich"),
+            near_miss("different letter case", page("zürich"), url=URL, text="Zürich"),
+            near_miss("in an error page", page("Zürich", 404), url=URL, text="Zürich"),
+            corrupt("not UTF-8", page("Zürich".encode("latin-1")), url=URL, text="Zürich"),
+            missing("missing page", nothing, url=URL, text="x"),
+            empty("empty expected text", page("x"), url=URL, text=""),
             empty("an empty page", page(""), url=URL, text="x"),
-            hostile("huge", page(b"x" * ((1 << 22) + 1)), url=URL, text="x"),
-            forged("as entities", page("Z&uuml;rich"), url=URL, text="Zürich"),
+            hostile("page over the size limit", page(b"x" * ((1 << 22) + 1)), url=URL, text="x"),
+            forged("with character entities", page("Z&uuml;rich"), url=URL, text="Zürich"),
             forged("in a redirect", page("Zürich", 302), url=URL, text="Zürich"),
             another_way("with CRLF", page("a\r\nb"), url=URL, text="a\nb"),
-            another_way("CRLF asked for", page("a\nb"), url=URL, text="a\r\nb"),
+            another_way("expected text has CRLF", page("a\nb"), url=URL, text="a\r\nb"),
             another_way("with a byte order mark", page("\ufeffZürich"), url=URL, text="Zürich"),
         ),
-        equivalent={"*: args.text: cut": "a part of the text is contained, too"},
+        equivalent={"*: args.text: cut": "a part of the text is also contained"},
     ),
     CaseTable(
         web.http_title_is,
         WebFixture,
         (
-            positive("a page", page(TITLED), url=URL, title="My garden"),
-            negative("another", page("<title>Shop</title>"), url=URL, title="My garden"),
-            near_miss("more", page("<title>My garden!</title>"), url=URL, title="My garden"),
-            near_miss("a heading", page("<h1>My garden</h1>"), url=URL, title="My garden"),
-            near_miss("in an error", page(TITLED, 500), url=URL, title="My garden"),
-            corrupt("not closed", page("<title>My garden"), url=URL, title="My garden"),
-            missing("no such page", nothing, url=URL, title="My garden"),
+            positive("page with the title", page(TITLED), url=URL, title="My garden"),
+            negative("different title", page("<title>Shop</title>"), url=URL, title="My garden"),
+            near_miss(
+                "additional text in the title",
+                page("<title>My garden!</title>"),
+                url=URL,
+                title="My garden",
+            ),
+            near_miss(
+                "heading instead of a title", page("<h1>My garden</h1>"), url=URL, title="My garden"
+            ),
+            near_miss("in an error page", page(TITLED, 500), url=URL, title="My garden"),
+            corrupt("unclosed title", page("<title>My garden"), url=URL, title="My garden"),
+            missing("missing page", nothing, url=URL, title="My garden"),
             empty("an empty title", page("<title></title>"), url=URL, title="My garden"),
             hostile(
-                "the second title",
+                "second title",
                 page("<title>Shop</title><title>My garden</title>"),
                 url=URL,
                 title="My garden",
@@ -234,14 +241,14 @@ TABLES = (
                 title="My garden",
             ),
             forged(
-                "in a picture",
+                "in an SVG image",
                 page("<svg><title>My garden</title></svg><title>Shop</title>"),
                 url=URL,
                 title="My garden",
             ),
             *(
                 forged(
-                    f"within {tag}",
+                    f"within element {tag}",
                     page(f"<{tag}><title>My garden</title></{tag}><title>Shop</title>"),
                     url=URL,
                     title="My garden",
@@ -252,13 +259,13 @@ TABLES = (
                 )
             ),
             forged(
-                "in a picture in a picture",
+                "in an SVG image with a nested image",
                 page("<svg><svg></svg><title>My garden</title></svg><title>Shop</title>"),
                 url=URL,
                 title="My garden",
             ),
             another_way(
-                "after pictures",
+                "after SVG images",
                 page("<svg><svg></svg><title>x</title></svg><title>My garden</title>"),
                 url=URL,
                 title="My garden",
@@ -270,9 +277,14 @@ TABLES = (
                 title="My garden",
             ),
             another_way(
-                "in capitals", page("<TITLE>My garden</TITLE>"), url=URL, title="My garden"
+                "element name in upper case",
+                page("<TITLE>My garden</TITLE>"),
+                url=URL,
+                title="My garden",
             ),
-            another_way("as entities", page("<title>A &amp; B</title>"), url=URL, title="A & B"),
+            another_way(
+                "with character entities", page("<title>A &amp; B</title>"), url=URL, title="A & B"
+            ),
             *web_ways.title_cases(),
         ),
     ),
@@ -287,28 +299,26 @@ TABLES = (
                 )
                 for options in ("wallpaper", "centered", "scaled", "stretched", "spanned")
             ),
-            negative("another picture", wallpaper("file:///x.png"), path=P, options="zoom"),
+            negative("different picture", wallpaper("file:///x.png"), path=P, options="zoom"),
+            near_miss("different layout", wallpaper(settings_cases.URI), path=P, options="scaled"),
             near_miss(
-                "laid out otherwise", wallpaper(settings_cases.URI), path=P, options="scaled"
-            ),
-            near_miss(
-                "no picture is shown",
+                "no picture displayed",
                 wallpaper(settings_cases.URI, options="none"),
                 path=P,
                 options="zoom",
             ),
             corrupt(
-                "no such way", wallpaper(settings_cases.URI), path=P, options="none"
+                "invalid layout", wallpaper(settings_cases.URI), path=P, options="none"
             ).expect_error(),
             missing(
-                "the file is gone",
+                "file deleted",
                 wallpaper(settings_cases.URI, file=""),
                 path=P,
                 options="zoom",
             ),
-            empty("no address", wallpaper(""), path=P, options="zoom"),
+            empty("empty address", wallpaper(""), path=P, options="zoom"),
             hostile(
-                "a link for the file",
+                "link in place of the file",
                 lambda b: (
                     wallpaper(settings_cases.URI, file="")(b),
                     b.write("/srv/p", "x"),
@@ -318,13 +328,13 @@ TABLES = (
                 options="zoom",
             ),
             forged(
-                "for the style not in use",
+                "for the inactive style",
                 wallpaper("file:///x.png", dark=settings_cases.URI),
                 path=P,
                 options="zoom",
             ),
             forged(
-                "a copy that no program makes",
+                "copy in a folder that no program uses",
                 lambda b: (
                     wallpaper("file:///home/user/x.png")(b),
                     b.write("~/x.png", settings_cases.PICTURE),
@@ -333,7 +343,7 @@ TABLES = (
                 options="zoom",
             ),
             another_way(
-                "by the portal",
+                "set through the portal",
                 lambda b: (
                     wallpaper(settings_cases.PORTAL)(b),
                     b.write("~/.config/background", settings_cases.PICTURE),
@@ -349,9 +359,9 @@ TABLES = (
             ),
         ),
         equivalent={
-            "*: * cut": "what the file holds does not count, but its beginning",
-            "*: * flip a byte": "what the file holds does not count, but its beginning",
-            "*: gsettings: prints *": "one of the settings, whose value does not count or is read as light",
+            "*: * cut": "the content of the file is ignored, except for its beginning",
+            "*: * flip a byte": "the content of the file is ignored, except for its beginning",
+            "*: gsettings: prints *": "one of the settings; its value is ignored or read as light",
         },
     ),
     CaseTable(
@@ -360,53 +370,63 @@ TABLES = (
         (
             positive("by its path", _shell("/bin/sh", "{s}"), script="~/serve.sh"),
             positive(
-                "with options and words",
+                "with an option and an argument",
                 _shell("/bin/sh", "-u", "{s}", "8000"),
                 script="~/serve.sh",
             ),
             negative(
-                "another script", _script("/bin/sh", "{s}", name="other.sh"), script="~/serve.sh"
+                "different script", _script("/bin/sh", "{s}", name="other.sh"), script="~/serve.sh"
             ),
-            near_miss("another script, which is gone", _deleted_script, script="~/serve.sh"),
             near_miss(
-                "as an argument of another",
+                "different script, deleted while it runs", _deleted_script, script="~/serve.sh"
+            ),
+            near_miss(
+                "argument of a different program",
                 _script("/bin/sleep", "60", "{s}"),
                 script="~/serve.sh",
             ),
             near_miss(
-                "code with the script as its argument",
+                "inline code with the script as its argument",
                 _script("/bin/sh", "-c", "sleep 60; :", "{s}"),
                 script="~/serve.sh",
             ),
-            missing("no such script", nothing, script="~/serve.sh"),
+            missing("missing script", nothing, script="~/serve.sh"),
             missing(
-                "it does not run",
+                "script not running",
                 lambda b: b.write("~/serve.sh", "sleep 60\n"),
                 script="~/serve.sh",
             ),
             empty("no processes", lambda b: b.write("~/serve.sh", ""), script="~/serve.sh"),
-            hostile("an interpreter of the agent's own", _copied_interpreter, script="~/serve.sh"),
+            hostile(
+                "copy of the interpreter that the agent owns",
+                _copied_interpreter,
+                script="~/serve.sh",
+            ),
             forged(
-                "a program that calls itself so",
+                "program with a forged command line",
                 _script("/bin/bash", "-c", "exec -a sh sleep 60 # {s}"),
                 script="~/serve.sh",
             ),
             forged(
-                "shown by another program",
+                "displayed by a different program",
                 _script("/usr/bin/tail", "-f", "{s}"),
                 script="~/serve.sh",
             ),
-            forged("a login shell by its name", _login_by_name, script="~/serve.sh"),
-            forged("a shell that only says so", _says_so, script="~/serve.sh"),
+            forged("named like a login shell", _login_by_name, script="~/serve.sh"),
+            forged("shell with a forged command line", _says_so, script="~/serve.sh"),
             *(
                 forged(f"{name} first", _kept_from_its_script(*argv, **more), script="~/serve.sh")
                 for name, argv, more in (
-                    ("bash runs another file", ("/bin/bash",), {}),
-                    ("an interactive shell", ("/bin/sh", "-i"), {"variable": "ENV"}),
-                    ("a shell of its own files", ("/bin/sh",), {"variable": "ENV"}),
-                    ("a login shell", ("/bin/bash", "-l"), {"variable": "X"}),
+                    ("bash reads a different file", ("/bin/bash",), {}),
+                    ("interactive shell reads its file", ("/bin/sh", "-i"), {"variable": "ENV"}),
+                    ("shell reads its own file", ("/bin/sh",), {"variable": "ENV"}),
+                    ("login shell reads its file", ("/bin/bash", "-l"), {"variable": "X"}),
                     *(
-                        (f"{variable} brings code, perhaps", ("/bin/bash",), {"variable": variable})
+                        (
+                            f"{variable} may contain code that runs",
+                            ("/bin/bash",),
+                            {"variable": variable},
+                        )
                         for variable in (
                             "PS4",
                             "BASH_FUNC_sleep%%",
@@ -419,7 +439,7 @@ TABLES = (
                 )
             ),
             another_way(
-                "with another variable",
+                "with an unrelated variable",
                 _kept_from_its_script("/bin/bash", variable="MY_ENV"),
                 script="~/serve.sh",
             ),
@@ -429,54 +449,54 @@ TABLES = (
                 script="~/serve.sh",
             ),
             forged(
-                "a file of that name elsewhere",
+                "file of that name in a different folder",
                 _script("/bin/sh", "{s}", name="d/serve.sh"),
                 script="~/serve.sh",
             ),
             forged(
-                "code in a word with other options, the script its argument",
+                "inline code in combined options, with the script as its argument",
                 _script("/bin/sh", "-ec", "sleep 60; :", "{s}"),
                 script="~/serve.sh",
             ),
             forged(
-                "code that is named like the script",
+                "inline code with the same text as the script's name",
                 _script("/bin/sh", "-ec", "sleep 60;:", name="sleep 60;:"),
                 script="~/sleep 60;:",
             ),
             forged("stopped", _stopped, script="~/serve.sh"),
-            forged("held by a debugger", _traced, script="~/serve.sh"),
-            forged("other code before it", _before, script="~/serve.sh"),
+            forged("stopped by a debugger", _traced, script="~/serve.sh"),
+            forged("different code runs first", _before, script="~/serve.sh"),
             forged(
-                "a check of its syntax, which takes long",
+                "long syntax check of the script",
                 _script("/bin/bash", "-n", "{s}", content=":\n" * 4_000_000),
                 script="~/serve.sh",
             ),
-            another_way("its first thread has ended", _beyond_first_thread, script="~/s.py"),
-            another_way("by a relative path", _shell("/bin/sh", "serve.sh"), script="~/serve.sh"),
+            another_way("first thread has ended", _beyond_first_thread, script="~/s.py"),
+            another_way("with a relative path", _shell("/bin/sh", "serve.sh"), script="~/serve.sh"),
             another_way(
-                "by a shell that stops at errors",
+                "with shell options for strict mode",
                 _shell("/bin/bash", "-euo", "pipefail", "{s}"),
                 script="~/serve.sh",
             ),
             another_way(
-                "as a first line with a dash has it",
+                "with a lone dash before the script",
                 _shell("/bin/sh", "-", "{s}"),
                 script="~/serve.sh",
             ),
             another_way(
-                "by an isolated Python",
+                "with isolated Python",
                 _script(
                     "/usr/bin/python3", "-I", "-X", "dev", "{s}", name="s.py", content=_SLEEPING
                 ),
                 script="~/s.py",
             ),
             another_way(
-                "by Perl",
+                "with Perl",
                 _script("/usr/bin/perl", "-w", "-Ilib", "{s}", name="s.pl", content="sleep 60"),
                 script="~/s.pl",
             ),
             another_way(
-                "by Python",
+                "with Python",
                 _script(
                     "/usr/bin/python3",
                     "{s}",
@@ -486,9 +506,9 @@ TABLES = (
                 script="~/s.py",
             ),
         ),
-        inapplicable={CaseKind.CORRUPT: "there is no data that could be broken"},
+        inapplicable={CaseKind.CORRUPT: "there is no data that could be corrupt"},
         equivalent={
-            "*: home/user/*": "the interpreter has read the file, and its name still leads to what is there"
+            "*: home/user/*": "the interpreter has read the file, and its path still exists"
         },
     ),
 )

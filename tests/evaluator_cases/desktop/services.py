@@ -1,4 +1,4 @@
-"""Cases of evaluators of services: HTTP, mail, calendars and address books."""
+"""Cases of the evaluators of services: HTTP, mail, calendars and address books."""
 
 from __future__ import annotations
 
@@ -97,31 +97,38 @@ WEB = (
         web.http_status_is,
         WebFixture,
         (
-            positive("there", _page("x"), url=URL, status=200),
-            positive("made", _page("", 201), url=URL, status=201),
-            positive("no path", _page("x", path="/"), url="http://localhost:{port}", status=200),
+            positive("status 200", _page("x"), url=URL, status=200),
+            positive("status 201", _page("", 201), url=URL, status=201),
+            positive(
+                "address without a path",
+                _page("x", path="/"),
+                url="http://localhost:{port}",
+                status=200,
+            ),
             corrupt(
-                "another scheme", _page("x"), url=URL.replace("http", "ftp"), status=200
+                "different scheme", _page("x"), url=URL.replace("http", "ftp"), status=200
             ).expect_error(),
             corrupt(
-                "TLS asked of a server without",
+                "TLS with a server that has none",
                 _page("x"),
                 url=URL.replace("http", "https"),
                 status=200,
             ).expect_error(),
-            negative("another", _page("x", 500), url=URL, status=200),
+            negative("different status", _page("x", 500), url=URL, status=200),
             near_miss("a redirect is not followed", _page("x", 302), url=URL, status=200),
-            near_miss("on another path", _page("x", path="/a"), url=URL, status=200),
-            corrupt("no HTTP", _raw(b"220 ftp ready\r\n"), url=URL, status=200).expect_error(),
+            near_miss("on a different path", _page("x", path="/a"), url=URL, status=200),
             corrupt(
-                "no address of HTTP", nothing, url="file:///etc/hostname", status=200
+                "reply is not HTTP", _raw(b"220 ftp ready\r\n"), url=URL, status=200
             ).expect_error(),
-            corrupt("no host", nothing, url="http:///a", status=200).expect_error(),
-            missing("no such page", nothing, url=URL, status=200),
-            missing("nobody listens", nothing, url=CLOSED, status=200),
-            empty("an empty answer", _raw(b"\r\n\r\n"), url=URL, status=200).expect_error(),
+            corrupt(
+                "address is not HTTP", nothing, url="file:///etc/hostname", status=200
+            ).expect_error(),
+            corrupt("address without a host", nothing, url="http:///a", status=200).expect_error(),
+            missing("missing page", nothing, url=URL, status=200),
+            missing("no server", nothing, url=CLOSED, status=200),
+            empty("empty reply", _raw(b"\r\n\r\n"), url=URL, status=200).expect_error(),
             hostile(
-                "an endless head",
+                "endless header",
                 _raw(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000),
                 url=URL,
                 status=200,
@@ -129,26 +136,26 @@ WEB = (
             *web_ways.status_cases(),
         ),
         equivalent={
-            "*: server: empty": "the body does not count",
-            "*: server: cut": "the body does not count",
-            "*: server: other": "the body does not count",
+            "*: server: empty": "the body is ignored",
+            "*: server: cut": "the body is ignored",
+            "*: server: other": "the body is ignored",
         },
     ),
     CaseTable(
         web.http_text_equals,
         WebFixture,
         (
-            positive("the text", _page("Zürich\n"), url=URL, text=" Zürich"),
-            negative("another", _page("Bern"), url=URL, text="Zürich"),
-            near_miss("more", _page("Zürich HB"), url=URL, text="Zürich"),
-            near_miss("in an error", _page("Zürich", 404), url=URL, text="Zürich"),
-            near_miss("another success", _page("Zürich", 201), url=URL, text="Zürich"),
-            corrupt("no UTF-8", _page("Zürich".encode("latin-1")), url=URL, text="Zürich"),
-            missing("no such page", nothing, url=URL, text="not there"),
-            empty("empty", _page(""), url=URL, text="x"),
-            hostile("huge", _page(b"x" * ((1 << 22) + 1)), url=URL, text=""),
+            positive("exactly the text", _page("Zürich\n"), url=URL, text=" Zürich"),
+            negative("different text", _page("Bern"), url=URL, text="Zürich"),
+            near_miss("additional text", _page("Zürich HB"), url=URL, text="Zürich"),
+            near_miss("in an error page", _page("Zürich", 404), url=URL, text="Zürich"),
+            near_miss("different success status", _page("Zürich", 201), url=URL, text="Zürich"),
+            corrupt("not UTF-8", _page("Zürich".encode("latin-1")), url=URL, text="Zürich"),
+            missing("missing page", nothing, url=URL, text="not there"),
+            empty("empty page", _page(""), url=URL, text="x"),
+            hostile("page over the size limit", _page(b"x" * ((1 << 22) + 1)), url=URL, text=""),
             hostile(
-                "as large as is read", _page(b"x" * (1 << 22)), url=URL, text="x" * (1 << 22)
+                "exactly at the size limit", _page(b"x" * (1 << 22)), url=URL, text="x" * (1 << 22)
             ).expect_met(),
             *web_ways.text_cases(),
         ),
@@ -159,22 +166,28 @@ WEB = (
         WebFixture,
         (
             positive(
-                "a value",
+                "matching value",
                 _page('{"items": [{"name": "Milk"}]}'),
                 url=URL,
                 pointer="/items/0/name",
                 value="Milk",
             ),
             negative(
-                "another", _page('{"items": []}'), url=URL, pointer="/items/0/name", value="Milk"
+                "missing value",
+                _page('{"items": []}'),
+                url=URL,
+                pointer="/items/0/name",
+                value="Milk",
             ),
-            near_miss("a text for a number", _page('{"n": "1"}'), url=URL, pointer="/n", value=1),
-            near_miss("in an error", _page('{"n": 1}', 500), url=URL, pointer="/n", value=1),
-            corrupt("no JSON", _page("{n: 1}"), url=URL, pointer="/n", value=1),
-            missing("no such page", nothing, url=URL, pointer="", value=None),
-            empty("empty", _page(""), url=URL, pointer="", value=None),
-            hostile("a key twice", _page('{"n": 2, "n": 1}'), url=URL, pointer="/n", value=1),
-            hostile("deep", _page("[" * 100_000), url=URL, pointer="", value=None),
+            near_miss(
+                "text instead of a number", _page('{"n": "1"}'), url=URL, pointer="/n", value=1
+            ),
+            near_miss("in an error page", _page('{"n": 1}', 500), url=URL, pointer="/n", value=1),
+            corrupt("invalid JSON", _page("{n: 1}"), url=URL, pointer="/n", value=1),
+            missing("missing page", nothing, url=URL, pointer="", value=None),
+            empty("empty page", _page(""), url=URL, pointer="", value=None),
+            hostile("duplicate key", _page('{"n": 2, "n": 1}'), url=URL, pointer="/n", value=1),
+            hostile("deeply nested", _page("[" * 100_000), url=URL, pointer="", value=None),
             *web_ways.json_cases(),
         ),
         equivalent={},
@@ -187,14 +200,14 @@ MAILS = (
         MailFixture,
         (
             positive(
-                "there",
+                "message in the folder",
                 _mail("Lunch", "At noon?\r\n"),
                 account=MAIL,
                 folder="INBOX",
                 subject=" Lunch",
             ),
             positive(
-                "words and blanks",
+                "multiple spaces in the subject",
                 _mail("Lunch at  noon", "Yes.\r\n"),
                 account=MAIL,
                 folder="INBOX",
@@ -202,28 +215,28 @@ MAILS = (
                 text=" Yes.\n",
             ),
             positive(
-                "a folder with a quote and a backslash",
+                "folder name with a quote and a backslash",
                 _mail("Lunch", folder='a "b" \\ c'),
                 account=MAIL,
                 folder='a "b" \\ c',
                 subject="Lunch",
             ),
             corrupt(
-                "another scheme",
+                "different scheme",
                 _mail("Lunch"),
                 account=MAIL.replace("imap", "http"),
                 folder="INBOX",
                 subject="Lunch",
             ).expect_error(),
             corrupt(
-                "TLS asked of a server without",
+                "TLS with a server that has none",
                 _mail("Lunch"),
                 account=MAIL.replace("imap", "imaps"),
                 folder="INBOX",
                 subject="Lunch",
             ).expect_error(),
             positive(
-                "sender and text",
+                "matching sender and text",
                 lambda b: (b.mail("x"), b.mail("Lunch", "At noon?\r\nBob\r\n")),
                 account=MAIL,
                 folder="INBOX",
@@ -232,25 +245,31 @@ MAILS = (
                 text="At noon?\nBob",
             ),
             positive(
-                "an encoded subject",
+                "encoded subject",
                 _mail("=?utf-8?q?Z=C3=BCrich?=", folder='S "1"'),
                 account=MAIL,
                 folder='S "1"',
                 subject="Zürich",
             ),
-            negative("another", _mail("Dinner"), account=MAIL, folder="INBOX", subject="Lunch"),
-            near_miss(
-                "an answer to it", _mail("Re: Lunch"), account=MAIL, folder="INBOX", subject="Lunch"
+            negative(
+                "different subject", _mail("Dinner"), account=MAIL, folder="INBOX", subject="Lunch"
             ),
             near_miss(
-                "in another folder",
+                "reply to the message",
+                _mail("Re: Lunch"),
+                account=MAIL,
+                folder="INBOX",
+                subject="Lunch",
+            ),
+            near_miss(
+                "in a different folder",
                 _mail("Lunch", folder="Drafts"),
                 account=MAIL,
                 folder="INBOX",
                 subject="Lunch",
             ),
             near_miss(
-                "from another",
+                "from a different sender",
                 _mail("Lunch", head=FROM_EVE),
                 account=MAIL,
                 folder="INBOX",
@@ -258,7 +277,7 @@ MAILS = (
                 sender="bob@mail.test",
             ),
             near_miss(
-                "an address in the name",
+                "expected address in the display name",
                 _mail("Lunch", head=('From: "bob@mail.test" <eve@mail.test>',)),
                 account=MAIL,
                 folder="INBOX",
@@ -266,7 +285,7 @@ MAILS = (
                 sender="bob@mail.test",
             ),
             near_miss(
-                "more text",
+                "additional text",
                 _mail("Lunch", "At noon? No."),
                 account=MAIL,
                 folder="INBOX",
@@ -274,14 +293,14 @@ MAILS = (
                 text="At noon?",
             ),
             corrupt(
-                "no message",
+                "invalid message",
                 lambda b: b.folders.update(INBOX=[("", b"\xff\0\xfe")]),
                 account=MAIL,
                 folder="INBOX",
                 subject="Lunch",
             ),
             corrupt(
-                "an unknown character set",
+                "unknown character set",
                 lambda b: b.folders.update(
                     INBOX=[
                         (
@@ -296,25 +315,25 @@ MAILS = (
                 text="x",
             ),
             corrupt(
-                "no address of IMAP",
+                "address is not IMAP",
                 nothing,
                 account="http://localhost",
                 folder="INBOX",
                 subject="x",
             ).expect_error(),
             corrupt(
-                "no host", nothing, account="imap:INBOX", folder="INBOX", subject="x"
+                "address without a host", nothing, account="imap:INBOX", folder="INBOX", subject="x"
             ).expect_error(),
             corrupt(
-                "another password",
+                "wrong password",
                 _mail("Lunch"),
                 account="imap://ann:x@localhost:{port}",
                 folder="INBOX",
                 subject="Lunch",
             ).expect_error(),
-            missing("no such folder", nothing, account=MAIL, folder="Sent", subject="Lunch"),
+            missing("missing folder", nothing, account=MAIL, folder="Sent", subject="Lunch"),
             missing(
-                "nobody listens",
+                "no server",
                 nothing,
                 account="imap://ann:x@127.0.0.1:1",
                 folder="INBOX",
@@ -322,7 +341,7 @@ MAILS = (
             ).expect_error(),
             empty("no messages", nothing, account=MAIL, folder="INBOX", subject=""),
             empty(
-                "only a file, no text",
+                "only an attachment, no text",
                 lambda b: b.folders.update(
                     INBOX=[("", b"Subject: Lunch\r\nContent-Type: image/png\r\n\r\nx")]
                 ),
@@ -332,28 +351,28 @@ MAILS = (
                 text="x",
             ),
             hostile(
-                "a second subject",
+                "second subject",
                 _mail("Dinner\r\nSubject: Lunch"),
                 account=MAIL,
                 folder="INBOX",
                 subject="Lunch",
             ),
             hostile(
-                "old ones are not read",
+                "message older than the limit",
                 lambda b: [b.mail("Lunch" if n == 0 else "x") for n in range(501)],
                 account=MAIL,
                 folder="INBOX",
                 subject="Lunch",
             ),
             hostile(
-                "the oldest that is read",
+                "oldest message within the limit",
                 lambda b: [b.mail("Lunch" if n == 0 else "x") for n in range(500)],
                 account=MAIL,
                 folder="INBOX",
                 subject="Lunch",
             ).expect_met(),
             hostile(
-                "huge",
+                "message over the size limit",
                 _mail("Lunch", "x" * (2 << 20)),
                 account=MAIL,
                 folder="INBOX",
@@ -363,14 +382,14 @@ MAILS = (
             *mail_ways.in_folder_cases(),
         ),
         equivalent={
-            "*: args.sender: swap case": "letter case of an address does not count",
+            "*: args.sender: swap case": "the letter case of an address is ignored",
             "*: args.sender: empty": "any sender",
             "*: args.text: empty": "any text",
-            "*: args.folder: swap case": "nothing",
-            "*: INBOX *: no flags": "flags do not count",
-            '*: S "1" *: no flags': "flags do not count",
-            "sender and text: INBOX 0: *": "another message",
-            "an encoded*: other": "an encoded subject in other case is the same",
+            "*: args.folder: swap case": "no effect",
+            "*: INBOX *: no flags": "flags are ignored",
+            '*: S "1" *: no flags': "flags are ignored",
+            "matching sender and text: INBOX 0: *": "a different message",
+            "encoded*: other": "the letter case of an encoded subject is ignored",
         },
     ),
     CaseTable(
@@ -378,7 +397,7 @@ MAILS = (
         MailFixture,
         (
             positive(
-                "two, the other way round",
+                "two recipients in a different order",
                 _mail("Lunch", head=("From: a@x.test", "To: zoe@mail.test", "Cc: bob@mail.test")),
                 account=MAIL,
                 folder="INBOX",
@@ -386,7 +405,7 @@ MAILS = (
                 recipients=["zoe@mail.test", "bob@mail.test"],
             ),
             positive(
-                "one",
+                "one recipient",
                 _mail("Lunch"),
                 account=MAIL,
                 folder="INBOX",
@@ -394,7 +413,7 @@ MAILS = (
                 recipients=["ANN@mail.test"],
             ),
             positive(
-                "two",
+                "two recipients",
                 _mail("Lunch ", head=TO_TWO, folder="Sent"),
                 account=MAIL,
                 folder="Sent",
@@ -402,7 +421,7 @@ MAILS = (
                 recipients=["eve@mail.test", "bob@mail.test"],
             ),
             negative(
-                "another",
+                "different recipient",
                 _mail("Lunch"),
                 account=MAIL,
                 folder="INBOX",
@@ -410,7 +429,7 @@ MAILS = (
                 recipients=["eve@mail.test"],
             ),
             near_miss(
-                "one more",
+                "one additional recipient",
                 _mail("Lunch", head=TO_TWO),
                 account=MAIL,
                 folder="INBOX",
@@ -418,7 +437,7 @@ MAILS = (
                 recipients=["bob@mail.test"],
             ),
             near_miss(
-                "one less",
+                "one missing recipient",
                 _mail("Lunch"),
                 account=MAIL,
                 folder="INBOX",
@@ -426,7 +445,7 @@ MAILS = (
                 recipients=["ann@mail.test", "bob@mail.test"],
             ),
             near_miss(
-                "another subject",
+                "different subject",
                 _mail("Lunch?"),
                 account=MAIL,
                 folder="INBOX",
@@ -434,7 +453,7 @@ MAILS = (
                 recipients=["ann@mail.test"],
             ),
             corrupt(
-                "no message",
+                "invalid message",
                 lambda b: b.folders.update(INBOX=[("", b"\xff")]),
                 account=MAIL,
                 folder="INBOX",
@@ -442,7 +461,7 @@ MAILS = (
                 recipients=["ann@mail.test"],
             ),
             missing(
-                "no such folder",
+                "missing folder",
                 nothing,
                 account=MAIL,
                 folder="Sent",
@@ -458,7 +477,7 @@ MAILS = (
                 recipients=["ann@mail.test"],
             ),
             hostile(
-                "the name looks like an address",
+                "display name that looks like an address",
                 _mail("Lunch", head=('To: "ann@mail.test" <eve@mail.test>',)),
                 account=MAIL,
                 folder="INBOX",
@@ -467,14 +486,14 @@ MAILS = (
             ),
             *mail_ways.sent_to_cases(),
         ),
-        equivalent={"*: args.folder: swap case": "nothing", "*: no flags": "flags do not count"},
+        equivalent={"*: args.folder: swap case": "no effect", "*: no flags": "flags are ignored"},
     ),
     CaseTable(
         mail.mail_flagged,
         MailFixture,
         (
             positive(
-                "read",
+                "message read",
                 lambda b: (b.mail("Lunch", flags="\\Seen \\Answered"), b.mail("x")),
                 account=MAIL,
                 folder="INBOX",
@@ -482,7 +501,7 @@ MAILS = (
                 flag="\\seen",
             ),
             positive(
-                "both",
+                "both messages flagged",
                 lambda b: [b.mail("Lunch", flags="\\Flagged") for _ in range(2)],
                 account=MAIL,
                 folder="INBOX",
@@ -490,7 +509,7 @@ MAILS = (
                 flag="\\Flagged",
             ),
             negative(
-                "unread",
+                "message unread",
                 _mail("Lunch"),
                 account=MAIL,
                 folder="INBOX",
@@ -498,7 +517,7 @@ MAILS = (
                 flag="\\Seen",
             ),
             near_miss(
-                "one of two",
+                "one of two messages read",
                 lambda b: (b.mail("Lunch", flags="\\Seen"), b.mail("Lunch")),
                 account=MAIL,
                 folder="INBOX",
@@ -506,7 +525,7 @@ MAILS = (
                 flag="\\Seen",
             ),
             near_miss(
-                "another flag",
+                "different flag",
                 _mail("Lunch", flags="\\Flagged"),
                 account=MAIL,
                 folder="INBOX",
@@ -514,7 +533,7 @@ MAILS = (
                 flag="\\Seen",
             ),
             near_miss(
-                "part of a flag",
+                "flag name only as a prefix",
                 _mail("Lunch", flags="\\Seen2"),
                 account=MAIL,
                 folder="INBOX",
@@ -522,7 +541,7 @@ MAILS = (
                 flag="\\Seen",
             ),
             corrupt(
-                "no message",
+                "invalid message",
                 lambda b: b.folders.update(INBOX=[("\\Seen", b"\xff")]),
                 account=MAIL,
                 folder="INBOX",
@@ -530,7 +549,7 @@ MAILS = (
                 flag="\\Seen",
             ),
             missing(
-                "no such message",
+                "missing message",
                 _mail("x", flags="\\Seen"),
                 account=MAIL,
                 folder="INBOX",
@@ -538,7 +557,7 @@ MAILS = (
                 flag="\\Seen",
             ),
             missing(
-                "no such folder",
+                "missing folder",
                 nothing,
                 account=MAIL,
                 folder="Sent",
@@ -549,7 +568,7 @@ MAILS = (
                 "no messages", nothing, account=MAIL, folder="INBOX", subject="Lunch", flag="\\Seen"
             ),
             hostile(
-                "a flag in the text",
+                "flag in the text",
                 _mail("Lunch", "FLAGS (\\Seen)"),
                 account=MAIL,
                 folder="INBOX",
@@ -559,10 +578,10 @@ MAILS = (
             *mail_ways.flagged_cases(),
         ),
         equivalent={
-            "*: args.folder: swap case": "nothing",
-            "read: INBOX 1: *": "another message",
-            "*: args.flag: swap case": "letter case of flags does not count",
-            "both: INBOX *: [deo]*": "the other one is flagged",
+            "*: args.folder: swap case": "no effect",
+            "message read: INBOX 1: *": "a different message",
+            "*: args.flag: swap case": "the letter case of flags is ignored",
+            "both messages flagged: INBOX *: [deo]*": "the other message is flagged",
         },
     ),
 )
@@ -573,7 +592,7 @@ DAV = (
         WebFixture,
         (
             positive(
-                "blanks, small letters",
+                "surrounding spaces and lower-case parameter",
                 _calendar(
                     _event("SUMMARY:Dentist", "DTSTART;tzid=Europe/Zurich: 20261124T093000 ")
                 ),
@@ -583,7 +602,7 @@ DAV = (
             ),
             positive("local time", _calendar(DAY, DENTIST), **NINE),
             positive(
-                "blanks around, small letters, a quoted zone",
+                "surrounding spaces, lower case and a quoted time zone",
                 _calendar(
                     _event("SUMMARY: Dentist ", 'dtstart;TZID="Europe/Zurich":20261124T093000')
                     .replace("BEGIN:V", "begin:v")
@@ -592,35 +611,35 @@ DAV = (
                 **NINE,
             ),
             positive(
-                "two lines",
+                "title with two lines",
                 _calendar(_event("SUMMARY:Dentist\\nagain", "DTSTART:20261124T083000Z")),
                 calendar=CALENDAR,
                 summary="Dentist\nagain",
                 start="2026-11-24T08:30Z",
             ),
             near_miss(
-                "the next day of two",
+                "second day of a two-day event",
                 _calendar(DAY),
                 calendar=CALENDAR,
                 summary="Fair",
                 start="2026-11-25",
             ),
             near_miss(
-                "another time in UTC",
+                "different time in UTC",
                 _calendar(UTC),
                 calendar=CALENDAR,
                 summary="Call",
                 start="2026-11-24T09:30Z",
             ),
             positive(
-                "end and place",
+                "matching end and location",
                 _calendar(DENTIST),
                 **NINE,
                 end="2026-11-24T10:00",
                 location="Bahnhofstr. 1, Zürich ",
             ),
             positive(
-                "as an instant",
+                "expected time in UTC",
                 _calendar(DENTIST),
                 calendar=CALENDAR,
                 summary=" Dentist",
@@ -634,7 +653,7 @@ DAV = (
                 start="2026-11-24T09:30+01:00",
             ),
             positive(
-                "whole days",
+                "all-day event",
                 _calendar(DAY),
                 calendar=CALENDAR,
                 summary="Fair",
@@ -642,51 +661,53 @@ DAV = (
                 end="2026-11-26",
             ),
             positive(
-                "floating",
+                "floating time",
                 _calendar(FLOATING),
                 calendar=CALENDAR,
                 summary="Run",
                 start="2026-11-24T07:00",
             ),
-            positive(
-                "a folded line", _calendar(DENTIST.replace("Dentist", "Den\r\n tist")), **NINE
-            ),
-            negative("another", _calendar(FLOATING), **NINE),
-            near_miss("another hour", _calendar(DENTIST.replace("T0930", "T1030")), **NINE),
-            near_miss("another day", _calendar(DENTIST.replace("1124T0930", "1125T0930")), **NINE),
+            positive("folded line", _calendar(DENTIST.replace("Dentist", "Den\r\n tist")), **NINE),
+            negative("different event", _calendar(FLOATING), **NINE),
+            near_miss("different hour", _calendar(DENTIST.replace("T0930", "T1030")), **NINE),
             near_miss(
-                "that hour in UTC",
+                "different day", _calendar(DENTIST.replace("1124T0930", "1125T0930")), **NINE
+            ),
+            near_miss(
+                "same hour in UTC",
                 _calendar(UTC),
                 calendar=CALENDAR,
                 summary="Call",
                 start="2026-11-24T08:30",
             ),
             near_miss(
-                "a floating time is no instant",
+                "floating time is not an instant",
                 _calendar(FLOATING),
                 calendar=CALENDAR,
                 summary="Run",
                 start="2026-11-24T07:00Z",
             ),
             near_miss(
-                "a time for a day",
+                "time instead of a date",
                 _calendar(DENTIST),
                 calendar=CALENDAR,
                 summary="Dentist",
                 start="2026-11-24",
             ),
             near_miss(
-                "a day for a time",
+                "date instead of a time",
                 _calendar(DAY),
                 calendar=CALENDAR,
                 summary="Fair",
                 start="2026-11-24T00:00",
             ),
             near_miss(
-                "more in the title", _calendar(DENTIST.replace("Dentist", "Dentist Ann")), **NINE
+                "additional text in the title",
+                _calendar(DENTIST.replace("Dentist", "Dentist Ann")),
+                **NINE,
             ),
-            near_miss("another place", _calendar(DENTIST), **NINE, location="Bahnhofstr. 1"),
-            near_miss("another end", _calendar(DENTIST), **NINE, end="2026-11-24T11:00"),
+            near_miss("different location", _calendar(DENTIST), **NINE, location="Bahnhofstr. 1"),
+            near_miss("different end", _calendar(DENTIST), **NINE, end="2026-11-24T11:00"),
             near_miss(
                 "no end",
                 _calendar(UTC),
@@ -695,36 +716,40 @@ DAV = (
                 start="2026-11-24T08:30Z",
                 end="2026-11-24T09:00Z",
             ),
-            near_miss("a task", _calendar(DENTIST.replace("VEVENT", "VTODO")), **NINE),
             near_miss(
-                "title and time of two events",
+                "task instead of an event", _calendar(DENTIST.replace("VEVENT", "VTODO")), **NINE
+            ),
+            near_miss(
+                "title and time of two different events",
                 _calendar(DENTIST.replace("Dentist", "x") + DENTIST.replace("T0930", "T1130")),
                 **NINE,
             ),
             near_miss(
-                "the alarm's title",
+                "title of the alarm",
                 _calendar(DENTIST),
                 calendar=CALENDAR,
                 summary="alarm",
                 start="2026-11-24T09:30",
             ),
-            corrupt("no time", _calendar(DENTIST.replace("T093000", "T99")), **NINE),
+            corrupt("invalid time", _calendar(DENTIST.replace("T093000", "T99")), **NINE),
             corrupt(
-                "no such zone", _calendar(DENTIST.replace("Europe/Zurich", "Mars/Base")), **NINE
+                "unknown time zone",
+                _calendar(DENTIST.replace("Europe/Zurich", "Mars/Base")),
+                **NINE,
             ),
-            corrupt("no start", _calendar(_event("SUMMARY:Dentist")), **NINE),
-            corrupt("cut", _calendar(DENTIST[:120]), **NINE),
-            corrupt("no XML", _report("<x"), **NINE).expect_error(),
+            corrupt("no start time", _calendar(_event("SUMMARY:Dentist")), **NINE),
+            corrupt("truncated", _calendar(DENTIST[:120]), **NINE),
+            corrupt("invalid XML", _report("<x"), **NINE).expect_error(),
             corrupt(
-                "no time asked",
+                "invalid expected time",
                 _calendar(DENTIST),
                 calendar=CALENDAR,
                 summary="Dentist",
                 start="noon",
             ).expect_error(),
-            missing("no such calendar", nothing, **NINE),
+            missing("missing calendar", nothing, **NINE),
             missing(
-                "another password",
+                "wrong password",
                 _calendar(DENTIST),
                 calendar="http://ann:x@localhost:{port}/cal/",
                 summary="Dentist",
@@ -732,54 +757,58 @@ DAV = (
             ).expect_error(),
             empty("no events", _calendar(), **NINE),
             hostile(
-                "an entity", _report('<!DOCTYPE r [<!ENTITY e "x">]><r>&e;</r>'), **NINE
+                "entity", _report('<!DOCTYPE r [<!ENTITY e "x">]><r>&e;</r>'), **NINE
             ).expect_error(),
             hostile(
-                "lines in a title",
+                "line breaks in a title",
                 _calendar(_event("SUMMARY:x\\nSUMMARY:Dentist", "DTSTART:20261124T093000")),
                 **NINE,
             ),
-            hostile("a page for a collection", _report("<x/>", 200), **NINE).expect_error(),
+            hostile("page instead of a collection", _report("<x/>", 200), **NINE).expect_error(),
             *dav_ways.event_cases(),
         ),
         equivalent={
             "*: args.end: empty": "any end",
-            "*: args.location: empty": "any place",
-            "*: args.location: cut": "a blank at the end",
-            "*: args.start: swap case": "raises or is the same time",
+            "*: args.location: empty": "any location",
+            "*: args.location: cut": "a trailing space",
+            "*: args.start: swap case": "the evaluator raises, or it is the same time",
         },
     ),
     CaseTable(
         dav.calendar_lacks_event,
         WebFixture,
         (
-            positive("others only", _calendar(DAY), calendar=CALENDAR, summary="Dentist"),
-            negative("it is there", _calendar(DAY, DENTIST), calendar=CALENDAR, summary="Dentist"),
+            positive("only other events", _calendar(DAY), calendar=CALENDAR, summary="Dentist"),
+            negative(
+                "event present", _calendar(DAY, DENTIST), calendar=CALENDAR, summary="Dentist"
+            ),
             near_miss(
-                "blanks around",
+                "surrounding spaces",
                 _calendar(DENTIST.replace("Dentist", " Dentist ")),
                 calendar=CALENDAR,
                 summary=" Dentist",
             ),
             near_miss(
-                "folded",
+                "folded line",
                 _calendar(DENTIST.replace("Dentist", "Den\r\n\ttist")),
                 calendar=CALENDAR,
                 summary="Dentist",
             ),
-            corrupt("no XML", _report("<x"), calendar=CALENDAR, summary="Dentist").expect_error(),
+            corrupt(
+                "invalid XML", _report("<x"), calendar=CALENDAR, summary="Dentist"
+            ).expect_error(),
             missing(
-                "no such calendar", nothing, calendar=CALENDAR, summary="Dentist"
+                "missing calendar", nothing, calendar=CALENDAR, summary="Dentist"
             ).expect_error(),
             empty("no events", _calendar(), calendar=CALENDAR, summary="Dentist").expect_met(),
             hostile(
-                "an error", _report("", 500), calendar=CALENDAR, summary="Dentist"
+                "server error", _report("", 500), calendar=CALENDAR, summary="Dentist"
             ).expect_error(),
             *dav_ways.no_event_cases(),
         ),
         equivalent={
-            "*: args.summary: *": "that is not there either",
-            "*: server: other": "nothing",
+            "*: args.summary: *": "that event does not exist either",
+            "*: server: other": "no effect",
         },
     ),
     CaseTable(
@@ -787,24 +816,24 @@ DAV = (
         WebFixture,
         (
             positive(
-                "blanks around",
+                "surrounding spaces",
                 _people(_card("FN: Bob Ray ", "EMAIL: bob@mail.test ")),
                 address_book=PEOPLE,
                 name="Bob Ray",
                 email=" bob@mail.test",
             ),
             positive(
-                "capital letters in the card",
+                "upper case in the card",
                 _people(_card("FN:Bob Ray", "EMAIL:BOB@Mail.test")),
                 address_book=PEOPLE,
                 name="Bob Ray",
                 email="bob@mail.test",
             ),
             positive(
-                "by name", _people(_card("FN:Eve"), BOB), address_book=PEOPLE, name="Bob Ray "
+                "matching name", _people(_card("FN:Eve"), BOB), address_book=PEOPLE, name="Bob Ray "
             ),
             positive(
-                "e-mail and phone",
+                "matching e-mail address and phone number",
                 _people(BOB),
                 address_book=PEOPLE,
                 name="Bob Ray",
@@ -812,54 +841,60 @@ DAV = (
                 phone="+41 44 123 45 67",
             ),
             positive(
-                "the other phone", _people(BOB), address_book=PEOPLE, name="Bob Ray", phone="+1 555"
+                "second phone number",
+                _people(BOB),
+                address_book=PEOPLE,
+                name="Bob Ray",
+                phone="+1 555",
             ),
-            negative("another", _people(_card("FN:Eve")), address_book=PEOPLE, name="Bob Ray"),
+            negative(
+                "different name", _people(_card("FN:Eve")), address_book=PEOPLE, name="Bob Ray"
+            ),
             near_miss(
-                "more in the name",
+                "additional text in the name",
                 _people(BOB.replace("Ray\r", "Ray jr.\r")),
                 address_book=PEOPLE,
                 name="Bob Ray",
             ),
             near_miss(
-                "another phone",
+                "different phone number",
                 _people(BOB),
                 address_book=PEOPLE,
                 name="Bob Ray",
                 phone="044 123 45 67",
             ),
             near_miss(
-                "another e-mail",
+                "different e-mail address",
                 _people(BOB),
                 address_book=PEOPLE,
                 name="Bob Ray",
                 email="b@mail.test",
             ),
             near_miss(
-                "phone of another card",
+                "phone number of a different card",
                 _people(_card("FN:Bob Ray"), _card("FN:Eve", "TEL:+1555")),
                 address_book=PEOPLE,
                 name="Bob Ray",
                 phone="+1555",
             ),
             near_miss(
-                "a phone as a note",
+                "phone number in a note",
                 _people(_card("FN:Bob Ray", "NOTE:+1555")),
                 address_book=PEOPLE,
                 name="Bob Ray",
                 phone="+1555",
             ),
-            corrupt("cut", _people(BOB[:40]), address_book=PEOPLE, name="Bob Ray"),
-            missing("no such book", nothing, address_book=PEOPLE, name="Bob Ray"),
+            corrupt("truncated", _people(BOB[:40]), address_book=PEOPLE, name="Bob Ray"),
+            missing("missing address book", nothing, address_book=PEOPLE, name="Bob Ray"),
             empty("no cards", _people(), address_book=PEOPLE, name=""),
             hostile(
-                "an end too many",
+                "additional END line",
                 _people("END:X\r\nFN:Bob Ray\r\nEND:VCARD\r\n"),
                 address_book=PEOPLE,
                 name="Bob Ray",
             ),
             hostile(
-                "a plus in the middle",
+                "plus sign inside the number",
                 _people(_card("FN:Bob Ray", "TEL:1+555")),
                 address_book=PEOPLE,
                 name="Bob Ray",
@@ -868,10 +903,10 @@ DAV = (
             *dav_ways.card_cases(),
         ),
         equivalent={
-            "*: args.email: *": "letter case does not count, or any",
-            "*: args.phone: append": "a letter does not count",
-            "*: args.phone: empty": "any phone",
-            "by name: args.name: cut": "a blank at the end does not count",
+            "*: args.email: *": "letter case is ignored, or any address matches",
+            "*: args.phone: append": "letters are ignored",
+            "*: args.phone: empty": "any phone number",
+            "matching name: args.name: cut": "a trailing space is ignored",
         },
     ),
 )

@@ -1,4 +1,4 @@
-"""Cases of evaluators of settings and programs."""
+"""Cases of the evaluators of settings and programs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _wallpaper(
 
 
 def _owned(mode: int, *, is_group: bool) -> State:
-    """Let the picture be another user's, where these tests may do that, and of the user's group or not."""
+    """Give the picture to a different user, if these tests run as root, and optionally to the user's group."""
 
     def make(b: DesktopFixture) -> None:
         _wallpaper(URI)(b)
@@ -84,7 +84,7 @@ def _owned(mode: int, *, is_group: bool) -> State:
 
 
 def _with_mode(mode: int) -> State:
-    """Have an entry whose file has these permissions."""
+    """Create an entry whose file has these permissions."""
 
     def state(b: DesktopFixture) -> None:
         _entry(ENTRY)(b)
@@ -98,13 +98,13 @@ def _entry(content: str, name: str = "calc.desktop") -> State:
 
 
 def _calculator(b: DesktopFixture) -> None:
-    """Install the calculator with the desktop file that its package has."""
+    """Install the calculator with the desktop file of its package."""
     b.write("/usr/bin/calc", "calc", 0o755)
     b.write("/usr/share/applications/calc.desktop", ENTRY.replace("/usr/bin/calc", "calc"))
 
 
 def _installed(content: str, *, desktop: str = "", name: str = "calc.desktop") -> State:
-    """Have the calculator and an autostart entry."""
+    """Install the calculator and an autostart entry."""
 
     def make(b: DesktopFixture) -> None:
         _calculator(b)
@@ -116,7 +116,7 @@ def _installed(content: str, *, desktop: str = "", name: str = "calc.desktop") -
 
 
 def _linked(target: str) -> State:
-    """Have a link to the calculator's entry among those of autostart."""
+    """Create a link to the calculator's entry in the autostart folder."""
 
     def make(b: DesktopFixture) -> None:
         _calculator(b)
@@ -126,7 +126,7 @@ def _linked(target: str) -> State:
 
 
 def _default(own: str, *, app: str = "calc.desktop", place: str = "", system: bool = True) -> State:
-    """Let an application be the default, with a desktop file of the user's own."""
+    """Make an application the default, with a user-created desktop file."""
 
     def make(b: DesktopFixture) -> None:
         _gio(f"Default application for “text/plain”: {app}\n")(b)
@@ -141,7 +141,7 @@ def _default(own: str, *, app: str = "calc.desktop", place: str = "", system: bo
 
 
 def _owned_name(program: str, *, owner: int = 0, service: str = "") -> State:
-    """Let this process, or another, own a running application's name on the bus.
+    """Make a process own the bus name of a running application.
 
     Args:
         program: program that the application's entry starts, a link to a file of this host.
@@ -168,7 +168,7 @@ def _owned_name(program: str, *, owner: int = 0, service: str = "") -> State:
 
 
 def _owned_by_script(*, is_other: bool = False) -> State:
-    """Let the application be a script in Python, and its name that of a process which runs it, or another."""
+    """Make the application a Python script whose bus name belongs to a process that runs it, or a different one."""
 
     def make(b: ProgramsFixture) -> None:
         _owned_name(PYTHON)(b)
@@ -192,9 +192,9 @@ def _runs(pid: int, path: str) -> bool:
 
 
 def _named(folder: str) -> Case:
-    """Return the case of an entry that names a program of a folder without the folder."""
+    """Return a case in which an entry names a program without its folder."""
     return another_way(
-        f"by its name, from {folder}",
+        f"by name, from {folder}",
         lambda b: (
             b.write(f"{folder}/calc", "calc", 0o755),
             _entry(ENTRY.replace("/usr/bin/calc", "calc"))(b),
@@ -204,9 +204,9 @@ def _named(folder: str) -> Case:
 
 
 def _multi_call(name: str) -> Case:
-    """Return the case of another program of a file that is many programs."""
+    """Return a case with a different program of a multi-call binary."""
     return forged(
-        f"another program of {name}",
+        f"different program of {name}",
         lambda b: (
             b.write(f"/usr/bin/{name}", name, 0o755),
             b.link("/usr/bin/calc", f"/usr/bin/{name}"),
@@ -218,9 +218,9 @@ def _multi_call(name: str) -> Case:
 
 
 def _replaced(folder: str) -> Case:
-    """Return the case of an entry of a folder that the user's replaces."""
+    """Return a case in which the user's entry replaces that of a folder."""
     return forged(
-        f"another program instead of that of {folder}",
+        f"different program instead of that in {folder}",
         lambda b: (
             _default(ENTRY.replace("/usr/bin/calc", "/bin/true"), system=False)(b),
             b.write(f"{folder}/calc.desktop", ENTRY),
@@ -238,7 +238,7 @@ def _beyond_first_thread(fixture: ProgramsFixture) -> None:
 
 
 def _run(pid: int = 0, uid_off: int = 0) -> State:
-    """Let this very process be the agent's, or another one by its id."""
+    """Register this process, or the one with the given id, as the agent's."""
 
     def make(b: DesktopFixture) -> None:
         own = pid or os.getpid()
@@ -248,7 +248,7 @@ def _run(pid: int = 0, uid_off: int = 0) -> State:
 
 
 def _after_others(b: DesktopFixture) -> None:
-    """Let this process come after one that is gone and one of another user."""
+    """Register this process after one that has ended and one of a different user."""
     rows: list[Process] = []
     for make in (_run(pid=1 << 22), _run(uid_off=1), _run()):
         make(b)
@@ -283,35 +283,35 @@ SETTINGS = (
         DesktopFixture,
         (
             positive(
-                "a text",
+                "text",
                 _gsetting(INTERFACE, "color-scheme", "'prefer-dark'"),
                 schema=INTERFACE,
                 key="color-scheme",
                 value="prefer-dark",
             ),
             positive(
-                "a bool",
+                "Boolean",
                 _gsetting(INTERFACE, "clock-show-seconds", "true"),
                 schema=INTERFACE,
                 key="clock-show-seconds",
                 value="true",
             ),
             negative(
-                "another value",
+                "different value",
                 _gsetting(INTERFACE, "color-scheme", "'default'"),
                 schema=INTERFACE,
                 key="color-scheme",
                 value="prefer-dark",
             ),
             near_miss(
-                "part of it",
+                "value only as a prefix",
                 _gsetting(INTERFACE, "color-scheme", "'prefer-darker'"),
                 schema=INTERFACE,
                 key="color-scheme",
                 value="prefer-dark",
             ),
             near_miss(
-                "in another schema",
+                "in a different schema",
                 _gsetting(BACKGROUND, "color-scheme", "'prefer-dark'"),
                 schema=INTERFACE,
                 key="color-scheme",
@@ -325,17 +325,17 @@ SETTINGS = (
                 value="prefer-dark",
             ).expect_error(),
             missing(
-                "no such key", nothing, schema=INTERFACE, key="colour", value="x"
+                "missing key", nothing, schema=INTERFACE, key="colour", value="x"
             ).expect_error(),
             empty(
-                "an empty text",
+                "empty text",
                 _gsetting(INTERFACE, "gtk-theme", "''"),
                 schema=INTERFACE,
                 key="gtk-theme",
                 value="dark",
             ),
             hostile(
-                "the value in quotes",
+                "value in additional quotes",
                 _gsetting(INTERFACE, "gtk-theme", "\"'dark'\""),
                 schema=INTERFACE,
                 key="gtk-theme",
@@ -348,17 +348,19 @@ SETTINGS = (
         settings.dconf_equals,
         DesktopFixture,
         (
-            positive("a text", _dconf("'dark'\n"), key="/a/b", value="'dark'"),
-            negative("another", _dconf("'light'\n"), key="/a/b", value="'dark'"),
-            near_miss("without its quotes", _dconf("'dark'\n"), key="/a/b", value="dark"),
+            positive("text", _dconf("'dark'\n"), key="/a/b", value="'dark'"),
+            negative("different value", _dconf("'light'\n"), key="/a/b", value="'dark'"),
+            near_miss(
+                "expected value without quotes", _dconf("'dark'\n"), key="/a/b", value="dark"
+            ),
             corrupt(
                 "dconf fails", _dconf("'dark'\n", 1), key="/a/b", value="'dark'"
             ).expect_error(),
-            missing("no dconf", nothing, key="/a/b", value="'dark'").expect_error(),
+            missing("dconf missing", nothing, key="/a/b", value="'dark'").expect_error(),
             empty("not set", _dconf("\n"), key="/a/b", value="'dark'"),
-            empty("not set, nothing wanted", _dconf(""), key="/a/b", value=""),
+            empty("not set, and empty expected value", _dconf(""), key="/a/b", value=""),
             hostile(
-                "no UTF-8",
+                "not UTF-8",
                 lambda b: b.prints(["/usr/bin/dconf", "read", "/a/b"], b"'dark\xff'"),
                 key="/a/b",
                 value="'dark'",
@@ -370,29 +372,35 @@ SETTINGS = (
         settings.wallpaper_is,
         DesktopFixture,
         (
-            positive("light", _wallpaper(URI, dark="file:///x.png"), path="~/p q.png"),
+            positive("light style", _wallpaper(URI, dark="file:///x.png"), path="~/p q.png"),
             positive(
-                "dark", _wallpaper("file:///x.png", dark=URI, style="prefer-dark"), path="~/p q.png"
+                "dark style",
+                _wallpaper("file:///x.png", dark=URI, style="prefer-dark"),
+                path="~/p q.png",
             ),
-            negative("another picture", _wallpaper("file:///usr/share/x.png"), path="~/p q.png"),
+            negative("different picture", _wallpaper("file:///usr/share/x.png"), path="~/p q.png"),
             near_miss(
-                "for the style not in use", _wallpaper("file:///x.png", dark=URI), path="~/p q.png"
+                "for the inactive style", _wallpaper("file:///x.png", dark=URI), path="~/p q.png"
             ),
-            near_miss("no pictures shown", _wallpaper(URI, options="none"), path="~/p q.png"),
+            near_miss("no picture displayed", _wallpaper(URI, options="none"), path="~/p q.png"),
             near_miss(
-                "of that name elsewhere", _wallpaper("file:///srv/p%20q.png"), path="~/p q.png"
+                "same name in a different folder",
+                _wallpaper("file:///srv/p%20q.png"),
+                path="~/p q.png",
             ),
-            near_miss("on the web", _wallpaper("http:///home/user/p%20q.png"), path="~/p q.png"),
+            near_miss(
+                "on a web server", _wallpaper("http:///home/user/p%20q.png"), path="~/p q.png"
+            ),
             corrupt(
                 "gsettings fails",
                 lambda b: (_wallpaper(URI)(b), _gsetting(BACKGROUND, "picture-uri", "", 1)(b)),
                 path="~/p q.png",
             ).expect_error(),
-            missing("the file is gone", _wallpaper(URI, file=""), path="~/p q.png"),
-            missing("no gsettings", nothing, path="~/p q.png").expect_error(),
-            empty("no address", _wallpaper(""), path="~/p q.png"),
+            missing("file deleted", _wallpaper(URI, file=""), path="~/p q.png"),
+            missing("gsettings missing", nothing, path="~/p q.png").expect_error(),
+            empty("empty address", _wallpaper(""), path="~/p q.png"),
             hostile(
-                "a link for the file",
+                "link in place of the file",
                 lambda b: (
                     _wallpaper(URI, file="")(b),
                     b.write("/srv/p", "x"),
@@ -401,27 +409,27 @@ SETTINGS = (
                 path="~/p q.png",
             ),
             forged(
-                "a picture that the user cannot read",
+                "picture not readable by the user",
                 lambda b: (_wallpaper(URI)(b), b.at("~/p q.png").chmod(0)),
                 path="~/p q.png",
             ),
             forged(
-                "a picture that only another's group can read",
+                "picture readable only by a different group",
                 _owned(0o040, is_group=False),
                 path="~/p q.png",
             ),
             another_way(
-                "a picture of another's that the user's group can read",
+                "picture of a different user, readable by the user's group",
                 _owned(0o440, is_group=True),
                 path="~/p q.png",
             ),
             another_way(
-                "a picture of another's that everybody else can read",
+                "picture of a different user, readable by all others",
                 _owned(0o404, is_group=False),
                 path="~/p q.png",
             ),
             forged(
-                "in a folder that the user cannot enter",
+                "in a folder not accessible to the user",
                 lambda b: (
                     _wallpaper("file:///srv/p.png")(b),
                     b.write("/srv/p.png", PICTURE),
@@ -430,13 +438,13 @@ SETTINGS = (
                 path="/srv/p.png",
             ),
             forged(
-                "no picture",
+                "not a picture",
                 lambda b: (_wallpaper(URI)(b), b.write("~/p q.png", "picture")),
                 path="~/p q.png",
             ),
             *(
                 another_way(
-                    f"a picture that begins with {head!r}",
+                    f"picture that starts with {head!r}",
                     lambda b, head=head: (_wallpaper(URI)(b), b.write("~/p q.png", head)),  # type: ignore[misc]
                     path="~/p q.png",
                 )
@@ -447,12 +455,12 @@ SETTINGS = (
                 )
             ),
             forged(
-                "the portal's copy is of another picture",
+                "portal's copy of a different picture",
                 lambda b: (_wallpaper(PORTAL)(b), b.write("~/.config/background", PICTURE[:-1])),
                 path="~/p q.png",
             ),
             forged(
-                "the portal's copy is there, another picture is shown",
+                "portal's copy present, different picture displayed",
                 lambda b: (
                     _wallpaper("file:///x.png")(b),
                     b.write("~/.config/background", PICTURE),
@@ -460,7 +468,7 @@ SETTINGS = (
                 path="~/p q.png",
             ),
             forged(
-                "a copy that no program of the desktop makes",
+                "copy in a folder that no program uses",
                 lambda b: (
                     _wallpaper("file:///home/user/x.png")(b),
                     b.write("~/x.png", PICTURE),
@@ -468,12 +476,12 @@ SETTINGS = (
                 path="~/p q.png",
             ),
             another_way(
-                "by the portal",
+                "set through the portal",
                 lambda b: (_wallpaper(PORTAL)(b), b.write("~/.config/background", PICTURE)),
                 path="~/p q.png",
             ),
             another_way(
-                "added in Settings",
+                "added in the Settings application",
                 lambda b: (
                     _wallpaper(f"{COPIES}/2026-p%20q.png")(b),
                     b.write("~/.local/share/backgrounds/2026-p q.png", PICTURE),
@@ -482,9 +490,9 @@ SETTINGS = (
             ),
         ),
         equivalent={
-            "*: * cut": "what the file holds does not count, but its beginning",
-            "*: * flip a byte": "what the file holds does not count, but its beginning",
-            "*: gsettings: prints *": "one of the four settings, whose value does not count or is read as light",
+            "*: * cut": "the content of the file is ignored, except for its beginning",
+            "*: * flip a byte": "the content of the file is ignored, except for its beginning",
+            "*: gsettings: prints *": "one of the four settings; its value is ignored or read as light",
         },
     ),
     CaseTable(
@@ -492,7 +500,7 @@ SETTINGS = (
         ProgramsFixture,
         (
             positive(
-                "gedit",
+                "matching default",
                 _gio(
                     "Default application for “text/plain”: org.gnome.gedit.desktop\nRegistered applications:\n\tvim.desktop\n"
                 ),
@@ -500,13 +508,13 @@ SETTINGS = (
                 app="org.gnome.gedit.desktop",
             ),
             negative(
-                "another",
+                "different default",
                 _gio("Default application for “text/plain”: vim.desktop\n"),
                 mime="text/plain",
                 app="org.gnome.gedit.desktop",
             ),
             near_miss(
-                "only registered",
+                "registered, but not the default",
                 _gio(
                     "Default application for “text/plain”: vim.desktop\nRegistered applications:\n\torg.gnome.gedit.desktop\n"
                 ),
@@ -519,15 +527,15 @@ SETTINGS = (
                 mime="text/plain",
                 app="vim.desktop",
             ).expect_error(),
-            missing("no gio", nothing, mime="text/plain", app="vim.desktop").expect_error(),
+            missing("gio missing", nothing, mime="text/plain", app="vim.desktop").expect_error(),
             empty(
-                "none",
+                "no default",
                 _gio("No default applications for “text/plain”\n"),
                 mime="text/plain",
                 app="vim.desktop",
             ),
             hostile(
-                "in the list's words",
+                "list entry that looks like the output for the default",
                 _gio(
                     "No default applications\nDefault application for “text/plain”: vim.desktop\n"
                 ),
@@ -535,13 +543,13 @@ SETTINGS = (
                 app="vim.desktop",
             ),
             forged(
-                "its entry replaced by one that does nothing",
+                "entry replaced by one that does nothing",
                 _default(ENTRY.replace("/usr/bin/calc", "/bin/true")),
                 mime="text/plain",
                 app="calc.desktop",
             ),
             forged(
-                "replaced in a folder",
+                "entry in a subfolder replaced",
                 _default(
                     ENTRY.replace("/usr/bin/calc", "/bin/true"),
                     app="my-calc.desktop",
@@ -551,7 +559,7 @@ SETTINGS = (
                 app="my-calc.desktop",
             ),
             forged(
-                "replaced by another program of that name",
+                "replaced by a different program of the same name",
                 lambda b: (
                     _default(ENTRY.replace("/usr/bin/calc", "/home/user/calc"))(b),
                     b.write("~/calc", "x", 0o755),
@@ -560,7 +568,7 @@ SETTINGS = (
                 app="calc.desktop",
             ),
             forged(
-                "replaced by no entry at all",
+                "replaced by an invalid entry",
                 _default("x"),
                 mime="text/plain",
                 app="calc.desktop",
@@ -573,17 +581,17 @@ SETTINGS = (
                     app="calc.desktop",
                 )
                 for name, own in (
-                    ("--version", ENTRY.replace("--mini", "--version")),
-                    ("no files to open", ENTRY.replace(" %u", " %%u")),
-                    ("a folder that is missing", f"{ENTRY}Path=/nonexistent\n"),
-                    ("a program that is missing", f"{ENTRY}TryExec=/nonexistent\n"),
-                    ("an unknown code", ENTRY.replace("%u", "%u %q")),
-                    ("a service that is missing", f"{ENTRY}DBusActivatable=true\n"),
+                    ("the option --version", ENTRY.replace("--mini", "--version")),
+                    ("no file argument", ENTRY.replace(" %u", " %%u")),
+                    ("a missing folder", f"{ENTRY}Path=/nonexistent\n"),
+                    ("a missing program", f"{ENTRY}TryExec=/nonexistent\n"),
+                    ("an unknown field code", ENTRY.replace("%u", "%u %q")),
+                    ("a missing service", f"{ENTRY}DBusActivatable=true\n"),
                 )
             ),
             *(
                 forged(
-                    f"another service in {folder}",
+                    f"different service in {folder}",
                     lambda b, folder=folder: (  # type: ignore[misc]
                         _default("")(b),
                         b.write(
@@ -601,7 +609,7 @@ SETTINGS = (
             ),
             *(
                 forged(
-                    f"beside a service that {what}",
+                    f"next to a service that {what}",
                     lambda b, content=content: (  # type: ignore[misc]
                         _default("")(b),
                         b.write("~/.local/share/dbus-1/services/x.service", content),
@@ -612,16 +620,16 @@ SETTINGS = (
                 for what, content in (
                     ("has two names", "[D-BUS Service]\nName=other\nName=calc\n"),
                     (
-                        "is written in two parts",
+                        "has two sections",
                         "[D-BUS Service]\nName=other\n[D-BUS Service]\nName=calc\n",
                     ),
-                    ("is no UTF-8", b"[D-BUS Service]\nX=\xff\nName=calc\n"),
-                    ("is escaped", "[D-BUS Service]\nName=\\scalc\n"),
+                    ("is not UTF-8", b"[D-BUS Service]\nX=\xff\nName=calc\n"),
+                    ("has an escaped name", "[D-BUS Service]\nName=\\scalc\n"),
                 )
             ),
             *(
                 forged(
-                    f"beside a service behind a link, {place}",
+                    f"next to a service behind a link, {place}",
                     lambda b, place=place, target=target: (  # type: ignore[misc]
                         _default("")(b),
                         b.write(
@@ -640,14 +648,14 @@ SETTINGS = (
                 )
             ),
             forged(
-                "for the user only, in a folder that is missing",
+                "for the user only, with a missing folder",
                 _default(f"{ENTRY}Path=/nonexistent\n", system=False),
                 mime="text/plain",
                 app="calc.desktop",
             ),
             *(
                 forged(
-                    f"replaced in a folder beside a copy, {name}",
+                    f"replaced in a subfolder next to a copy, {name}",
                     lambda b, system=system, own=own: (  # type: ignore[misc]
                         _default(ENTRY, app="my-calc.desktop", system=system)(b),
                         b.write("~/.local/share/applications/my/calc.desktop", own),
@@ -656,12 +664,12 @@ SETTINGS = (
                     app="my-calc.desktop",
                 )
                 for name, system, own in (
-                    ("of the system's", True, ENTRY.replace("/usr/bin/calc", "/bin/true")),
-                    ("of none", False, f"{ENTRY}Path=/nonexistent\n"),
+                    ("of a system entry", True, ENTRY.replace("/usr/bin/calc", "/bin/true")),
+                    ("without a system entry", False, f"{ENTRY}Path=/nonexistent\n"),
                 )
             ),
             another_way(
-                "a copy in a folder, with another code",
+                "copy with a folder and a different field code",
                 lambda b: (
                     _default(f"{ENTRY.replace('%u', '%F')}Path=/srv\n")(b),
                     b.folder_at("/srv"),
@@ -670,7 +678,7 @@ SETTINGS = (
                 app="calc.desktop",
             ),
             another_way(
-                "a copy, both started as a service",
+                "copy, both started as a service",
                 lambda b: (
                     _default(f"{ENTRY}DBusActivatable=true\n")(b),
                     b.write(
@@ -681,7 +689,7 @@ SETTINGS = (
                 app="calc.desktop",
             ),
             another_way(
-                "beside another service",
+                "next to a different service",
                 lambda b: (
                     _default("")(b),
                     b.write("~/.local/share/dbus-1/services/x", "[D-BUS Service]\nName=other\n"),
@@ -689,15 +697,15 @@ SETTINGS = (
                 mime="text/plain",
                 app="calc.desktop",
             ),
-            another_way("the system's entry", _default(""), mime="text/plain", app="calc.desktop"),
+            another_way("system entry", _default(""), mime="text/plain", app="calc.desktop"),
             another_way(
-                "a copy with another option",
+                "copy with a different option",
                 _default(ENTRY.replace("--mini", "--maxi")),
                 mime="text/plain",
                 app="calc.desktop",
             ),
             another_way(
-                "installed for the user only",
+                "installed only for the user",
                 _default(ENTRY, system=False),
                 mime="text/plain",
                 app="calc.desktop",
@@ -705,7 +713,7 @@ SETTINGS = (
             *(_replaced(folder) for folder in APPLICATION_FOLDERS),
             *(
                 forged(
-                    f"its name is another program's, {what}",
+                    f"bus name of a different program, {what}",
                     state,
                     mime="text/plain",
                     app="org.test.Calc.desktop",
@@ -713,18 +721,18 @@ SETTINGS = (
                 for what, state in (
                     ("without a service", _owned_name("/bin/cat")),
                     ("with a service", _owned_name("/bin/cat", service="/bin/cat")),
-                    ("that has ended", _owned_name(PYTHON, owner=1 << 29)),
-                    ("beside its own, a script", _owned_by_script(is_other=True)),
-                    ("and its own is missing", _owned_name("/nonexistent")),
+                    ("which has ended", _owned_name(PYTHON, owner=1 << 29)),
+                    ("next to its own script", _owned_by_script(is_other=True)),
+                    ("and its own program is missing", _owned_name("/nonexistent")),
                 )
             ),
             *(
                 another_way(what, state, mime="text/plain", app="org.test.Calc.desktop")
                 for what, state in (
-                    ("it runs", _owned_name(PYTHON)),
-                    ("it runs, a script", _owned_by_script()),
-                    ("it runs as a service", _owned_name("/bin/cat", service=PYTHON)),
-                    ("its name is nobody's", _owned_name("/bin/cat", owner=-1)),
+                    ("running", _owned_name(PYTHON)),
+                    ("running as a script", _owned_by_script()),
+                    ("running as a service", _owned_name("/bin/cat", service=PYTHON)),
+                    ("bus name without an owner", _owned_name("/bin/cat", owner=-1)),
                 )
             ),
         ),
@@ -759,14 +767,14 @@ SETTINGS = (
             *(
                 forged(name, state, program="/usr/bin/calc")
                 for name, state in (
-                    ("that its user may not read", _with_mode(0o300)),
-                    ("hidden behind blanks", _entry(f"{ENTRY} \tHidden=true\n")),
+                    ("entry not readable by the user", _with_mode(0o300)),
+                    ("hidden with leading white space", _entry(f"{ENTRY} \tHidden=true\n")),
                     (
-                        "for a bus that does not know it",
+                        "D-Bus activatable without a service",
                         _entry(f"{ENTRY}DBusActivatable=true\n", "x.y.calc.desktop"),
                     ),
                     (
-                        "the user's own of that name",
+                        "user's program of the same name",
                         lambda b: (
                             b.write("~/.local/bin/calc", "x", 0o755),
                             b.write("/usr/bin/calc", "calc", 0o755),
@@ -775,55 +783,61 @@ SETTINGS = (
                     ),
                 )
             ),
-            another_way("that its user alone may read", _with_mode(0o400), program="/usr/bin/calc"),
             another_way(
-                "behind blanks", _entry(ENTRY.replace("Exec", "  Exec")), program="/usr/bin/calc"
+                "entry readable only by the user", _with_mode(0o400), program="/usr/bin/calc"
             ),
             another_way(
-                "for a bus that knows it",
+                "with leading white space",
+                _entry(ENTRY.replace("Exec", "  Exec")),
+                program="/usr/bin/calc",
+            ),
+            another_way(
+                "D-Bus activatable with a system entry",
                 lambda b: (
                     b.write("/usr/share/applications/calc.desktop", ENTRY),
                     _entry(f"{ENTRY}DBusActivatable=true\n")(b),
                 ),
                 program="/usr/bin/calc",
             ),
-            positive("an entry", _entry(ENTRY), program="/usr/bin/calc"),
+            positive("matching entry", _entry(ENTRY), program="/usr/bin/calc"),
             positive(
-                "beside broken ones",
+                "next to a broken entry",
                 lambda b: (_entry("x", "a.desktop")(b), _entry(ENTRY)(b)),
                 program="/usr/bin/calc",
             ),
-            negative("another program", _entry(ENTRY), program="/usr/bin/gedit"),
-            near_miss("hidden", _entry(ENTRY + "Hidden=true\n"), program="/usr/bin/calc"),
+            negative("different program", _entry(ENTRY), program="/usr/bin/gedit"),
+            near_miss("hidden entry", _entry(ENTRY + "Hidden=true\n"), program="/usr/bin/calc"),
             near_miss(
-                "switched off",
+                "disabled entry",
                 _entry(ENTRY + "X-GNOME-Autostart-enabled=false\n"),
                 program="/usr/bin/calc",
             ),
-            near_miss("another name of file", _entry(ENTRY, "calc.txt"), program="/usr/bin/calc"),
             near_miss(
-                "as an argument",
+                "different file extension", _entry(ENTRY, "calc.txt"), program="/usr/bin/calc"
+            ),
+            near_miss(
+                "program as an argument",
                 _entry(ENTRY.replace("Exec=", "Exec=/bin/echo ")),
                 program="/usr/bin/calc",
             ),
             near_miss(
-                "no application",
+                "entry is not an application",
                 _entry(ENTRY.replace("Application", "Link")),
                 program="/usr/bin/calc",
             ),
             near_miss(
-                "in another section",
+                "in a different section",
                 _entry(ENTRY.replace("Desktop Entry", "Desktop Action x")),
                 program="/usr/bin/calc",
             ),
-            corrupt("no entry", _entry("Exec=/usr/bin/calc"), program="/usr/bin/calc"),
+            corrupt("no section header", _entry("Exec=/usr/bin/calc"), program="/usr/bin/calc"),
             corrupt(
-                "a quote left open", _entry(ENTRY.replace("--mini", '"')), program="/usr/bin/calc"
+                "unclosed quote", _entry(ENTRY.replace("--mini", '"')), program="/usr/bin/calc"
             ),
-            missing("no folder", nothing, program="/usr/bin/calc"),
-            empty("an empty entry", _entry(""), program="/usr/bin/calc"),
+            missing("no autostart folder", nothing, program="/usr/bin/calc"),
+            empty("empty entry", _entry(""), program="/usr/bin/calc"),
             hostile(
-                "a link out",
+                "link to outside",
                 lambda b: (
                     b.write("/srv/c", ENTRY),
                     b.link("~/.config/autostart/c.desktop", "/srv/c"),
@@ -831,20 +845,22 @@ SETTINGS = (
                 program="/usr/bin/calc",
             ),
             hostile(
-                "two lines of Exec",
+                "two Exec lines",
                 _entry(ENTRY + "Exec=/usr/bin/other\n"),
                 program="/usr/bin/calc",
             ),
             hostile(
-                "huge", lambda b: b.huge("~/.config/autostart/c.desktop"), program="/usr/bin/calc"
+                "huge entry",
+                lambda b: b.huge("~/.config/autostart/c.desktop"),
+                program="/usr/bin/calc",
             ),
             forged(
-                "with a program that is missing",
+                "with a missing program in TryExec",
                 _installed(ENTRY + "TryExec=/usr/bin/missing\n"),
                 program="/usr/bin/calc",
             ),
             forged(
-                "with a program that cannot be executed",
+                "with a non-executable program in TryExec",
                 lambda b: (
                     _installed(ENTRY + "TryExec=other\n")(b),
                     b.write("/usr/bin/other", "x"),
@@ -852,12 +868,12 @@ SETTINGS = (
                 program="/usr/bin/calc",
             ),
             forged(
-                "on another desktop",
+                "only for a different desktop",
                 _installed(ENTRY + "OnlyShowIn=KDE;XFCE;\n", desktop="ubuntu:GNOME"),
                 program="/usr/bin/calc",
             ),
             forged(
-                "not on this desktop",
+                "not for this desktop",
                 _installed(ENTRY + "NotShowIn=KDE;GNOME;\n", desktop="ubuntu:GNOME"),
                 program="/usr/bin/calc",
             ),
@@ -912,13 +928,13 @@ SETTINGS = (
                 )
             ),
             forged(
-                "behind another section",
+                "after a different section",
                 _installed(f"[Other]\nx=1\n{ENTRY}"),
                 program="/usr/bin/calc",
             ),
             *(
                 another_way(
-                    f"by {command}",
+                    f"with the command {command}",
                     _installed(ENTRY.replace("/usr/bin/calc --mini %u", command)),
                     program="/usr/bin/calc",
                 )
@@ -941,21 +957,23 @@ SETTINGS = (
                 )
             ),
             another_way(
-                "with a condition that holds",
+                "with a satisfied condition",
                 lambda b: (
                     _installed(f"{ENTRY}AutostartCondition=GSettings a.b c\n")(b),
                     _gsetting("a.b", "c", "true")(b),
                 ),
                 program="/usr/bin/calc",
             ),
-            forged("hidden by a number", _installed(ENTRY + "Hidden=1\n"), program="/usr/bin/calc"),
+            forged(
+                "hidden with a number", _installed(ENTRY + "Hidden=1\n"), program="/usr/bin/calc"
+            ),
             forged(
                 "skipped by systemd",
                 _installed(ENTRY + "X-systemd-skip=true\n"),
                 program="/usr/bin/calc",
             ),
             forged(
-                "a program of that name elsewhere",
+                "program of the same name in a different folder",
                 lambda b: (
                     _installed(ENTRY.replace("/usr/bin/calc", "/home/user/calc"))(b),
                     b.write("~/calc", "x", 0o755),
@@ -963,7 +981,7 @@ SETTINGS = (
                 program="/usr/bin/calc",
             ),
             forged(
-                "another snap",
+                "different snap",
                 lambda b: (
                     b.write("/usr/bin/snap", "snap", 0o755),
                     b.link("/snap/bin/calc", "/usr/bin/snap"),
@@ -973,22 +991,22 @@ SETTINGS = (
                 program="/snap/bin/calc",
             ),
             another_way(
-                "a copy of the system's entry",
+                "copy of the system entry",
                 _installed(ENTRY.replace("/usr/bin/calc", "calc")),
                 program="/usr/bin/calc",
             ),
             another_way(
-                "a link to the system's entry",
+                "link to the system entry",
                 _linked("/usr/share/applications/calc.desktop"),
                 program="/usr/bin/calc",
             ),
             another_way(
-                "for this desktop, with its program",
+                "for this desktop, with an installed program in TryExec",
                 _installed(ENTRY + "OnlyShowIn=GNOME;\nTryExec=calc\n", desktop="ubuntu:GNOME"),
                 program="/usr/bin/calc",
             ),
             another_way(
-                "with an environment",
+                "with an environment variable",
                 _installed(ENTRY.replace("Exec=", "Exec=env LANG=C ")),
                 program="/usr/bin/calc",
             ),
@@ -998,18 +1016,18 @@ SETTINGS = (
                 program="/usr/bin/calc",
             ),
             another_way(
-                "with an environment as it is",
+                "with env and no variables",
                 _installed(ENTRY.replace("Exec=", "Exec=env ")),
                 program="/usr/bin/calc",
             ),
             forged(
-                "a relative link that leads nowhere",
+                "dangling relative link",
                 _linked("usr/share/applications/calc.desktop"),
                 program="/usr/bin/calc",
             ),
-            another_way("asked for by its name", _installed(ENTRY), program="calc"),
+            another_way("expected program by its name", _installed(ENTRY), program="calc"),
             another_way(
-                "a relative link to the system's entry",
+                "relative link to the system entry",
                 _linked("../../../../usr/share/applications/calc.desktop"),
                 program="/usr/bin/calc",
             ),
@@ -1017,19 +1035,19 @@ SETTINGS = (
             *(_multi_call(name) for name in ("busybox", "coreutils", "toybox")),
         ),
         equivalent={
-            "*: * rename": "the entry's own name does not count",
-            "*: * flip a byte": "nothing",
-            "beside broken ones: home/user/.config/autostart/a.desktop: *": "another entry does not count",
+            "*: * rename": "the name of the entry is ignored",
+            "*: * flip a byte": "no effect",
+            "next to a broken entry: home/user/.config/autostart/a.desktop: *": "other entries are ignored",
         },
     ),
 )
 
-# The dynamic linker of this host, by the name that every Linux has for it.
+# The dynamic linker of this host, by its standard name on Linux.
 LINKER = next(str(path) for path in sorted(Path("/").glob("lib*/ld-linux-*.so.*")))
 
 
 def _copy_by_the_linker(b: ProgramsFixture) -> None:
-    """Let the linker run a copy, deleted since where root may ask the kernel for mapped files."""
+    """Run a copy with the linker; as root, which can inspect mapped files, delete the copy afterwards."""
     b.program("/usr/bin/gedit", b"gedit")
     b.program("~/notes", b"gedit")
     b.start("~/notes", by=LINKER)
@@ -1042,7 +1060,7 @@ def _copy_by_the_linker(b: ProgramsFixture) -> None:
 
 
 def _renamed_to_a_copy(b: ProgramsFixture) -> None:
-    """Let the linker run another program, in whose place a copy is that does not run."""
+    """Run a different program with the linker, then replace its file by a copy that does not run."""
     b.program("/usr/bin/gedit", b"gedit")
     b.program("~/notes", b"other")
     b.start("~/notes", by=LINKER)
@@ -1055,15 +1073,15 @@ PROGRAMS = (
         programs.process_running,
         ProgramsFixture,
         (
-            positive("it runs", _run(), program=PYTHON),
-            negative("another", _run(), program="/usr/bin/gedit"),
-            near_miss("its name only", _run(), program=Path(PYTHON).name),
-            near_miss("another user's", _run(uid_off=1), program=PYTHON),
-            corrupt("gone meanwhile", _run(pid=1 << 22), program=PYTHON),
-            missing("nothing runs", lambda b: setattr(b, "processes", []), program=PYTHON),
-            empty("no name", _run(pid=1 << 22), program="/"),
+            positive("program running", _run(), program=PYTHON),
+            negative("different program", _run(), program="/usr/bin/gedit"),
+            near_miss("expected name without its folder", _run(), program=Path(PYTHON).name),
+            near_miss("process of a different user", _run(uid_off=1), program=PYTHON),
+            corrupt("process has ended", _run(pid=1 << 22), program=PYTHON),
+            missing("no processes", lambda b: setattr(b, "processes", []), program=PYTHON),
+            empty("expected path without a name", _run(pid=1 << 22), program="/"),
             hostile(
-                "the name it gives itself",
+                "forged process name",
                 lambda b: setattr(
                     b,
                     "processes",
@@ -1071,15 +1089,15 @@ PROGRAMS = (
                 ),
                 program="/usr/bin/gedit",
             ),
-            another_way("its first thread has ended", _beyond_first_thread, program=_PYTHON3),
-            another_way("after others", _after_others, program=PYTHON),
+            another_way("first thread has ended", _beyond_first_thread, program=_PYTHON3),
+            another_way("after other processes", _after_others, program=PYTHON),
             forged(
-                "in a user namespace of its own",
+                "in its own user namespace",
                 lambda b: (b.program("/usr/bin/gedit", b"gedit"), b.start_apart("/usr/bin/gedit")),
                 program=GEDIT,
             ),
             forged(
-                "another mounted over it",
+                "different program mounted over it",
                 lambda b: (
                     b.program("/usr/bin/gedit", b"gedit"),
                     b.program("~/other"),
@@ -1088,7 +1106,7 @@ PROGRAMS = (
                 program=GEDIT,
             ),
             forged(
-                "a copy of another under its name",
+                "copy of a different program under its name",
                 lambda b: (
                     b.program("/usr/bin/gedit", b"gedit"),
                     b.program("~/gedit"),
@@ -1097,7 +1115,7 @@ PROGRAMS = (
                 program=GEDIT,
             ),
             another_way(
-                "by a link",
+                "started through a link",
                 lambda b: (
                     b.program("/usr/bin/gedit"),
                     b.link("~/editor", "/usr/bin/gedit"),
@@ -1106,7 +1124,7 @@ PROGRAMS = (
                 program=GEDIT,
             ),
             another_way(
-                "asked for by a link",
+                "expected program is a link",
                 lambda b: (
                     b.program("/usr/bin/gedit-47"),
                     b.link("/usr/bin/gedit", "/usr/bin/gedit-47"),
@@ -1115,7 +1133,7 @@ PROGRAMS = (
                 program=GEDIT,
             ),
             another_way(
-                "started again after another ended",
+                "restarted after a previous process ended",
                 lambda b: (
                     b.program("/usr/bin/gedit"),
                     b.end(b.start("/usr/bin/gedit")),
@@ -1124,35 +1142,35 @@ PROGRAMS = (
                 program=GEDIT,
             ),
         ),
-        equivalent={"it runs: no state": "this process runs anyway"},
+        equivalent={"program running: no state": "this process is always running"},
     ),
     CaseTable(
         programs.process_absent,
         ProgramsFixture,
         (
-            positive("another runs", _run(), program="/usr/bin/env"),
-            negative("it runs", _run(), program=PYTHON),
+            positive("different program running", _run(), program="/usr/bin/env"),
+            negative("program running", _run(), program=PYTHON),
             near_miss(
-                "under another name",
+                "under a different name",
                 lambda b: setattr(
                     b, "processes", [Process(os.getpid(), 1, os.getuid(), "other", ("other",))]
                 ),
                 program=PYTHON,
             ),
-            corrupt("misspelt", _run(), program="/usr/bin/envv").expect_error(),
+            corrupt("misspelled program", _run(), program="/usr/bin/envv").expect_error(),
             missing(
-                "nothing runs", lambda b: setattr(b, "processes", []), program=PYTHON
+                "no processes", lambda b: setattr(b, "processes", []), program=PYTHON
             ).expect_met(),
-            empty("no name", _run(), program="").expect_error(),
-            hostile("another user's does not count", _run(uid_off=1), program=PYTHON).expect_met(),
+            empty("empty expected program", _run(), program="").expect_error(),
+            hostile("process of a different user", _run(uid_off=1), program=PYTHON).expect_met(),
             forged(
-                "it runs in a user namespace of its own",
+                "running in its own user namespace",
                 lambda b: (b.program("/usr/bin/gedit", b"gedit"), b.start_apart("/usr/bin/gedit")),
                 program=GEDIT,
             ),
-            forged("its first thread has ended", _beyond_first_thread, program=_PYTHON3),
+            forged("first thread has ended", _beyond_first_thread, program=_PYTHON3),
             forged(
-                "a renamed copy runs",
+                "renamed copy running",
                 lambda b: (
                     b.program("/usr/bin/gedit", b"gedit"),
                     b.program("~/notes", b"gedit"),
@@ -1161,7 +1179,7 @@ PROGRAMS = (
                 program=GEDIT,
             ),
             forged(
-                "it runs behind another of that size",
+                "running after a different program of the same size",
                 lambda b: (
                     b.program("/usr/bin/gedit", b"gedit"),
                     b.program("/usr/bin/other", b"other"),
@@ -1171,7 +1189,7 @@ PROGRAMS = (
                 program=GEDIT,
             ),
             forged(
-                "a renamed copy, deleted since",
+                "renamed copy, deleted while running",
                 lambda b: (
                     b.program("/usr/bin/gedit", b"gedit"),
                     b.program("~/notes", b"gedit"),
@@ -1189,7 +1207,7 @@ PROGRAMS = (
                 program=GEDIT,
             ),
             forged(
-                "a renamed copy started by the dynamic linker",
+                "renamed copy started by the dynamic linker",
                 lambda b: (
                     b.program("/usr/bin/gedit", b"gedit"),
                     b.program("~/notes", b"gedit"),
@@ -1198,12 +1216,12 @@ PROGRAMS = (
                 program=GEDIT,
             ),
             forged(
-                "a copy started by the dynamic linker, deleted since",
+                "copy started by the dynamic linker, deleted while running",
                 _copy_by_the_linker,
                 program=GEDIT,
             ),
             forged(
-                "started by the dynamic linker behind another",
+                "started by the dynamic linker after a different program",
                 lambda b: (
                     b.program("/usr/bin/gedit", b"gedit"),
                     b.program("/usr/bin/other", b"other"),
@@ -1213,7 +1231,7 @@ PROGRAMS = (
                 program=GEDIT,
             ),
             forged(
-                "a copy with a blank, and no UTF-8, in its name started by the dynamic linker",
+                "copy with a space and invalid UTF-8 in its name, started by the dynamic linker",
                 lambda b: (
                     b.program("/usr/bin/gedit", b"gedit"),
                     b.program("~/no tes\udcff", b"gedit"),
@@ -1222,12 +1240,12 @@ PROGRAMS = (
                 program=GEDIT,
             ),
             another_way(
-                "another whose place a copy takes, started by the dynamic linker",
+                "different program replaced by a copy, started by the dynamic linker",
                 _renamed_to_a_copy,
                 program=GEDIT,
             ),
             another_way(
-                "another started by the dynamic linker",
+                "different program started by the dynamic linker",
                 lambda b: (
                     b.program("/usr/bin/gedit", b"gedit"),
                     b.program("/usr/bin/other", b"other"),
@@ -1236,7 +1254,7 @@ PROGRAMS = (
                 program=GEDIT,
             ),
             another_way(
-                "killed, and not yet waited for",
+                "killed, but still a zombie",
                 lambda b: (
                     b.program("/usr/bin/gedit", b"gedit"),
                     b.end(b.start("/usr/bin/gedit"), reap=False),
@@ -1244,7 +1262,7 @@ PROGRAMS = (
                 program=GEDIT,
             ),
             another_way(
-                "ended, while another of that size runs",
+                "ended while a different program of the same size runs",
                 lambda b: (
                     b.program("/usr/bin/gedit", b"gedit"),
                     b.program("/usr/bin/other", b"other"),
@@ -1254,7 +1272,7 @@ PROGRAMS = (
                 program=GEDIT,
             ),
         ),
-        equivalent={"another runs: no state": "env does not run anyway"},
+        equivalent={"different program running: no state": "env is never running"},
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Cases of evaluators of the system, the network and git repositories."""
+"""Cases of the evaluators of the system, the network and git repositories."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _keyfile(path: str, content: str) -> State:
 
 
 def _files(**contents: str) -> State:
-    """Write files of /etc by their names."""
+    """Write files to ``/etc`` by name."""
     return lambda b: [b.write(f"/etc/{name}", text) for name, text in contents.items()]
 
 
@@ -72,7 +72,7 @@ def _package(name: str, status: str = "install ok installed", version: str = "2.
 
 
 def _linked(path: str, content: str) -> State:
-    """Let a file be a link to one that the user owns."""
+    """Make a file a link to one that the user owns."""
     return lambda b: (b.write("~/mine", content), b.link(path, "~/mine"))
 
 
@@ -104,96 +104,108 @@ SYSTEM = (
             positive(
                 "held back", _file(STATUS, _package("gimp", "hold ok installed")), name="gimp"
             ),
-            positive("of a version", _file(STATUS, _package("gimp")), name="gimp", version="2.1-3"),
-            negative("another", _file(STATUS, _package("vim")), name="gimp"),
+            positive(
+                "matching version", _file(STATUS, _package("gimp")), name="gimp", version="2.1-3"
+            ),
+            negative("different package", _file(STATUS, _package("vim")), name="gimp"),
             near_miss(
                 "removed", _file(STATUS, _package("gimp", "deinstall ok config-files")), name="gimp"
             ),
             near_miss(
-                "half installed",
+                "only half installed",
                 _file(STATUS, _package("gimp", "install ok half-installed")),
                 name="gimp",
             ),
-            near_miss("its data only", _file(STATUS, _package("gimp-data")), name="gimp"),
-            near_miss("in a description", _file(STATUS, _package("vim")), name="inner"),
+            near_miss("only its data package", _file(STATUS, _package("gimp-data")), name="gimp"),
+            near_miss("name in a description", _file(STATUS, _package("vim")), name="inner"),
             near_miss(
-                "another version",
+                "different version",
                 _file(STATUS, _package("gimp", version="2.1-30")),
                 name="gimp",
                 version="2.1-3",
             ),
-            corrupt("cut", _file(STATUS, "Package: gimp\nStat"), name="gimp"),
-            corrupt("no name", _file(STATUS, "Status: install ok installed\n"), name=""),
-            missing("no dpkg", nothing, name="gimp"),
+            corrupt("truncated", _file(STATUS, "Package: gimp\nStat"), name="gimp"),
+            corrupt(
+                "entry without a name", _file(STATUS, "Status: install ok installed\n"), name=""
+            ),
+            missing("dpkg missing", nothing, name="gimp"),
             empty("no packages", _file(STATUS, ""), name="gimp"),
-            hostile("a link", _linked(STATUS, _package("gimp")), name="gimp"),
-            hostile("huge", lambda b: b.huge(STATUS), name="gimp"),
+            hostile("link in place of the file", _linked(STATUS, _package("gimp")), name="gimp"),
+            hostile("huge file", lambda b: b.huge(STATUS), name="gimp"),
             *system_ways.package_installed(),
         ),
         equivalent={
-            "installed: * flip a byte": "another package",
+            "installed: * flip a byte": "a different package",
             "*: args.version: empty": "any version",
-            "of a version: * flip a byte": "a description",
+            "matching version: * flip a byte": "it changes a description",
         },
     ),
     CaseTable(
         system.package_absent,
         DesktopFixture,
         (
-            positive("never there", _file(STATUS, _package("vim")), name="gimp"),
+            positive("never installed", _file(STATUS, _package("vim")), name="gimp"),
             positive(
                 "removed",
                 _file(STATUS, _package("vim") + _package("gimp", "deinstall ok config-files")),
                 name="gimp",
             ),
-            negative("there", _file(STATUS, _package("gimp")), name="gimp"),
+            negative("installed", _file(STATUS, _package("gimp")), name="gimp"),
             near_miss(
-                "another is gone",
+                "different package removed",
                 _file(STATUS, _package("vim", "deinstall ok config-files") + _package("gimp")),
                 name="gimp",
             ),
-            corrupt("no paragraph", _file(STATUS, "\n\n\n"), name="gimp").expect_error(),
-            missing("no dpkg", nothing, name="gimp").expect_error(),
+            corrupt("no entries", _file(STATUS, "\n\n\n"), name="gimp").expect_error(),
+            missing("dpkg missing", nothing, name="gimp").expect_error(),
             empty("no packages", _file(STATUS, ""), name="gimp").expect_error(),
-            hostile("a link", _linked(STATUS, _package("vim")), name="gimp").expect_error(),
+            hostile(
+                "link in place of the file", _linked(STATUS, _package("vim")), name="gimp"
+            ).expect_error(),
             *system_ways.package_absent(),
         ),
         equivalent={
-            "*: args.name: *": "that is not there either",
-            "*: * flip a byte": "not the name of what is absent",
-            "*: * cut": "it is not in the first half either",
+            "*: args.name: *": "that package is not installed either",
+            "*: * flip a byte": "it does not change the name of the absent package",
+            "*: * cut": "the package is not in the first half either",
         },
     ),
     CaseTable(
         system.user_exists,
         DesktopFixture,
         (
-            positive("there", _files(passwd=PASSWD), name="bob"),
+            positive("user present", _files(passwd=PASSWD), name="bob"),
             positive(
-                "with shell and home",
+                "matching shell and home folder",
                 _files(passwd=PASSWD),
                 name="bob",
                 shell="/bin/sh",
                 home="/srv/bob",
             ),
-            negative("not there", _files(passwd="root:x:0:0:root:/root:/bin/bash\n"), name="bob"),
-            near_miss("part of a name", _files(passwd=PASSWD.replace("bob", "bobby")), name="bob"),
-            near_miss("another shell", _files(passwd=PASSWD), name="bob", shell="/bin/bash"),
-            near_miss("another home", _files(passwd=PASSWD), name="bob", home="/root"),
-            near_miss("as a full name", _files(passwd="eve:x:1:1:bob:/:/bin/sh\n"), name="bob"),
-            corrupt(
-                "a field less", _files(passwd="bob:x:1001:1001:/srv/bob:/bin/sh\n"), name="bob"
+            negative(
+                "user missing", _files(passwd="root:x:0:0:root:/root:/bin/bash\n"), name="bob"
             ),
-            missing("no list", nothing, name="bob"),
-            empty("an empty list", _files(passwd=""), name="bob"),
-            hostile("a link", _linked("/etc/passwd", PASSWD), name="bob"),
-            hostile("huge", lambda b: b.huge("/etc/passwd"), name="bob"),
+            near_miss(
+                "part of a user name", _files(passwd=PASSWD.replace("bob", "bobby")), name="bob"
+            ),
+            near_miss("different shell", _files(passwd=PASSWD), name="bob", shell="/bin/bash"),
+            near_miss("different home folder", _files(passwd=PASSWD), name="bob", home="/root"),
+            near_miss(
+                "only as a full name", _files(passwd="eve:x:1:1:bob:/:/bin/sh\n"), name="bob"
+            ),
+            corrupt(
+                "missing field", _files(passwd="bob:x:1001:1001:/srv/bob:/bin/sh\n"), name="bob"
+            ),
+            missing("no user list", nothing, name="bob"),
+            empty("empty list", _files(passwd=""), name="bob"),
+            hostile("link in place of the file", _linked("/etc/passwd", PASSWD), name="bob"),
+            hostile("huge file", lambda b: b.huge("/etc/passwd"), name="bob"),
             *system_ways.user_exists(),
         ),
         equivalent={
-            "*: * flip a byte": "not the name",
-            "*: args.shell: empty": "any",
-            "*: args.home: empty": "any",
+            "*: * flip a byte": "it does not change the name",
+            "*: args.shell: empty": "any value",
+            "*: args.home: empty": "any value",
         },
     ),
     CaseTable(
@@ -201,41 +213,39 @@ SYSTEM = (
         DesktopFixture,
         (
             positive(
-                "a further group", _files(passwd=PASSWD, group=GROUP), user="bob", group="audio"
+                "supplementary group", _files(passwd=PASSWD, group=GROUP), user="bob", group="audio"
             ),
-            positive(
-                "the first group", _files(passwd=PASSWD, group=GROUP), user="bob", group="bob"
-            ),
-            negative("not in it", _files(passwd=PASSWD, group=GROUP), user="bob", group="video"),
+            positive("primary group", _files(passwd=PASSWD, group=GROUP), user="bob", group="bob"),
+            negative("not a member", _files(passwd=PASSWD, group=GROUP), user="bob", group="video"),
             near_miss(
-                "part of a name",
+                "part of a member's name",
                 _files(passwd=PASSWD, group="audio:x:29:bobby\n"),
                 user="bob",
                 group="audio",
             ),
             near_miss(
-                "another group's",
+                "member of a different group",
                 _files(passwd=PASSWD, group="audio2:x:29:bob\n"),
                 user="bob",
                 group="audio",
             ),
             near_miss(
-                "no such user",
+                "missing user",
                 _files(passwd="root:x:0:0::/:/bin/sh\n", group=GROUP),
                 user="bob",
                 group="audio",
             ),
             corrupt(
-                "a field less",
+                "missing field",
                 _files(passwd=PASSWD, group="audio:29:bob\n"),
                 user="bob",
                 group="audio",
             ),
-            missing("no list of groups", _files(passwd=PASSWD), user="bob", group="audio"),
-            missing("no list of users", _files(group=GROUP), user="bob", group="audio"),
-            empty("an empty list", _files(passwd=PASSWD, group=""), user="bob", group="audio"),
+            missing("no group list", _files(passwd=PASSWD), user="bob", group="audio"),
+            missing("no user list", _files(group=GROUP), user="bob", group="audio"),
+            empty("empty list", _files(passwd=PASSWD, group=""), user="bob", group="audio"),
             hostile(
-                "a link",
+                "link in place of the file",
                 lambda b: (b.write("/etc/passwd", PASSWD), _linked("/etc/group", GROUP)(b)),
                 user="bob",
                 group="audio",
@@ -243,8 +253,8 @@ SYSTEM = (
             *system_ways.user_in_group(),
         ),
         equivalent={
-            "*: * flip a byte": "not the name",
-            "a further group: etc/group: cut": "its line is the first",
+            "*: * flip a byte": "it does not change the name",
+            "supplementary group: etc/group: cut": "the group is on the first line",
         },
     ),
     CaseTable(
@@ -252,29 +262,32 @@ SYSTEM = (
         DesktopFixture,
         (
             positive(
-                "a job",
+                "matching job",
                 _file(CRON, "# m h\nMAILTO=x\n 0  8 * * *  /usr/bin/backup --all \n"),
                 schedule="0 8 * * *",
                 command="/usr/bin/backup --all",
             ),
             positive(
-                "a word", _file(CRON, "@daily /bin/true\n"), schedule="@daily", command=" /bin/true"
+                "keyword as schedule",
+                _file(CRON, "@daily /bin/true\n"),
+                schedule="@daily",
+                command=" /bin/true",
             ),
             positive(
-                "another user's",
+                "job of a different user",
                 _file("/var/spool/cron/crontabs/bob", "@daily /bin/true\n"),
                 schedule="@daily",
                 command="/bin/true",
                 user="bob",
             ),
             negative(
-                "another job",
+                "different command",
                 _file(CRON, "0 8 * * * /bin/true\n"),
                 schedule="0 8 * * *",
                 command="/usr/bin/backup",
             ),
             near_miss(
-                "another time",
+                "different time",
                 _file(CRON, "0 9 * * * /bin/true\n"),
                 schedule="0 8 * * *",
                 command="/bin/true",
@@ -286,19 +299,19 @@ SYSTEM = (
                 command="/bin/true",
             ),
             near_miss(
-                "more in the command",
+                "additional argument in the command",
                 _file(CRON, "0 8 * * * /bin/true -x\n"),
                 schedule="0 8 * * *",
                 command="/bin/true",
             ),
             near_miss(
-                "in another user's",
+                "in a different user's crontab",
                 _file("/var/spool/cron/crontabs/bob", "@daily /bin/true\n"),
                 schedule="@daily",
                 command="/bin/true",
             ),
             corrupt(
-                "no UTF-8",
+                "not UTF-8",
                 _file(CRON, b"@daily /bin/true\n\xff"),
                 schedule="@daily",
                 command="/bin/true",
@@ -310,14 +323,14 @@ SYSTEM = (
                 command="/bin/true",
             ).expect_error(),
             missing("no crontab", nothing, schedule="@daily", command="/bin/true"),
-            empty("an empty one", _file(CRON, ""), schedule="@daily", command="/bin/true"),
+            empty("empty crontab", _file(CRON, ""), schedule="@daily", command="/bin/true"),
             hostile(
-                "a link",
+                "link in place of the file",
                 _linked(CRON, "@daily /bin/true\n"),
                 schedule="@daily",
                 command="/bin/true",
             ),
-            hostile("huge", lambda b: b.huge(CRON), schedule="@daily", command="/bin/true"),
+            hostile("huge file", lambda b: b.huge(CRON), schedule="@daily", command="/bin/true"),
             *system_ways.cron_has_job(),
         ),
         equivalent={},
@@ -327,37 +340,49 @@ SYSTEM = (
         DesktopFixture,
         (
             positive("blank lines", _files(hostname=" \n atelier \n"), name="atelier"),
-            positive("the name", _files(hostname="# x\natelier\n"), name="atelier"),
-            negative("another", _files(hostname="desk\n"), name="atelier"),
-            near_miss("with a domain", _files(hostname="atelier.test\n"), name="atelier"),
+            positive("matching name", _files(hostname="# x\natelier\n"), name="atelier"),
+            negative("different name", _files(hostname="desk\n"), name="atelier"),
+            near_miss("name with a domain", _files(hostname="atelier.test\n"), name="atelier"),
             near_miss("commented out", _files(hostname="#atelier\n"), name="#atelier"),
             corrupt("two names", _files(hostname="atelier\ndesk\n"), name="atelier"),
             missing("no file", nothing, name="XX"),
-            empty("empty", _files(hostname=" \n"), name=""),
-            hostile("a link", _linked("/etc/hostname", "atelier\n"), name="atelier"),
+            empty("empty file", _files(hostname=" \n"), name=""),
+            hostile(
+                "link in place of the file", _linked("/etc/hostname", "atelier\n"), name="atelier"
+            ),
             *system_ways.hostname_is(),
         ),
-        equivalent={"*: args.name: swap case": "letter case does not count"},
+        equivalent={"*: args.name: swap case": "letter case is ignored"},
     ),
     CaseTable(
         system.timezone_is,
         DesktopFixture,
         (
-            positive("absolute", _zone("/usr/share/zoneinfo/Europe/Zurich"), zone="Europe/Zurich"),
-            positive("relative", _zone("../usr/share/zoneinfo/UTC"), zone="UTC"),
-            negative("another", _zone("/usr/share/zoneinfo/Asia/Tokyo"), zone="Europe/Zurich"),
-            near_miss("a part", _zone("/usr/share/zoneinfo/Europe/Zurich"), zone="Zurich"),
-            near_miss("of that name elsewhere", _zone("/srv/zoneinfo/UTC"), zone="UTC"),
-            corrupt("a copy", _files(localtime="TZif2"), zone="UTC"),
-            missing("none", nothing, zone="UTC"),
-            empty("no zone asked", _zone("/usr/share/zoneinfo/"), zone=""),
+            positive(
+                "absolute link", _zone("/usr/share/zoneinfo/Europe/Zurich"), zone="Europe/Zurich"
+            ),
+            positive("relative link", _zone("../usr/share/zoneinfo/UTC"), zone="UTC"),
+            negative(
+                "different time zone", _zone("/usr/share/zoneinfo/Asia/Tokyo"), zone="Europe/Zurich"
+            ),
+            near_miss(
+                "only part of the time zone name",
+                _zone("/usr/share/zoneinfo/Europe/Zurich"),
+                zone="Zurich",
+            ),
+            near_miss("same name in a different folder", _zone("/srv/zoneinfo/UTC"), zone="UTC"),
+            corrupt("invalid copy", _files(localtime="TZif2"), zone="UTC"),
+            missing("no time zone", nothing, zone="UTC"),
+            empty("empty expected time zone", _zone("/usr/share/zoneinfo/"), zone=""),
             hostile(
-                "the words as content", _files(localtime="/usr/share/zoneinfo/UTC"), zone="UTC"
+                "file that contains the path",
+                _files(localtime="/usr/share/zoneinfo/UTC"),
+                zone="UTC",
             ),
             *system_ways.timezone_is(),
         ),
         equivalent={
-            f"*: usr/share/zoneinfo/*: {name}": "the system's own file, which nobody else writes"
+            f"*: usr/share/zoneinfo/*: {name}": "a system file that only the system writes"
             for name in ("empty", "cut", "flip a byte", "link")
         },
     ),
@@ -366,24 +391,30 @@ SYSTEM = (
         DesktopFixture,
         (
             positive(
-                "a line", _file("~/.bash_history", "cd\n#1700000000\nls -l \n"), command=" ls -l"
+                "matching line",
+                _file("~/.bash_history", "cd\n#1700000000\nls -l \n"),
+                command=" ls -l",
             ),
-            negative("another", _file("~/.bash_history", "cd\n"), command="ls -l"),
+            negative("different command", _file("~/.bash_history", "cd\n"), command="ls -l"),
             near_miss("part of a line", _file("~/.bash_history", "sudo ls -l\n"), command="ls -l"),
             near_miss(
-                "a time, not a command",
+                "time stamp, not a command",
                 _file("~/.bash_history", "#1700000000\n"),
                 command="#1700000000",
             ),
-            near_miss("another shell's", _file("~/.zsh_history", "ls -l\n"), command="ls -l"),
-            corrupt("no UTF-8", _file("~/.bash_history", b"ls -l\n\xff"), command="ls -l"),
-            missing("none", nothing, command="XX"),
-            empty("empty", _file("~/.bash_history", "\n"), command=" "),
-            hostile("a link", _linked("~/.bash_history", "ls -l\n"), command="ls -l"),
-            hostile("huge", lambda b: b.huge("~/.bash_history"), command="ls -l"),
+            near_miss(
+                "history of a different shell", _file("~/.zsh_history", "ls -l\n"), command="ls -l"
+            ),
+            corrupt("not UTF-8", _file("~/.bash_history", b"ls -l\n\xff"), command="ls -l"),
+            missing("no history", nothing, command="XX"),
+            empty("empty file", _file("~/.bash_history", "\n"), command=" "),
+            hostile(
+                "link in place of the file", _linked("~/.bash_history", "ls -l\n"), command="ls -l"
+            ),
+            hostile("huge file", lambda b: b.huge("~/.bash_history"), command="ls -l"),
             *system_ways.shell_history_has(),
         ),
-        equivalent={"*: * flip a byte": "another line"},
+        equivalent={"*: * flip a byte": "a different line"},
     ),
 )
 
@@ -393,25 +424,25 @@ NETWORK = (
         DesktopFixture,
         (
             positive(
-                "an entry",
+                "matching entry",
                 _files(hosts="127.0.0.1 localhost\n192.0.2.7\tdesk Printer # x\n"),
                 name="printer",
                 address="192.0.2.7",
             ),
             positive(
-                "IPv6 written otherwise",
+                "IPv6 in a different notation",
                 _files(hosts="2001:DB8:0::1 printer\n192.0.2.7 printer"),
                 name="PRINTER",
                 address="2001:db8::1",
             ),
             negative(
-                "another address",
+                "different address",
                 _files(hosts="192.0.2.8 printer\n"),
                 name="printer",
                 address="192.0.2.7",
             ),
             near_miss(
-                "part of a name",
+                "part of a user name",
                 _files(hosts="192.0.2.7 printer2\n"),
                 name="printer",
                 address="192.0.2.7",
@@ -423,29 +454,36 @@ NETWORK = (
                 address="192.0.2.7",
             ),
             near_miss(
-                "another address, too",
+                "second address",
                 _files(hosts="192.0.2.7 printer\n192.0.2.8 printer\n"),
                 name="printer",
                 address="192.0.2.7",
             ),
             corrupt(
-                "no address", _files(hosts="192.0.2 printer\n"), name="printer", address="192.0.2.7"
+                "invalid address",
+                _files(hosts="192.0.2 printer\n"),
+                name="printer",
+                address="192.0.2.7",
             ),
-            corrupt("none asked", _files(hosts=""), name="printer", address="x").expect_error(),
+            corrupt(
+                "invalid expected address", _files(hosts=""), name="printer", address="x"
+            ).expect_error(),
             missing("no file", nothing, name="printer", address="192.0.2.7"),
-            empty("no name", _files(hosts="192.0.2.7\n"), name="", address="192.0.2.7"),
+            empty("empty expected name", _files(hosts="192.0.2.7\n"), name="", address="192.0.2.7"),
             hostile(
-                "a link",
+                "link in place of the file",
                 _linked("/etc/hosts", "192.0.2.7 printer\n"),
                 name="printer",
                 address="192.0.2.7",
             ),
-            hostile("huge", lambda b: b.huge("/etc/hosts"), name="printer", address="192.0.2.7"),
+            hostile(
+                "huge file", lambda b: b.huge("/etc/hosts"), name="printer", address="192.0.2.7"
+            ),
             *network_ways.hosts_entry(),
         ),
         equivalent={
-            "*: args.name: swap case": "letter case does not count",
-            "*: args.address: swap case": "letter case does not count",
+            "*: args.name: swap case": "letter case is ignored",
+            "*: args.address: swap case": "letter case is ignored",
             "IPv6*: * cut": "the entry is in the first half",
             "IPv6*: * flip a byte": "the other entry",
         },
@@ -455,7 +493,7 @@ NETWORK = (
         DesktopFixture,
         (
             positive(
-                "two",
+                "two servers",
                 _files(
                     **{
                         "resolv.conf": "search test\nnameserver 192.0.2.53\nnameserver\t2001:db8::35\noptions x\n"
@@ -464,17 +502,17 @@ NETWORK = (
                 addresses=["192.0.2.53", "2001:DB8::35"],
             ),
             negative(
-                "another",
+                "different server",
                 _files(**{"resolv.conf": "nameserver 192.0.2.1\n"}),
                 addresses=["192.0.2.53"],
             ),
             near_miss(
-                "one more",
+                "one additional server",
                 _files(**{"resolv.conf": "nameserver 192.0.2.53\nnameserver 192.0.2.1\n"}),
                 addresses=["192.0.2.53"],
             ),
             near_miss(
-                "another order",
+                "different order",
                 _files(**{"resolv.conf": "nameserver 192.0.2.1\nnameserver 192.0.2.53\n"}),
                 addresses=["192.0.2.53", "192.0.2.1"],
             ),
@@ -484,14 +522,16 @@ NETWORK = (
                 addresses=["192.0.2.53"],
             ),
             corrupt(
-                "no address",
+                "invalid address",
                 _files(**{"resolv.conf": "nameserver 192.0.2\nnameserver\n"}),
                 addresses=["192.0.2.53"],
             ),
             missing("no file", nothing, addresses=["192.0.2.53"]),
-            empty("none asked", _files(**{"resolv.conf": ""}), addresses=[]).expect_error(),
+            empty(
+                "empty expected addresses", _files(**{"resolv.conf": ""}), addresses=[]
+            ).expect_error(),
             hostile(
-                "a link",
+                "link in place of the file",
                 _linked("/etc/resolv.conf", "nameserver 192.0.2.53\n"),
                 addresses=["192.0.2.53"],
             ),
@@ -503,40 +543,46 @@ NETWORK = (
         network.default_gateway_is,
         DesktopFixture,
         (
-            positive("other flags", _route(ROUTE.replace("0003", "0013")), address="192.0.2.1"),
+            positive("different flags", _route(ROUTE.replace("0003", "0013")), address="192.0.2.1"),
             positive(
-                "the gateway",
+                "matching gateway",
                 _route("eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\n", ROUTE),
                 address="192.0.2.1",
             ),
             positive(
-                "of two the nearer",
+                "lower metric of two",
                 _route(ROUTE.replace("100", "200").replace("01", "09", 1), ROUTE),
                 address="192.0.2.1",
             ),
-            negative("another", _route(ROUTE.replace("010200C0", "020200C0")), address="192.0.2.1"),
-            near_miss("backwards", _route(ROUTE), address="1.2.0.192"),
+            negative(
+                "different gateway",
+                _route(ROUTE.replace("010200C0", "020200C0")),
+                address="192.0.2.1",
+            ),
+            near_miss("reversed byte order", _route(ROUTE), address="1.2.0.192"),
             near_miss(
                 "not the default",
                 _route(ROUTE.replace("00000000", "000200C0", 1)),
                 address="192.0.2.1",
             ),
             near_miss(
-                "not the whole net",
+                "mask that does not cover all addresses",
                 _route("eth0\t00000000\t010200C0\t0003\t0\t0\t100\t00000080\t0\n"),
                 address="192.0.2.1",
             ),
-            near_miss("down", _route(ROUTE.replace("0003", "0002")), address="192.0.2.1"),
-            corrupt("a short row", _route("eth0\t00000000\n"), address="192.0.2.1").expect_error(),
-            missing("no table", nothing, address="192.0.2.1"),
+            near_miss("interface down", _route(ROUTE.replace("0003", "0002")), address="192.0.2.1"),
+            corrupt(
+                "row too short", _route("eth0\t00000000\n"), address="192.0.2.1"
+            ).expect_error(),
+            missing("no route table", nothing, address="192.0.2.1"),
             empty("no routes", _route(), address="192.0.2.1"),
-            hostile("no address", _route(ROUTE), address="localhost").expect_error(),
+            hostile("invalid expected address", _route(ROUTE), address="localhost").expect_error(),
             *network_ways.default_gateway_is(),
         ),
         equivalent={
-            "the gateway: * flip a byte": "the other route",
-            "of two*: * flip a byte": "nothing",
-            "of two*: * cut": "nothing",
+            "matching gateway: * flip a byte": "the other route",
+            "lower metric of two*: * flip a byte": "no effect",
+            "lower metric of two*: * cut": "no effect",
         },
     ),
     CaseTable(
@@ -545,23 +591,23 @@ NETWORK = (
         (
             positive("IPv4", _tcp(), port=0x1F90),
             positive("IPv6", _tcp(), port=0x1F91),
-            negative("nothing there", _tcp(), port=80),
+            negative("no listener", _tcp(), port=80),
             near_miss("connected, not listening", _tcp(), port=0x16),
-            near_miss("the other end's", _tcp(), port=0x9999),
-            corrupt("a short row", _tcp(v4="head\n0: 0\n"), port=80).expect_error(),
-            missing("no table", nothing, port=80),
+            near_miss("port of the remote end", _tcp(), port=0x9999),
+            corrupt("row too short", _tcp(v4="head\n0: 0\n"), port=80).expect_error(),
+            missing("no socket table", nothing, port=80),
             empty("no sockets", _tcp("head\n", ""), port=80),
-            hostile("the head", _tcp("a b:1F90 c 0A\n"), port=0x1F90),
+            hostile("header line", _tcp("a b:1F90 c 0A\n"), port=0x1F90),
             *network_ways.port_listening(),
         ),
         equivalent={
-            "IPv6: proc/net/tcp6: flip a byte": "a digit of the other end",
-            "IPv4: proc/net/tcp: flip a byte": "nothing",
+            "IPv6: proc/net/tcp6: flip a byte": "a digit of the remote address",
+            "IPv4: proc/net/tcp: flip a byte": "no effect",
             "IPv4: proc/net/tcp6: *": "the other table",
             "IPv6: proc/net/tcp: *": "the other table",
-            "IPv4: proc/net/tcp: cut": "nothing",
-            "IPv4: args.port: more": "that listens, too",
-            "IPv6: args.port: less": "that listens, too",
+            "IPv4: proc/net/tcp: cut": "no effect",
+            "IPv4: args.port: more": "that port is also listening",
+            "IPv6: args.port: less": "that port is also listening",
         },
     ),
     CaseTable(
@@ -569,7 +615,7 @@ NETWORK = (
         DesktopFixture,
         (
             positive(
-                "a setting",
+                "matching setting",
                 lambda b: (
                     b.write(f"{NM}/office.nmconnection", OFFICE, 0o600),
                     b.write(f"{NM}/a.nmconnection", "[connection]\nid=Home\n", 0o600),
@@ -581,7 +627,7 @@ NETWORK = (
                 value="manual",
             ),
             negative(
-                "another value",
+                "different value",
                 _keyfile(f"{NM}/office.nmconnection", OFFICE),
                 connection="Office",
                 section="ipv4",
@@ -589,7 +635,7 @@ NETWORK = (
                 value="auto",
             ),
             near_miss(
-                "another connection's",
+                "setting of a different connection",
                 _keyfile(f"{NM}/office.nmconnection", OFFICE),
                 connection="Home",
                 section="ipv4",
@@ -597,7 +643,7 @@ NETWORK = (
                 value="manual",
             ),
             near_miss(
-                "in another section",
+                "in a different section",
                 _keyfile(f"{NM}/office.nmconnection", OFFICE),
                 connection="Office",
                 section="ipv6",
@@ -605,7 +651,7 @@ NETWORK = (
                 value="manual",
             ),
             near_miss(
-                "no connection's file",
+                "not a connection file",
                 _keyfile(f"{NM}/office.bak", OFFICE),
                 connection="Office",
                 section="ipv4",
@@ -613,7 +659,7 @@ NETWORK = (
                 value="manual",
             ),
             near_miss(
-                "in DEFAULT",
+                "in section DEFAULT",
                 _file(
                     f"{NM}/o.nmconnection",
                     "[DEFAULT]\nmethod=manual\n[connection]\nid=Office\n[ipv4]\n",
@@ -640,7 +686,7 @@ NETWORK = (
                 value="manual",
             ),
             empty(
-                "an empty file",
+                "empty file",
                 _keyfile(f"{NM}/office.nmconnection", ""),
                 connection="",
                 section="ipv4",
@@ -648,7 +694,7 @@ NETWORK = (
                 value="",
             ),
             hostile(
-                "two of that name",
+                "two connections of the same name",
                 lambda b: [b.write(f"{NM}/{n}.nmconnection", OFFICE, 0o600) for n in "ab"],
                 connection="Office",
                 section="ipv4",
@@ -656,7 +702,7 @@ NETWORK = (
                 value="manual",
             ),
             hostile(
-                "a link",
+                "link in place of the file",
                 _linked(f"{NM}/office.nmconnection", OFFICE),
                 connection="Office",
                 section="ipv4",
@@ -666,10 +712,10 @@ NETWORK = (
             *network_ways.connection_setting_equals(),
         ),
         equivalent={
-            "*/0: *": "another file does not count",
-            "*/a.nmconnection: *": "another connection does not count",
-            "*/office.nmconnection: rename": "the file's own name does not count",
-            "*/office.nmconnection: flip a byte": "another line",
+            "*/0: *": "other files are ignored",
+            "*/a.nmconnection: *": "other connections are ignored",
+            "*/office.nmconnection: rename": "the name of the file is ignored",
+            "*/office.nmconnection: flip a byte": "a different line",
         },
     ),
 )
@@ -680,12 +726,12 @@ def _commits(*messages: str) -> State:
 
 
 def _then(*args: str) -> State:
-    """Make a commit ``one`` and then let git do something."""
+    """Create a commit ``one``, then run a git command."""
     return lambda b: (b.commit("one"), b.git(*args))
 
 
 def _redo(b: RepositoryFixture) -> None:
-    """Let a replacement stand for the commit."""
+    """Replace the commit with ``git replace``."""
     b.commit("one")
     first = b.git("rev-parse", "HEAD")
     b.commit("Fix")
@@ -751,7 +797,7 @@ def _gathered(b: RepositoryFixture) -> None:
 
 
 def _plumbed(b: RepositoryFixture) -> None:
-    """Make the same commits without a work tree."""
+    """Create the same commits without a work tree."""
     b.commit("zero", z="0")
     b.write("~/r/a", "hi")
     b.git("update-index", "--add", "a")
@@ -762,7 +808,7 @@ def _plumbed(b: RepositoryFixture) -> None:
 
 
 def _with_gitlink(b: RepositoryFixture) -> None:
-    """Commit a link to a commit, as those of submodules are."""
+    """Commit a gitlink, like that of a submodule."""
     b.commit("one", b="1")
     b.git("update-index", "--add", "--cacheinfo", f"160000,{b.git('rev-parse', 'HEAD')},a")
     b.git("commit", "-q", "-m", "two")
@@ -777,17 +823,17 @@ def _fetched(b: RepositoryFixture) -> None:
 
 
 def _elsewhere(b: RepositoryFixture) -> None:
-    """Keep all objects in another folder."""
+    """Move all objects to a different folder."""
     _plumbed(b)
     b.at("~/r/.git/objects").rename(b.at("~/objects"))
     b.write("~/r/.git/objects/info/alternates", f"{b.at('~/objects')}\n")
 
 
 def _impostor(wanted: str, real: str = "HEAD") -> State:
-    """Let the file of one object hold another one.
+    """Replace the file of one object by that of a different one.
 
     Args:
-        wanted: revision of the object whose content is shown.
+        wanted: revision of the object whose content is displayed.
         real: revision of the object that it replaces.
     """
 
@@ -819,7 +865,7 @@ def _shallow(b: RepositoryFixture) -> None:
 
 
 def _grafted(b: RepositoryFixture) -> None:
-    """Invent a parent of the only commit."""
+    """Graft a forged parent onto the only commit."""
     b.commit("one", a="hi", b="1")
     b.write("~/r/a", "ho")
     b.git("add", "a")
@@ -828,42 +874,42 @@ def _grafted(b: RepositoryFixture) -> None:
 
 
 def _linked_head(b: RepositoryFixture) -> None:
-    """Let HEAD be a link, as git made it long ago."""
+    """Make HEAD a symbolic link, as early versions of git did."""
     b.commit("one")
     b.at("~/r/.git/HEAD").unlink()
     b.at("~/r/.git/HEAD").symlink_to("refs/heads/main")
 
 
 def _named_as_the_branch(b: RepositoryFixture) -> None:
-    """Give a tag to an earlier commit, of the name of the branch."""
+    """Create a tag at an earlier commit with the name of the branch."""
     b.commit("one")
     b.git("tag", "main")
     b.commit("two")
 
 
 def _named_wholly(b: RepositoryFixture) -> None:
-    """Give a tag to an earlier commit, of the whole name of the branch."""
+    """Create a tag at an earlier commit with the full name of the branch."""
     b.commit("one")
     b.git("update-ref", "refs/tags/refs/heads/main", "HEAD")
     b.commit("two")
 
 
 def _named_head(b: RepositoryFixture) -> None:
-    """Make a branch called HEAD at an earlier commit."""
+    """Create a branch named HEAD at an earlier commit."""
     b.commit("one")
     b.git("update-ref", "refs/heads/HEAD", "HEAD")
     b.commit("two")
 
 
 def _far_work_tree(b: RepositoryFixture) -> None:
-    """Let the configuration name another work tree and further configuration."""
+    """Configure a different work tree and an included configuration file."""
     _plumbed(b)
     b.git("config", "include.path", str(b.write("~/more", "[core]\n\tbare = nonsense\n")))
     b.git("config", "core.worktree", str(b.folder_at("~/other")))
 
 
 def _linked_tree(b: RepositoryFixture) -> str:
-    """Check out a branch in a further work tree, and pack the repository."""
+    """Check out a branch in an additional work tree, and pack the repository."""
     b.commit("one")
     b.git("worktree", "add", "-q", "-b", "fix", str(b.at("~/w")))
     return b.git("gc", "-q")
@@ -876,22 +922,22 @@ def _linked_link(b: RepositoryFixture) -> None:
 
 _TREE = "~/r/.git/worktrees/w"
 _TORN: dict[str, Callable[[RepositoryFixture], object]] = {
-    "that its repository knows elsewhere": lambda b: b.write(
+    "whose repository registers it elsewhere": lambda b: b.write(
         f"{_TREE}/gitdir", f"{b.at('~/v')}/.git\n"
     ),
-    "that its repository does not know": lambda b: b.at(f"{_TREE}/gitdir").unlink(),
-    "whose repository is another": lambda b: (
+    "that its repository does not register": lambda b: b.at(f"{_TREE}/gitdir").unlink(),
+    "of a different repository": lambda b: (
         b.at("~/r/.git").rename(b.folder_at("~/q") / ".git"),
         b.write("~/w/.git", f"gitdir: {b.at('~/q')}/.git/worktrees/w\n"),
         b.write("~/q/.git/worktrees/w/commondir", f"{b.at('~/r')}/.git\n"),
     ),
-    "that is moved": lambda b: b.at("~/w").rename(b.folder_at("~/w2") / "w"),
+    "that was moved": lambda b: b.at("~/w").rename(b.folder_at("~/w2") / "w"),
     "that is a link": _linked_link,
 }
 
 
 def _torn(change: Callable[[RepositoryFixture], object]) -> Callable[[RepositoryFixture], None]:
-    """Return a state: a linked work tree, and a change."""
+    """Return a state with a linked work tree and a change."""
 
     def state(b: RepositoryFixture) -> None:
         _linked_tree(b)
@@ -906,28 +952,38 @@ GIT = (
         git.git_branch_is,
         RepositoryFixture,
         (
-            missing("no git", _without_git(127), path=R, branch="main").expect_error(),
-            missing("git may not run", _without_git(126), path=R, branch="main").expect_error(),
-            positive("main", _commits("one"), path=R, branch="main"),
+            missing("git missing", _without_git(127), path=R, branch="main").expect_error(),
+            missing("git not executable", _without_git(126), path=R, branch="main").expect_error(),
+            positive("current branch", _commits("one"), path=R, branch="main"),
             positive(
-                "with a slash", _then("checkout", "-q", "-b", "fix/a"), path=R, branch="fix/a"
+                "branch name with a slash",
+                _then("checkout", "-q", "-b", "fix/a"),
+                path=R,
+                branch="fix/a",
             ),
-            negative("another", _then("checkout", "-q", "-b", "fix"), path=R, branch="main"),
-            near_miss("only there", _then("branch", "fix"), path=R, branch="fix"),
-            near_miss("detached", _then("checkout", "-q", "--detach"), path=R, branch="main"),
-            near_miss("part of it", _commits("one"), path=R, branch="mai"),
+            negative(
+                "different branch", _then("checkout", "-q", "-b", "fix"), path=R, branch="main"
+            ),
+            near_miss(
+                "branch exists, but is not checked out",
+                _then("branch", "fix"),
+                path=R,
+                branch="fix",
+            ),
+            near_miss("detached HEAD", _then("checkout", "-q", "--detach"), path=R, branch="main"),
+            near_miss("part of the branch name", _commits("one"), path=R, branch="mai"),
             corrupt(
-                "no HEAD",
+                "invalid HEAD",
                 lambda b: (b.commit("one"), b.write("~/r/.git/HEAD", "x")),
                 path=R,
                 branch="main",
             ),
             missing("no folder", nothing, path=R, branch="main"),
             missing("no repository", lambda b: b.folder_at(R), path=R, branch="main"),
-            empty("no commit yet", _empty, path=R, branch="main").expect_met(),
-            hostile("a link out", _outside, path=R, branch="main"),
+            empty("no commits", _empty, path=R, branch="main").expect_met(),
+            hostile("link to outside", _outside, path=R, branch="main"),
             hostile(
-                "a file for .git",
+                "file in place of .git",
                 lambda b: (
                     b.commit("one"),
                     b.at("~/r/.git").rename(b.at("~/g")),
@@ -937,24 +993,24 @@ GIT = (
                 branch="main",
             ),
             hostile(
-                "in the folder above",
+                "repository in the parent folder",
                 lambda b: (b.commit("one"), b.folder_at("~/r/sub")),
                 path="~/r/sub",
                 branch="main",
             ),
-            forged("objects of another place", _elsewhere, path=R, branch="main"),
-            forged("a link for HEAD", _linked_head, path=R, branch="main"),
+            forged("objects from elsewhere", _elsewhere, path=R, branch="main"),
+            forged("symbolic link as HEAD", _linked_head, path=R, branch="main"),
             *(
-                forged(f"a linked work tree {what}", _torn(change), path="~/w", branch="fix")
+                forged(f"linked work tree {what}", _torn(change), path="~/w", branch="fix")
                 for what, change in _TORN.items()
             ),
             another_way("in a linked work tree", _linked_tree, path="~/w", branch="fix"),
             another_way("packed", _gathered, path=R, branch="main"),
-            another_way("by plumbing", _plumbed, path=R, branch="main"),
+            another_way("with git plumbing commands", _plumbed, path=R, branch="main"),
             another_way(
-                "with a configuration of another place", _far_work_tree, path=R, branch="main"
+                "with included configuration from elsewhere", _far_work_tree, path=R, branch="main"
             ),
-            another_way("a shallow clone", _fetched, path=R, branch="main"),
+            another_way("shallow clone", _fetched, path=R, branch="main"),
         ),
         equivalent={},
     ),
@@ -962,11 +1018,11 @@ GIT = (
         git.git_branch_exists,
         RepositoryFixture,
         (
-            positive("there", _then("branch", "fix"), path=R, branch="fix"),
-            negative("not there", _commits("one"), path=R, branch="fix"),
-            near_miss("a tag", _then("tag", "fix"), path=R, branch="fix"),
+            positive("branch present", _then("branch", "fix"), path=R, branch="fix"),
+            negative("branch missing", _commits("one"), path=R, branch="fix"),
+            near_miss("tag instead of a branch", _then("tag", "fix"), path=R, branch="fix"),
             near_miss(
-                "deleted",
+                "deleted branch",
                 lambda b: (
                     b.commit("one"),
                     b.git("branch", "fix"),
@@ -976,31 +1032,34 @@ GIT = (
                 branch="fix",
             ),
             near_miss(
-                "a remote's",
+                "only a remote branch",
                 _then("update-ref", "refs/remotes/origin/fix", "HEAD"),
                 path=R,
                 branch="fix",
             ),
             corrupt(
-                "names no commit",
+                "reference to a missing commit",
                 lambda b: (b.commit("one"), b.write("~/r/.git/refs/heads/fix", "0" * 39 + "1\n")),
                 path=R,
                 branch="fix",
             ),
             missing("no repository", nothing, path=R, branch="fix"),
-            empty("no commit yet", _empty, path=R, branch="main"),
-            hostile("a link out", _outside, path=R, branch="main"),
-            hostile("an option", _commits("one"), path=R, branch="--all"),
-            hostile("below too many folders", _then("branch", _DEEP), path=R, branch=_DEEP),
-            hostile("beside packs that are too large together", _packs, path=R, branch="main"),
-            forged("objects of another place", _elsewhere, path=R, branch="fix"),
+            empty("no commits", _empty, path=R, branch="main"),
+            hostile("link to outside", _outside, path=R, branch="main"),
+            hostile("name that looks like an option", _commits("one"), path=R, branch="--all"),
+            hostile("name nested too deep", _then("branch", _DEEP), path=R, branch=_DEEP),
+            hostile("next to packs over the total size limit", _packs, path=R, branch="main"),
+            forged("objects from elsewhere", _elsewhere, path=R, branch="fix"),
             forged(
-                "a commit in the place of another", _impostor("HEAD~", "old"), path=R, branch="old"
+                "commit object replaced by a different one",
+                _impostor("HEAD~", "old"),
+                path=R,
+                branch="old",
             ),
             another_way("packed", _gathered, path=R, branch="fix"),
-            another_way("by plumbing", _plumbed, path=R, branch="fix"),
+            another_way("with git plumbing commands", _plumbed, path=R, branch="fix"),
             another_way(
-                "with a configuration of another place", _far_work_tree, path=R, branch="fix"
+                "with included configuration from elsewhere", _far_work_tree, path=R, branch="fix"
             ),
             *branch_cases(),
         ),
@@ -1010,9 +1069,9 @@ GIT = (
         git.git_tag_at,
         RepositoryFixture,
         (
-            positive("here", _then("tag", "v1"), path=R, tag="v1"),
+            positive("tag at the last commit", _then("tag", "v1"), path=R, tag="v1"),
             positive(
-                "with a message, on a branch",
+                "annotated tag on a branch",
                 lambda b: (
                     b.commit("one"),
                     b.git("tag", "-a", "-m", "x", "v1"),
@@ -1023,31 +1082,37 @@ GIT = (
                 tag="v1",
                 ref="refs/heads/old",
             ),
-            negative("no tag", _commits("one"), path=R, tag="v1"),
+            negative("tag missing", _commits("one"), path=R, tag="v1"),
             near_miss(
-                "one commit before",
+                "tag at the previous commit",
                 lambda b: (b.commit("one"), b.git("tag", "v1"), b.commit("two")),
                 path=R,
                 tag="v1",
             ),
-            near_miss("a branch", _then("branch", "v1"), path=R, tag="v1"),
+            near_miss("branch instead of a tag", _then("branch", "v1"), path=R, tag="v1"),
             corrupt(
-                "names no commit",
+                "reference to a missing commit",
                 lambda b: (b.commit("one"), b.write("~/r/.git/refs/tags/v1", "x")),
                 path=R,
                 tag="v1",
             ),
             missing("no repository", nothing, path=R, tag="v1", ref="x"),
-            empty("no commit yet", _empty, path=R, tag="v1"),
-            hostile("a link out", _outside, path=R, tag="v1"),
-            hostile("neither is there", _commits("one"), path=R, tag="a", ref="b"),
-            forged("objects of another place", _elsewhere, path=R, tag="v1"),
+            empty("no commits", _empty, path=R, tag="v1"),
+            hostile("link to outside", _outside, path=R, tag="v1"),
+            hostile("tag and reference missing", _commits("one"), path=R, tag="a", ref="b"),
+            forged("objects from elsewhere", _elsewhere, path=R, tag="v1"),
             forged(
-                "a tag in the place of another", _impostor("v1", "v0"), path=R, tag="v0", ref="old"
+                "tag object replaced by a different one",
+                _impostor("v1", "v0"),
+                path=R,
+                tag="v0",
+                ref="old",
             ),
             another_way("packed", _gathered, path=R, tag="v1"),
-            another_way("by plumbing", _plumbed, path=R, tag="v1"),
-            another_way("with a configuration of another place", _far_work_tree, path=R, tag="v1"),
+            another_way("with git plumbing commands", _plumbed, path=R, tag="v1"),
+            another_way(
+                "with included configuration from elsewhere", _far_work_tree, path=R, tag="v1"
+            ),
             *tag_cases(),
         ),
         equivalent={},
@@ -1056,10 +1121,10 @@ GIT = (
         git.git_commit_message_is,
         RepositoryFixture,
         (
-            another_way("in Latin-1, as it says", in_latin_1(), path=R, message="café"),
-            another_way("given in Latin-1", in_latin_1(says=False), path=R, message="café"),
+            another_way("in Latin-1, as declared", in_latin_1(), path=R, message="café"),
+            another_way("in Latin-1, undeclared", in_latin_1(says=False), path=R, message="café"),
             positive(
-                "blanks around",
+                "surrounding white space",
                 lambda b: (
                     b.start(),
                     b.git("commit", "-q", "--allow-empty", "--cleanup=verbatim", "-m", " one \n\n"),
@@ -1068,82 +1133,92 @@ GIT = (
                 message="one",
             ),
             hostile(
-                "an option", _commits("one"), path=R, message="one", ref="--all"
+                "name that looks like an option",
+                _commits("one"),
+                path=R,
+                message="one",
+                ref="--all",
             ).expect_error(),
             positive(
-                "the last",
+                "last commit",
                 _commits("one", "Fix typo\n\nIt was wrong."),
                 path=R,
                 message="Fix typo\n\nIt was wrong.\n",
             ),
             positive(
-                "on a branch",
+                "last commit of a branch",
                 lambda b: (b.commit("one"), b.git("branch", "old"), b.commit("two")),
                 path=R,
                 message="one",
                 ref="old",
             ),
             forged(
-                "a tag of the branch's name",
+                "tag with the name of the branch",
                 _named_as_the_branch,
                 path=R,
                 message="one",
                 ref="main",
             ),
             positive(
-                "a branch whose name a tag has",
+                "branch with the name of a tag",
                 _named_as_the_branch,
                 path=R,
                 message="two",
                 ref="refs/heads/main",
             ),
             positive(
-                "a branch whose whole name a tag has",
+                "branch whose full name is the name of a tag",
                 _named_wholly,
                 path=R,
                 message="two",
                 ref="refs/heads/main",
             ),
-            positive("checked out", _named_head, path=R, message="two"),
-            negative("another", _commits("two"), path=R, message="one"),
-            near_miss("the one before", _commits("one", "two"), path=R, message="one"),
-            near_miss("a body more", _commits("one\n\nbody"), path=R, message="one"),
-            near_miss("letter case", _commits("One"), path=R, message="one"),
+            positive("next to a branch named HEAD", _named_head, path=R, message="two"),
+            negative("different message", _commits("two"), path=R, message="one"),
+            near_miss(
+                "message of the previous commit", _commits("one", "two"), path=R, message="one"
+            ),
+            near_miss("additional body", _commits("one\n\nbody"), path=R, message="one"),
+            near_miss("different letter case", _commits("One"), path=R, message="one"),
             corrupt("broken objects", _broken, path=R, message="one"),
             missing("no repository", nothing, path=R, message="one"),
-            missing("no such reference", _commits("one"), path=R, message="one", ref="old"),
-            empty("no commit yet", _empty, path=R, message=""),
-            hostile("replaced", _redo, path=R, message="Fix"),
-            hostile("programs in its settings", _config, path=R, message="one").expect_met(),
-            hostile("a link out", _outside, path=R, message="one"),
-            forged("objects of another place", _elsewhere, path=R, message="one"),
-            forged("a commit in the place of another", _impostor("old"), path=R, message="one"),
-            another_way("packed", _gathered, path=R, message="one"),
-            another_way("by plumbing", _plumbed, path=R, message="one"),
-            another_way(
-                "with a configuration of another place", _far_work_tree, path=R, message="one"
+            missing("missing reference", _commits("one"), path=R, message="one", ref="old"),
+            empty("no commits", _empty, path=R, message=""),
+            hostile("replaced commit", _redo, path=R, message="Fix"),
+            hostile(
+                "programs in the git configuration", _config, path=R, message="one"
+            ).expect_met(),
+            hostile("link to outside", _outside, path=R, message="one"),
+            forged("objects from elsewhere", _elsewhere, path=R, message="one"),
+            forged(
+                "commit object replaced by a different one", _impostor("old"), path=R, message="one"
             ),
-            another_way("a shallow clone", _fetched, path=R, message="one"),
+            another_way("packed", _gathered, path=R, message="one"),
+            another_way("with git plumbing commands", _plumbed, path=R, message="one"),
+            another_way(
+                "with included configuration from elsewhere", _far_work_tree, path=R, message="one"
+            ),
+            another_way("shallow clone", _fetched, path=R, message="one"),
             *message_cases(),
         ),
-        equivalent={"the last: args.message: cut": "white space at the end does not count"},
+        equivalent={"last commit: args.message: cut": "trailing white space is ignored"},
     ),
     CaseTable(
         git.git_commit_count,
         RepositoryFixture,
         (
-            positive("three", _commits("a", "b", "c"), path=R, count=3),
+            positive("three commits", _commits("a", "b", "c"), path=R, count=3),
             positive(
-                "to a branch",
+                "commits up to a branch",
                 lambda b: (b.commit("a"), b.git("branch", "old"), b.commit("b")),
                 path=R,
                 count=1,
                 ref="old",
             ),
-            negative("one", _commits("a"), path=R, count=3),
-            near_miss("one more", _commits("a", "b", "c", "d"), path=R, count=3),
+            negative("one commit", _commits("a"), path=R, count=3),
+            near_miss("one additional commit", _commits("a", "b", "c", "d"), path=R, count=3),
             near_miss(
-                "one on another branch",
+                "fewer commits on a different branch",
                 lambda b: (b.commit("a"), b.git("branch", "old"), b.commit("b")),
                 path=R,
                 count=2,
@@ -1151,16 +1226,18 @@ GIT = (
             ),
             corrupt("broken objects", _broken, path=R, count=1),
             missing("no repository", nothing, path=R, count=0),
-            empty("no commit yet", _empty, path=R, count=0),
-            hostile("a link out", _outside, path=R, count=1),
-            forged("objects of another place", _elsewhere, path=R, count=2),
-            forged("an invented parent", _grafted, path=R, count=2),
-            forged("a hidden parent", _shallow, path=R, count=1),
-            forged("a shallow clone", _fetched, path=R, count=1),
-            forged("a commit in the place of another", _impostor("old"), path=R, count=2),
+            empty("no commits", _empty, path=R, count=0),
+            hostile("link to outside", _outside, path=R, count=1),
+            forged("objects from elsewhere", _elsewhere, path=R, count=2),
+            forged("forged parent", _grafted, path=R, count=2),
+            forged("hidden parent", _shallow, path=R, count=1),
+            forged("shallow clone", _fetched, path=R, count=1),
+            forged("commit object replaced by a different one", _impostor("old"), path=R, count=2),
             another_way("packed", _gathered, path=R, count=2),
-            another_way("by plumbing", _plumbed, path=R, count=2),
-            another_way("with a configuration of another place", _far_work_tree, path=R, count=2),
+            another_way("with git plumbing commands", _plumbed, path=R, count=2),
+            another_way(
+                "with included configuration from elsewhere", _far_work_tree, path=R, count=2
+            ),
         ),
         equivalent={},
     ),
@@ -1169,17 +1246,17 @@ GIT = (
         RepositoryFixture,
         (
             positive(
-                "the first", lambda b: b.commit("one", X="1", a="2"), path=R, files=["a", "X"]
+                "first commit", lambda b: b.commit("one", X="1", a="2"), path=R, files=["a", "X"]
             ),
             missing(
-                "no such branch, but one called None",
+                "missing branch, and a branch named None",
                 lambda b: (b.commit("one", a="1"), b.git("branch", "None")),
                 path=R,
                 files=["a"],
                 ref="old",
             ),
             positive(
-                "changed and deleted",
+                "changed and deleted files",
                 lambda b: (
                     b.commit("one", a="1", b="1", c="1"),
                     b.git("rm", "-q", "c"),
@@ -1189,18 +1266,18 @@ GIT = (
                 files=["c", "a"],
             ),
             positive(
-                "in a folder, beyond ASCII",
+                "non-ASCII name in a folder",
                 lambda b: (b.folder_at("~/r/d"), b.commit("one", **{"d/Übung": "1"})),
                 path=R,
                 files=["d/Übung"],
             ),
-            negative("another", lambda b: b.commit("one", a="1"), path=R, files=["b"]),
-            near_miss("one more", lambda b: b.commit("one", a="1", b="1"), path=R, files=["a"]),
-            forged(
-                "a commit of another repository under its name", _with_gitlink, path=R, files=["a"]
-            ),
+            negative("different file", lambda b: b.commit("one", a="1"), path=R, files=["b"]),
             near_miss(
-                "in the commit before",
+                "one additional file", lambda b: b.commit("one", a="1", b="1"), path=R, files=["a"]
+            ),
+            forged("gitlink under the name of the file", _with_gitlink, path=R, files=["a"]),
+            near_miss(
+                "in the previous commit",
                 lambda b: (b.commit("one", a="1"), b.commit("two", b="1")),
                 path=R,
                 files=["a"],
@@ -1214,7 +1291,7 @@ GIT = (
             corrupt("broken objects", _broken, path=R, files=["f0"]),
             missing("no repository", nothing, path=R, files=["a"]),
             empty(
-                "nothing changed",
+                "empty commit",
                 lambda b: (
                     b.commit("one", a="1"),
                     b.git("commit", "-q", "--allow-empty", "-m", "x"),
@@ -1222,15 +1299,20 @@ GIT = (
                 path=R,
                 files=[],
             ),
-            hostile("a link out", _outside, path=R, files=["f0"]),
-            forged("objects of another place", _elsewhere, path=R, files=["a"]),
-            forged("an invented parent", _grafted, path=R, files=["a"]),
-            forged("a hidden parent", _shallow, path=R, files=["a", "b"]),
-            forged("a commit in the place of another", _impostor("old"), path=R, files=["a", "z"]),
+            hostile("link to outside", _outside, path=R, files=["f0"]),
+            forged("objects from elsewhere", _elsewhere, path=R, files=["a"]),
+            forged("forged parent", _grafted, path=R, files=["a"]),
+            forged("hidden parent", _shallow, path=R, files=["a", "b"]),
+            forged(
+                "commit object replaced by a different one",
+                _impostor("old"),
+                path=R,
+                files=["a", "z"],
+            ),
             another_way("packed", _gathered, path=R, files=["a"]),
-            another_way("by plumbing", _plumbed, path=R, files=["a"]),
+            another_way("with git plumbing commands", _plumbed, path=R, files=["a"]),
             another_way(
-                "with a configuration of another place", _far_work_tree, path=R, files=["a"]
+                "with included configuration from elsewhere", _far_work_tree, path=R, files=["a"]
             ),
         ),
         equivalent={},
@@ -1239,7 +1321,9 @@ GIT = (
         git.git_file_equals,
         RepositoryFixture,
         (
-            positive("the text", lambda b: b.commit("one", a="hi\n"), path=R, file="a", text="hi"),
+            positive(
+                "exactly the text", lambda b: b.commit("one", a="hi\n"), path=R, file="a", text="hi"
+            ),
             another_way(
                 "on the branch of a linked work tree",
                 lambda b: (
@@ -1253,7 +1337,7 @@ GIT = (
                 text="hi",
             ),
             missing(
-                "no such branch, but one called None",
+                "missing branch, and a branch named None",
                 lambda b: (b.commit("one", a="hi"), b.git("branch", "None")),
                 path=R,
                 file="a",
@@ -1261,7 +1345,7 @@ GIT = (
                 ref="old",
             ),
             positive(
-                "before",
+                "in an earlier commit",
                 lambda b: (
                     b.commit("one", a="hi"),
                     b.git("branch", "old"),
@@ -1273,7 +1357,7 @@ GIT = (
                 ref="old",
             ),
             negative(
-                "another text", lambda b: b.commit("one", a="ho"), path=R, file="a", text="hi"
+                "different text", lambda b: b.commit("one", a="ho"), path=R, file="a", text="hi"
             ),
             near_miss(
                 "only in the work tree",
@@ -1290,10 +1374,14 @@ GIT = (
                 text="hi",
             ),
             near_miss(
-                "more text", lambda b: b.commit("one", a="hi there"), path=R, file="a", text="hi"
+                "additional text",
+                lambda b: b.commit("one", a="hi there"),
+                path=R,
+                file="a",
+                text="hi",
             ),
             corrupt(
-                "no UTF-8",
+                "not UTF-8",
                 lambda b: (
                     b.start(),
                     b.write("~/r/a", b"hi\xff"),
@@ -1305,13 +1393,13 @@ GIT = (
                 text="hi",
             ),
             missing("no repository", nothing, path=R, file="a", text=""),
-            missing("no such file", lambda b: b.commit("one", b="hi"), path=R, file="a", text="hi"),
+            missing("missing file", lambda b: b.commit("one", b="hi"), path=R, file="a", text="hi"),
             empty(
-                "an empty file", lambda b: b.commit("one", a=""), path=R, file="a", text=""
+                "empty file", lambda b: b.commit("one", a=""), path=R, file="a", text=""
             ).expect_met(),
-            empty("no commit yet", _empty, path=R, file="a", text=""),
+            empty("no commits", _empty, path=R, file="a", text=""),
             hostile(
-                "a filter",
+                "smudge filter",
                 lambda b: (
                     b.commit("one", a="ho"),
                     b.git("config", "filter.t.smudge", "echo hi"),
@@ -1322,26 +1410,30 @@ GIT = (
                 text="hi",
             ),
             hostile(
-                "a folder",
+                "folder instead of a file",
                 lambda b: (b.folder_at("~/r/d"), b.commit("one", **{"d/a": "hi"})),
                 path=R,
                 file="d",
                 text="hi",
             ),
-            hostile("a link out", _outside, path=R, file="f0", text="one"),
-            forged("objects of another place", _elsewhere, path=R, file="a", text="hi"),
+            hostile("link to outside", _outside, path=R, file="f0", text="one"),
+            forged("objects from elsewhere", _elsewhere, path=R, file="a", text="hi"),
             forged(
-                "a file in the place of another",
+                "blob replaced by a different one",
                 _impostor("old:a", "HEAD:a"),
                 path=R,
                 file="a",
                 text="hi",
             ),
             forged(
-                "a commit in the place of another", _impostor("old"), path=R, file="a", text="hi"
+                "commit object replaced by a different one",
+                _impostor("old"),
+                path=R,
+                file="a",
+                text="hi",
             ),
             forged(
-                "a link with that target",
+                "symbolic link with the text as target",
                 lambda b: (
                     b.commit("one", b="x"),
                     b.link("~/r/a", "hi"),
@@ -1353,7 +1445,7 @@ GIT = (
                 text="hi",
             ),
             another_way(
-                "a program in a folder",
+                "executable file in a folder",
                 lambda b: (
                     b.folder_at("~/r/d"),
                     b.start(),
@@ -1365,14 +1457,18 @@ GIT = (
                 text="hi",
             ),
             another_way("packed", _gathered, path=R, file="a", text="hi"),
-            another_way("by plumbing", _plumbed, path=R, file="a", text="hi"),
+            another_way("with git plumbing commands", _plumbed, path=R, file="a", text="hi"),
             another_way(
-                "with a configuration of another place", _far_work_tree, path=R, file="a", text="hi"
+                "with included configuration from elsewhere",
+                _far_work_tree,
+                path=R,
+                file="a",
+                text="hi",
             ),
-            another_way("a shallow clone", _fetched, path=R, file="a", text="hi"),
+            another_way("shallow clone", _fetched, path=R, file="a", text="hi"),
             *text_cases(),
         ),
-        equivalent={"before: args.text: cut": "one newline at the end does not count"},
+        equivalent={"in an earlier commit: args.text: cut": "one trailing newline is ignored"},
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Cases of evaluators of folders that must stay as they were."""
+"""Cases of the evaluators of folders that must not change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class _Fixture(DesktopFixture):
-    """A desktop; arguments name its root as ``{root}``."""
+    """A desktop whose root replaces ``{root}`` in arguments."""
 
     def arguments(self, args: Mapping[str, Json]) -> Mapping[str, Json]:
         """Fill in the root."""
@@ -81,144 +81,152 @@ TABLES = (
         unchanged.nothing_else_changed,
         _Fixture,
         (
-            positive("as it was", _kept("a", "d/b", ".h"), path="~/p", but=[]),
+            positive("unchanged", _kept("a", "d/b", ".h"), path="~/p", but=[]),
             positive(
-                "what may change did",
+                "allowed file changed",
                 _kept("a", "b.jpg", then=lambda f: f.write("~/p/b.jpg", "new")),
                 path="~/p",
                 but=["*.jpg"],
             ),
             positive(
-                "a folder that may change",
+                "allowed folder changed",
                 _kept("a", then=lambda f: f.write("~/p/out/deep/x", "x")),
                 path="~/p",
                 but=["out"],
             ),
             negative(
-                "another content",
+                "different content",
                 _kept("a", then=lambda f: f.write("~/p/a", "b")),
                 path="~/p",
                 but=[],
             ),
             near_miss(
-                "one more beside what may change",
+                "additional file next to allowed files",
                 _kept("a", then=lambda f: f.write("~/p/b.png", "x")),
                 path="~/p",
                 but=["*.jpg"],
             ),
             near_miss(
-                "a name that may change, in a folder below",
+                "allowed name in a subfolder",
                 _kept("d/a.jpg", then=lambda f: f.at("~/p/d/a.jpg").unlink()),
                 path="~/p",
                 but=["*.jpg"],
             ),
             positive(
-                "one below that may change",
+                "allowed file in a subfolder",
                 _kept("d/a.jpg", then=lambda f: f.at("~/p/d/a.jpg").unlink()),
                 path="~/p",
                 but=["*/*.jpg"],
             ),
             near_miss(
-                "one less",
+                "one missing file",
                 _kept("a", "b", then=lambda f: f.at("~/p/a").unlink()),
                 path="~/p",
                 but=["b"],
             ),
             near_miss(
-                "the name begins like the folder that may change",
+                "name that begins like the allowed folder",
                 _kept(then=lambda f: f.write("~/p/output", "x")),
                 path="~/p",
                 but=["out"],
             ),
             near_miss(
-                "another case", _kept(then=lambda f: f.write("~/p/A", "x")), path="~/p", but=["a"]
+                "different letter case",
+                _kept(then=lambda f: f.write("~/p/A", "x")),
+                path="~/p",
+                but=["a"],
             ),
             corrupt(
                 "no reference", lambda f: f.write("~/p/a", "a"), path="~/p", but=[]
             ).expect_error(),
             missing(
-                "the folder is gone",
+                "folder deleted",
                 lambda f: f.write(f"{KEPT}/a", "a"),
                 path="~/p",
                 but=["*"],
             ),
             empty("two empty folders", _kept(), path="~/p", but=[]).expect_met(),
-            empty("emptied", _kept("a", then=lambda f: f.at("~/p/a").unlink()), path="~/p", but=[]),
+            empty(
+                "all files deleted",
+                _kept("a", then=lambda f: f.at("~/p/a").unlink()),
+                path="~/p",
+                but=[],
+            ),
             hostile(
-                "a link to the reference",
+                "link to the reference",
                 _link_to_reference,
                 path="~/p",
                 but=[],
             ),
             hostile(
-                "a file became a link to the same content",
+                "file replaced by a link to the same content",
                 _kept("a", then=_link_for_file),
                 path="~/p",
                 but=[],
             ),
             hostile(
-                "a huge file is there",
+                "additional huge file",
                 _kept("a", then=lambda f: f.huge("~/p/huge")),
                 path="~/p",
                 but=["*"],
             ),
             hostile(
-                "folders in folders, more than are followed",
+                "nested deeper than the limit",
                 _kept("a", then=lambda f: f.write("~/p" + "/d" * 300 + "/f", "x")),
                 path="~/p",
                 but=["*"],
             ),
             forged(
-                "same size, another content",
+                "same size, different content",
                 _kept("abc", then=lambda f: f.write("~/p/abc", "abd")),
                 path="~/p",
                 but=[],
             ),
             forged(
-                "a folder for a file",
+                "folder instead of a file",
                 _kept("a", then=_folder_for_file),
                 path="~/p",
                 but=[],
             ),
             another_way(
-                "written again with the same content and other rights",
+                "rewritten with the same content and different permissions",
                 _kept("a", then=lambda f: f.write("~/p/a", "a", 0o600)),
                 path="~/p",
                 but=[],
             ),
             near_miss(
-                "one part of the path may change, the other not",
+                "only one part of the path is allowed",
                 _kept("d/a.jpg", then=lambda f: f.write("~/p/d/a.jpg", "new")),
                 path="~/p",
                 but=["x/*.jpg", "d/*.png"],
             ),
             another_way(
-                "folders in folders",
+                "deeply nested folders",
                 _kept("a/" * 90 + "a", then=lambda f: f.write("~/p/b", "b")),
                 path="~/p",
                 but=["b"],
             ),
-            another_way("named with a slash at the end", _kept("a", "d/b"), path="~/p/", but=[]),
+            another_way("path with a trailing slash", _kept("a", "d/b"), path="~/p/", but=[]),
             another_way(
-                "named by its whole path, in capitals",
+                "absolute path in upper case",
                 _kept("a", top="~/FAX"),
                 path="{root}/home/user/FAX/",
                 but=[],
             ),
             another_way(
-                "what may change is named with slashes around",
+                "allowed pattern with surrounding slashes",
                 _kept("a", then=lambda f: f.write("~/p/FAX/b", "b")),
                 path="~/p",
                 but=["/FAX/"],
             ),
         ),
         equivalent={
-            "*: args.but: repeat": "one said twice is one",
-            "as it was: args.but: drop": "there is nothing to drop",
-            "what may change did: *b.jpg: *": "it may change",
-            "a folder that may change: *out/deep/x: *": "it may change",
-            "one below that may change: *d/a.jpg: *": "it may change",
-            "what may change is named with slashes around: *FAX/b: *": "it may change",
+            "*: args.but: repeat": "a repeated pattern has no effect",
+            "unchanged: args.but: drop": "there is nothing to drop",
+            "allowed file changed: *b.jpg: *": "it is allowed to change",
+            "allowed folder changed: *out/deep/x: *": "it is allowed to change",
+            "allowed file in a subfolder: *d/a.jpg: *": "it is allowed to change",
+            "allowed pattern with surrounding slashes: *FAX/b: *": "it is allowed to change",
         },
     ),
 )

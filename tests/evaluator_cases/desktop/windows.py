@@ -1,4 +1,4 @@
-"""Cases of evaluators of windows and the clipboard."""
+"""Cases of the evaluators of windows and the clipboard."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from evaluators.testing.case import (
 )
 from evaluators.testing.desktop import DesktopFixture
 
-NO_FORM = "the window manager's answer has one form only; the probe refuses all others"
+NO_FORM = "the window manager's reply has only one format; the probe rejects all others"
 NO_TEXT = "Error: target UTF8_STRING not available"
 
 
 def _clip(out: str | bytes, code: int = 0, err: str = "") -> State:
-    """Let the clipboard be asked for UTF-8 text, as its owner offers it."""
+    """Make the clipboard owner offer UTF-8 text."""
     return _offers({"UTF8_STRING": out}, code=code, err=err)
 
 
 def _offers(forms: dict[str, str | bytes], *, code: int = 0, err: str = "") -> State:
-    """Let the clipboard's owner offer some forms, and answer with an exit code of xclip."""
+    """Make the clipboard owner offer some formats, and xclip end with an exit code."""
 
     def state(b: DesktopFixture) -> None:
         b.prints([*clipboard.XCLIP, "TARGETS"], "\n".join(["TARGETS", *forms]) + "\n")
@@ -61,7 +61,7 @@ def _no_owner(b: DesktopFixture) -> None:
 
 
 def _silent(b: DesktopFixture) -> None:
-    """Let the owner offer UTF-8 text without a list of targets."""
+    """Make the owner offer UTF-8 text without a list of targets."""
     b.prints([*clipboard.XCLIP, "TARGETS"], "", 1, "Error: target TARGETS not available\n")
     b.prints([*clipboard.XCLIP, "UTF8_STRING"], "044")
 
@@ -75,7 +75,7 @@ def _place(*geometry: int) -> State:
 
 
 def _renamed(*names: str, program: str = "/bin/sh") -> State:
-    """Open a window of a program that is on every system, with another class written on it."""
+    """Open a window of a program that every system has, with a forged class."""
     real = os.path.realpath(program)
 
     def state(b: DesktopFixture) -> None:
@@ -87,12 +87,12 @@ def _renamed(*names: str, program: str = "/bin/sh") -> State:
     return state
 
 
-# Names that such a program may have: its own name.
+# A plausible name of such a program: its own name.
 _SHELL = Path(os.path.realpath("/bin/sh")).name
 
 
 def _bears(*names: str, app: str = "Gedit", title: str = "notes", active: bool = False) -> State:
-    """Open a window with names that its program may have, without the application's."""
+    """Open a window with plausible names of its program, but not with those of the application."""
 
     def state(b: DesktopFixture) -> None:
         b.show(app, title, active=active)
@@ -110,12 +110,12 @@ def _no_windows(b: DesktopFixture) -> None:
 
 
 def _common(title: bool) -> tuple[Case, ...]:
-    """Return cases that every evaluator of a window by class has."""
+    """Return the cases that are common to all evaluators of a window by class."""
     args: dict[str, str] = {"title_contains": "notes"} if title else {}
     return (
-        negative("another application", _show(("Evince", "notes", True)), app="Gedit", **args),
+        negative("different application", _show(("Evince", "notes", True)), app="Gedit", **args),
         near_miss("part of the class", _show(("Gedit-plugin", "notes", True)), app="Gedit", **args),
-        hostile("the class as a title", _show(("X", "Gedit notes", True)), app="Gedit", **args),
+        hostile("class only in the title", _show(("X", "Gedit notes", True)), app="Gedit", **args),
         missing("no session", nothing, app="Gedit", **args).expect_error(),
         empty("no windows", _no_windows, app="Gedit", **args),
     )
@@ -127,59 +127,63 @@ WINDOWS = (
         DesktopFixture,
         (
             positive(
-                "by class", _show(("X", "x", False), ("Gedit", "notes.txt", True)), app="gedit"
+                "matching class",
+                _show(("X", "x", False), ("Gedit", "notes.txt", True)),
+                app="gedit",
             ),
             positive(
-                "and title",
+                "matching title and class",
                 _show(("Gedit", "notes.txt", True)),
                 app="Gedit",
                 title_contains="notes",
             ),
             *_common(title=True),
             near_miss(
-                "behind",
+                "behind a different window",
                 _show(("Gedit", "notes", False), ("X", "x", True)),
                 app="Gedit",
                 title_contains="notes",
             ),
             near_miss(
-                "title in other case",
+                "title in a different letter case",
                 _show(("Gedit", "Notes", True)),
                 app="Gedit",
                 title_contains="notes",
             ),
             near_miss(
-                "another of its windows",
+                "different window of the application",
                 _show(("Gedit", "notes", False), ("Gedit", "x", True)),
                 app="Gedit",
                 title_contains="notes",
             ),
-            forged("another program with the class", _bears("", "", active=True), app="Gedit"),
             forged(
-                "another program in front, with class and title",
+                "different program with a forged class", _bears("", "", active=True), app="Gedit"
+            ),
+            forged(
+                "different program in front with a forged class and title",
                 _both(_show(("Gedit", "notes", False)), _bears("", "", active=True)),
                 app="Gedit",
                 title_contains="notes",
             ),
             forged(
-                "a letter of another script in the title",
+                "letter from a different script in the title",
                 _show(("Gedit", "n\u043etes", True)),
                 app="Gedit",
                 title_contains="notes",
             ),
             another_way(
-                "known by its instance",
+                "identified by its instance",
                 _bears("gedit", "Org.gnome.gedit", active=True),
                 app="Gedit",
                 title_contains="notes",
             ),
             another_way(
-                "a second window of it",
+                "second window of the application",
                 _show(("Gedit", "x", False), ("Gedit", "notes", True)),
                 app="Gedit",
                 title_contains="notes",
             ),
-            hostile("no application asked for", _bears("", "", active=True), app=""),
+            hostile("empty expected application", _bears("", "", active=True), app=""),
             hostile(
                 "control characters",
                 _show(("Gedit", "no\0tes\n", True)),
@@ -189,12 +193,12 @@ WINDOWS = (
         ),
         inapplicable={CaseKind.CORRUPT: NO_FORM},
         equivalent={
-            "*: args.app: swap case": "letter case of the class does not count",
-            "by class: window 0: *": "another window does not count",
-            "by class: window 1: other title": "the title does not count",
-            "and title: args.title_contains: *": "part of the title, or any",
-            "*: window *: move": "the place does not count",
-            "*: window *: resize": "the size does not count",
+            "*: args.app: swap case": "the letter case of the class is ignored",
+            "matching class: window 0: *": "other windows are ignored",
+            "matching class: window 1: other title": "the title is ignored",
+            "matching title and class: args.title_contains: *": "part of the title, or any title",
+            "*: window *: move": "the position is ignored",
+            "*: window *: resize": "the size is ignored",
         },
     ),
     CaseTable(
@@ -202,50 +206,56 @@ WINDOWS = (
         DesktopFixture,
         (
             positive(
-                "by class, not by instance",
+                "matching class, different instance",
                 lambda b: (b.show("Gedit", "x"), b.windows[0].update(wm_class=["main", "Gedit"])),
                 app="gedit",
             ),
             positive(
-                "by class", _show(("Gedit", "notes.txt", False), ("X", "x", True)), app="GEDIT"
+                "matching class",
+                _show(("Gedit", "notes.txt", False), ("X", "x", True)),
+                app="GEDIT",
             ),
             positive(
-                "and title",
+                "matching title and class",
                 _show(("Gedit", "notes.txt", True)),
                 app="Gedit",
                 title_contains="notes",
             ),
             *_common(title=True),
             near_miss(
-                "title in other case",
+                "title in a different letter case",
                 _show(("Gedit", "Notes", True)),
                 app="Gedit",
                 title_contains="notes",
             ),
             near_miss(
-                "the title on another's",
+                "title on a window of a different application",
                 _show(("Gedit", "x", True), ("X", "notes", False)),
                 app="Gedit",
                 title_contains="notes",
             ),
-            forged("another program with the class", _bears("", "", active=True), app="Gedit"),
             forged(
-                "the title on another program with the class",
+                "different program with a forged class", _bears("", "", active=True), app="Gedit"
+            ),
+            forged(
+                "title on a different program with a forged class",
                 _both(_show(("Gedit", "x", True)), _bears("", "")),
                 app="Gedit",
                 title_contains="notes",
             ),
             forged(
-                "a letter of another script in the title",
+                "letter from a different script in the title",
                 _show(("Gedit", "n\u043etes", True)),
                 app="Gedit",
                 title_contains="notes",
             ),
             another_way(
-                "behind others", _show(("Gedit", "notes", False), ("X", "x", True)), app="Gedit"
+                "behind other windows",
+                _show(("Gedit", "notes", False), ("X", "x", True)),
+                app="Gedit",
             ),
             another_way(
-                "beside another one with the class",
+                "next to a different program with a forged class",
                 _both(_bears("", ""), _show(("Gedit", "my notes.txt", False))),
                 app="Gedit",
                 title_contains="notes",
@@ -253,26 +263,31 @@ WINDOWS = (
         ),
         inapplicable={CaseKind.CORRUPT: NO_FORM},
         equivalent={
-            "*: args.app: swap case": "letter case of the class does not count",
-            "by class: window 1: *": "another window does not count",
-            "by class*: window 0: other title": "the title does not count",
-            "and title: args.title_contains: *": "part of the title, or any",
-            "*: window *: move": "the place does not count",
-            "*: window *: resize": "the size does not count",
-            "*: window *: front": "being in front does not count",
+            "*: args.app: swap case": "the letter case of the class is ignored",
+            "matching class: window 1: *": "other windows are ignored",
+            "matching class*: window 0: other title": "the title is ignored",
+            "matching title and class: args.title_contains: *": "part of the title, or any title",
+            "*: window *: move": "the position is ignored",
+            "*: window *: resize": "the size is ignored",
+            "*: window *: front": "the stacking order is ignored",
         },
     ),
     CaseTable(
         windows.window_closed,
         DesktopFixture,
         (
-            positive("another application's", _show(("Evince", "notes", True)), app="Gedit"),
             positive(
-                "another title", _show(("Gedit", "todo", True)), app="Gedit", title_contains="notes"
+                "window of a different application", _show(("Evince", "notes", True)), app="Gedit"
             ),
-            negative("open", _show(("Gedit", "notes", True)), app="Gedit"),
+            positive(
+                "different title",
+                _show(("Gedit", "todo", True)),
+                app="Gedit",
+                title_contains="notes",
+            ),
+            negative("window open", _show(("Gedit", "notes", True)), app="Gedit"),
             near_miss(
-                "behind",
+                "open behind a different window",
                 _show(("Gedit", "notes", False), ("X", "x", True)),
                 app="gedit",
                 title_contains="note",
@@ -280,21 +295,27 @@ WINDOWS = (
             missing("no session", nothing, app="Gedit").expect_error(),
             empty("no windows", _no_windows, app="Gedit").expect_met(),
             hostile(
-                "part of the class does not count", _show(("Gedit-plugin", "x", True)), app="Gedit"
+                "part of the class", _show(("Gedit-plugin", "x", True)), app="Gedit"
             ).expect_met(),
-            hostile("another class on its window", _renamed("Other"), app=_SHELL),
+            hostile("forged class on its window", _renamed("Other"), app=_SHELL),
             hostile(
-                "another class on its window, by title",
+                "forged class on its window, with a title",
                 _renamed("Other"),
                 app=_SHELL,
                 title_contains="note",
             ),
-            forged("its class taken away", _renamed(""), app=_SHELL),
-            forged("only its title changed", _show(("Gedit", "other", False)), app="Gedit"),
-            forged("only sent behind", _show(("Gedit", "x", False), ("X", "y", True)), app="Gedit"),
-            another_way("another program with the class is open", _bears("", ""), app="Gedit"),
+            forged("class removed from its window", _renamed(""), app=_SHELL),
+            forged("only the title changed", _show(("Gedit", "other", False)), app="Gedit"),
+            forged(
+                "only moved behind other windows",
+                _show(("Gedit", "x", False), ("X", "y", True)),
+                app="Gedit",
+            ),
             another_way(
-                "one of its two windows",
+                "different program with a forged class is open", _bears("", ""), app="Gedit"
+            ),
+            another_way(
+                "one of two windows",
                 _show(("Gedit", "todo", False), ("X", "notes", True)),
                 app="Gedit",
                 title_contains="notes",
@@ -303,20 +324,28 @@ WINDOWS = (
         inapplicable={CaseKind.CORRUPT: NO_FORM},
         equivalent={
             "*: args.app: *": "no such window is open either",
-            "*: window *": "the window is none of those asked for",
-            "another title: args.title_contains: [!e]*": "no such title is there either",
+            "*: window *": "the window is not one of the expected ones",
+            "different title: args.title_contains: [!e]*": "no window has that title either",
         },
     ),
     CaseTable(
         windows.window_title_equals,
         DesktopFixture,
         (
-            positive("the title", _show(("Gedit", "notes", False)), app="Gedit", title="notes"),
+            positive(
+                "matching title", _show(("Gedit", "notes", False)), app="Gedit", title="notes"
+            ),
             negative(
-                "another application", _show(("Evince", "notes", True)), app="Gedit", title="notes"
+                "different application",
+                _show(("Evince", "notes", True)),
+                app="Gedit",
+                title="notes",
             ),
             near_miss(
-                "more in the title", _show(("Gedit", "notes.txt", True)), app="Gedit", title="notes"
+                "additional text in the title",
+                _show(("Gedit", "notes.txt", True)),
+                app="Gedit",
+                title="notes",
             ),
             near_miss(
                 "part of the class", _show(("Gedit2", "notes", True)), app="Gedit", title="notes"
@@ -324,25 +353,31 @@ WINDOWS = (
             missing("no session", nothing, app="Gedit", title="notes").expect_error(),
             empty("no title", _show(("Gedit", "", True)), app="Gedit", title="notes"),
             hostile(
-                "a blank more", _show(("Gedit", "notes\u200b", True)), app="Gedit", title="notes"
+                "additional invisible space",
+                _show(("Gedit", "notes\u200b", True)),
+                app="Gedit",
+                title="notes",
             ),
             forged(
-                "another program with class and title", _bears("", ""), app="Gedit", title="notes"
+                "different program with a forged class and title",
+                _bears("", ""),
+                app="Gedit",
+                title="notes",
             ),
             forged(
-                "a letter of another script",
+                "letter from a different script",
                 _show(("Gedit", "n\u043etes", True)),
                 app="Gedit",
                 title="notes",
             ),
             another_way(
-                "known by its instance",
+                "identified by its instance",
                 _bears("gedit", "Org.gnome.gedit"),
                 app="Gedit",
                 title="notes",
             ),
             another_way(
-                "one of its two windows",
+                "one of two windows",
                 _show(("Gedit", "x", True), ("Gedit", "notes", False)),
                 app="Gedit",
                 title="notes",
@@ -350,10 +385,10 @@ WINDOWS = (
         ),
         inapplicable={CaseKind.CORRUPT: NO_FORM},
         equivalent={
-            "*: args.app: swap case": "letter case of the class does not count",
-            "*: window *: move": "the place does not count",
-            "*: window *: resize": "the size does not count",
-            "*: window *: front": "being in front does not count",
+            "*: args.app: swap case": "the letter case of the class is ignored",
+            "*: window *: move": "the position is ignored",
+            "*: window *: resize": "the size is ignored",
+            "*: window *: front": "the stacking order is ignored",
         },
     ),
     CaseTable(
@@ -361,44 +396,48 @@ WINDOWS = (
         DesktopFixture,
         (
             positive(
-                "two",
+                "two windows",
                 _show(("Gedit", "a", False), ("Gedit", "b", True), ("X", "x", False)),
                 app="gedit",
                 count=2,
             ),
-            negative("none", _show(("X", "x", False)), app="Gedit", count=2),
-            near_miss("one more", _show(*[("Gedit", "a", False)] * 3), app="Gedit", count=2),
+            negative(
+                "no windows of the application", _show(("X", "x", False)), app="Gedit", count=2
+            ),
             near_miss(
-                "one of another's",
+                "one additional window", _show(*[("Gedit", "a", False)] * 3), app="Gedit", count=2
+            ),
+            near_miss(
+                "one window of a different application",
                 _show(("Gedit", "a", False), ("Gedit2", "b", True)),
                 app="Gedit",
                 count=2,
             ),
             missing("no session", nothing, app="Gedit", count=0).expect_error(),
-            empty("none wanted", _no_windows, app="Gedit", count=0).expect_met(),
+            empty("no windows, and none expected", _no_windows, app="Gedit", count=0).expect_met(),
             hostile(
-                "another class on one", _renamed(_SHELL, "X"), app=_SHELL, count=1
+                "forged class on one window", _renamed(_SHELL, "X"), app=_SHELL, count=1
             ).expect_error(),
             hostile(
-                "titles like it",
+                "class only in the titles",
                 _show(("X", "Gedit", False), ("X", "gedit", True)),
                 app="Gedit",
                 count=2,
             ),
             forged(
-                "one of another program with the class",
+                "one window of a different program with a forged class",
                 _both(_show(("Gedit", "a", True)), _bears("", "")),
                 app="Gedit",
                 count=2,
             ),
             forged(
-                "two of another program",
+                "two windows of a different program",
                 _both(_bears("", ""), _bears("", "")),
                 app="Gedit",
                 count=2,
             ),
             another_way(
-                "known by their instance",
+                "identified by their instance",
                 _both(_bears("gedit", "Org.gnome.gedit"), _bears("gedit", "Org.gnome.gedit")),
                 app="Gedit",
                 count=2,
@@ -410,7 +449,7 @@ WINDOWS = (
                 count=2,
             ),
             another_way(
-                "beside another program with the class",
+                "next to a different program with a forged class",
                 _both(_show(("Gedit", "a", True)), _bears("", "")),
                 app="Gedit",
                 count=1,
@@ -418,34 +457,42 @@ WINDOWS = (
         ),
         inapplicable={CaseKind.CORRUPT: NO_FORM},
         equivalent={
-            "*: args.app: swap case": "letter case of the class does not count",
-            "*: window *: [!c]*": "only the class counts, or it is another's window",
-            "*: window 2: *": "another's window",
+            "*: args.app: swap case": "the letter case of the class is ignored",
+            "*: window *: [!c]*": "only the class is compared, or the window is of a different application",
+            "*: window 2: *": "a window of a different application",
         },
     ),
     CaseTable(
         windows.window_at,
         DesktopFixture,
         (
-            positive("there", _place(3, 37, 640, 760), app="Gedit", geometry=[0, 0, 640, 800]),
             positive(
-                "exactly, at the bound",
+                "at the expected position",
+                _place(3, 37, 640, 760),
+                app="Gedit",
+                geometry=[0, 0, 640, 800],
+            ),
+            positive(
+                "exactly at the tolerance",
                 _place(10, 0, 640, 800),
                 app="Gedit",
                 geometry=[0, 0, 640, 800],
                 tolerance_px=10,
             ),
             negative(
-                "elsewhere", _place(500, 300, 200, 100), app="Gedit", geometry=[0, 0, 640, 800]
+                "different position",
+                _place(500, 300, 200, 100),
+                app="Gedit",
+                geometry=[0, 0, 640, 800],
             ),
             near_miss(
-                "too far left", _place(41, 0, 640, 800), app="Gedit", geometry=[0, 0, 640, 800]
+                "too far right", _place(41, 0, 640, 800), app="Gedit", geometry=[0, 0, 640, 800]
             ),
             near_miss("too low", _place(0, 41, 640, 800), app="Gedit", geometry=[0, 0, 640, 800]),
             near_miss("too narrow", _place(0, 0, 599, 800), app="Gedit", geometry=[0, 0, 640, 800]),
-            near_miss("too high", _place(0, 0, 640, 841), app="Gedit", geometry=[0, 0, 640, 800]),
+            near_miss("too tall", _place(0, 0, 640, 841), app="Gedit", geometry=[0, 0, 640, 800]),
             near_miss(
-                "another's",
+                "window of a different application",
                 lambda b: b.show("X", "x", geometry=(0, 0, 640, 800)),
                 app="Gedit",
                 geometry=[0, 0, 640, 800],
@@ -456,7 +503,7 @@ WINDOWS = (
             missing("no session", nothing, app="Gedit", geometry=[0, 0, 640, 800]).expect_error(),
             empty("no windows", _no_windows, app="Gedit", geometry=[0, 0, 640, 800]),
             forged(
-                "another program with the class",
+                "different program with a forged class",
                 lambda b: (
                     b.show("Gedit", "x", geometry=(0, 0, 640, 800)),
                     b.windows[0].update(wm_class=["", ""]),
@@ -465,13 +512,13 @@ WINDOWS = (
                 geometry=[0, 0, 640, 800],
             ),
             forged(
-                "the place of one window, the size of another",
+                "position of one window and size of another one",
                 _both(_place(0, 0, 200, 100), _place(500, 300, 640, 800)),
                 app="Gedit",
                 geometry=[0, 0, 640, 800],
             ),
             forged(
-                "off the screen by its size",
+                "off the screen by its width",
                 _place(-640, 0, 640, 800),
                 app="Gedit",
                 geometry=[0, 0, 640, 800],
@@ -483,23 +530,23 @@ WINDOWS = (
                 geometry=[0, 0, 640, 800],
             ),
             another_way(
-                "one of its two windows",
+                "one of two windows",
                 _both(_place(500, 300, 200, 100), _place(0, 0, 640, 800)),
                 app="Gedit",
                 geometry=[0, 0, 640, 800],
             ),
             hostile(
-                "negative",
+                "negative size",
                 _place(-640, -800, -640, -800),
                 app="Gedit",
                 geometry=[640, 800, 640, 800],
             ),
         ),
         equivalent={
-            "*: args.app: swap case": "letter case of the class does not count",
-            "*: args.tolerance_px: more": "within it, too",
-            "*: window *: other title": "the title does not count",
-            "*: window *: front": "being in front does not count",
+            "*: args.app: swap case": "the letter case of the class is ignored",
+            "*: args.tolerance_px: more": "also within the tolerance",
+            "*: window *: other title": "the title is ignored",
+            "*: window *: front": "the stacking order is ignored",
         },
     ),
 )
@@ -509,90 +556,98 @@ CLIPBOARD = (
         clipboard.clipboard_equals,
         DesktopFixture,
         (
-            positive("a text", _clip("044 ✓\n"), text="044 ✓"),
-            positive("blanks around", _clip("x"), text=" x\n"),
-            negative("another", _clip("hello"), text="044"),
-            near_miss("more", _clip("0441"), text="044"),
-            near_miss("letter case", _clip("Ann"), text="ann"),
-            corrupt("no UTF-8", _clip(b"044\xff"), text="044"),
+            positive("text", _clip("044 ✓\n"), text="044 ✓"),
+            positive("surrounding white space", _clip("x"), text=" x\n"),
+            negative("different text", _clip("hello"), text="044"),
+            near_miss("additional text", _clip("0441"), text="044"),
+            near_miss("different letter case", _clip("Ann"), text="ann"),
+            corrupt("not UTF-8", _clip(b"044\xff"), text="044"),
             corrupt(
                 "no display", _clip("", 1, "Error: Can't open display: (null)"), text="044"
             ).expect_error(),
-            missing("no xclip", nothing, text="044").expect_error(),
-            empty("a picture or nothing", _clip("", 1, NO_TEXT), text="044"),
-            empty("nothing wanted", _clip(""), text=" ").expect_error(),
+            missing("xclip missing", nothing, text="044").expect_error(),
+            empty("no text format", _clip("", 1, NO_TEXT), text="044"),
+            empty("empty expected text", _clip(""), text=" ").expect_error(),
             hostile("control characters", _clip("044\0"), text="044"),
-            hostile("output beside an error", _clip("044", 1, NO_TEXT), text="044"),
-            hostile("xclip is ended", _clip("044", -9, NO_TEXT), text="044").expect_error(),
-            empty("nobody owns it", _no_owner, text="044"),
-            forged("selected, not copied", _selected("044", _clip("43")), text="044"),
-            forged("selected only", _selected("044", _no_owner), text="044"),
-            forged("an invisible character", _clip("0\u200b44"), text="044"),
-            forged("digits of another script", _clip("\u0660\u0664\u0664"), text="044"),
-            forged("in the web page's source only", _offers({"text/html": "044"}), text="044"),
+            hostile("output with an error", _clip("044", 1, NO_TEXT), text="044"),
+            hostile(
+                "xclip killed by a signal", _clip("044", -9, NO_TEXT), text="044"
+            ).expect_error(),
+            empty("no owner", _no_owner, text="044"),
+            forged("selected instead of copied", _selected("044", _clip("43")), text="044"),
+            forged("only selected, empty clipboard", _selected("044", _no_owner), text="044"),
+            forged("invisible character", _clip("0\u200b44"), text="044"),
+            forged("digits from a different script", _clip("\u0660\u0664\u0664"), text="044"),
+            forged("only in the HTML format", _offers({"text/html": "044"}), text="044"),
             forged(
-                "a copied file of that name",
+                "copied file with the text as name",
                 _offers(
                     {"x-special/gnome-copied-files": "copy\nfile:///044", "UTF8_STRING": "044"}
                 ),
                 text="044",
             ),
-            another_way("by an old program", _offers({"STRING": b"M\xfcll"}), text="Müll"),
             another_way(
-                "the address of a link",
+                "Latin-1 text of an old program", _offers({"STRING": b"M\xfcll"}), text="Müll"
+            ),
+            another_way(
+                "address of a link",
                 _offers({"text/uri-list": "http://a.test/\r\n", "UTF8_STRING": "http://a.test/"}),
                 text="http://a.test/",
             ),
             another_way(
-                "by a toolkit's name of text",
+                "text format of a toolkit",
                 _offers({"text/plain;charset=utf-8": "Müll"}),
                 text="Müll",
             ),
             another_way(
-                "in several forms, one of them broken",
+                "several formats, one of them invalid",
                 _offers({"STRING": b"M?ll", "text/html": "<b>x", "UTF8_STRING": "Müll"}),
                 text="Müll",
             ),
-            another_way("by an owner that lists nothing", _silent, text="044"),
-            another_way("lines that end otherwise", _clip("a\r\nb\r\n"), text="a\nb"),
-            another_way("accents apart", _clip("cafe\u0301"), text="caf\u00e9"),
+            another_way("owner without a list of targets", _silent, text="044"),
+            another_way("CRLF line ends", _clip("a\r\nb\r\n"), text="a\nb"),
+            another_way("decomposed Unicode characters", _clip("cafe\u0301"), text="caf\u00e9"),
         ),
-        equivalent={"blanks around: args.text: cut": "blanks at the end do not count"},
+        equivalent={"surrounding white space: args.text: cut": "trailing white space is ignored"},
     ),
     CaseTable(
         clipboard.clipboard_contains,
         DesktopFixture,
         (
-            positive("a part", _clip("Invoice 4711 of May"), text="4711 of"),
-            negative("another", _clip("hello"), text="4711"),
-            near_miss("letter case", _clip("invoice"), text="Invoice"),
-            near_miss("a blank between", _clip("47 11"), text="4711"),
-            corrupt("no UTF-8", _clip(b"47\xff11"), text="4711"),
+            positive("part of the text", _clip("Invoice 4711 of May"), text="4711 of"),
+            negative("different text", _clip("hello"), text="4711"),
+            near_miss("different letter case", _clip("invoice"), text="Invoice"),
+            near_miss("space inside the text", _clip("47 11"), text="4711"),
+            corrupt("not UTF-8", _clip(b"47\xff11"), text="4711"),
             corrupt(
                 "no display", _clip("4711", 1, "Error: Can't open display: (null)"), text="4711"
             ).expect_error(),
-            missing("no xclip", nothing, text="4711").expect_error(),
-            empty("nothing", _clip("", 1, NO_TEXT), text="X"),
-            empty("nothing wanted", _clip("x"), text="").expect_error(),
-            hostile("output beside an error", _clip("4711", 1, NO_TEXT), text="4711"),
-            forged("selected, not copied", _selected("Invoice 4711", _clip("x")), text="4711"),
-            forged("an invisible character", _clip("Invoice 47\u200b11"), text="4711"),
-            forged("in the web page's source only", _offers({"text/html": "4711"}), text="4711"),
+            missing("xclip missing", nothing, text="4711").expect_error(),
+            empty("no text format", _clip("", 1, NO_TEXT), text="X"),
+            empty("empty expected text", _clip("x"), text="").expect_error(),
+            hostile("output with an error", _clip("4711", 1, NO_TEXT), text="4711"),
             forged(
-                "a copied file of that name",
+                "selected instead of copied", _selected("Invoice 4711", _clip("x")), text="4711"
+            ),
+            forged("invisible character", _clip("Invoice 47\u200b11"), text="4711"),
+            forged("only in the HTML format", _offers({"text/html": "4711"}), text="4711"),
+            forged(
+                "copied file with the text as name",
                 _offers({"text/uri-list": "file:///4711", "UTF8_STRING": "/home/user/4711"}),
                 text="4711",
             ),
             forged(
-                "a file copied in MATE",
+                "file copied in MATE",
                 _offers({"x-special/mate-copied-files": "copy", "UTF8_STRING": "/home/user/4711"}),
                 text="4711",
             ),
-            another_way("by an old program", _offers({"STRING": b"M\xfcll 4711"}), text="Müll"),
-            another_way("over lines that end otherwise", _clip("a\r\nb c"), text="a\nb"),
-            another_way("accents apart", _clip("a cafe\u0301 b"), text="caf\u00e9"),
+            another_way(
+                "Latin-1 text of an old program", _offers({"STRING": b"M\xfcll 4711"}), text="Müll"
+            ),
+            another_way("across a CRLF line end", _clip("a\r\nb c"), text="a\nb"),
+            another_way("decomposed Unicode characters", _clip("a cafe\u0301 b"), text="caf\u00e9"),
         ),
-        equivalent={"*: args.text: cut": "a part of it is there, too"},
+        equivalent={"*: args.text: cut": "a part of the text is also contained"},
     ),
 )
 

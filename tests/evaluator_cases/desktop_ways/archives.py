@@ -1,4 +1,4 @@
-"""Forged archives, and legitimate ones of other programs."""
+"""Forged archives, and legitimate ones that other programs create."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _LINK = 0o120777 << 16
 _DEVICE = 0o020666 << 16
-# What other programs made of notes.txt, "Buy milk": libarchive, with which Files compresses, of it in a
-# folder d; Info-ZIP's zip -fz, which notes its size in 64 bits.
+# Archives of notes.txt ("Buy milk") that other programs created: libarchive, which GNOME Files uses, with
+# the file in a folder d; and Info-ZIP's zip -fz, which stores the size in 64 bits.
 _OF_FILES = (
     "UEsDBBQAAAAAAKpxNV0AAAAAAAAAAAAAAAACABgAZC9VVAUAAYA7sWp1eAsAAQQAAAAABAAAAABQSwMEFAAIAAgAqn"
     "E1XQAAAAAAAAAACQAAAAsAGABkL25vdGVzLnR4dFVUBQABgDuxanV4CwABBAAAAAAEAAAAAHMqrVTIzczJ5gIAUEsH"
@@ -52,7 +52,7 @@ def _packed(text: str) -> State:
 
 
 def zipped(*members: tuple[str, bytes], mode: int = 0, **options: Any) -> bytes:
-    """Return a zip of members, all of one mode."""
+    """Return a zip of members that all have one mode."""
     raw = io.BytesIO()
     with zipfile.ZipFile(raw, "w", **options) as archive:
         for name, content in members:
@@ -66,7 +66,7 @@ def zipped(*members: tuple[str, bytes], mode: int = 0, **options: Any) -> bytes:
 def tarred(
     *members: tuple[str, bytes | str], mode: Any = "w:gz", form: int = tarfile.PAX_FORMAT
 ) -> bytes:
-    """Return a tar; a member whose content is text has this text as its type, such as `tarfile.SYMTYPE`."""
+    """Return a tar; if a member's content is a string, it is the member's type, such as `tarfile.SYMTYPE`."""
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode=mode, format=form) as archive:
         for name, content in members:
@@ -82,7 +82,7 @@ def tarred(
 
 @cache
 def _streamed() -> bytes:
-    """Return a zip that was written to a pipe: sizes follow the members."""
+    """Return a zip that was written to a pipe, so that sizes follow the members."""
 
     class Pipe(io.RawIOBase):
         written = bytearray()
@@ -126,7 +126,7 @@ def _latin_names() -> bytes:
 def _with_path(
     path: str, text: str = "hi", *, of: bytes = b"a.txt", member: str = "a.txt"
 ) -> bytes:
-    """Return a zip of a.txt, or another member, with Info-ZIP's field that names it otherwise, between others."""
+    """Return a zip of a.txt, or a given member, with Info-ZIP's Unicode path field among other fields."""
     raw = io.BytesIO()
     name = path.encode()
     with zipfile.ZipFile(raw, "w") as archive:
@@ -139,7 +139,7 @@ def _with_path(
 
 
 def _unsound(text: str) -> tuple[tuple[str, bytes], ...]:
-    """Return archives with a.txt of a text that programs unpack otherwise, by name."""
+    """Return archives, by name, with a.txt of a text that programs unpack differently."""
     good, data = ("a.txt", text.encode()), text.encode()
     path, plain = _with_path("evil.txt", text), tarred(("evil.txt", data), mode="w")
     packed = tarred(good, mode="w:xz")
@@ -147,27 +147,27 @@ def _unsound(text: str) -> tuple[tuple[str, bytes], ...]:
     whole = zipped(good)
     sum32 = struct.pack("<I", zlib.crc32(b"a.txt"))
     return (
-        ("a field with another name", path),
-        ("another name before the content alone", before + mark + listed.replace(sum32, b"none")),
-        ("a tar with a zip behind it", plain + zipped(good)),
-        ("a tar before another zip", tarred(good, mode="w") + zipped(("evil.txt", data))),
-        ("two tars", tarred(good, mode="w") + plain),
-        ("a tar.xz without its end", packed[:-20]),
-        ("a tar.gz with more behind it", tarred(good) + gzip.compress(b"junk")),
+        ("Unicode path field with a different name", path),
+        ("different name in the local header", before + mark + listed.replace(sum32, b"none")),
+        ("tar followed by a zip", plain + zipped(good)),
+        ("tar followed by a different zip", tarred(good, mode="w") + zipped(("evil.txt", data))),
+        ("two concatenated tars", tarred(good, mode="w") + plain),
+        ("truncated tar.xz", packed[:-20]),
+        ("tar.gz with trailing data", tarred(good) + gzip.compress(b"junk")),
         *(
-            (f"another {name} before the content", whole[:place] + b"\x09" + whole[place + 1 :])
+            (f"different {name} in the local header", whole[:place] + b"\x09" + whole[place + 1 :])
             for name, place in _PLACES.items()
         ),
-        ("a sparse file", _sparse(data)),
+        ("sparse file in a tar", _sparse(data)),
     )
 
 
 _PLACES = {"method": 8, "checksum": 14, "packed size": 18, "size": 22}
-"""Of fields in the header before a member's content."""
+"""Offsets of fields in the local header of a member."""
 
 
 def _sparse(data: bytes) -> bytes:
-    """Return a tar of a.txt whose map of data leaves out the text that some programs append."""
+    """Return a tar of a.txt whose sparse map omits text that some programs append."""
     raw = io.BytesIO()
     info = tarfile.TarInfo("a.txt")
     info.size = len(data)
@@ -187,48 +187,48 @@ def archive_lists() -> tuple[Case, ...]:
     whole = zipped(("a.txt", b"hello hello"))
     return (
         forged(
-            "only its list, without the content",
+            "central directory without the content",
             _file(whole[: whole.index(b"hello")] + whole[whole.index(b"PK\1\2") :]),
             **args,
         ),
         forged(
-            "content that does not fit its checksum",
+            "content with a wrong checksum",
             _file(whole.replace(b"hello", b"hallo")),
             **args,
         ),
-        forged("a zip of a link", _file(zipped(("a.txt", b"/x"), mode=_LINK)), **args),
-        forged("a zip of a device", _file(zipped(("a.txt", b""), mode=_DEVICE)), **args),
-        forged("encrypted", _file(_encrypted()), **args),
-        forged("a tar of a link", _file(tarred(("a.txt", "2"))), **args),
-        forged("a tar of a pipe", _file(tarred(("a.txt", "6"))), **args),
+        forged("symbolic link in a zip", _file(zipped(("a.txt", b"/x"), mode=_LINK)), **args),
+        forged("device file in a zip", _file(zipped(("a.txt", b""), mode=_DEVICE)), **args),
+        forged("encrypted member", _file(_encrypted()), **args),
+        forged("symbolic link in a tar", _file(tarred(("a.txt", "2"))), **args),
+        forged("named pipe in a tar", _file(tarred(("a.txt", "6"))), **args),
         hostile(
-            "a further name of a file that is not there",
+            "hard link to a missing file",
             _file(tarred(("b", "1"))),
             path="~/f",
             names=["b"],
         ),
         forged(
-            "a further name of a folder",
+            "hard link to a folder",
             _file(tarred(("a.txt", "5"), ("b", "1"))),
             path="~/f",
             names=["b"],
         ),
         forged(
-            "a file and a link",
+            "a file and a symbolic link",
             _file(tarred(("a.txt", b"hi"), ("b", "2"))),
             path="~/f",
             names=["a.txt", "b"],
         ),
         forged(
-            "a tar that is cut",
+            "truncated tar",
             _file(tarred(("a.txt", bytes(range(256)) * 99), mode="w")[:9000]),
             **args,
         ),
-        forged("an archive in an archive", _file(tarred(("x.zip", whole))), **args),
-        forged("a second of that name", _file(tarred(("a.txt", b"x"), ("a.txt", b"y"))), **args),
-        forged("a folder above", _file(zipped(("../a.txt", b"hi"))), **args),
+        forged("archive in an archive", _file(tarred(("x.zip", whole))), **args),
+        forged("duplicate member", _file(tarred(("a.txt", b"x"), ("a.txt", b"y"))), **args),
+        forged("member in the parent folder", _file(zipped(("../a.txt", b"hi"))), **args),
         forged(
-            "too much to unpack",
+            "over the unpacked size limit",
             _file(
                 zipped(
                     *((str(n), bytes(1 << 24)) for n in range(5)), compression=zipfile.ZIP_DEFLATED
@@ -239,93 +239,100 @@ def archive_lists() -> tuple[Case, ...]:
         ),
         *(forged(name, _file(data), **args) for name, data in _unsound("hi")),
         forged(
-            "a field that renames a name in UTF-8",
+            "Unicode path field that renames a UTF-8 name",
             _file(_with_path("evil.txt", of="ü.txt".encode(), member="ü.txt")),
             path="~/f",
             names=["ü.txt"],
         ),
         hostile(
-            "too much behind the end of a tar",
+            "too much data after the end of a tar",
             _file(gzip.compress(tarred(("a.txt", b"hi"), mode="w") + bytes(66 << 20), 1)),
             **args,
         ),
-        forged("a folder with content", _file(zipped(("a.txt", b"hi"), ("b/", b"x"))), **args),
+        forged("folder with content", _file(zipped(("a.txt", b"hi"), ("b/", b"x"))), **args),
         forged(
-            "then a folder of that name", _file(tarred(("a.txt", b"x"), ("a.txt", "5"))), **args
+            "file followed by a folder of the same name",
+            _file(tarred(("a.txt", b"x"), ("a.txt", "5"))),
+            **args,
         ),
         forged(
-            "a file in a file",
+            "file in a file",
             _file(zipped(("a.txt", b"hi"), ("a.txt/b", b"x"))),
             path="~/f",
             names=["a.txt", "a.txt/b"],
         ),
         another_way(
-            "a field with its name",
+            "Unicode path field with the name",
             _file(_with_path("Zürich.txt")),
             path="~/f",
             names=["Zürich.txt"],
         ),
         another_way(
-            "a name of Latin 1, with a field of it",
+            "Latin-1 name with a Unicode path field",
             _file(_latin_names()),
             path="~/f",
             names=["Zürich.txt"],
         ),
-        another_way("a field of an old name", _file(_with_path("evil.txt", of=b"b")), **args),
+        another_way("outdated Unicode path field", _file(_with_path("evil.txt", of=b"b")), **args),
         another_way(
-            "a tar of a zip",
+            "zip in a tar",
             _file(tarred(("x.zip", whole), mode="w")),
             path="~/f",
             names=["x.zip"],
         ),
-        another_way("a zip without compression", _file(whole), **args),
+        another_way("uncompressed zip", _file(whole), **args),
         another_way(
-            "by Files, a folder in a zip", _packed(_OF_FILES), path="~/f", names=["d/notes.txt"]
-        ),
-        another_way("by Files, a tar.xz", _packed(_TAR_OF_FILES), path="~/f", names=["notes.txt"]),
-        another_way("sizes in 64 bits", _packed(_ZIP64), path="~/f", names=["notes.txt"]),
-        another_way(
-            "a zip of bzip2", _file(zipped(("a.txt", b"hi"), compression=zipfile.ZIP_BZIP2)), **args
+            "zip with a folder, created by GNOME Files",
+            _packed(_OF_FILES),
+            path="~/f",
+            names=["d/notes.txt"],
         ),
         another_way(
-            "a zip of lzma", _file(zipped(("a.txt", b"hi"), compression=zipfile.ZIP_LZMA)), **args
+            "tar.xz created by GNOME Files", _packed(_TAR_OF_FILES), path="~/f", names=["notes.txt"]
         ),
-        another_way("a zip by a pipe", _file(_streamed()), **args),
-        another_way("a zip with a program before it", _file(b"#!/bin/sh\n" + whole), **args),
+        another_way("64-bit sizes", _packed(_ZIP64), path="~/f", names=["notes.txt"]),
         another_way(
-            "a zip of a program", _file(zipped(("a.txt", b"hi"), mode=0o100755 << 16)), **args
+            "zip with bzip2", _file(zipped(("a.txt", b"hi"), compression=zipfile.ZIP_BZIP2)), **args
         ),
-        another_way("a zip of Windows", _file(zipped(("a.txt", b"hi"), mode=0x20)), **args),
         another_way(
-            "names of an old program", _file(_old_names()), path="~/f", names=["Zürich.txt"]
+            "zip with LZMA", _file(zipped(("a.txt", b"hi"), compression=zipfile.ZIP_LZMA)), **args
+        ),
+        another_way("zip written to a pipe", _file(_streamed()), **args),
+        another_way("self-extracting zip", _file(b"#!/bin/sh\n" + whole), **args),
+        another_way(
+            "executable file in a zip", _file(zipped(("a.txt", b"hi"), mode=0o100755 << 16)), **args
+        ),
+        another_way("zip from Windows", _file(zipped(("a.txt", b"hi"), mode=0x20)), **args),
+        another_way(
+            "UTF-8 names without the flag", _file(_old_names()), path="~/f", names=["Zürich.txt"]
         ),
         forged(
-            "a sign that looks like a letter",
+            "name with a look-alike character",
             _file(tarred(("\u212aey.txt", b""))),
             path="~/f",
             names=["Key.txt"],
         ),
         another_way(
-            "decomposed names",
+            "decomposed name",
             _file(zipped(("Zu\u0308rich.txt", b""))),
             path="~/f",
             names=["Zürich.txt"],
         ),
         another_way(
-            "decomposed names, asked for",
+            "decomposed expected name",
             _file(tarred(("Zürich.txt", b""))),
             path="~/f",
             names=["Zu\u0308rich.txt"],
         ),
-        another_way("names of DOS", _file(_dos_names()), path="~/f", names=["Zürich.txt"]),
+        another_way(
+            "name in the DOS character set", _file(_dos_names()), path="~/f", names=["Zürich.txt"]
+        ),
         *(
-            another_way(
-                f"a tar of format {form}", _file(tarred(("a.txt", b"hi"), form=form)), **args
-            )
+            another_way(f"tar of format {form}", _file(tarred(("a.txt", b"hi"), form=form)), **args)
             for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT)
         ),
         another_way(
-            "a tar with two names of a file",
+            "tar with a hard link",
             _file(tarred(("a.txt", b"hi"), ("b", "1"))),
             path="~/f",
             names=["a.txt", "b"],
@@ -334,7 +341,7 @@ def archive_lists() -> tuple[Case, ...]:
 
 
 class _DosInfo(zipfile.ZipInfo):
-    """A member whose name is in the character set of DOS."""
+    """A member whose name is in the DOS character set."""
 
     def _encodeFilenameFlags(self) -> tuple[bytes, int]:  # noqa: N802  (zipfile's name)
         return self.filename.encode("cp437"), self.flag_bits
@@ -352,22 +359,24 @@ def archive_member_equals() -> tuple[Case, ...]:
     args: dict[str, Json] = {"path": "~/f", "member": "a.txt", "text": "hi\nho"}
     return (
         forged(
-            "a link to the right file", _file(tarred(("b.txt", b"hi\nho"), ("a.txt", "2"))), **args
+            "link to the matching file", _file(tarred(("b.txt", b"hi\nho"), ("a.txt", "2"))), **args
         ),
         forged(
-            "a zip of a link that says it", _file(zipped(("a.txt", b"hi\nho"), mode=_LINK)), **args
+            "symbolic link with the text as target, in a zip",
+            _file(zipped(("a.txt", b"hi\nho"), mode=_LINK)),
+            **args,
         ),
-        forged("a zip of a device", _file(zipped(("a.txt", b"hi\nho"), mode=_DEVICE)), **args),
+        forged("device file in a zip", _file(zipped(("a.txt", b"hi\nho"), mode=_DEVICE)), **args),
         forged(
-            "in an archive within", _file(tarred(("a.tar", tarred(("a.txt", b"hi\nho"))))), **args
+            "in a nested archive", _file(tarred(("a.tar", tarred(("a.txt", b"hi\nho"))))), **args
         ),
         forged("in a comment", _file(_commented()), **args),
         forged(
-            "before another of that name",
+            "first of two members of the same name",
             _file(tarred(("a.txt", b"hi\nho"), ("./a.txt", b"no"))),
             **args,
         ),
-        forged("with zeros behind it", _file(tarred(("a.txt", b"hi\nho\0"))), **args),
+        forged("with trailing zero bytes", _file(tarred(("a.txt", b"hi\nho\0"))), **args),
         *(forged(name, _file(data), **args) for name, data in _unsound("hi\nho")),
         *(
             forged(
@@ -377,46 +386,52 @@ def archive_member_equals() -> tuple[Case, ...]:
             )
             for name in ("d/../a.txt", "/a.txt", ".//a.txt", "a.txt/b")
         ),
-        forged("then a link", _file(tarred(("a.txt", b"hi\nho"), ("a.txt", "2"))), **args),
+        forged(
+            "file followed by a link of the same name",
+            _file(tarred(("a.txt", b"hi\nho"), ("a.txt", "2"))),
+            **args,
+        ),
         another_way(
             "CRLF and a byte order mark",
             _file(zipped(("a.txt", b"\xef\xbb\xbfhi\r\nho\r\n"))),
             **args,
         ),
         another_way(
-            "CRLF asked for",
+            "expected text has CRLF",
             _file(zipped(("a.txt", b"hi\nho"))),
             **{**args, "text": "hi\r\nho\r\n"},
         ),
         another_way(
-            "a second name of a file",
+            "hard link",
             _file(tarred(("a.txt", b"hi\nho"), ("b", "1"))),
             **{**args, "member": "b"},
         ),
         another_way(
-            "a zip of lzma",
+            "zip with LZMA",
             _file(zipped(("a.txt", b"hi\nho"), compression=zipfile.ZIP_LZMA)),
             **args,
         ),
         another_way(
-            "a tar of GNU's", _file(tarred(("a.txt", b"hi\nho"), form=tarfile.GNU_FORMAT)), **args
+            "GNU tar", _file(tarred(("a.txt", b"hi\nho"), form=tarfile.GNU_FORMAT)), **args
         ),
         another_way(
-            "with a folder, asked for",
+            "expected member starts with `./`",
             _file(zipped(("a.txt", b"hi\nho"))),
             **{**args, "member": "./a.txt"},
         ),
         another_way(
-            "a decomposed name",
+            "decomposed name",
             _file(zipped(("Zu\u0308rich", b"hi\nho"))),
             **{**args, "member": "Zürich"},
         ),
         another_way(
-            "by Files",
+            "created by GNOME Files",
             _packed(_OF_FILES),
             **{**args, "member": "d/notes.txt", "text": "Buy milk"},
         ),
-        another_way("a program", _file(zipped(("a.txt", b"hi\nho"), mode=0o100755 << 16)), **args),
+        another_way(
+            "executable file", _file(zipped(("a.txt", b"hi\nho"), mode=0o100755 << 16)), **args
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""Forged calendars and address books, and legitimate ones of other programs."""
+"""Forged calendars and address books, and legitimate ones that other programs create."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def _dentist(
 
 
 def _in_utc(b: WebFixture) -> None:
-    """Have an event in UTC on a desktop in Zürich."""
+    """Serve an event in UTC to a desktop in the time zone of Zürich."""
     b.folder_at("/etc")
     b.at("/etc/localtime").symlink_to("/usr/share/zoneinfo/Europe/Zurich")
     _dentist(start="DTSTART:20261124T083000Z")(b)
 
 
 def _part_only(b: WebFixture) -> None:
-    """Have a server that returns no more than some events."""
+    """Serve a truncated collection that returns only some events."""
     _has(_event("SUMMARY:x", _ZURICH))(b)
     status, body = b.pages["REPORT /cal/"]
     b.pages["REPORT /cal/"] = (status, body.replace(b"</D:multistatus>", _LIMIT.encode()))
 
 
 def _huge(path: str, kind: str, text: str) -> State:
-    """Have a collection of more than 4 MiB."""
+    """Serve a collection of more than 4 MiB."""
     return lambda b: b.collection(path, kind, text, *["x" * (1 << 20)] * 5)
 
 
@@ -68,27 +68,29 @@ def event_cases() -> tuple[Case, ...]:
     daily = "RRULE:FREQ=DAILY;COUNT=3"
     outlook = "W. Europe Standard Time"
     return (
-        forged("cancelled", _dentist("STATUS: cancelled"), **args),
-        forged("in a cancellation", _dentist(more="METHOD:cancel"), **args),
-        forged("in an answer that declines", _dentist(more="METHOD:REPLY"), **args),
+        forged("cancelled event", _dentist("STATUS: cancelled"), **args),
+        forged("in a cancellation message", _dentist(more="METHOD:cancel"), **args),
+        forged("in a reply message", _dentist(more="METHOD:REPLY"), **args),
         forged("with a second title", _dentist("SUMMARY:Party"), **args),
         forged("with a second start", _dentist("DTSTART:20261125T083000Z"), **args),
-        forged("of two states", _dentist("STATUS:CONFIRMED", "STATUS:CANCELLED"), **args),
+        forged("with two states", _dentist("STATUS:CONFIRMED", "STATUS:CANCELLED"), **args),
         *(
-            forged(f"with two lines {line}", _dentist(line, line), **args)
+            forged(f"with duplicate line {line}", _dentist(line, line), **args)
             for line in ("DTEND:20261124T093000Z", "DURATION:PT1H", "LOCATION:x")
         ),
         *(
-            another_way(f"as it was sent, to {method}", _dentist(more=f"METHOD:{method}"), **args)
+            another_way(
+                f"in a message with method {method}", _dentist(more=f"METHOD:{method}"), **args
+            )
             for method in ("PUBLISH", " request ", "ADD")
         ),
         forged(
-            "a series without its first",
+            "series without its first event",
             _dentist(daily, "EXDATE;TZID=Europe/Zurich:20261123T093000,x,20261124T093000"),
             **args,
         ),
         forged(
-            "a series whose first was moved",
+            "series whose first event was moved",
             _has(
                 _event("SUMMARY:Dentist", _ZURICH, daily),
                 _event(
@@ -100,20 +102,28 @@ def event_cases() -> tuple[Case, ...]:
             **args,
         ),
         forged(
-            "in a component of its own",
+            "in an unknown component",
             _has("BEGIN:X-OLD", _event("SUMMARY:Dentist", _ZURICH), "END:X-OLD"),
             **args,
         ),
         forged(
-            "that hour elsewhere",
+            "same hour in a different time zone",
             _dentist(start="DTSTART;TZID=Asia/Tokyo:20261124T093000"),
             **instant,
         ),
-        forged("a duration that is none", _dentist("DURATION:PT75"), **till),
-        forged("in UTC, on a desktop elsewhere", _in_utc, **{**args, "start": "2026-11-24T08:30"}),
-        forged("in options of another line", _dentist(title='X-A;B=":SUMMARY:Dentist":x'), **args),
+        forged("invalid duration", _dentist("DURATION:PT75"), **till),
+        forged(
+            "in UTC, on a desktop in a different time zone",
+            _in_utc,
+            **{**args, "start": "2026-11-24T08:30"},
+        ),
+        forged(
+            "in a parameter of a different line",
+            _dentist(title='X-A;B=":SUMMARY:Dentist":x'),
+            **args,
+        ),
         hostile(
-            "more than is read",
+            "over the size limit",
             _huge("/cal/", "calendar", _calendar(_event("SUMMARY:Dentist", _ZURICH))),
             **args,
         ),
@@ -122,27 +132,27 @@ def event_cases() -> tuple[Case, ...]:
         ),
         another_way("with a long duration", _dentist("DURATION:P0DT0H74M60S"), **till),
         another_way(
-            "a day without an end",
+            "all-day event without an end",
             _dentist(start="DTSTART;VALUE=DATE:20261124"),
             **day,
             end="2026-11-25",
         ),
         another_way(
-            "a day with a duration",
+            "all-day event with a duration",
             _dentist("DURATION:P1W", start="DTSTART;VALUE=DATE:20261124"),
             **day,
             end="2026-12-01",
         ),
-        another_way("a time without an end", _dentist(), **args, end="2026-11-24T09:30"),
+        another_way("event without an end", _dentist(), **args, end="2026-11-24T09:30"),
         another_way(
-            "as Evolution names the zone",
+            "time zone name of Evolution",
             _dentist(
                 start="DTSTART;TZID=/freeassociation.sourceforge.net/Europe/Zurich:20261124T093000"
             ),
             **instant,
         ),
         another_way(
-            "as Outlook names the zone",
+            "time zone name of Outlook",
             _dentist(
                 start=f'DTSTART;TZID="{outlook}":20261124T093000',
                 more=f"BEGIN:VTIMEZONE\r\nTZID:{outlook}\r\nEND:VTIMEZONE",
@@ -151,12 +161,12 @@ def event_cases() -> tuple[Case, ...]:
         ),
         another_way("in UTC, on a desktop in Zürich", _in_utc, **args),
         another_way(
-            "with options",
+            "with parameters",
             _dentist(title='SUMMARY;ALTREP="http://x:1/a;b";LANGUAGE=de:Dentist'),
             **args,
         ),
         another_way(
-            "moved in its series",
+            "moved event of a series",
             _has(
                 _event("SUMMARY:Dentist", "DTSTART:20261123T083000Z", daily),
                 _event("SUMMARY:Dentist", "RECURRENCE-ID:20261123T083000Z", _ZURICH),
@@ -164,16 +174,16 @@ def event_cases() -> tuple[Case, ...]:
             **args,
         ),
         another_way(
-            "changed in its series",
+            "changed event of a series",
             _has(
                 _event("SUMMARY:x", _ZURICH, daily),
                 _event("SUMMARY:Dentist", "RECURRENCE-ID:20261124T083000Z", _ZURICH),
             ),
             **args,
         ),
-        another_way("a quote left open", _dentist(title='SUMMARY;X="a:Dentist'), **args),
+        another_way("unclosed quote", _dentist(title='SUMMARY;X="a:Dentist'), **args),
         another_way(
-            "names in small letters",
+            "property names in lower case",
             lambda b: b.collection(
                 "/cal/",
                 "calendar",
@@ -183,9 +193,9 @@ def event_cases() -> tuple[Case, ...]:
             ),
             **args,
         ),
-        another_way("the first of a series", _dentist(daily, "EXDATE:20261125T083000Z"), **args),
+        another_way("first event of a series", _dentist(daily, "EXDATE:20261125T083000Z"), **args),
         another_way(
-            "beside one that is cut",
+            "next to a truncated object",
             lambda b: b.collection(
                 "/cal/",
                 "calendar",
@@ -201,30 +211,28 @@ def no_event_cases() -> tuple[Case, ...]:
     """Return cases of `calendar_lacks_event`."""
     args: dict[str, Json] = {"calendar": _CALENDAR, "summary": "Dentist"}
     return (
-        forged("cancelled only", _dentist("STATUS:CANCELLED"), **args),
-        forged("a part of the calendar", _part_only, **args),
+        forged("only a cancelled event", _dentist("STATUS:CANCELLED"), **args),
+        forged("only part of the calendar", _part_only, **args),
         forged("as the second title", _dentist(title="SUMMARY:x\r\nSUMMARY:Dentist"), **args),
-        forged("more than is read", _huge("/cal/", "calendar", "x"), **args),
-        forged("a character that nobody sees", _dentist(title="SUMMARY:Den\u200btist"), **args),
-        forged("blanks within", _dentist(title="SUMMARY:\u00a0Dentist"), **args),
-        forged("with options", _dentist(title='SUMMARY;ALTREP="a:b":Dentist'), **args),
+        forged("over the size limit", _huge("/cal/", "calendar", "x"), **args),
+        forged("invisible character", _dentist(title="SUMMARY:Den\u200btist"), **args),
+        forged("no-break space", _dentist(title="SUMMARY:\u00a0Dentist"), **args),
+        forged("with parameters", _dentist(title='SUMMARY;ALTREP="a:b":Dentist'), **args),
         forged(
-            "an object that is not closed",
+            "unclosed object",
             lambda b: b.collection("/cal/", "calendar", _calendar(_event("SUMMARY:Dentist"))[:60]),
             **args,
         ),
-        forged(
-            "a component that ends another", _has("BEGIN:A", "END:B", _event("SUMMARY:x")), **args
-        ),
-        another_way("renamed", _dentist(title="SUMMARY:Dentist (moved)"), **args),
+        forged("mismatched component end", _has("BEGIN:A", "END:B", _event("SUMMARY:x")), **args),
+        another_way("renamed event", _dentist(title="SUMMARY:Dentist (moved)"), **args),
         another_way(
-            "a task of that title",
+            "task with the title",
             lambda b: b.collection(
                 "/cal/", "calendar", _calendar("BEGIN:VTODO\r\nSUMMARY:Dentist\r\nEND:VTODO")
             ),
             **args,
         ),
-        another_way("an event without a title", _has(_event(_ZURICH)), **args),
+        another_way("event without a title", _has(_event(_ZURICH)), **args),
     )
 
 
@@ -238,48 +246,46 @@ def card_cases() -> tuple[Case, ...]:
         return lambda b: b.collection("/people/", "people", "BEGIN:VCARD", card)
 
     return (
-        forged("a group of that name", people("FN:Bob Ray", "KIND:group"), **args),
+        forged("group with the name", people("FN:Bob Ray", "KIND:group"), **args),
         forged(
-            "a group, as older books have it",
+            "group in the format of older address books",
             people("FN:Bob Ray", "X-ADDRESSBOOKSERVER-KIND:Group"),
             **args,
         ),
         forged(
-            "the agent of another",
+            "agent of a different contact",
             people("FN:Eve", "BEGIN:VCARD", "FN:Bob Ray", "END:VCARD"),
             **args,
         ),
-        forged("a note that goes on", people("FN:Eve", "NOTE:x", " FN:Bob Ray"), **args),
-        forged("a note of lines", people("FN:Eve", "NOTE:x\\nFN:Bob Ray"), **args),
+        forged("folded note", people("FN:Eve", "NOTE:x", " FN:Bob Ray"), **args),
+        forged("note with line breaks", people("FN:Eve", "NOTE:x\\nFN:Bob Ray"), **args),
+        forged("number in a label", people("FN:Bob Ray", "TEL;X-LABEL=+41441234567:1"), **phone),
         forged(
-            "a number as a fax's name", people("FN:Bob Ray", "TEL;X-LABEL=+41441234567:1"), **phone
+            "number with additional digits", people("FN:Bob Ray", "TEL:+41 44 123 45 678"), **phone
         ),
         forged(
-            "the number with more digits", people("FN:Bob Ray", "TEL:+41 44 123 45 678"), **phone
+            "number without the plus sign", people("FN:Bob Ray", "TEL:41 44 123 45 67"), **phone
         ),
-        forged("the number without its plus", people("FN:Bob Ray", "TEL:41 44 123 45 67"), **phone),
         hostile(
-            "more than is read",
+            "over the size limit",
             _huge("/people/", "people", "BEGIN:VCARD\r\nFN:Bob Ray\r\nEND:VCARD"),
             **args,
         ),
+        another_way("explicit individual", people("FN:Bob Ray", "KIND: Individual"), **args),
+        another_way("organisation", people("FN:Bob Ray", "KIND:org"), **args),
+        another_way("empty kind", people("FN:Bob Ray", "KIND:"), **args),
         another_way(
-            "an organisation or a person", people("FN:Bob Ray", "KIND: Individual"), **args
-        ),
-        another_way("of a company", people("FN:Bob Ray", "KIND:org"), **args),
-        another_way("without a kind", people("FN:Bob Ray", "KIND:"), **args),
-        another_way(
-            "as an address of the web",
+            "number as a URI",
             people("FN:Bob Ray", "TEL;VALUE=uri:tel:+41-44-123-45-67"),
             **phone,
         ),
         another_way(
-            "with two zeros for the plus",
+            "number with 00 instead of the plus sign",
             people("FN:Bob Ray", 'TEL;TYPE="voice,cell":0041 44 123 45 67'),
             **phone,
         ),
         another_way(
-            "a mail address of the web",
+            "e-mail address as a URI",
             people(
                 "FN;ALTID=1:Robert", "FN;ALTID=1:Bob\u00a0Ray", "EMAIL;PREF=1:mailto:Bob@mail.test"
             ),
@@ -287,6 +293,10 @@ def card_cases() -> tuple[Case, ...]:
             email="bob@mail.test",
         ),
         another_way(
-            "any mail address and number", people("FN:Bob Ray"), **args, email=" ", phone="-"
+            "any e-mail address and phone number",
+            people("FN:Bob Ray"),
+            **args,
+            email=" ",
+            phone="-",
         ),
     )

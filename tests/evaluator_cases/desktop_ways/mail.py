@@ -1,4 +1,4 @@
-"""Forged messages, and legitimate ones of other mail programs."""
+"""Forged messages, and legitimate ones that other mail programs create."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _HIDING = (
     "<style>p {{ color: white }}</style><p>{}</p>",
 )
 _DEEP = 600
-"""Levels of nesting that no parser takes."""
+"""Nesting levels that exceed the limit of every parser."""
 
 
 def _mail(subject: str = "Lunch", text: str = "At noon?", **more: object) -> State:
@@ -94,7 +94,7 @@ def _pages(pages: Sequence[str]) -> State:
 
 
 def _alternative(plain: str, html: str) -> State:
-    """Have a message in both forms, of which programs show the second."""
+    """Add a message with plain text and HTML, of which programs display the HTML."""
     parts = [
         line
         for kind, text in (("plain", plain), ("html", html))
@@ -119,7 +119,7 @@ def _flags_last(b: MailFixture) -> None:
 
 
 def _flood(flags: str) -> State:
-    """Put so many messages over an old one that only the newest could be read."""
+    """Add more messages after an old one than the evaluator reads."""
 
     def state(b: MailFixture) -> None:
         b.mail("Lunch")
@@ -136,43 +136,51 @@ def in_folder_cases() -> tuple[Case, ...]:
     sender: dict[str, Json] = {**args, "sender": "bob@mail.test"}
     return (
         forged("marked as deleted", _mail(flags="\\Seen \\Deleted"), **args),
-        forged("a first and a second subject", _mail("Lunch\r\nSubject: Dinner"), **args),
+        forged("first of two subjects", _mail("Lunch\r\nSubject: Dinner"), **args),
+        forged("subject of an attached message", _raw("Subject: x", "", "Subject: Lunch"), **args),
         forged(
-            "a subject of an attached message", _raw("Subject: x", "", "Subject: Lunch"), **args
-        ),
-        forged(
-            "plain text that programs do not show", _alternative("At noon?", "<p>No.</p>"), **text
+            "plain text that programs do not display",
+            _alternative("At noon?", "<p>No.</p>"),
+            **text,
         ),
         *(
-            forged(f"pages that hide it, from {start}", _pages(_HIDING[start : start + 15]), **text)
+            forged(
+                f"HTML pages that hide the text, from {start}",
+                _pages(_HIDING[start : start + 15]),
+                **text,
+            )
             for start in range(0, len(_HIDING), 15)
         ),
-        forged("shown after what hides it", _page("<p hidden>At</p> noon?"), **text),
-        forged("as words of one piece", _page("Atnoon?"), **text),
-        forged("a page nested too deep", _page("<b>" * 300 + "At noon?"), **text),
-        forged("nested too deep", _nested, **text),
-        forged("as deep as it says", _mail(head=(_BOB, "X-A:" + " Boundary" * 60)), **text),
+        forged("partly hidden text", _page("<p hidden>At</p> noon?"), **text),
+        forged("without the space", _page("Atnoon?"), **text),
+        forged("HTML nested too deep", _page("<b>" * 300 + "At noon?"), **text),
+        forged("message parts nested too deep", _nested, **text),
+        forged(
+            "header that looks like deep nesting",
+            _mail(head=(_BOB, "X-A:" + " Boundary" * 60)),
+            **text,
+        ),
         forged(
             "one of two senders",
             _mail(head=("From: bob@mail.test, eve@mail.test", "Sender: eve@mail.test")),
             **sender,
         ),
-        forged("a sender that breaks parsers", _mail(head=("From: bob@mail.test, <",)), **sender),
+        forged("sender that breaks parsers", _mail(head=("From: bob@mail.test, <",)), **sender),
         forged(
-            "sent for another",
+            "expected sender only in Reply-To",
             _mail(head=("From: eve@mail.test", "Reply-To: bob@mail.test")),
             **sender,
         ),
-        another_way("a page without anything around", _page("At noon?"), **text),
-        another_way("a page in capital letters", _page("<P>At<BR><B>no</B>on?</P>"), **text),
+        another_way("HTML without enclosing elements", _page("At noon?"), **text),
+        another_way("HTML in upper case", _page("<P>At<BR><B>no</B>on?</P>"), **text),
         another_way(
-            "a page of paragraphs",
+            "HTML with paragraphs",
             _page("<div><p hidden>x</p><p>At</p><p>n<!-- x -->&#111;on?"),
             **text,
         ),
-        another_way("a page with a footer", _page("<table><tr><td>At<td>noon?</table>"), **text),
+        another_way("HTML with a table", _page("<table><tr><td>At<td>noon?</table>"), **text),
         another_way(
-            "every element within a word",
+            "inline elements within a word",
             _page(
                 "At no"
                 + "".join(f"<{name}></{name}>" for name in _INLINE.split())
@@ -181,72 +189,72 @@ def in_folder_cases() -> tuple[Case, ...]:
             **text,
         ),
         another_way(
-            "every element without an end, hidden",
+            "hidden void elements",
             _page("".join(f"<{name} hidden>" for name in _WITHOUT_END.split()) + "At noon?"),
             **text,
         ),
         another_way(
-            "attributes that look like hiding",
+            "attributes that look like hidden text",
             _page(
                 "<p title='is hidden now' style='opacity: 0.5'><b title=\"a hidden\">At noon?</b>"
             ),
             **text,
         ),
         *(
-            another_way(f"a page with {name}", _page(page), **text)
+            another_way(f"HTML with {name}", _page(page), **text)
             for name, page in (
                 (
-                    "a sheet of margins",
+                    "a style sheet of margins",
                     "<style>p { margin: 0px; min-height: 0 }</style><p>At noon?",
                 ),
-                ("coloured words", "<p style='color: #ffaa00; border-width:0'>At noon?"),
+                ("coloured text", "<p style='color: #ffaa00; border-width:0'>At noon?"),
                 ("a red font", "<font color=red>At noon?</font>"),
-                ("white of something else", "<p color=white>At noon?"),
-                ("a strange attribute of a font", "<font color=whiter face=white>At noon?</font>"),
-                ("words in capitals", "<p style='text-transform: none; height: 0.5em'>At noon?"),
-                ("a moved line", "<p style='margin-left: -4px; justify-content: left'>At noon?"),
+                ("an unrelated colour attribute", "<p color=white>At noon?"),
+                ("invalid font attributes", "<font color=whiter face=white>At noon?</font>"),
+                ("a text transform", "<p style='text-transform: none; height: 0.5em'>At noon?"),
+                ("a shifted line", "<p style='margin-left: -4px; justify-content: left'>At noon?"),
                 (
-                    "an item of Outlook's lists",
+                    "a list item of Outlook",
                     "<p style='margin-left:36.0pt;text-indent:-18.0pt'>At noon?",
                 ),
-                ("a nearly white name", "<p style='background-color:white'>At noon?"),
+                ("a white background", "<p style='background-color:white'>At noon?"),
             )
         ),
-        another_way("characters that nobody sees", _page("At\u200b n\u00adoon?"), **text),
+        another_way("invisible characters", _page("At\u200b n\u00adoon?"), **text),
         another_way(
-            "in both forms",
+            "plain text and HTML",
             _alternative("At *noon*?", "<style>p{}</style><p>At <b>noon</b>?</p>"),
             **text,
         ),
         another_way(
-            "lines that flow",
+            "flowed lines",
             _mail(text="At \r\nnoon?\r\n", kind="text/plain; format=flowed"),
             **text,
         ),
         another_way(
-            "lines that flow, blanks deleted",
+            "flowed lines with deleted spaces",
             _mail(text="At no \r\non?\r\n", kind="text/plain; format=flowed; delsp=Yes"),
             **text,
         ),
-        another_way("a line break within", _mail(text="At\r\nnoon?\r\n\r\n"), **text),
+        another_way("line break instead of the space", _mail(text="At\r\nnoon?\r\n\r\n"), **text),
         another_way(
-            "no type told",
+            "without a content type",
             _raw("From: bob@mail.test", "Subject: Lunch", "", "At noon?"),
             **text,
         ),
         another_way(
-            "blanks around",
+            "surrounding spaces in expected values",
             _mail(),
             **{**args, "sender": " Bob@mail.test ", "text": " "},
         ),
-        another_way("any sender", _mail(), **{**args, "sender": " "}),
+        another_way("empty expected sender", _mail(), **{**args, "sender": " "}),
         another_way(
             "a decomposed subject",
             _mail("Zu\u0308rich"),
             **{**args, "subject": "Zürich"},
         ),
         another_way(
-            "beside one that breaks parsers",
+            "next to a message that breaks parsers",
             lambda b: [state(b) for state in (_mail(), _nested)],
             **text,
         ),
@@ -264,28 +272,32 @@ def sent_to_cases() -> tuple[Case, ...]:
         return _mail(head=("From: ann@mail.test", *lines), flags=flags)
 
     return (
-        forged("a draft", to("To: bob@mail.test", flags="\\Draft"), **to_bob),
+        forged("draft", to("To: bob@mail.test", flags="\\Draft"), **to_bob),
         forged("marked as deleted", to("To: bob@mail.test", flags="\\Deleted"), **to_bob),
-        forged("a hidden copy to another", to("To: bob@mail.test", "Bcc: eve@mail.test"), **to_bob),
-        forged("a second list", to("To: bob@mail.test", "To: eve@mail.test"), **to_bob),
-        forged("sent on", to("To: eve@mail.test", "Resent-To: bob@mail.test"), **to_bob),
-        forged("a list that breaks parsers", to("To: bob@mail.test, <"), **to_bob),
         forged(
-            "a list too long to parse", to("To: bob@mail.test" + ", bob@mail.test" * 200), **to_bob
+            "Bcc to a different recipient", to("To: bob@mail.test", "Bcc: eve@mail.test"), **to_bob
+        ),
+        forged("second To header", to("To: bob@mail.test", "To: eve@mail.test"), **to_bob),
+        forged("resent message", to("To: eve@mail.test", "Resent-To: bob@mail.test"), **to_bob),
+        forged("address list that breaks parsers", to("To: bob@mail.test, <"), **to_bob),
+        forged(
+            "address list over the limit",
+            to("To: bob@mail.test" + ", bob@mail.test" * 200),
+            **to_bob,
         ),
         another_way(
-            "once in each list",
+            "recipient in To and Cc",
             to("To: bob@mail.test", "Cc: Bob <BOB@mail.test>"),
             **spaced,
         ),
-        another_way("as a group", to("To: Friends: bob@mail.test, Eve <eve@mail.test>;"), **two),
+        another_way("address group", to("To: Friends: bob@mail.test, Eve <eve@mail.test>;"), **two),
         another_way(
-            "an encoded name, folded lines",
+            "encoded name and folded lines",
             to("To: =?utf-8?q?B=C3=B6b?=\r\n <bob@mail.test>,\r\n\teve@mail.test"),
             **two,
         ),
         another_way(
-            "one openly, one in a hidden copy", to("To: bob@mail.test", "Bcc: eve@mail.test"), **two
+            "one recipient in To, one in Bcc", to("To: bob@mail.test", "Bcc: eve@mail.test"), **two
         ),
     )
 
@@ -299,23 +311,23 @@ def flagged_cases() -> tuple[Case, ...]:
         "flag": "\\Seen",
     }
     return (
-        forged("only one that is marked as deleted", _mail(flags="\\Seen \\Deleted"), **args),
-        forged("an old one under a flood", _flood("\\Seen"), **args),
-        forged("a keyword of that name", _mail(flags="Seen $Seen"), **args),
-        forged("as headers write it", _mail(head=("Status: RO", "X-Flags: \\Seen")), **args),
+        forged("matching message marked as deleted", _mail(flags="\\Seen \\Deleted"), **args),
+        forged("message older than the limit", _flood("\\Seen"), **args),
+        forged("keyword with a similar name", _mail(flags="Seen $Seen"), **args),
+        forged("flag only in headers", _mail(head=("Status: RO", "X-Flags: \\Seen")), **args),
         another_way(
-            "a copy that is marked as deleted",
+            "additional copy marked as deleted",
             lambda b: (b.mail("Lunch", flags="\\Deleted"), b.mail("Lunch", flags="\\Seen")),
             **args,
         ),
-        another_way("a server that says flags last", _flags_last, **args),
+        another_way("server that sends flags last", _flags_last, **args),
         another_way(
             "marked as deleted",
             _mail(flags="\\Deleted"),
             **{**args, "flag": "\\Deleted"},
         ),
         another_way(
-            "an old one, after a hundred others",
+            "message before one hundred others",
             lambda b: (_mail(flags="\\SEEN")(b), [b.mail(str(n)) for n in range(100)]),
             **args,
         ),

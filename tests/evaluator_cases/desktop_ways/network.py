@@ -1,4 +1,4 @@
-"""Forged network settings, and legitimate ones of other programs."""
+"""Forged network settings, and legitimate ones that other programs create."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _all(*states: State) -> State:
 
 
 def _resolver(target: str, **files: str) -> State:
-    """Let a link be the list of name servers."""
+    """Make the list of name servers a link."""
     paths = {"uplinks": _UPLINKS, "stub": "/run/systemd/resolve/stub-resolv.conf"}
     return _all(
         lambda b: (b.folder_at("/etc"), b.link("/etc/resolv.conf", target)),
@@ -54,20 +54,18 @@ def hosts_entry() -> tuple[Case, ...]:
         return _file("/etc/hosts", text)
 
     return (
-        forged("a line in a comment", hosts("# x\u2028192.0.2.7 printer\n"), **args),
-        forged("a blank that separates nothing", hosts("192.0.2.7 x\u00a0printer\n"), **args),
-        forged("another file", _all(hosts(""), _file("~/.hosts", "192.0.2.7 printer\n")), **args),
-        forged("a letter that looks the same", hosts("192.0.2.7 \u0440rinter\n"), **args),
-        forged("the other way round", hosts("printer 192.0.2.7\n"), **args),
-        another_way("twice", hosts("192.0.2.7 printer\n192.0.2.7 x printer\n"), **args),
+        forged("line separator in a comment", hosts("# x\u2028192.0.2.7 printer\n"), **args),
+        forged("no-break space as separator", hosts("192.0.2.7 x\u00a0printer\n"), **args),
+        forged("different file", _all(hosts(""), _file("~/.hosts", "192.0.2.7 printer\n")), **args),
+        forged("look-alike letter", hosts("192.0.2.7 \u0440rinter\n"), **args),
+        forged("name before the address", hosts("printer 192.0.2.7\n"), **args),
+        another_way("duplicate entry", hosts("192.0.2.7 printer\n192.0.2.7 x printer\n"), **args),
         another_way(
-            "CRLF, tabs, no last newline",
+            "CRLF, tabs and no trailing newline",
             hosts("127.0.0.1 x\r\n\t192.0.2.7\t\tx PRINTER\r"),
             **args,
         ),
-        another_way(
-            "in both versions", hosts("2001:db8::7 printer\n192.0.2.7 printer#x\n"), **args
-        ),
+        another_way("IPv4 and IPv6", hosts("2001:db8::7 printer\n192.0.2.7 printer#x\n"), **args),
     )
 
 
@@ -80,11 +78,11 @@ def dns_servers_are() -> tuple[Case, ...]:
         return _file("/etc/resolv.conf", text)
 
     return (
-        forged("a line that begins with a blank", resolv(f" {wanted}"), **args),
-        forged("a longer keyword", resolv(f"x{wanted}nameservers 192.0.2.53\n"), **args),
-        forged("a line in a comment", resolv(f"# x\x0b{wanted}"), **args),
+        forged("line with a leading space", resolv(f" {wanted}"), **args),
+        forged("misspelled keyword", resolv(f"x{wanted}nameservers 192.0.2.53\n"), **args),
+        forged("line separator in a comment", resolv(f"# x\x0b{wanted}"), **args),
         forged(
-            "systemd's, which asks another",
+            "systemd stub with a different server",
             _resolver(
                 "../run/systemd/resolve/stub-resolv.conf",
                 uplinks="nameserver 192.0.2.1\n",
@@ -93,18 +91,18 @@ def dns_servers_are() -> tuple[Case, ...]:
             **args,
         ),
         forged(
-            "a link to a file of somebody",
+            "link to an unrelated file",
             _all(_file("/srv/resolv.conf", wanted), _resolver("../srv/resolv.conf")),
             **args,
         ),
-        forged("a part of a line", resolv("nameserver x;nameserver 192.0.2.53\n"), **args),
+        forged("in the middle of a line", resolv("nameserver x;nameserver 192.0.2.53\n"), **args),
         another_way(
-            "systemd's",
+            "systemd stub",
             _resolver("../run/systemd/resolve/stub-resolv.conf", uplinks=wanted, stub=_STUB),
             **args,
         ),
         *(
-            another_way(f"systemd's, by {target}", _resolver(target, uplinks=wanted), **args)
+            another_way(f"systemd, through {target}", _resolver(target, uplinks=wanted), **args)
             for target in (
                 f"..{_UPLINKS}",
                 "../usr/lib/systemd/resolv.conf",
@@ -112,12 +110,12 @@ def dns_servers_are() -> tuple[Case, ...]:
             )
         ),
         another_way(
-            "NetworkManager's",
+            "NetworkManager",
             _resolver("../run/NetworkManager/resolv.conf", NetworkManager=wanted),
             **args,
         ),
         another_way(
-            "NetworkManager's, without a stub",
+            "NetworkManager without a stub",
             _all(
                 _resolver("../run/NetworkManager/no-stub-resolv.conf"),
                 _file("/run/NetworkManager/no-stub-resolv.conf", wanted),
@@ -125,10 +123,10 @@ def dns_servers_are() -> tuple[Case, ...]:
             **args,
         ),
         another_way(
-            "resolvconf's", _resolver("../run/resolvconf/resolv.conf", resolvconf=wanted), **args
+            "resolvconf", _resolver("../run/resolvconf/resolv.conf", resolvconf=wanted), **args
         ),
-        another_way("with a comment, CRLF", resolv("nameserver\t \t192.0.2.53;x\r\n"), **args),
-        another_way("no last newline", resolv("search x\nnameserver 192.0.2.53"), **args),
+        another_way("comment and CRLF", resolv("nameserver\t \t192.0.2.53;x\r\n"), **args),
+        another_way("no trailing newline", resolv("search x\nnameserver 192.0.2.53"), **args),
     )
 
 
@@ -140,30 +138,30 @@ def default_gateway_is() -> tuple[Case, ...]:
         "eth0 00000000 090200C0 0003 0 0 100 00000000 0",
     )
     return (
-        forged("second of equal ones", _route(wrong, right), **args),
+        forged("second of two equal routes", _route(wrong, right), **args),
         forged(
-            "unreachable before it",
+            "unreachable route with a lower metric",
             _route(right, "* 00000000 00000000 0201 0 0 0 00000000 0"),
             **args,
         ),
         forged(
-            "a nearer one of a tunnel",
+            "tunnel with a lower metric",
             _route(right, wrong.replace("eth0", "tun0").replace("100", "50")),
             **args,
         ),
         forged(
-            "a route to the gateway only",
+            "only a route to the gateway",
             _route("eth0 010200C0 010200C0 0007 0 0 0 FFFFFFFF 0"),
             **args,
         ),
         forged(
-            "written in a file",
+            "only in a configuration file",
             _all(_route(wrong), _file("/etc/network/interfaces", "gateway 192.0.2.1")),
             **args,
         ),
-        another_way("first of equal ones", _route(right, wrong), **args),
+        another_way("first of two equal routes", _route(right, wrong), **args),
         another_way(
-            "by DHCP, beside a tunnel",
+            "next to a tunnel",
             _route("tun0 00000A0A 00000000 0001 0 0 0 0000FFFF 0", right),
             **args,
         ),
@@ -178,13 +176,17 @@ def port_listening() -> tuple[Case, ...]:
     return (
         forged("bound, but not listening", _sockets(row.format("07")), **args),
         forged("over UDP", _sockets(udp=row.format("0A")), **args),
-        forged("in use a moment ago", _sockets(row.format("06")), **args),
-        forged("as an address", _sockets("0: 1F901F90:0016 00000000:1F90 0A 0:0\n"), **args),
+        forged("closed recently", _sockets(row.format("06")), **args),
+        forged(
+            "port number in the address",
+            _sockets("0: 1F901F90:0016 00000000:1F90 0A 0:0\n"),
+            **args,
+        ),
         another_way(
             "on all addresses", _sockets("1: 00000000:1F90 00000000:0000 0A 0:0\n"), **args
         ),
         another_way(
-            "over IPv6, with a client",
+            "over IPv6, with a connected client",
             _sockets(
                 "0: 0100007F:1F90 0100007F:9999 01 0:0\n",
                 f"0: {'0' * 32}:1F90 {'0' * 32}:0000 0A 0:0\n",
@@ -208,45 +210,53 @@ def connection_setting_equals() -> tuple[Case, ...]:
         return _file(path, text, mode)
 
     return (
-        forged("a file that others may read", keyfile(_OFFICE, mode=0o644), **args),
-        forged("a file that a group may write", keyfile(_OFFICE, mode=0o620), **args),
+        forged("file readable by others", keyfile(_OFFICE, mode=0o644), **args),
+        forged("file writable by a group", keyfile(_OFFICE, mode=0o620), **args),
         forged(
-            "a colon, which is no sign", keyfile(_OFFICE.replace("method=", "method: ")), **args
+            "colon instead of an equals sign",
+            keyfile(_OFFICE.replace("method=", "method: ")),
+            **args,
         ),
         forged(
-            "changed in memory since",
+            "changed later in memory",
             _all(
                 keyfile(_OFFICE),
                 keyfile(_OFFICE.replace("manual", "auto"), f"{_RUN}/Office.nmconnection"),
             ),
             **args,
         ),
-        forged("two settings", keyfile(f"{_OFFICE}method=auto\n"), **args),
+        forged("duplicate setting", keyfile(f"{_OFFICE}method=auto\n"), **args),
         forged(
-            "in a text",
+            "inside a value",
             keyfile("[connection]\nid=Office\n[user]\nx=[ipv4] method=manual\n"),
             **args,
         ),
-        another_way("netplan's", keyfile(_OFFICE, f"{_RUN}/netplan-NM-1.nmconnection"), **args),
+        another_way(
+            "created by netplan", keyfile(_OFFICE, f"{_RUN}/netplan-NM-1.nmconnection"), **args
+        ),
         another_way(
             "in memory and on disk",
             _all(keyfile(_OFFICE), keyfile(_OFFICE, f"{_RUN}/Office-1.nmconnection")),
             **args,
         ),
-        another_way("named by its file", keyfile(_OFFICE.replace("id=Office\n", "")), **args),
         another_way(
-            "beside an old file",
+            "connection named after its file", keyfile(_OFFICE.replace("id=Office\n", "")), **args
+        ),
+        another_way(
+            "next to a backup file",
             _all(keyfile(_OFFICE), keyfile("x", f"{_ETC}/Office.nmconnection~")),
             **args,
         ),
         another_way(
-            "beside a broken file",
+            "next to a broken file",
             _all(keyfile(_OFFICE, f"{_ETC}/1.nmconnection"), keyfile("x")),
             **args,
         ),
-        another_way("a list with its last semicolon", keyfile(_OFFICE), **dns),
+        another_way("list with a trailing semicolon", keyfile(_OFFICE), **dns),
         another_way(
-            "a list without", keyfile(_OFFICE.replace(";", "")), **{**dns, "value": "192.0.2.53;"}
+            "list without a trailing semicolon",
+            keyfile(_OFFICE.replace(";", "")),
+            **{**dns, "value": "192.0.2.53;"},
         ),
-        another_way("blanks around the sign", keyfile(_OFFICE.replace("=", " = ")), **args),
+        another_way("spaces around the equals sign", keyfile(_OFFICE.replace("=", " = ")), **args),
     )

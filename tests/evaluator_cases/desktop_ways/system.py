@@ -1,4 +1,4 @@
-"""Forged states of the system, and legitimate ones of other programs."""
+"""Forged system states, and legitimate ones that other programs create."""
 
 from __future__ import annotations
 
@@ -38,41 +38,45 @@ def package_installed() -> tuple[Case, ...]:
     args: dict[str, Json] = {"name": "gimp"}
     program = "~/.local/bin/gimp"
     return (
-        forged("its program only", lambda b: b.write(program, "x", 0o755), **args),
+        forged("program without its package", lambda b: b.write(program, "x", 0o755), **args),
         forged(
-            "in a database of the user's own",
+            "in a user-created database",
             _all(_status(_package("vim")), _file("~/dpkg/status", _package())),
             **args,
         ),
-        forged("unpacked", _status(_package(status="install ok unpacked")), **args),
-        forged("broken", _status(_package(status="install reinstreq installed")), **args),
-        forged("chosen only", _status(_package(status="install ok not-installed")), **args),
+        forged("package only unpacked", _status(_package(status="install ok unpacked")), **args),
+        forged("broken package", _status(_package(status="install reinstreq installed")), **args),
         forged(
-            "a line in a description",
+            "package only selected", _status(_package(status="install ok not-installed")), **args
+        ),
+        forged(
+            "line in a description",
             _status(_package("vim", "install ok installed", "Description: x\u2028" + _package())),
             **args,
         ),
         forged(
-            "a package that provides it",
+            "different package that provides it",
             _status(_package("vim", "install ok installed", "Provides: gimp")),
             **args,
         ),
         another_way(
-            "for two architectures",
+            "entries for two architectures",
             _status(_package(), _package(status="deinstall ok config-files")),
             **args,
         ),
         another_way(
-            "an older one of another architecture",
+            "older version for a different architecture",
             _status(_package(), _package().replace("2.1", "2.0")),
             **args,
             version="2.1",
         ),
         another_way(
-            "to be removed some day", _status(_package(status="deinstall ok installed")), **args
+            "installed but selected for removal",
+            _status(_package(status="deinstall ok installed")),
+            **args,
         ),
         another_way(
-            "from a file, its fields in another order",
+            "fields in a different order",
             _status("Version: 2.1\nStatus: install ok installed\nPackage: gimp\n"),
             **args,
         ),
@@ -85,34 +89,36 @@ def package_absent() -> tuple[Case, ...]:
     other = _package("vim")
     return (
         forged(
-            "chosen to be removed",
+            "only selected for removal",
             _status(other, _package(status="deinstall ok installed")),
             **args,
         ),
         forged(
-            "its removal broke off",
+            "removal interrupted",
             _status(other, _package(status="purge ok half-configured")),
             **args,
         ),
-        forged("unpacked", _status(other, _package(status="install ok unpacked")), **args),
         forged(
-            "its program is gone",
+            "package only unpacked", _status(other, _package(status="install ok unpacked")), **args
+        ),
+        forged(
+            "program deleted, package installed",
             _all(_status(other, _package()), _file("/usr/share/x", "")),
             **args,
         ),
         forged(
-            "of one architecture",
+            "removed for one of two architectures",
             _status(other, _package(status="purge ok not-installed"), _package()),
             **args,
         ),
-        forged(
-            "an entry that is cut", _status(other, "Package: gimp\nStatus: deinstall ok\n"), **args
-        ),
+        forged("truncated entry", _status(other, "Package: gimp\nStatus: deinstall ok\n"), **args),
         another_way("purged", _status(other, _package(status="purge ok not-installed")), **args),
         another_way(
-            "its settings are left", _status(other, _package(status="hold ok config-files")), **args
+            "configuration files remain",
+            _status(other, _package(status="hold ok config-files")),
+            **args,
         ),
-        another_way("its data are there", _status(other, _package("gimp-data")), **args),
+        another_way("data package installed", _status(other, _package("gimp-data")), **args),
     )
 
 
@@ -125,37 +131,45 @@ def user_exists() -> tuple[Case, ...]:
         return _file("/etc/passwd", text)
 
     return (
-        forged("a second entry", passwd(bob.replace("bash", "false") + bob), **args),
-        forged("no number", passwd(bob.replace("x:1001", "x:")), **args),
-        forged("a number that is none", passwd(bob.replace("x:1001", "x:\u0661")), **args),
+        forged("second entry", passwd(bob.replace("bash", "false") + bob), **args),
+        forged("missing user ID", passwd(bob.replace("x:1001", "x:")), **args),
+        forged("user ID with non-ASCII digits", passwd(bob.replace("x:1001", "x:\u0661")), **args),
         forged(
-            "a home folder without a user",
+            "home folder without a user",
             _all(passwd("root:x:0:0::/root:/bin/sh\n"), lambda b: b.folder_at("/srv/bob")),
             **args,
         ),
         forged(
-            "a password only", _all(passwd(""), _file("/etc/shadow", "bob:*:1:0:9:7:::\n")), **args
+            "only a shadow entry",
+            _all(passwd(""), _file("/etc/shadow", "bob:*:1:0:9:7:::\n")),
+            **args,
         ),
-        forged("a line in a name", passwd(f"eve:x:1:1:x\u2028{bob}"), **args),
+        forged("line separator in the full name", passwd(f"eve:x:1:1:x\u2028{bob}"), **args),
         forged("commented out", passwd(f"#{bob}"), **args),
         another_way(
-            "the program's other path", passwd(bob.replace("/bin/bash", "/usr/bin/bash")), **args
+            "alternative path of the shell",
+            passwd(bob.replace("/bin/bash", "/usr/bin/bash")),
+            **args,
         ),
         another_way(
-            "an administrator's program, its other path",
+            "alternative path in an sbin folder",
             passwd(bob.replace("/bin/bash", "/usr/sbin/nologin")),
             **{**args, "shell": "/sbin/nologin"},
         ),
-        another_way("a folder with a slash", passwd(bob), name="bob", home="/srv/bob/"),
         another_way(
-            "a folder of that name below usr",
+            "expected folder with a trailing slash", passwd(bob), name="bob", home="/srv/bob/"
+        ),
+        another_way(
+            "home folder below /usr",
             passwd(bob.replace("/srv", "/usr/srv")),
             name="bob",
             home="/usr/srv/bob",
         ),
-        another_way("by adduser, with a name", passwd(bob.replace("::", ":Bob,,,:")), **args),
         another_way(
-            "of the system",
+            "created by adduser, with a full name", passwd(bob.replace("::", ":Bob,,,:")), **args
+        ),
+        another_way(
+            "system user",
             passwd(bob.replace("1001", "999")),
             **{**args, "shell": "/usr/sbin/../bin/bash"},
         ),
@@ -175,18 +189,22 @@ def user_in_group() -> tuple[Case, ...]:
         )
 
     return (
-        forged("a second group of that name", lists("audio:x:29:\naudio:x:99:bob\n"), **args),
-        forged("a second user of that name", lists("audio:x:29:\n"), **args),
+        forged("duplicate group", lists("audio:x:29:\naudio:x:99:bob\n"), **args),
+        forged("duplicate user", lists("audio:x:29:\n"), **args),
         forged(
-            "as an administrator of it",
+            "only as an administrator of the group",
             _all(lists("audio:x:29:\n"), _file("/etc/gshadow", "audio:!:bob:\n")),
             **args,
         ),
-        forged("no number", lists("audio:x::bob\n"), **args),
-        forged("a line in a list", lists("x:x:1:eve\u2028audio:x:29:bob\n"), **args),
-        another_way("as the first group", lists("audio:x:29:\n", "29"), **args),
-        another_way("among others", lists("audio:x:29:pulse,bob,eve\n"), **args),
-        another_way("by another name of the group", lists("audio:x:29:\nsound:x:29:bob\n"), **args),
+        forged("missing group ID", lists("audio:x::bob\n"), **args),
+        forged("line separator in a member list", lists("x:x:1:eve\u2028audio:x:29:bob\n"), **args),
+        another_way("as the primary group", lists("audio:x:29:\n", "29"), **args),
+        another_way("among other members", lists("audio:x:29:pulse,bob,eve\n"), **args),
+        another_way(
+            "group with the same ID and a different name",
+            lists("audio:x:29:\nsound:x:29:bob\n"),
+            **args,
+        ),
     )
 
 
@@ -216,14 +234,12 @@ def cron_has_job() -> tuple[Case, ...]:
         return forged(f"as {schedule}", tab(f"{schedule} /bin/backup\n"), **wanted)
 
     return (
-        forged("in a file of another user's", _crontab_of(os.getuid() + 1), **args),
-        another_way("in a file of the user's own", _crontab_of(os.getuid()), **args),
-        forged(
-            "a shell that does nothing", tab("SHELL=/bin/true\n0 8 * * * /bin/backup\n"), **args
-        ),
+        forged("crontab file owned by a different user", _crontab_of(os.getuid() + 1), **args),
+        another_way("crontab file owned by the user", _crontab_of(os.getuid()), **args),
+        forged("shell that does nothing", tab("SHELL=/bin/true\n0 8 * * * /bin/backup\n"), **args),
         *(
             forged(
-                f"behind {name}",
+                f"after {name}",
                 tab(f"SHELL=/bin/bash\n{name}=/tmp/x\nSHELL=/bin/sh\n0 8 * * * /bin/backup\n"),
                 **args,
             )
@@ -235,13 +251,15 @@ def cron_has_job() -> tuple[Case, ...]:
             **args,
         ),
         forged(
-            "a shell of the user's own",
+            "user-created shell",
             tab("'SHELL' = \"/home/user/bin/sh\"\n0 8 * * * /bin/backup\n"),
             **args,
         ),
-        forged("without a last newline", tab("MAILTO=x\n0 8 * * * /bin/backup"), **args),
+        forged("without a trailing newline", tab("MAILTO=x\n0 8 * * * /bin/backup"), **args),
         *(
-            forged(f"beside {line!r}, so that cron reads none", tab(f"{job}{line}"), **args)
+            forged(
+                f"next to {line!r}, so that cron rejects the crontab", tab(f"{job}{line}"), **args
+            )
             for line in (
                 "zz is bad\n",
                 "61 * * * * x\n",
@@ -265,7 +283,7 @@ def cron_has_job() -> tuple[Case, ...]:
             )
         ),
         *(
-            another_way(f"beside {line!r}", tab(f"{job}{line}"), **args)
+            another_way(f"next to {line!r}", tab(f"{job}{line}"), **args)
             for line in (
                 "# end",
                 "  ",
@@ -282,26 +300,24 @@ def cron_has_job() -> tuple[Case, ...]:
                 "00000 0 * * */9 x\n",
             )
         ),
-        forged("a line in a comment", tab("# x\u20280 8 * * * /bin/backup\n"), **args),
-        forged("a carriage return in the command", tab("0 8 * * * /bin/backup\r\n"), **args),
-        forged("a draft in the home", _file("~/crontab", "0 8 * * * /bin/backup\n"), **args),
-        forged("a setting of that text", tab("X=0 8 * * * /bin/backup\n"), **args),
+        forged("line separator in a comment", tab("# x\u20280 8 * * * /bin/backup\n"), **args),
+        forged("carriage return in the command", tab("0 8 * * * /bin/backup\r\n"), **args),
+        forged("draft in the home folder", _file("~/crontab", "0 8 * * * /bin/backup\n"), **args),
+        forged("variable with that text", tab("X=0 8 * * * /bin/backup\n"), **args),
         forged(
-            "a name that is not found",
+            "program not found in PATH",
             tab("PATH=/nonexistent\n0 8 * * * A=1 backup\n"),
             **{**args, "command": "A=1 backup"},
         ),
         another_way(
-            "by its path, behind a variable",
+            "by absolute path, after a variable",
             tab("PATH=/nonexistent\n0 8 * * * A=1 /bin/backup\n"),
             **{**args, "command": "A=1 /bin/backup"},
         ),
         never("0 8 */2 * 1", **{**args, "schedule": "0 8 1-31/2 * 1"}),
-        forged(
-            "no path at all", tab('PATH=""\n0 8 * * * backup\n'), **{**args, "command": "backup"}
-        ),
+        forged("empty PATH", tab('PATH=""\n0 8 * * * backup\n'), **{**args, "command": "backup"}),
         another_way(
-            "a name of a folder of the user's",
+            "program in a user folder of PATH",
             lambda b: (
                 tab("PATH=/srv/bin:/home/user/bin\n0 8 * * * backup -a\n")(b),
                 b.write("~/bin/backup", "x", 0o755),
@@ -310,19 +326,19 @@ def cron_has_job() -> tuple[Case, ...]:
         ),
         *(
             another_way(
-                f"a name with {folder} alone",
+                f"program name with only {folder} in PATH",
                 tab(f"PATH={folder}\n0 8 * * * backup\n"),
                 **{**args, "command": "backup"},
             )
             for folder in ("/bin", "/usr/bin")
         ),
         another_way(
-            "a name with the system's folders",
+            "program name with the system folders in PATH",
             tab("PATH=/srv/bin:/usr/bin:/bin\n0 8 * * * backup\n"),
             **{**args, "command": "backup"},
         ),
         another_way(
-            "a whole path, whatever the folders",
+            "absolute path, regardless of PATH",
             tab("PATH=/nonexistent\n0 8 * * * /bin/backup\n"),
             **args,
         ),
@@ -361,29 +377,29 @@ def cron_has_job() -> tuple[Case, ...]:
         other("@midnight", **{**args, "schedule": "@daily"}),
         other("0 * * * *", **{**args, "schedule": "@hourly"}),
         another_way(
-            "at the start", tab("@reboot /bin/backup\n"), **{**args, "schedule": "@reboot"}
+            "at system start", tab("@reboot /bin/backup\n"), **{**args, "schedule": "@reboot"}
         ),
         another_way(
-            "another shell", tab("SHELL=/usr/bin/zsh\nX = y\n0 8 * * * /bin/backup\n"), **args
+            "different shell", tab("SHELL=/usr/bin/zsh\nX = y\n0 8 * * * /bin/backup\n"), **args
         ),
         another_way(
-            "a shell for the lines above none",
+            "shell set after the job",
             tab("0 8 * * * /bin/backup\nSHELL=/bin/true\n"),
             **args,
         ),
         another_way(
-            "a shell set back",
+            "shell reset before the job",
             tab("SHELL=/bin/true\nSHELL=/bin/sh\n 0 8 * * * /bin/backup \n"),
             **args,
         ),
         another_way(
-            "a command that sets a variable",
+            "command that sets a variable",
             tab("0 8 * * * A=1 /bin/backup\n"),
             **{**args, "command": "A=1 /bin/backup"},
         ),
         *(
             corrupt(
-                f"no such time: {schedule}", tab(""), **{**args, "schedule": schedule}
+                f"invalid expected time: {schedule}", tab(""), **{**args, "schedule": schedule}
             ).expect_error()
             for schedule in (
                 "60 8 * * *",
@@ -396,7 +412,7 @@ def cron_has_job() -> tuple[Case, ...]:
             )
         ),
         corrupt(
-            "no such word", tab("@noon /bin/backup\n"), **{**args, "schedule": "@noon"}
+            "invalid keyword", tab("@noon /bin/backup\n"), **{**args, "schedule": "@noon"}
         ).expect_error(),
     )
 
@@ -410,20 +426,20 @@ def hostname_is() -> tuple[Case, ...]:
 
     return (
         forged(
-            "until the next boot only",
+            "only until the next boot",
             _all(hostname("desk\n"), _file("/proc/sys/kernel/hostname", "atelier\n")),
             **args,
         ),
         forged(
-            "a name for people only",
+            "only the pretty host name",
             _all(hostname("desk\n"), _file("/etc/machine-info", "PRETTY_HOSTNAME=atelier\n")),
             **args,
         ),
-        forged("a line in a comment", hostname("# x\u2028atelier\n"), **args),
-        forged("a comment after a blank", hostname(" # atelier\n"), name="# atelier"),
-        another_way("no last newline, a comment", hostname("  # x\n\tatelier"), **args),
-        another_way("capital letters, CRLF", hostname("Atelier\r\n"), **args),
-        another_way("capital letters asked for", hostname("atelier\n"), name="ATELIER"),
+        forged("line separator in a comment", hostname("# x\u2028atelier\n"), **args),
+        forged("indented comment", hostname(" # atelier\n"), name="# atelier"),
+        another_way("comment, and no trailing newline", hostname("  # x\n\tatelier"), **args),
+        another_way("upper case and CRLF", hostname("Atelier\r\n"), **args),
+        another_way("expected name in upper case", hostname("atelier\n"), name="ATELIER"),
     )
 
 
@@ -452,39 +468,45 @@ def timezone_is() -> tuple[Case, ...]:
         )
 
     return (
-        forged("a zone that is not there", zone(f"{_ZONES}/Europe/Zurich"), **args),
+        forged("missing time zone", zone(f"{_ZONES}/Europe/Zurich"), **args),
         forged(
             "with leap seconds",
             zone(f"{_ZONES}/right/Europe/Zurich", "right/Europe/Zurich"),
             **args,
         ),
         forged(
-            "its name only",
+            "only in /etc/timezone",
             _all(zone(f"{_ZONES}/UTC", "UTC"), _file("/etc/timezone", "Europe/Zurich\n")),
             **args,
         ),
         forged(
-            "a folder above leads out",
+            "path outside the time zone folder",
             zone(f"{_ZONES}/../../../srv/Europe/Zurich", "../../../srv/Europe/Zurich"),
             **args,
         ),
-        forged("a copy of another", copy("TZif2 y"), zone="Asia/Kolkata"),
-        forged("a zone that a line names", zone(f"{_ZONES}/Asia/Tokyo", "Asia/Tokyo"), **args),
+        forged("copy of a different time zone", copy("TZif2 y"), zone="Asia/Kolkata"),
+        forged(
+            "different time zone with an alias", zone(f"{_ZONES}/Asia/Tokyo", "Asia/Tokyo"), **args
+        ),
         another_way(
-            "relative, round about",
+            "relative link with redundant parts",
             zone(f"../usr/lib/..{_ZONES[4:]}/posix/Europe/Zurich", "posix/Europe/Zurich"),
             **args,
         ),
         another_way(
-            "by an alias", zone(f"{_ZONES}/Asia/Calcutta", "Asia/Calcutta"), zone="Asia/Kolkata"
+            "link to an alias",
+            zone(f"{_ZONES}/Asia/Calcutta", "Asia/Calcutta"),
+            zone="Asia/Kolkata",
         ),
         another_way(
-            "asked for by an alias",
+            "expected time zone is an alias",
             zone(f"{_ZONES}/Asia/Kolkata", "Asia/Kolkata"),
             zone="Asia/Calcutta",
         ),
-        another_way("a copy of its file", copy("TZif2 x"), zone="Asia/Kolkata"),
-        another_way("a copy, asked for by an alias", copy("TZif2 x"), zone="Asia/Calcutta"),
+        another_way("copy of the time zone file", copy("TZif2 x"), zone="Asia/Kolkata"),
+        another_way(
+            "copy, and expected time zone is an alias", copy("TZif2 x"), zone="Asia/Calcutta"
+        ),
     )
 
 
@@ -503,10 +525,10 @@ def shell_history_has() -> tuple[Case, ...]:
             **args,
         ),
         forged("in a comment", history(" # x\n#ls -l\n # ls -l\n"), command="# ls -l"),
-        forged("a part of a line that looks like one", history("echo x\u2028ls -l\n"), **args),
+        forged("after a line separator within a line", history("echo x\u2028ls -l\n"), **args),
         forged("as an argument", history("echo 'ls -l'\necho ls -l\n"), **args),
         *(
-            forged(f"part of {text!r}", history(text), **args)
+            forged(f"inside {text!r}", history(text), **args)
             for text in (
                 'echo "\nls -l\n"\n',
                 "echo x '\nls -l\n' # it's\n",
@@ -556,8 +578,10 @@ def shell_history_has() -> tuple[Case, ...]:
                 "echo $$'\nls -l\n'\n",
             )
         ),
-        forged("behind too much that is open", history("echo $(\n" * 999 + "ls -l\n"), **args),
-        forged("another quoting", history("ls '*'\n"), command="ls *"),
+        forged(
+            "after too many unclosed constructs", history("echo $(\n" * 999 + "ls -l\n"), **args
+        ),
+        forged("different quoting", history("ls '*'\n"), command="ls *"),
         *(
             another_way(f"after {text!r}", history(f"{text}\nls -l\necho done fi\n"), **args)
             for text in (
@@ -581,25 +605,35 @@ def shell_history_has() -> tuple[Case, ...]:
             )
         ),
         another_way(
-            "after a program that a variable names", history("$do it\nls -l\ndone\n"), **args
+            "after a program named by a variable", history("$do it\nls -l\ndone\n"), **args
         ),
         another_way(
-            "with times, after a quote left open",
+            "with timestamps, after an unclosed quote",
             history("#1700000000\necho it's\n#1700000001\nls -l\n#1700000002\necho it's\n"),
             **args,
         ),
-        another_way("more blanks", history("ls \t -l\n"), **args),
-        another_way("with times", history("#1700000000\ncd\n#1700000001\nls -l\n"), **args),
+        another_way("additional white space", history("ls \t -l\n"), **args),
+        another_way("with timestamps", history("#1700000000\ncd\n#1700000001\nls -l\n"), **args),
         another_way("after a here document", history("cat <<EOF\nx\nEOF\nls -l\n"), **args),
-        another_way("after a sign that looks like one", history("echo $((1<<x))\nls -l\n"), **args),
-        another_way("after a command's output", history("echo `date`\nls -l\n"), **args),
-        another_way("after an escaped sign", history("echo \\`x \\${\nls -l\n}\n"), **args),
-        another_way("after a value", history("echo ${x:-y} ${z}\nls -l\n}\n"), **args),
-        another_way("after words", history("echo function coproc {\nls -l\n}\n"), **args),
+        another_way(
+            "after an operator that looks like a here document",
+            history("echo $((1<<x))\nls -l\n"),
+            **args,
+        ),
+        another_way("after a command substitution", history("echo `date`\nls -l\n"), **args),
+        another_way("after escaped characters", history("echo \\`x \\${\nls -l\n}\n"), **args),
+        another_way(
+            "after a parameter expansion", history("echo ${x:-y} ${z}\nls -l\n}\n"), **args
+        ),
+        another_way(
+            "after reserved words as arguments",
+            history("echo function coproc {\nls -l\n}\n"),
+            **args,
+        ),
         another_way("after a coprocess", history("coproc { date; }\nls -l\n}\n"), **args),
         another_way("after a here string", history("cat <<<x\nls -l\nx\n"), **args),
         another_way(
-            "before the end of a document that is none", history("x\necho '<<x'\nls -l\n"), **args
+            "after a quoted here-document operator", history("x\necho '<<x'\nls -l\n"), **args
         ),
-        another_way("a quote left open", history("echo  it's\n"), command="echo it's"),
+        another_way("unclosed quote", history("echo  it's\n"), command="echo it's"),
     )

@@ -1,4 +1,4 @@
-"""Forged replies of web servers, and legitimate ones in other forms."""
+"""Forged replies of web servers, and legitimate ones in different formats."""
 
 from __future__ import annotations
 
@@ -46,15 +46,23 @@ def status_cases() -> tuple[Case, ...]:
     """Return cases of `http_status_is`."""
     args: dict[str, Json] = {"url": _URL, "status": 200}
     return (
-        forged("another status whose words say it", _raw("HTTP/1.1 500 200 OK\r\n\r\n"), **args),
+        forged(
+            "different status with the expected status in its text",
+            _raw("HTTP/1.1 500 200 OK\r\n\r\n"),
+            **args,
+        ),
         forged("in the body", _page("HTTP/1.1 200 OK", 404), **args),
         forged("a partial reply", _page("x", 206), **args),
         forged("in a header", _page("x", 503, Status="200 OK"), **args),
-        another_way("an older protocol", _raw("HTTP/1.0 200 Fine\r\n\r\nx"), **args),
-        another_way("without words", _raw("HTTP/1.1 200\r\nConnection: close\r\n\r\n"), **args),
-        another_way("in pieces", _chunked(b"x"), **args),
+        another_way("older protocol version", _raw("HTTP/1.0 200 Fine\r\n\r\nx"), **args),
         another_way(
-            "after it asked to go on",
+            "status without a reason phrase",
+            _raw("HTTP/1.1 200\r\nConnection: close\r\n\r\n"),
+            **args,
+        ),
+        another_way("chunked", _chunked(b"x"), **args),
+        another_way(
+            "after an interim reply",
             _raw("HTTP/1.1 100 Go on\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"),
             **args,
         ),
@@ -65,8 +73,8 @@ def text_cases() -> tuple[Case, ...]:
     """Return cases of `http_text_equals`."""
     args: dict[str, Json] = {"url": _URL, "text": "Zürich\nHB"}
     return (
-        forged("cut off", _cut("Zürich\nHB".encode()), **args),
-        forged("as a part", _page("Zürich\nHB", 206), **args),
+        forged("truncated", _cut("Zürich\nHB".encode()), **args),
+        forged("partial reply", _page("Zürich\nHB", 206), **args),
         forged("in an element of a page", _page("<p>Zürich\nHB</p>"), **args),
         forged(
             "in an unknown character set",
@@ -74,31 +82,31 @@ def text_cases() -> tuple[Case, ...]:
             **args,
         ),
         forged(
-            "in another character set",
+            "in a different character set",
             _page("Zürich\nHB", Content_Type="text/plain; charset=latin-1"),
             **args,
         ),
-        forged("said to be compressed", _page("Zürich\nHB", Content_Encoding="br"), **args),
+        forged("declared as compressed", _page("Zürich\nHB", Content_Encoding="br"), **args),
         forged(
-            "behind the mark of UTF-16",
+            "after a byte order mark of UTF-16",
             _page(b"\xff\xfeZ", Content_Type="text/plain; charset=latin-1"),
             url=_URL,
             text="\u00ff\u00feZ",
         ),
         forged(
-            "in a character set that browsers do not know",
+            "in a character set that browsers do not support",
             _page("Z+APw-rich\nHB", Content_Type="text/plain; charset=utf-7"),
             **args,
         ),
         another_way(
-            "said not to be compressed", _page("Zürich\nHB", Content_Encoding="identity"), **args
+            "declared as uncompressed", _page("Zürich\nHB", Content_Encoding="identity"), **args
         ),
         another_way("with a byte order mark", _page("\ufeffZürich\nHB"), **args),
-        another_way("CRLF", _page("Zürich\r\nHB\r\n"), **args),
-        another_way("in pieces", _chunked("Zürich\nHB".encode()), **args),
+        another_way("with CRLF", _page("Zürich\r\nHB\r\n"), **args),
+        another_way("chunked", _chunked("Zürich\nHB".encode()), **args),
         another_way("without a length", _raw("HTTP/1.0 200 OK\r\n\r\nZürich\nHB"), **args),
         another_way(
-            "said not to be compressed, in capitals",
+            "declared as uncompressed, in a different letter case",
             _page("Zürich\nHB", Content_Encoding="Identity"),
             **args,
         ),
@@ -122,14 +130,14 @@ def text_cases() -> tuple[Case, ...]:
             )
         ),
         *(
-            another_way(f"behind the mark of {charset}", _page(mark + text), **args)
+            another_way(f"after a byte order mark of {charset}", _page(mark + text), **args)
             for charset, mark, text in (
                 ("UTF-16LE", codecs.BOM_UTF16_LE, "Zürich\nHB".encode("utf-16-le")),
                 ("UTF-16BE", codecs.BOM_UTF16_BE, "Zürich\nHB".encode("utf-16-be")),
             )
         ),
         another_way(
-            "in the character set it says",
+            "in the declared character set",
             _page("Zürich\nHB".encode("latin-1"), Content_Type="text/html; charset=ISO-8859-1"),
             **args,
         ),
@@ -142,14 +150,14 @@ def json_cases() -> tuple[Case, ...]:
     document = {"items": [{"name": "Zürich"}]}
     text = json.dumps(document)
     return (
-        forged("as a text", _page(json.dumps(text)), **args),
+        forged("inside a JSON string", _page(json.dumps(text)), **args),
         forged(
             "under a key that looks like the path", _page('{"/items/0/name": "Zürich"}'), **args
         ),
-        forged("a second document", _page(f"{{}}\n{text}"), **args),
-        forged("cut off, though complete", _cut(text.encode()), **args),
-        forged("beside what is no number", _page(text[:-1] + ', "n": NaN}'), **args),
-        another_way("escaped", _page(text), **args),
+        forged("second document", _page(f"{{}}\n{text}"), **args),
+        forged("complete JSON in a truncated reply", _cut(text.encode()), **args),
+        forged("next to NaN", _page(text[:-1] + ', "n": NaN}'), **args),
+        another_way("Unicode escapes", _page(text), **args),
         another_way(
             "indented, with CRLF",
             _page(json.dumps(document, indent=2, ensure_ascii=False).replace("\n", "\r\n")),
@@ -157,7 +165,7 @@ def json_cases() -> tuple[Case, ...]:
         ),
         another_way("with a byte order mark", _page("\ufeff" + text), **args),
         another_way("in UTF-16", _page(text.encode("utf-16")), **args),
-        another_way("in pieces", _chunked(text.encode()), **args),
+        another_way("chunked", _chunked(text.encode()), **args),
     )
 
 
@@ -167,52 +175,54 @@ def title_cases() -> tuple[Case, ...]:
     right, other = "<title>My garden</title>", "<title>Other</title>"
     shapes = "".join(f"<{shape}></{shape}>" for shape in _SHAPES.split())
     forgeries = {
-        "after a comment that ends at once": f"<!--> {other} -->{right}",
-        "after a comment that a browser ends": f"<!-- --!>{other}<!-- -->{right}",
-        "in a script in a script": f"<script><!-- <script> </script> {right} --></script>{other}",
-        "behind a script's short comment": f"<script><!--><script></script>{other}</script>{right}",
+        "after an empty comment": f"<!--> {other} -->{right}",
+        "after a comment that ends with `--!>`": f"<!-- --!>{other}<!-- -->{right}",
+        "in a nested script": f"<script><!-- <script> </script> {right} --></script>{other}",
+        "after a short comment in a script": f"<script><!--><script></script>{other}</script>{right}",
         "in an attribute": f'<p title=">"><p a="{right}">{other}',
-        "in what a browser takes for a comment": f"<?x {right} >{other}",
-        "after a picture that a paragraph ends": f"<svg><p>{other}</p></svg>{right}",
-        "after a title in a picture's title": f"<svg><title>{other}</title></svg>{right}",
+        "in a processing instruction": f"<?x {right} >{other}",
+        "after an SVG image that a paragraph ends": f"<svg><p>{other}</p></svg>{right}",
+        "after a title in an SVG image": f"<svg><title>{other}</title></svg>{right}",
         "after a foreign object": f"<svg><foreignObject>{other}</foreignObject></svg>{right}",
-        "before a table's": f"<table><tr><td>{right}</td></tr>{other}</table>",
-        "in plain text": f"<plaintext>{right}",
-        "in a style": f"<style>{right}</style>",
-        "in frames": f"<frameset>{right}</frameset>",
+        "before the title in a table": f"<table><tr><td>{right}</td></tr>{other}</table>",
+        "in a plaintext element": f"<plaintext>{right}",
+        "in a style element": f"<style>{right}</style>",
+        "in a frameset": f"<frameset>{right}</frameset>",
         "in an attribute in double quotes": f'<p a=">{right}">',
         "in an attribute in single quotes": f"<p a='>{right}'>",
-        "in a comment, behind a sign": f"<!-- > {right} -->",
-        "in a picture whose tag ends with a value": f"<svg a=/>{right}</svg>",
-        "in a section of a picture": f"<svg><![CDATA[></svg>{right}]]></svg>",
-        "in a tag that does not end": f"<p {right[:-1]}",
+        "in a comment, after `>`": f"<!-- > {right} -->",
+        "in an SVG image whose tag ends with an attribute": f"<svg a=/>{right}</svg>",
+        "in a CDATA section of an SVG image": f"<svg><![CDATA[></svg>{right}]]></svg>",
+        "in an unclosed tag": f"<p {right[:-1]}",
     }
     honest = {
         "after scripts, styles and comments": "<!doctype html><html lang='a'><head><meta charset=utf-8>"
         f"<!----><!-- > --><script>'<title>x</title>'</script><style></style>{right}</head>",
         "with attributes": "<title class=a data-b='>'\n>My\ngarden</title >",
-        "after elements that end": f"<div></div></title></>{right}",
+        "after end tags": f"<div></div></title></>{right}",
         "after attributes": f"""<p a="" b = 'x'><p a=x="><p a="x">{right}<p a='x' b="y">""",
-        "after what a browser takes for comments": f"<!><?x?>{right}",
+        "after bogus comments": f"<!><?x?>{right}",
         "after a short comment": f"<!--->{right}<!-- -->",
-        "after a picture of all shapes": f"<svg><!-- > -->{shapes}<path d=x /></svg>{right}",
-        "after a script that names another": f"<script>'<script>'</script>{right}",
+        "after an SVG image with all shapes": f"<svg><!-- > -->{shapes}<path d=x /></svg>{right}",
+        "after a script that contains a script tag": f"<script>'<script>'</script>{right}",
         "after a script with an open comment": f"<script><!-- </script>{right}",
-        "after a script with another in a comment": f"<script><!-- <script></script></script>{right}",
-        "with a slash": "<head/><link rel=a /><title/>My garden</title>",
+        "after a script with a commented-out script": f"<script><!-- <script></script></script>{right}",
+        "after self-closing tags": "<head/><link rel=a /><title/>My garden</title>",
     }
     return (
         *(forged(name, _page(page), **args) for name, page in forgeries.items()),
-        forged("of a plain text", _page(right, Content_Type="text/plain"), **args),
-        forged("of a file", _page(right, Content_Type="application/octet-stream"), **args),
+        forged("in a plain text reply", _page(right, Content_Type="text/plain"), **args),
+        forged("in a file download", _page(right, Content_Type="application/octet-stream"), **args),
         forged(
-            "of an attachment",
+            "in an attachment",
             _page(right, Content_Type="text/html", Content_Disposition="attachment; filename=a"),
             **args,
         ),
         *(another_way(name, _page(page), **args) for name, page in honest.items()),
         another_way(
-            "of a page that says so", _page(right, Content_Type="text/html; charset=utf-8"), **args
+            "page with a declared content type",
+            _page(right, Content_Type="text/html; charset=utf-8"),
+            **args,
         ),
-        another_way("among many elements", _page("<div>" * 200_000 + right), **args),
+        another_way("after many elements", _page("<div>" * 200_000 + right), **args),
     )

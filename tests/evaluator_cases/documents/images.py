@@ -1,4 +1,4 @@
-"""Cases of evaluators of picture files."""
+"""Cases of the evaluators of picture files."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ CAT = file_builders.noise(1)
 DOG = file_builders.noise(2)
 FLAT = np.full_like(CAT, 128)
 CAT_URL = file_builders.as_url(file_builders.encoded(CAT))
-_BYTES: dict[str, Any] = {"*: flip a byte": "a pixel more or less does not count"}
+_BYTES: dict[str, Any] = {"*: flip a byte": "single pixels are ignored"}
 
 
 def bright(pixels: Pixels, by: float) -> Pixels:
-    """Add to every px."""
+    """Add a value to every px."""
     return np.clip(pixels.astype(float) + by, 0, 255).astype(np.uint8)
 
 
 def contrast(pixels: Pixels, factor: float) -> Pixels:
-    """Stretch px around the middle."""
+    """Scale the px values around the middle."""
     return np.clip((pixels.astype(float) - 128) * factor + 128, 0, 255).astype(np.uint8)
 
 
 def grey(pixels: Pixels) -> Pixels:
-    """Take colours away."""
+    """Remove the colours."""
     level = (pixels @ np.array([0.299, 0.587, 0.114])).astype(np.uint8)
     return np.repeat(level[:, :, None], 3, axis=2)
 
 
 def png(pixels: Pixels, form: str = "PNG", **options: object) -> Make:
-    """Return what makes a file of a picture."""
+    """Return a function that creates a file of a picture."""
 
     @cache
     def make() -> bytes:
@@ -76,9 +76,9 @@ def beside(pixels: Pixels, path: str = PATH) -> State:
 def original_cases(pixels: Pixels, args: dict[str, Any], key: str = "original") -> tuple[Case, ...]:
     """Create the cases of a missing or corrupt original, which are inconclusive."""
     return (
-        missing("no original", _file(pixels), **{**args, key: SOURCE}).expect_error(),
+        missing("missing original", _file(pixels), **{**args, key: SOURCE}).expect_error(),
         corrupt(
-            "a broken original",
+            "corrupt original",
             lambda fixture: (
                 fixture.write(PATH, file_builders.encoded(pixels)),
                 fixture.write(SOURCE, b"PNG"),
@@ -86,12 +86,12 @@ def original_cases(pixels: Pixels, args: dict[str, Any], key: str = "original") 
             **{**args, key: SOURCE},
         ).expect_error(),
         corrupt(
-            "an original that is no picture",
+            "original that is not a picture",
             _file(pixels),
             **{**args, key: "data:image/png;base64,AAAA"},
         ).expect_error(),
         hostile(
-            "a linked original",
+            "linked original",
             lambda fixture: (
                 fixture.write(PATH, file_builders.encoded(pixels)),
                 fixture.write("/out.png", file_builders.encoded(CAT)),
@@ -134,7 +134,7 @@ TABLES = (
             positive("PNG", _file(CAT), **_SIZE),
             positive("JPEG", _file(CAT, "JPEG"), **_SIZE),
             positive(
-                "turned by EXIF",
+                "rotated by EXIF",
                 _file(
                     _CLOCK,
                     "JPEG",
@@ -143,10 +143,10 @@ TABLES = (
                 **_SIZE,
             ),
             positive("one px", _file(CAT[:1, :1]), path=PATH, width=1, height=1),
-            negative("another size", _file(file_builders.scaled(CAT, 10, 10)), **_SIZE),
-            near_miss("a px wider", _file(file_builders.scaled(CAT, 161, 120)), **_SIZE),
-            near_miss("a px lower", _file(file_builders.scaled(CAT, 160, 119)), **_SIZE),
-            near_miss("turned", _file(_CLOCK), **_SIZE),
+            negative("different size", _file(file_builders.scaled(CAT, 10, 10)), **_SIZE),
+            near_miss("one px wider", _file(file_builders.scaled(CAT, 161, 120)), **_SIZE),
+            near_miss("one px lower", _file(file_builders.scaled(CAT, 160, 119)), **_SIZE),
+            near_miss("rotated", _file(_CLOCK), **_SIZE),
             *picture_cases(png(CAT), _SIZE),
             *image_ways.size_cases(_SIZE),
         ),
@@ -161,14 +161,14 @@ TABLES = (
             negative("PNG", _file(CAT), **_FORM),
             near_miss("WebP", _file(CAT, "WEBP"), **_FORM),
             hostile(
-                "a PDF with a JPEG in it",
+                "PDF with an embedded JPEG",
                 at(PATH, lambda: b"%PDF-1.4\n" + file_builders.encoded(CAT, "JPEG")),
                 **_FORM,
             ),
             *picture_cases(png(CAT, "JPEG"), _FORM),
             *image_ways.format_cases(_FORM),
         ),
-        equivalent=_BYTES | {"BMP: *: cut": "cut off pixels"},
+        equivalent=_BYTES | {"BMP: *: cut": "only pixels are truncated"},
     ),
     CaseTable(
         images.image_same_as,
@@ -176,14 +176,14 @@ TABLES = (
         (
             positive("the same bytes", _file(CAT), **_SAME),
             positive("JPEG, scaled", _file(file_builders.scaled(CAT, 80, 60), "JPEG"), **_SAME),
-            positive("a file as original", beside(CAT), **{**_SAME, "original": SOURCE}),
+            positive("original from a file", beside(CAT), **{**_SAME, "original": SOURCE}),
             positive(
-                "one grey field",
+                "single grey",
                 _file(FLAT),
                 path=PATH,
                 original=file_builders.as_url(file_builders.encoded(FLAT)),
             ),
-            negative("another", _file(DOG), **_SAME),
+            negative("different picture", _file(DOG), **_SAME),
             near_miss("brighter", _file(bright(CAT, 16)), **_SAME),
             near_miss("mirrored", _file(CAT[:, ::-1]), **_SAME),
             near_miss("inverted", _file(255 - CAT), **_SAME),
@@ -191,8 +191,8 @@ TABLES = (
             near_miss("squeezed", _file(file_builders.scaled(CAT, 150, 120)), **_SAME),
             near_miss("without colours", _file(grey(CAT)), **_SAME),
             near_miss("channels swapped", _file(CAT[:, :, ::-1]), **_SAME),
-            near_miss("a part painted over", _file(np.vstack([CAT[:80], FLAT[80:]])), **_SAME),
-            near_miss("one grey field for it", _file(FLAT), **_SAME),
+            near_miss("partly painted over", _file(np.vstack([CAT[:80], FLAT[80:]])), **_SAME),
+            near_miss("single grey instead of the picture", _file(FLAT), **_SAME),
             *original_cases(CAT, _SAME),
             *picture_cases(png(CAT), _SAME),
             *image_ways.same_cases(_SAME),
@@ -206,17 +206,17 @@ TABLES = (
             positive("brighter", _file(bright(CAT, 20)), **_BRIGHT),
             positive("darker", _file(bright(CAT, -20)), **_DARK),
             positive("by 3 of 255", _file(bright(_MIDDLE, 3)), **_BRIGHT | _OF_MIDDLE),
-            positive("a little darker, JPEG", _file(bright(CAT, -5), "JPEG"), **_DARK),
+            positive("slightly darker JPEG", _file(bright(CAT, -5), "JPEG"), **_DARK),
             positive(
-                "a file as original", beside(bright(CAT, 20)), **{**_BRIGHT, "original": SOURCE}
+                "original from a file", beside(bright(CAT, 20)), **{**_BRIGHT, "original": SOURCE}
             ),
             negative("unchanged", _file(CAT), **_BRIGHT),
-            negative("unchanged, not darker", _file(CAT), **_DARK),
-            near_miss("darker, not brighter", _file(bright(CAT, -20)), **_BRIGHT),
-            near_miss("brighter, not darker", _file(bright(CAT, 20)), **_DARK),
+            negative("unchanged instead of darker", _file(CAT), **_DARK),
+            near_miss("darker instead of brighter", _file(bright(CAT, -20)), **_BRIGHT),
+            near_miss("brighter instead of darker", _file(bright(CAT, 20)), **_DARK),
             near_miss("by 2 of 255", _file(bright(CAT, 2)), **_BRIGHT),
-            near_miss("another picture, brighter", _file(bright(DOG, 40)), **_BRIGHT),
-            near_miss("a white one", _file(np.full_like(CAT, 255)), **_BRIGHT),
+            near_miss("different brighter picture", _file(bright(DOG, 40)), **_BRIGHT),
+            near_miss("white picture", _file(np.full_like(CAT, 255)), **_BRIGHT),
             near_miss("scaled", _file(file_builders.scaled(bright(CAT, 20), 80, 60)), **_BRIGHT),
             near_miss("mirrored", _file(bright(CAT, 20)[:, ::-1]), **_BRIGHT),
             *original_cases(bright(CAT, 20), _BRIGHT),
@@ -229,22 +229,20 @@ TABLES = (
         images.image_contrast_changed,
         MachineFixture,
         (
-            positive("more", _file(contrast(CAT, 1.3)), **_MORE),
-            positive("less", _file(contrast(CAT, 0.7)), **_LESS),
+            positive("more contrast", _file(contrast(CAT, 1.3)), **_MORE),
+            positive("less contrast", _file(contrast(CAT, 0.7)), **_LESS),
+            positive("by 6 %", _file(contrast(_MIDDLE, 1.06)), **_MORE | _OF_MIDDLE),
             positive(
-                "by 6 parts in a hundred", _file(contrast(_MIDDLE, 1.06)), **_MORE | _OF_MIDDLE
-            ),
-            positive(
-                "a file as original", beside(contrast(CAT, 1.3)), **{**_MORE, "original": SOURCE}
+                "original from a file", beside(contrast(CAT, 1.3)), **{**_MORE, "original": SOURCE}
             ),
             negative("unchanged", _file(CAT), **_MORE),
-            negative("unchanged, not less", _file(CAT), **_LESS),
-            near_miss("less, not more", _file(contrast(CAT, 0.7)), **_MORE),
-            near_miss("more, not less", _file(contrast(CAT, 1.3)), **_LESS),
-            near_miss("by two parts in a hundred", _file(contrast(CAT, 1.02)), **_MORE),
+            negative("unchanged instead of less", _file(CAT), **_LESS),
+            near_miss("less instead of more", _file(contrast(CAT, 0.7)), **_MORE),
+            near_miss("more instead of less", _file(contrast(CAT, 1.3)), **_LESS),
+            near_miss("by 2 %", _file(contrast(CAT, 1.02)), **_MORE),
             near_miss("brighter", _file(bright(CAT, 20)), **_MORE),
-            near_miss("another picture", _file(contrast(DOG, 1.8)), **_MORE),
-            near_miss("turned upside down", _file(contrast(CAT, 1.3)[::-1]), **_MORE),
+            near_miss("different picture", _file(contrast(DOG, 1.8)), **_MORE),
+            near_miss("rotated by 180 degrees instead", _file(contrast(CAT, 1.3)[::-1]), **_MORE),
             *original_cases(contrast(CAT, 1.3), _MORE),
             *picture_cases(png(contrast(CAT, 1.3)), _MORE),
             *image_ways.contrast_cases(_MORE),
@@ -259,16 +257,18 @@ TABLES = (
             positive("with a tint of 4 of 255", _file(_TINTS[4]), **_SAME | _OF_MIDDLE),
             near_miss("with a tint of 5 of 255", _file(_TINTS[5]), **_SAME | _OF_MIDDLE),
             positive("grey, JPEG", _file(grey(CAT)[:, :, 0], "JPEG"), **_SAME),
-            positive("a file as original", beside(grey(CAT)), **{**_SAME, "original": SOURCE}),
+            positive("original from a file", beside(grey(CAT)), **{**_SAME, "original": SOURCE}),
             negative("in colour", _file(CAT), **_SAME),
             near_miss(
                 "paler", _file(((CAT.astype(int) + grey(CAT)) // 2).astype(np.uint8)), **_SAME
             ),
-            near_miss("another picture", _file(grey(DOG)), **_SAME),
-            near_miss("one grey field", _file(FLAT), **_SAME),
-            near_miss("a corner in colour", _file(np.vstack([CAT[:12], grey(CAT)[12:]])), **_SAME),
+            near_miss("different picture", _file(grey(DOG)), **_SAME),
+            near_miss("single grey", _file(FLAT), **_SAME),
+            near_miss(
+                "one corner in colour", _file(np.vstack([CAT[:12], grey(CAT)[12:]])), **_SAME
+            ),
             hostile(
-                "a grey original",
+                "grey original",
                 _file(grey(CAT)),
                 **{**_SAME, "original": file_builders.as_url(file_builders.encoded(grey(CAT)))},
             ).expect_error(),
@@ -286,21 +286,29 @@ TABLES = (
             positive(
                 "counterclockwise", _file(np.rot90(CAT)), **{**_TURN, "how": "counterclockwise"}
             ),
-            positive("upside down", _file(CAT[::-1, ::-1]), **{**_TURN, "how": "upside_down"}),
+            positive(
+                "rotated by 180 degrees", _file(CAT[::-1, ::-1]), **{**_TURN, "how": "upside_down"}
+            ),
             positive("mirrored", _file(CAT[:, ::-1]), **{**_TURN, "how": "mirrored"}),
             positive("flipped", _file(CAT[::-1]), **{**_TURN, "how": "flipped"}),
-            positive("a file as original", beside(_CLOCK), **{**_TURN, "original": SOURCE}),
+            positive("original from a file", beside(_CLOCK), **{**_TURN, "original": SOURCE}),
             negative("unchanged", _file(CAT), **_TURN),
-            near_miss("the other way", _file(np.rot90(CAT)), **_TURN),
-            near_miss("a half turn", _file(CAT[::-1, ::-1]), **_TURN),
-            near_miss("mirrored, not flipped", _file(CAT[:, ::-1]), **{**_TURN, "how": "flipped"}),
-            near_miss("flipped, not mirrored", _file(CAT[::-1]), **{**_TURN, "how": "mirrored"}),
+            near_miss("rotated in the other direction", _file(np.rot90(CAT)), **_TURN),
+            near_miss("rotated by 180 degrees instead", _file(CAT[::-1, ::-1]), **_TURN),
             near_miss(
-                "turned, not mirrored", _file(CAT[::-1, ::-1]), **{**_TURN, "how": "mirrored"}
+                "mirrored instead of flipped", _file(CAT[:, ::-1]), **{**_TURN, "how": "flipped"}
             ),
-            near_miss("another picture", _file(np.rot90(DOG, -1)), **_TURN),
             near_miss(
-                "a picture that looks the same all ways",
+                "flipped instead of mirrored", _file(CAT[::-1]), **{**_TURN, "how": "mirrored"}
+            ),
+            near_miss(
+                "rotated instead of mirrored",
+                _file(CAT[::-1, ::-1]),
+                **{**_TURN, "how": "mirrored"},
+            ),
+            near_miss("different picture", _file(np.rot90(DOG, -1)), **_TURN),
+            near_miss(
+                "symmetric picture",
                 _file(FLAT),
                 path=PATH,
                 original=file_builders.as_url(file_builders.encoded(FLAT)),
@@ -316,37 +324,43 @@ TABLES = (
         images.image_cropped,
         MachineFixture,
         (
-            positive("the part", _file(_PART), **_CROP),
-            positive("JPEG, 2 px more", _file(CAT[20:72, 40:102], "JPEG"), **_CROP),
+            positive("matching part", _file(_PART), **_CROP),
+            positive("JPEG, larger by 2 px", _file(CAT[20:72, 40:102], "JPEG"), **_CROP),
             positive(
-                "all of it",
+                "complete picture",
                 _file(CAT),
                 **{**_CROP, "left": 0, "top": 0, "width": 160, "height": 120},
             ),
-            positive("a file as original", beside(_PART), **{**_CROP, "original": SOURCE}),
+            positive("original from a file", beside(_PART), **{**_CROP, "original": SOURCE}),
             negative("not cropped", _file(CAT), **_CROP),
-            near_miss("another part", _file(CAT[60:110, 80:140]), **_CROP),
+            near_miss("different part", _file(CAT[60:110, 80:140]), **_CROP),
             near_miss(
                 "3 px narrower, almost in proportion",
                 _file(file_builders.scaled(CAT, 157, 120)),
                 **{**_CROP, "left": 0, "top": 0, "width": 160, "height": 120},
             ),
-            near_miss("3 px more, both ways", _file(file_builders.scaled(_PART, 63, 53)), **_CROP),
-            near_miss("3 px more", _file(CAT[20:73, 40:100]), **_CROP),
-            near_miss("3 px wider", _file(CAT[20:70, 40:103]), **_CROP),
-            near_miss("the part of another", _file(DOG[20:70, 40:100]), **_CROP),
-            near_miss("all of it made small", _file(file_builders.scaled(CAT, 60, 50)), **_CROP),
+            near_miss(
+                "larger by 3 px in both directions",
+                _file(file_builders.scaled(_PART, 63, 53)),
+                **_CROP,
+            ),
+            near_miss("higher by 3 px", _file(CAT[20:73, 40:100]), **_CROP),
+            near_miss("wider by 3 px", _file(CAT[20:70, 40:103]), **_CROP),
+            near_miss("part of a different picture", _file(DOG[20:70, 40:100]), **_CROP),
+            near_miss(
+                "complete picture scaled down", _file(file_builders.scaled(CAT, 60, 50)), **_CROP
+            ),
             hostile(
-                "a part out of the original", _file(_PART), **{**_CROP, "left": 101}
+                "expected part right of the original", _file(_PART), **{**_CROP, "left": 101}
             ).expect_error(),
             hostile(
-                "a part below the original", _file(_PART), **{**_CROP, "top": 71}
+                "expected part below the original", _file(_PART), **{**_CROP, "top": 71}
             ).expect_error(),
             hostile(
-                "a part left of the original", _file(_PART), **{**_CROP, "left": -1}
+                "expected part left of the original", _file(_PART), **{**_CROP, "left": -1}
             ).expect_error(),
             hostile(
-                "a part above the original", _file(_PART), **{**_CROP, "top": -1}
+                "expected part above the original", _file(_PART), **{**_CROP, "top": -1}
             ).expect_error(),
             *original_cases(_PART, _CROP),
             *picture_cases(png(_PART), _CROP),
@@ -354,7 +368,7 @@ TABLES = (
         ),
         equivalent=_BYTES
         | {
-            f"*: args.{name}: {how}": "2 px are allowed each way"
+            f"*: args.{name}: {how}": "2 px are allowed in each direction"
             for name in ("left", "top", "width", "height")
             for how in ("more", "less")
         },
@@ -372,7 +386,7 @@ TABLES = (
             ),
             positive("scaled, JPEG", _file(file_builders.scaled(_BOTH, 200, 75), "JPEG"), **_PAIR),
             positive(
-                "an original of another size",
+                "original of a different size",
                 _file(_BOTH),
                 **{
                     **_PAIR,
@@ -382,12 +396,12 @@ TABLES = (
                 },
             ),
             positive(
-                "of unlike width",
+                "different widths",
                 _file(np.hstack([CAT, _WIDE])),
                 **{**_PAIR, "second": file_builders.as_url(file_builders.encoded(_WIDE))},
             ),
             positive(
-                "files as originals",
+                "originals from files",
                 lambda fixture: (
                     beside(_BOTH)(fixture),
                     fixture.write("/srv/dog.png", file_builders.encoded(DOG)),
@@ -396,19 +410,28 @@ TABLES = (
                 first=SOURCE,
                 second="/srv/dog.png",
             ),
-            negative("one of them", _file(CAT), **_PAIR),
-            near_miss("the other way round", _file(np.hstack([_SMALL_DOG, CAT])), **_PAIR),
+            negative("only one of the pictures", _file(CAT), **_PAIR),
+            near_miss("reverse order", _file(np.hstack([_SMALL_DOG, CAT])), **_PAIR),
             near_miss(
-                "one above the other, not beside", _file(np.vstack([CAT, _SMALL_DOG])), **_PAIR
+                "one above the other instead of side by side",
+                _file(np.vstack([CAT, _SMALL_DOG])),
+                **_PAIR,
             ),
-            near_miss("beside, not above", _file(_BOTH), **_PAIR, direction="vertical"),
-            near_miss("the first twice", _file(np.hstack([CAT, CAT])), **_PAIR),
-            near_miss("the second twice", _file(np.hstack([_SMALL_DOG, _SMALL_DOG])), **_PAIR),
-            near_miss("a third beside", _file(np.hstack([CAT, _SMALL_DOG, FLAT])), **_PAIR),
+            near_miss(
+                "side by side instead of one above the other",
+                _file(_BOTH),
+                **_PAIR,
+                direction="vertical",
+            ),
+            near_miss("first picture twice", _file(np.hstack([CAT, CAT])), **_PAIR),
+            near_miss("second picture twice", _file(np.hstack([_SMALL_DOG, _SMALL_DOG])), **_PAIR),
+            near_miss(
+                "additional third picture", _file(np.hstack([CAT, _SMALL_DOG, FLAT])), **_PAIR
+            ),
             near_miss("stretched", _file(file_builders.scaled(_BOTH, 320, 90)), **_PAIR),
             near_miss("squeezed", _file(file_builders.scaled(_BOTH, 270, 120)), **_PAIR),
             near_miss(
-                "a stripe between",
+                "stripe between the pictures",
                 _file(np.hstack([CAT, FLAT[:, :25], _SMALL_DOG[:, 25:]])),
                 **_PAIR,
             ),
@@ -416,6 +439,6 @@ TABLES = (
             *picture_cases(png(_BOTH), _PAIR),
             *image_ways.pair_cases(_PAIR),
         ),
-        equivalent=_BYTES | {"*srv/dog.png: flip a byte": "a pixel more or less does not count"},
+        equivalent=_BYTES | {"*srv/dog.png: flip a byte": "single pixels are ignored"},
     ),
 )

@@ -70,7 +70,7 @@ def _ods(
 
 
 def _lines(row: str = "", second: str = "", column: str = "", repeated: int = 1) -> str:
-    """Return a sheet whose first rows and first column have attributes of their own."""
+    """Return a sheet with attributes for its first rows and its first column."""
     cell = '<table:table-cell office:value-type="float" office:value="1"/>'
     times = f' table:number-columns-repeated="{repeated}"' if repeated > 1 else ""
     return (
@@ -92,56 +92,62 @@ TABLES = (
         (
             positive("xlsx", at(PATH, _good["xlsx"]), **_ARGS),
             positive("ods", at(PATH, _good["ods"]), **_ARGS),
-            positive("both, xlsx", at(PATH, _xlsx("C3")), path=PATH, rows=2, columns=2),
-            positive("both, ods", at(PATH, _ods(2, 1)), path=PATH, rows=2, columns=1),
-            negative("none", at(PATH, xlsx(DATA)), **_ARGS),
-            negative("none, ods", at(PATH, _ods(0, 0)), **_ARGS),
-            near_miss("a row more", at(PATH, _xlsx("A3")), **_ARGS),
-            near_miss("a column, too", at(PATH, _xlsx("B2")), **_ARGS),
-            near_miss("the column instead", at(PATH, _ods(0, 1)), **_ARGS),
-            near_miss("no such sheet", at(PATH, _good["xlsx"]), **{**_ARGS, "sheet": "Other"}),
+            positive("rows and columns, xlsx", at(PATH, _xlsx("C3")), path=PATH, rows=2, columns=2),
+            positive("rows and columns, ods", at(PATH, _ods(2, 1)), path=PATH, rows=2, columns=1),
+            negative("no frozen panes", at(PATH, xlsx(DATA)), **_ARGS),
+            negative("no frozen panes, ods", at(PATH, _ods(0, 0)), **_ARGS),
+            near_miss("additional row", at(PATH, _xlsx("A3")), **_ARGS),
+            near_miss("additional column", at(PATH, _xlsx("B2")), **_ARGS),
+            near_miss("column instead of the row", at(PATH, _ods(0, 1)), **_ARGS),
+            near_miss("missing sheet", at(PATH, _good["xlsx"]), **{**_ARGS, "sheet": "Other"}),
             *document_cases(_good, BARE, _ARGS),
             *pane_cases(_ARGS),
-            forged("a split that moves, xlsx", at(PATH, _xlsx("A2", "split")), **_ARGS),
-            forged("a split that moves, ods", at(PATH, _ods(1, 0, mode=1)), **_ARGS),
-            forged("scrolled before, ods", at(PATH, _ods(1, 0, PositionTop=9)), **_ARGS),
+            forged("split but not frozen, xlsx", at(PATH, _xlsx("A2", "split")), **_ARGS),
+            forged("split but not frozen, ods", at(PATH, _ods(1, 0, mode=1)), **_ARGS),
             forged(
-                "scrolled across before, ods",
+                "scrolled down before freezing, ods", at(PATH, _ods(1, 0, PositionTop=9)), **_ARGS
+            ),
+            forged(
+                "scrolled right before freezing, ods",
                 at(PATH, _ods(0, 1, PositionLeft=2)),
                 **{**_ARGS, "rows": 0, "columns": 1},
             ),
             another_way(
-                "from the first row, ods",
+                "frozen from the first row, ods",
                 at(PATH, _ods(1, 0, PositionTop=0, PositionLeft=3)),
                 **_ARGS,
             ),
-            forged("its row hidden, ods", at(PATH, _ods(1, 0, table=_lines(_GONE))), **_ARGS),
-            forged("its row filtered, ods", at(PATH, _ods(1, 0, table=_lines(_FILTERED))), **_ARGS),
+            forged("frozen row hidden, ods", at(PATH, _ods(1, 0, table=_lines(_GONE))), **_ARGS),
             forged(
-                "its column hidden, ods",
+                "frozen row filtered out, ods",
+                at(PATH, _ods(1, 0, table=_lines(_FILTERED))),
+                **_ARGS,
+            ),
+            forged(
+                "frozen column hidden, ods",
                 at(PATH, _ods(0, 1, table=_lines(column=_GONE))),
                 **{**_ARGS, "rows": 0, "columns": 1},
             ),
             forged(
-                "a column of two hidden, ods",
+                "one of two frozen columns hidden, ods",
                 at(PATH, _ods(0, 2, table=_lines())),
                 **{**_ARGS, "rows": 0, "columns": 2},
             ),
             another_way(
-                "columns behind them hidden, ods",
+                "columns after the frozen ones hidden, ods",
                 at(PATH, _ods(0, 2, table=_lines(repeated=2))),
                 **{**_ARGS, "rows": 0, "columns": 2},
             ),
             another_way(
-                "the next row hidden, ods",
+                "next row hidden, ods",
                 at(PATH, _ods(1, 0, table=_lines(_SEEN, _GONE))),
                 **_ARGS,
             ),
-            forged("of another sheet", at(PATH, _ods(1, 0, name="Other")), **_ARGS),
-            another_way("frozen out of a split", at(PATH, _xlsx("A2", "frozenSplit")), **_ARGS),
+            forged("on a different sheet", at(PATH, _ods(1, 0, name="Other")), **_ARGS),
+            another_way("frozen split", at(PATH, _xlsx("A2", "frozenSplit")), **_ARGS),
             forged("frozen further down", at(PATH, _xlsx("A2", first="A50")), **_ARGS),
-            another_way("its first cell told", at(PATH, _xlsx("A2", first="A1")), **_ARGS),
-            another_way("scrolled since", at(PATH, _xlsx("A40", split=(0, 1))), **_ARGS),
+            another_way("explicit first cell", at(PATH, _xlsx("A2", first="A1")), **_ARGS),
+            another_way("scrolled after freezing", at(PATH, _xlsx("A40", split=(0, 1))), **_ARGS),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Cases of evaluators of presentations."""
+"""Cases of the evaluators of presentations."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def page(title: str = "", text: str = "", notes: str = "", more: str = "") -> st
 
 
 def odp(*pages: str, picture: bytes = CAT_FILE) -> Make:
-    """Return what makes an .odp of slides, with a picture ``Pictures/1.png`` in the file."""
+    """Return a function that creates an .odp of slides, with a picture ``Pictures/1.png``."""
 
     @cache
     def make() -> bytes:
@@ -78,7 +78,7 @@ def _image(box: tuple[int, int, int, int]) -> str:
 
 
 def pptx(*builders: Any) -> Make:
-    """Return what makes a .pptx; each builder fills in one slide."""
+    """Return a function that creates a .pptx; each builder fills one slide."""
 
     @cache
     def make() -> bytes:
@@ -93,7 +93,7 @@ def pptx(*builders: Any) -> Make:
 
 
 def says(title: str = "", text: str = "", notes: str = "") -> Any:
-    """Return a builder of a slide."""
+    """Return a builder of a slide with texts."""
 
     def build(slide: Any) -> None:
         slide.shapes.title.text = title
@@ -118,7 +118,7 @@ def _in_a_shape(slide: Any) -> None:
 
 
 def _without_size(left: float) -> Any:
-    """Return a builder of a slide with a text box that has no size yet, at a share of its width."""
+    """Return a builder of a slide with a text box without a size; ``left`` is a share of the width."""
 
     def build(slide: Any) -> None:
         slide.shapes.title.text = "x"
@@ -131,7 +131,7 @@ def _without_size(left: float) -> Any:
 def shows(  # noqa: PLR0917 - a picture, its box and its format
     pixels: Any, left: float, top: float, width: float, height: float, form: str = "PNG"
 ) -> Any:
-    """Return a builder of a slide with a picture, its box in shares of the slide."""
+    """Return a builder of a slide with a picture; the box is in shares of the slide."""
 
     def build(slide: Any) -> None:
         size = (9_144_000, 6_858_000)
@@ -144,7 +144,7 @@ def shows(  # noqa: PLR0917 - a picture, its box and its format
 
 
 def nothing_on(slide: Any) -> None:
-    """Leave a slide as it is."""
+    """Leave a slide unchanged."""
 
 
 BARE: dict[str, Any] = {"pptx": pptx(), "odp": odp()}
@@ -167,7 +167,7 @@ _right = (0.65, 0.3, 0.3, 0.3)
 _pictures = {"pptx": pptx(shows(CAT, *_right)), "odp": odp(_image((140, 30, 40, 30)))}
 
 
-_EDGES = {  # the middle at exactly two fifths, or three, of the slide both ways
+_EDGES = {  # the centre is at exactly two fifths, or three fifths, of the slide in both directions
     "left": (60, 30, 40, 20),
     "top": (60, 30, 40, 20),
     "right": (100, 50, 40, 20),
@@ -186,12 +186,12 @@ TABLES = (
         (
             positive("pptx", at(PATH, _talk["pptx"]), **_COUNT),
             positive("odp", at(PATH, _talk["odp"]), **_COUNT),
-            negative("five", at(PATH, odp(*[page()] * 5)), **_COUNT),
-            near_miss("one", at(PATH, odp(page())), **_COUNT),
-            near_miss("three", at(PATH, odp(*[page()] * 3)), **_COUNT),
+            negative("five slides", at(PATH, odp(*[page()] * 5)), **_COUNT),
+            near_miss("one of two slides", at(PATH, odp(page())), **_COUNT),
+            near_miss("three slides", at(PATH, odp(*[page()] * 3)), **_COUNT),
             positive("one slide", at(PATH, odp(page())), **{**_COUNT, "count": 1}),
             hostile(
-                "a text document", at(PATH, lambda: file_builders.odf("text", page() * 2)), **_COUNT
+                "text document", at(PATH, lambda: file_builders.odf("text", page() * 2)), **_COUNT
             ),
             *document_cases(_talk, BARE, _COUNT, bomb=True),
             *slide_ways.count_cases(_COUNT),
@@ -204,18 +204,18 @@ TABLES = (
             positive("pptx", at(PATH, _talk["pptx"]), **_TITLE),
             positive("odp", at(PATH, _talk["odp"]), **_TITLE),
             positive(
-                "the second, blanks around",
+                "second slide, surrounding spaces",
                 at(PATH, pptx(says("Hello"), says(" Bye "))),
                 path=PATH,
                 slide=2,
                 title=" Bye",
             ),
-            negative("another", at(PATH, odp(page("x"))), **_TITLE),
-            near_miss("longer", at(PATH, odp(page("Hello all"))), **_TITLE),
-            near_miss("other case", at(PATH, odp(page("hello"))), **_TITLE),
+            negative("different title", at(PATH, odp(page("x"))), **_TITLE),
+            near_miss("longer title", at(PATH, odp(page("Hello all"))), **_TITLE),
+            near_miss("different letter case", at(PATH, odp(page("hello"))), **_TITLE),
             near_miss("in a text box", at(PATH, pptx(says("", "Hello"))), **_TITLE),
-            near_miss("of the next slide", at(PATH, odp(page("x"), page("Hello"))), **_TITLE),
-            near_miss("no such slide", at(PATH, _talk["odp"]), **{**_TITLE, "slide": 3}),
+            near_miss("title of the next slide", at(PATH, odp(page("x"), page("Hello"))), **_TITLE),
+            near_miss("missing slide", at(PATH, _talk["odp"]), **{**_TITLE, "slide": 3}),
             *document_cases(_talk, BARE, _TITLE),
             *slide_ways.title_cases(_TITLE),
             *slide_format_ways.noteless_cases(_TITLE),
@@ -229,34 +229,44 @@ TABLES = (
             positive("pptx", at(PATH, _talk["pptx"]), **_LINE),
             positive("odp", at(PATH, _talk["odp"]), **_LINE),
             positive(
-                "blanks around", at(PATH, odp(page("t", " two "))), **{**_LINE, "text": "two "}
+                "surrounding spaces", at(PATH, odp(page("t", " two "))), **{**_LINE, "text": "two "}
             ),
             *(
                 case(what, at(PATH, odp(page("x", more=_frame(_box("two"), "", box)))), **_LINE)
                 for case, what, box in (
-                    (positive, "half beside the slide", (-10, 5, 20, 10)),
-                    (positive, "half above the slide", (10, -5, 20, 10)),
-                    (near_miss, "two fifths on the slide", (-12, 5, 20, 10)),
-                    (near_miss, "an eighth on the slide", (195, 5, 40, 10)),
-                    (near_miss, "two fifths down on the slide", (10, -6, 20, 10)),
+                    (positive, "half off the left edge", (-10, 5, 20, 10)),
+                    (positive, "half off the top edge", (10, -5, 20, 10)),
+                    (near_miss, "only two fifths on the slide", (-12, 5, 20, 10)),
+                    (near_miss, "only one eighth on the slide", (195, 5, 40, 10)),
+                    (near_miss, "only the lower two fifths on the slide", (10, -6, 20, 10)),
                 )
             ),
-            positive("beside a rectangle", at(PATH, odp(page("x", more=_RECTANGLE))), **_LINE),
+            positive("next to a rectangle", at(PATH, odp(page("x", more=_RECTANGLE))), **_LINE),
             positive("in a shape", at(PATH, pptx(_in_a_shape)), **_LINE),
-            positive("of no size, in the corner", at(PATH, pptx(_without_size(0.0))), **_LINE),
-            near_miss("of no size, beside the slide", at(PATH, pptx(_without_size(1.5))), **_LINE),
-            negative("another", at(PATH, odp(page("x", "y"))), **_LINE),
-            near_miss("part of a line", at(PATH, odp(page("x", "two more"))), **_LINE),
-            near_miss("the title", at(PATH, odp(page("two", "y"))), **_LINE),
-            near_miss("the notes", at(PATH, odp(page("x", "y", "two"))), **_LINE),
-            near_miss("another slide", at(PATH, odp(page("x"), page("x", "two"))), **_LINE),
+            positive(
+                "text box without a size, in the corner",
+                at(PATH, pptx(_without_size(0.0))),
+                **_LINE,
+            ),
             near_miss(
-                "a blank line asked for",
+                "text box without a size, off the slide",
+                at(PATH, pptx(_without_size(1.5))),
+                **_LINE,
+            ),
+            negative("different line", at(PATH, odp(page("x", "y"))), **_LINE),
+            near_miss("part of a line", at(PATH, odp(page("x", "two more"))), **_LINE),
+            near_miss("only in the title", at(PATH, odp(page("two", "y"))), **_LINE),
+            near_miss("only in the notes", at(PATH, odp(page("x", "y", "two"))), **_LINE),
+            near_miss("on a different slide", at(PATH, odp(page("x"), page("x", "two"))), **_LINE),
+            near_miss(
+                "empty expected line, line of spaces",
                 at(PATH, pptx(says("x", "  \ny"))),
                 **{**_LINE, "text": ""},
             ),
             near_miss(
-                "no line asked for", at(PATH, odp(page("x", "\ny"))), **{**_LINE, "text": ""}
+                "empty expected line, empty line",
+                at(PATH, odp(page("x", "\ny"))),
+                **{**_LINE, "text": ""},
             ),
             *document_cases(_talk, BARE, _LINE),
             *slide_ways.line_cases(_LINE),
@@ -273,14 +283,18 @@ TABLES = (
             positive("pptx", at(PATH, _talk["pptx"]), **_NOTES),
             positive("odp", at(PATH, _talk["odp"]), **_NOTES),
             positive(
-                "blanks around",
+                "surrounding spaces",
                 at(PATH, odp(page("x", "y", " Smile "))),
                 **{**_NOTES, "text": "Smile\n"},
             ),
-            negative("none", at(PATH, odp(page("x"))), **_NOTES),
-            near_miss("longer", at(PATH, odp(page("x", "y", "Smile now"))), **_NOTES),
-            near_miss("on the slide", at(PATH, odp(page("x", "Smile", "y"))), **_NOTES),
-            near_miss("none asked for", at(PATH, odp(page("x"))), **{**_NOTES, "text": ""}),
+            negative("no notes", at(PATH, odp(page("x"))), **_NOTES),
+            near_miss("longer notes", at(PATH, odp(page("x", "y", "Smile now"))), **_NOTES),
+            near_miss(
+                "on the slide instead of the notes",
+                at(PATH, odp(page("x", "Smile", "y"))),
+                **_NOTES,
+            ),
+            near_miss("empty expected notes", at(PATH, odp(page("x"))), **{**_NOTES, "text": ""}),
             *document_cases(_talk, BARE, _NOTES),
             *slide_ways.notes_cases(_NOTES),
             *slide_format_ways.noted_cases(_NOTES),
@@ -292,9 +306,13 @@ TABLES = (
         (
             positive("pptx", at(PATH, _talk["pptx"]), **_LAYOUT),
             positive("odp", at(PATH, _talk["odp"]), **{**_LAYOUT, "layout": "Plain one"}),
-            negative("another", at(PATH, _talk["pptx"]), **{**_LAYOUT, "layout": "Blank"}),
-            near_miss("longer", at(PATH, _talk["pptx"]), **{**_LAYOUT, "layout": "Title Only 2"}),
-            near_miss("no such slide", at(PATH, pptx(says("x"))), **_LAYOUT),
+            negative("different layout", at(PATH, _talk["pptx"]), **{**_LAYOUT, "layout": "Blank"}),
+            near_miss(
+                "longer layout name",
+                at(PATH, _talk["pptx"]),
+                **{**_LAYOUT, "layout": "Title Only 2"},
+            ),
+            near_miss("missing slide", at(PATH, pptx(says("x"))), **_LAYOUT),
             *document_cases({"pptx": _talk["pptx"]}, BARE, _LAYOUT),
             *slide_ways.layout_cases(_LAYOUT),
             *slide_format_ways.master_cases(_LAYOUT),
@@ -317,7 +335,7 @@ TABLES = (
                 **_PICTURE,
             ),
             positive(
-                "a file as original",
+                "original from a file",
                 lambda b: (b.write(PATH, _pictures["pptx"]()), b.write("/srv/cat.png", CAT_FILE)),
                 **{**_PICTURE, "picture": "/srv/cat.png"},
             ),
@@ -326,20 +344,24 @@ TABLES = (
             positive("bottom", at(PATH, odp(_image((90, 75, 20, 20)))), **_place("bottom")),
             positive("center", at(PATH, odp(_image((90, 40, 20, 20)))), **_place("center")),
             positive(
-                "center, its upper left", at(PATH, odp(_image(_EDGES["left"]))), **_place("center")
+                "upper left bound of the centre",
+                at(PATH, odp(_image(_EDGES["left"]))),
+                **_place("center"),
             ),
             positive(
-                "center, its lower right",
+                "lower right bound of the centre",
                 at(PATH, odp(_image(_EDGES["right"]))),
                 **_place("center"),
             ),
-            positive("just full", at(PATH, odp(_image((0, 0, 190, 95)))), **_place("full")),
+            positive("just full size", at(PATH, odp(_image((0, 0, 190, 95)))), **_place("full")),
             positive(
-                "just full, upper left", at(PATH, odp(_image((10, 5, 190, 95)))), **_place("full")
+                "just full size, upper left",
+                at(PATH, odp(_image((10, 5, 190, 95)))),
+                **_place("full"),
             ),
             positive("full", at(PATH, odp(_image((5, 3, 190, 95)))), **_place("full")),
             positive(
-                "beside another",
+                "next to a different picture",
                 at(
                     PATH,
                     pptx(
@@ -352,7 +374,7 @@ TABLES = (
                 **_PICTURE,
             ),
             positive(
-                "after one of no size",
+                "after one without a size",
                 at(
                     PATH,
                     pptx(lambda slide: (shows(CAT, 0, 0, 0, 0)(slide), shows(CAT, *_right)(slide))),
@@ -361,12 +383,12 @@ TABLES = (
             ),
             negative("no picture", at(PATH, pptx(says("x"))), **_PICTURE),
             near_miss(
-                "another picture",
+                "different picture",
                 at(PATH, pptx(shows(file_builders.noise(2), *_right))),
                 **_PICTURE,
             ),
             near_miss(
-                "another picture, odp",
+                "different picture, odp",
                 at(
                     PATH,
                     odp(
@@ -382,51 +404,61 @@ TABLES = (
                 at(PATH, pptx(shows(np.ascontiguousarray(CAT[:, ::-1]), *_right))),
                 **_PICTURE,
             ),
-            near_miss("left, not right", at(PATH, odp(_image((10, 30, 40, 30)))), **_PICTURE),
-            near_miss("in the middle", at(PATH, odp(_image((90, 40, 40, 20)))), **_place("left")),
+            near_miss("left instead of right", at(PATH, odp(_image((10, 30, 40, 30)))), **_PICTURE),
             near_miss(
-                "in the middle, not right", at(PATH, odp(_image((90, 40, 40, 20)))), **_PICTURE
+                "in the middle instead of left",
+                at(PATH, odp(_image((90, 40, 40, 20)))),
+                **_place("left"),
             ),
             near_miss(
-                "in the middle, not top", at(PATH, odp(_image((90, 40, 20, 20)))), **_place("top")
+                "in the middle instead of right",
+                at(PATH, odp(_image((90, 40, 40, 20)))),
+                **_PICTURE,
             ),
             near_miss(
-                "in the middle, not bottom",
+                "in the middle instead of top",
+                at(PATH, odp(_image((90, 40, 20, 20)))),
+                **_place("top"),
+            ),
+            near_miss(
+                "in the middle instead of bottom",
                 at(PATH, odp(_image((90, 40, 20, 20)))),
                 **_place("bottom"),
             ),
             near_miss(
-                "top, not center", at(PATH, odp(_image((90, 5, 20, 20)))), **_place("center")
+                "top instead of centre", at(PATH, odp(_image((90, 5, 20, 20)))), **_place("center")
             ),
             near_miss(
-                "left, not center", at(PATH, odp(_image((5, 40, 20, 20)))), **_place("center")
+                "left instead of centre", at(PATH, odp(_image((5, 40, 20, 20)))), **_place("center")
             ),
             near_miss(
-                "wide, its middle in the middle",
+                "wide, centred instead of left",
                 at(PATH, odp(_image((0, 30, 180, 20)))),
                 **_place("left"),
             ),
             near_miss(
-                "high, its middle in the middle",
+                "tall, centred instead of top",
                 at(PATH, odp(_image((90, 0, 20, 90)))),
                 **_place("top"),
             ),
             *(
-                near_miss(f"on the edge, not {place}", at(PATH, odp(_image(box))), **_place(place))
+                near_miss(f"on the bound, not {place}", at(PATH, odp(_image(box))), **_place(place))
                 for place, box in _EDGES.items()
             ),
             near_miss("not full: left", at(PATH, odp(_image((20, 0, 180, 100)))), **_place("full")),
             near_miss("not full: top", at(PATH, odp(_image((0, 10, 200, 90)))), **_place("full")),
             near_miss("not full: right", at(PATH, odp(_image((0, 0, 180, 100)))), **_place("full")),
             near_miss("not full: bottom", at(PATH, odp(_image((0, 0, 200, 90)))), **_place("full")),
-            near_miss("next slide", at(PATH, pptx(nothing_on, shows(CAT, *_right))), **_PICTURE),
             near_miss(
-                "no original",
+                "on the next slide", at(PATH, pptx(nothing_on, shows(CAT, *_right))), **_PICTURE
+            ),
+            near_miss(
+                "missing original",
                 at(PATH, _pictures["pptx"]),
                 **{**_PICTURE, "picture": "/srv/none.png"},
             ),
             near_miss(
-                "a broken picture in it",
+                "corrupt picture",
                 at(PATH, odp(_image((140, 30, 40, 30)), picture=CAT_FILE[:90])),
                 **_PICTURE,
             ),

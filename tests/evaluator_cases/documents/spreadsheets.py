@@ -1,4 +1,4 @@
-"""Cases of evaluators of spreadsheets."""
+"""Cases of the evaluators of spreadsheets."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _STYLES = (
 def xlsx(
     cells: Mapping[str, Any], values: Mapping[str, Any] | None = None, more: Any = None
 ) -> Make:
-    """Return what makes an .xlsx of these cells in a sheet ``Data``."""
+    """Return a function that creates an .xlsx with these cells in a sheet ``Data``."""
 
     @cache
     def make() -> bytes:
@@ -77,13 +77,13 @@ def _cell(value: Any, formula: str = "", style: str = "") -> str:
 
 
 def sheet(name: str, *rows: list[str], after: str = "") -> str:
-    """Return the XML of a sheet of cells' XML."""
+    """Return the XML of a sheet from the XML of its cells."""
     body = "".join(f"<table:table-row>{''.join(row)}</table:table-row>" for row in rows)
     return f'<table:table table:name="{name}">{after}{body}</table:table>'
 
 
 def ods(*sheets: str, **more: Any) -> Make:
-    """Return what makes an .ods of sheets."""
+    """Return a function that creates an .ods of sheets."""
 
     @cache
     def make() -> bytes:
@@ -192,7 +192,7 @@ _bold = {
 }
 _FILL: dict[str, Any] = {"path": PATH, "cell": "A1", "colour": "FFFF00"}
 _fills = {"xlsx": xlsx(DATA, more=_fill("A1", fill="FFFF00")), "ods": _bold["ods"]}
-_USED = "the other values of the row do not count"
+_USED = "the other values of the row are ignored"
 
 
 def _is(data: Mapping[str, Any], values: Mapping[str, Any] | None = None, more: Any = None) -> Any:
@@ -206,14 +206,20 @@ TABLES = (
         (
             positive("xlsx", at(PATH, _data["xlsx"]), **_TEA),
             positive("ods", at(PATH, _data["ods"]), **_TEA),
-            positive("calculated", at(PATH, _data["xlsx"]), path=PATH, cell="B4", value=6.5),
+            positive("calculated value", at(PATH, _data["xlsx"]), path=PATH, cell="B4", value=6.5),
             positive(
-                "a text with blanks around", _is({"A1": " x "}), path=PATH, cell="A1", value="x"
+                "text with surrounding spaces", _is({"A1": " x "}), path=PATH, cell="A1", value="x"
             ),
-            positive("blanks asked for", _is({"A1": "x"}), path=PATH, cell="A1", value=" x "),
+            positive(
+                "expected text has surrounding spaces",
+                _is({"A1": "x"}),
+                path=PATH,
+                cell="A1",
+                value=" x ",
+            ),
             positive("true", at(PATH, _data["ods"]), path=PATH, cell="C3", value=True),
             positive(
-                "repeated",
+                "repeated rows and columns",
                 at(
                     PATH,
                     ods(
@@ -245,38 +251,45 @@ TABLES = (
                 value="2026-11-21",
             ),
             positive(
-                "on another sheet",
+                "on a different sheet",
                 _is(DATA, more=_sheets("More")),
                 path=PATH,
                 cell="A1",
                 value=7,
                 sheet="More",
             ),
-            positive("nearly", at(PATH, _data["xlsx"]), **{**_TEA, "value": 2.75}, tolerance=0.25),
-            negative("another value", _is({"B2": 3}), **_TEA),
+            positive(
+                "at the tolerance",
+                at(PATH, _data["xlsx"]),
+                **{**_TEA, "value": 2.75},
+                tolerance=0.25,
+            ),
+            negative("different value", _is({"B2": 3}), **_TEA),
             near_miss(
-                "not near enough",
+                "beyond the tolerance",
                 at(PATH, _data["xlsx"]),
                 **{**_TEA, "value": 2.76},
                 tolerance=0.25,
             ),
-            near_miss("a text that reads so", _is({"B2": "2.5"}), **_TEA),
-            near_miss("a number for a text", _is({"B2": 2.5}), **{**_TEA, "value": "2.5"}),
-            near_miss("one for true", _is({"B2": 1}), **{**_TEA, "value": True}),
-            near_miss("true for one", _is({"B2": True}), **{**_TEA, "value": 1}),
-            near_miss("the cell beside", _is({"B3": 2.5}), **_TEA),
+            near_miss("text that looks like the number", _is({"B2": "2.5"}), **_TEA),
+            near_miss("number instead of a text", _is({"B2": 2.5}), **{**_TEA, "value": "2.5"}),
+            near_miss("1 instead of true", _is({"B2": 1}), **{**_TEA, "value": True}),
+            near_miss("true instead of 1", _is({"B2": True}), **{**_TEA, "value": 1}),
+            near_miss("neighbouring cell", _is({"B3": 2.5}), **_TEA),
             near_miss(
-                "on another sheet only",
+                "only on a different sheet",
                 _is({}, more=_sheets("More")),
                 path=PATH,
                 cell="A1",
                 value=7,
             ),
-            near_miss("no such sheet", at(PATH, _data["xlsx"]), **_TEA, sheet="More"),
+            near_miss("missing sheet", at(PATH, _data["xlsx"]), **_TEA, sheet="More"),
             near_miss("never calculated", _is(SUM), path=PATH, cell="B4", value=6.5),
-            near_miss("other case", at(PATH, _data["xlsx"]), path=PATH, cell="A1", value="item"),
+            near_miss(
+                "different letter case", at(PATH, _data["xlsx"]), path=PATH, cell="A1", value="item"
+            ),
             hostile(
-                "a million rows",
+                "one million rows",
                 at(
                     PATH,
                     ods(
@@ -293,7 +306,7 @@ TABLES = (
             *typed_value_cases(_TEA),
         ),
         equivalent={
-            "nearly: args.tolerance: more": "a larger tolerance takes what a smaller one does",
+            "at the tolerance: args.tolerance: more": "a larger tolerance accepts everything that a smaller one accepts",
             "*: args.sheet: empty": "any sheet",
         },
     ),
@@ -314,31 +327,35 @@ TABLES = (
                 formula='=IF(B1=1,"a;B $c",More!A1)',
             ),
             positive(
-                "small letters and blanks after quotes",
+                "lower case and spaces after quotes",
                 _is({**SUM, "B4": '=IF(B2>2,"Yes, it is","No")'}),
                 **{**_SUM, "formula": '=if( B2 > 2 ; "Yes, it is" ; "No" )'},
             ),
-            negative("a value", _is({"B4": 6.5}), **_SUM),
+            negative("value instead of a formula", _is({"B4": 6.5}), **_SUM),
             near_miss(
-                "a text that reads so",
+                "text that looks like the formula",
                 at(PATH, ods(sheet("Data", *ROWS[:3], [_cell(None), _cell("=SUM(B2:B3)")]))),
                 **_SUM,
             ),
-            near_miss("another range", _is({**SUM, "B4": "=SUM(B2:B4)"}), **_SUM),
-            near_miss("another function", _is({**SUM, "B4": "=SUMSQ(B2:B3)"}), **_SUM),
+            near_miss("different range", _is({**SUM, "B4": "=SUM(B2:B4)"}), **_SUM),
+            near_miss("different function", _is({**SUM, "B4": "=SUMSQ(B2:B3)"}), **_SUM),
             near_miss(
-                "other case in quotes", _is({"B4": '="a"'}), path=PATH, cell="B4", formula='="A"'
+                "different letter case in quotes",
+                _is({"B4": '="a"'}),
+                path=PATH,
+                cell="B4",
+                formula='="A"',
             ),
             near_miss(
-                "blank in quotes", _is({"B4": '="a b"'}), path=PATH, cell="B4", formula='="ab"'
+                "space in quotes", _is({"B4": '="a b"'}), path=PATH, cell="B4", formula='="ab"'
             ),
-            near_miss("the cell beside", _is({**DATA, "C4": "=SUM(B2:B3)"}), **_SUM),
-            near_miss("no formula asked for", _is({"B4": 6.5}), **{**_SUM, "formula": ""}),
+            near_miss("neighbouring cell", _is({**DATA, "C4": "=SUM(B2:B3)"}), **_SUM),
+            near_miss("empty expected formula", _is({"B4": 6.5}), **{**_SUM, "formula": ""}),
             *document_cases(_data, BARE, _SUM),
             *formula_cases(_SUM),
             *reference_cases(_SUM),
         ),
-        equivalent={"*args.formula: swap case": "letter case does not count"},
+        equivalent={"*args.formula: swap case": "letter case is ignored"},
     ),
     CaseTable(
         spreadsheets.cell_calculated,
@@ -347,27 +364,27 @@ TABLES = (
             positive("xlsx", at(PATH, _data["xlsx"]), **_DONE),
             positive("ods", at(PATH, _data["ods"]), **{**_DONE, "function": "sum"}),
             positive(
-                "a text came out",
+                "calculated text",
                 _is({"A1": "=UPPER(B1)", "B1": "x"}, {"A1": "X"}),
                 path=PATH,
                 cell="A1",
                 value="X",
                 function="UPPER",
             ),
-            positive("to a billionth", _is({**SUM}, {"B4": 6.500000001}), **_DONE),
-            negative("typed in", _is({"B4": 6.5}), **_DONE),
-            near_miss("not to a millionth", _is({**SUM}, {"B4": 6.500001}), **_DONE),
-            near_miss("another function", _is({"B4": "=SUMSQ(1)+B2"}, {"B4": 6.5}), **_DONE),
-            near_miss("a longer name", _is({"B4": "=DSUM(B2:B3)"}, {"B4": 6.5}), **_DONE),
-            near_miss("no call", _is({"B4": "=SUM+B2"}, {"B4": 6.5}), **_DONE),
-            near_miss("another value", _is(SUM, {"B4": 6.4}), **_DONE),
+            positive("within a billionth", _is({**SUM}, {"B4": 6.500000001}), **_DONE),
+            negative("typed value", _is({"B4": 6.5}), **_DONE),
+            near_miss("differs by a millionth", _is({**SUM}, {"B4": 6.500001}), **_DONE),
+            near_miss("different function", _is({"B4": "=SUMSQ(1)+B2"}, {"B4": 6.5}), **_DONE),
+            near_miss("longer function name", _is({"B4": "=DSUM(B2:B3)"}, {"B4": 6.5}), **_DONE),
+            near_miss("function name without a call", _is({"B4": "=SUM+B2"}, {"B4": 6.5}), **_DONE),
+            near_miss("different value", _is(SUM, {"B4": 6.4}), **_DONE),
             near_miss("never calculated", _is(SUM), **_DONE),
             *document_cases(_data, BARE, _DONE),
             *calculated_cases(_DONE),
         ),
         equivalent={
-            "*args.function: swap case": "letter case does not count",
-            "*args.function: cut": "SU is no function of SUM, but UPPE( is not called either",
+            "*args.function: swap case": "letter case is ignored",
+            "*args.function: cut": "the truncated name, such as SU or UPPE, is not a called function",
         },
     ),
     CaseTable(
@@ -376,47 +393,49 @@ TABLES = (
         (
             positive("xlsx", at(PATH, _data["xlsx"]), **_BLOCK),
             positive("ods", at(PATH, _data["ods"]), **_BLOCK),
-            positive("column X", _is({"X2": "x"}), path=PATH, first="X2", rows=[["x"]]),
+            positive("in column X", _is({"X2": "x"}), path=PATH, first="X2", rows=[["x"]]),
             positive(
-                "far right, with a gap",
+                "far right, with an empty cell",
                 _is({"AZ3": 1, "BB3": "x"}),
                 path=PATH,
                 first="AZ3",
                 rows=[[1, None, "x"]],
             ),
             positive(
-                "an empty text for none",
+                "empty text instead of an empty cell",
                 at(PATH, ods(sheet("Data", [_cell("")]))),
                 path=PATH,
                 first="A1",
                 rows=[[None]],
             ),
-            negative("other values", _is({"A1": 1}), **_BLOCK),
-            near_miss("one differs", _is({**DATA, "B3": 4.1}), **_BLOCK),
+            negative("different values", _is({"A1": 1}), **_BLOCK),
+            near_miss("one different value", _is({**DATA, "B3": 4.1}), **_BLOCK),
             near_miss(
-                "one down",
+                "shifted by one row",
                 _is({f"{place[0]}{int(place[1]) + 1}": value for place, value in DATA.items()}),
                 **_BLOCK,
             ),
             near_miss(
-                "something in the gap",
+                "value instead of the empty cell",
                 _is({"A1": 1, "B1": 2, "C1": 3}),
                 path=PATH,
                 first="A1",
                 rows=[[1, None, 3]],
             ),
-            near_miss("not to a billionth", _is({**DATA, "B2": 2.5000001}), **_BLOCK),
+            near_miss("difference above the tolerance", _is({**DATA, "B2": 2.5000001}), **_BLOCK),
             near_miss(
-                "a row is missing",
+                "missing row",
                 _is({"A1": "Item", "B1": "Price", "A2": "Tea", "B2": 2.5}),
                 **_BLOCK,
             ),
-            near_miss("a negative number", _is({"A1": 5}), path=PATH, first="A1", rows=[[-5]]),
-            near_miss("no rows asked for", at(PATH, _data["xlsx"]), **{**_BLOCK, "rows": []}),
+            near_miss(
+                "expected negative number", _is({"A1": 5}), path=PATH, first="A1", rows=[[-5]]
+            ),
+            near_miss("empty expected rows", at(PATH, _data["xlsx"]), **{**_BLOCK, "rows": []}),
             *document_cases(_data, BARE, _BLOCK),
             *block_cases(_BLOCK),
         ),
-        equivalent={"*args.rows: drop": "fewer rows are asked for, and they are there"},
+        equivalent={"*args.rows: drop": "fewer rows are expected, and they are present"},
     ),
     CaseTable(
         spreadsheets.sheet_size_equals,
@@ -424,9 +443,9 @@ TABLES = (
         (
             positive("xlsx", at(PATH, _data["xlsx"]), **_SIZE),
             positive("ods", at(PATH, _data["ods"]), **_SIZE),
-            positive("wide", _is({"AB1": 1}), path=PATH, rows=1, columns=28),
+            positive("wide sheet", _is({"AB1": 1}), path=PATH, rows=1, columns=28),
             positive(
-                "another sheet",
+                "size of a different sheet",
                 _is(DATA, more=_sheets("More")),
                 path=PATH,
                 rows=1,
@@ -434,9 +453,9 @@ TABLES = (
                 sheet="More",
             ),
             negative("one cell", _is({"A1": 1}), **_SIZE),
-            near_miss("a row more", _is({**SUM, "A5": "x"}), **_SIZE),
-            near_miss("a column more", _is({**SUM, "D1": "x"}), **_SIZE),
-            near_miss("turned", _is({"D3": 1}), **_SIZE),
+            near_miss("additional row", _is({**SUM, "A5": "x"}), **_SIZE),
+            near_miss("additional column", _is({**SUM, "D1": "x"}), **_SIZE),
+            near_miss("rows and columns swapped", _is({"D3": 1}), **_SIZE),
             *document_cases(_data, BARE, _SIZE),
             *size_cases(_SIZE),
         ),
@@ -448,9 +467,9 @@ TABLES = (
             positive("xlsx", at(PATH, _names["xlsx"]), **_NAMES),
             positive("ods", at(PATH, _names["ods"]), **_NAMES),
             negative("one sheet", at(PATH, _data["xlsx"]), **_NAMES),
-            near_miss("other order", at(PATH, ods(sheet("More"), sheet("Data"))), **_NAMES),
-            near_miss("one more", _is(DATA, more=_sheets("More", "x")), **_NAMES),
-            near_miss("other case", _is(DATA, more=_sheets("more")), **_NAMES),
+            near_miss("different order", at(PATH, ods(sheet("More"), sheet("Data"))), **_NAMES),
+            near_miss("additional sheet", _is(DATA, more=_sheets("More", "x")), **_NAMES),
+            near_miss("different letter case", _is(DATA, more=_sheets("more")), **_NAMES),
             *document_cases(_names, BARE, _NAMES),
             *name_cases(_NAMES),
             *tab_cases(_NAMES),
@@ -463,45 +482,47 @@ TABLES = (
             positive("xlsx", at(PATH, _charts["xlsx"]), **_CHART),
             positive("ods", at(PATH, _charts["ods"]), **{**_CHART, "series": ["Data!$b2:B$3"]}),
             positive(
-                "two series, in any order",
+                "two series in a different order",
                 _is({**DATA, "C2": 5}, more=_chart(columns=(3, 2))),
                 **{**_CHART, "series": ["C2:C3", "B2:B3"]},
             ),
-            positive("lying bars", at(PATH, _ods_chart(_VERTICAL)), **{**_CHART, "kind": "bar"}),
+            positive("bar chart", at(PATH, _ods_chart(_VERTICAL)), **{**_CHART, "kind": "bar"}),
+            positive("bar chart, xlsx", _is(DATA, more=_chart("bar")), **{**_CHART, "kind": "bar"}),
             positive(
-                "lying bars, xlsx", _is(DATA, more=_chart("bar")), **{**_CHART, "kind": "bar"}
-            ),
-            positive(
-                "a pie, any title",
+                "pie chart, any title",
                 at(PATH, _ods_chart(kind="chart:circle")),
                 path=PATH,
                 kind="pie",
                 series=["B2:B3"],
             ),
             negative("no chart", at(PATH, _data["xlsx"]), **_CHART),
-            near_miss("another kind", _is(DATA, more=_chart("pie")), **_CHART),
-            near_miss("lying, not standing", _is(DATA, more=_chart("bar")), **_CHART),
-            near_miss("another range", _is(DATA, more=_chart(last=2)), **_CHART),
-            near_miss("another title", _is(DATA, more=_chart(title="Price")), **_CHART),
+            near_miss("different chart type", _is(DATA, more=_chart("pie")), **_CHART),
+            near_miss(
+                "bar chart instead of a column chart", _is(DATA, more=_chart("bar")), **_CHART
+            ),
+            near_miss("different range", _is(DATA, more=_chart(last=2)), **_CHART),
+            near_miss("different title", _is(DATA, more=_chart(title="Price")), **_CHART),
             near_miss("no title", _is(DATA, more=_chart(title="")), **_CHART),
             near_miss(
-                "another sheet's range",
+                "range of a different sheet",
                 at(PATH, _charts["ods"]),
                 **{**_CHART, "series": ["More!B2:B3"]},
             ),
             near_miss(
-                "on another sheet",
+                "on a different sheet",
                 at(PATH, ods(sheet("x", [_cell(1)]), sheet("Data", *ROWS, after=_OBJECT))),
                 **_CHART,
             ),
-            near_miss("no range asked for", at(PATH, _charts["xlsx"]), **{**_CHART, "series": []}),
+            near_miss(
+                "empty expected ranges", at(PATH, _charts["xlsx"]), **{**_CHART, "series": []}
+            ),
             *document_cases(_charts, BARE, _CHART),
             *chart_cases(_CHART),
             *chart_kind_cases(_CHART),
         ),
         equivalent={
             "*args.title: empty": "any title",
-            "*args.series: swap case": "letter case does not count",
+            "*args.series: swap case": "letter case is ignored",
         },
     ),
     CaseTable(
@@ -511,26 +532,29 @@ TABLES = (
             positive("xlsx", at(PATH, _bold["xlsx"]), **_BOLD),
             positive("ods", at(PATH, _bold["ods"]), **_BOLD),
             positive(
-                "all there is", _is({"A1": 1}, more=_fill("A1", bold=True)), path=PATH, cells=["A1"]
+                "only cell of the sheet",
+                _is({"A1": 1}, more=_fill("A1", bold=True)),
+                path=PATH,
+                cells=["A1"],
             ),
             positive(
-                "another one as well", _is(DATA, more=_fill("A1", "B1", "B3", bold=True)), **_BOLD
+                "additional bold cell", _is(DATA, more=_fill("A1", "B1", "B3", bold=True)), **_BOLD
             ),
-            negative("none", _is(DATA), **_BOLD),
-            near_miss("one of two", _is(DATA, more=_fill("A1", bold=True)), **_BOLD),
-            near_miss("everything", _is(DATA, more=_fill(*DATA, bold=True)), **_BOLD),
+            negative("no bold cells", _is(DATA), **_BOLD),
+            near_miss("one of two cells", _is(DATA, more=_fill("A1", bold=True)), **_BOLD),
+            near_miss("all cells bold", _is(DATA, more=_fill(*DATA, bold=True)), **_BOLD),
             near_miss(
-                "an empty cell", _is({"A1": 1, "A2": 2}, more=_fill("A1", "B1", bold=True)), **_BOLD
+                "empty cell", _is({"A1": 1, "A2": 2}, more=_fill("A1", "B1", bold=True)), **_BOLD
             ),
-            near_miss("no cells asked for", _is(DATA), **{**_BOLD, "cells": []}),
+            near_miss("empty expected cells", _is(DATA), **{**_BOLD, "cells": []}),
             *document_cases(_bold, BARE, _BOLD),
             *bold_cases(_BOLD),
             *passage_cases(_BOLD),
         ),
         equivalent={
-            "*args.cells: drop": "one cell fewer is asked for",
-            "*args.cells: repeat": "a cell named twice is one cell",
-            "*args.cells: swap case": "not possible",
+            "*args.cells: drop": "fewer cells are expected",
+            "*args.cells: repeat": "a repeated cell has no effect",
+            "*args.cells: swap case": "the change is not possible",
         },
     ),
     CaseTable(
@@ -540,14 +564,14 @@ TABLES = (
             positive("xlsx", at(PATH, _fills["xlsx"]), **_FILL),
             positive("ods", at(PATH, _fills["ods"]), **{**_FILL, "colour": "#ffff00"}),
             negative("no fill", _is(DATA), **_FILL),
-            near_miss("another colour", _is(DATA, more=_fill("A1", fill="FFFF01")), **_FILL),
-            near_miss("another cell", _is(DATA, more=_fill("B1", fill="FFFF00")), **_FILL),
-            near_miss("an empty cell", _is({"A2": 1}, more=_fill("A1", fill="FFFF00")), **_FILL),
-            near_miss("no colour asked for", _is(DATA), **{**_FILL, "colour": ""}),
+            near_miss("different colour", _is(DATA, more=_fill("A1", fill="FFFF01")), **_FILL),
+            near_miss("different cell", _is(DATA, more=_fill("B1", fill="FFFF00")), **_FILL),
+            near_miss("empty cell", _is({"A2": 1}, more=_fill("A1", fill="FFFF00")), **_FILL),
+            near_miss("empty expected colour", _is(DATA), **{**_FILL, "colour": ""}),
             *document_cases(_fills, BARE, _FILL),
             *fill_cases(_FILL),
             *column_fill_cases(_FILL),
         ),
-        equivalent={"*args.colour: swap case": "letter case does not count"},
+        equivalent={"*args.colour: swap case": "letter case is ignored"},
     ),
 )

@@ -1,4 +1,4 @@
-"""Cases of evaluators of text documents."""
+"""Cases of the evaluators of text documents."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _IMAGE = '<text:p><draw:frame><draw:image xlink:href="Pictures/{}.png"/></draw:f
 
 
 def odt(body: str, **more: Any) -> Make:
-    """Return what makes an .odt of this body, the styles B, C and N in it."""
+    """Return a function that creates an .odt of this body, with the styles B, C and N."""
 
     @cache
     def make() -> bytes:
@@ -85,7 +85,7 @@ def odt(body: str, **more: Any) -> Make:
 
 
 def docx(*blocks: Any) -> Make:
-    """Return what makes a .docx of blocks: functions of the document, or plain paragraphs."""
+    """Return a function that creates a .docx of blocks: functions of the document, or plain paragraphs."""
 
     @cache
     def make() -> bytes:
@@ -102,7 +102,7 @@ def docx(*blocks: Any) -> Make:
 
 
 def styled(before: str, passage: str, after: str, **font: Any) -> Any:
-    """Return a block whose passage has a font."""
+    """Return a block with a formatted passage."""
 
     def add(document: Any) -> None:
         paragraph = document.add_paragraph(before)
@@ -168,7 +168,7 @@ _heading = {"docx": _letter["docx"], "odt": _letter["odt"]}
 
 
 def _marked(text: str, sign: str) -> str:
-    """Return the XML of a passage: in the style B when the sign is a plus."""
+    """Return the XML of a passage, in style B if the sign is a plus."""
     return f"<text:span text:style-name='B'>{text}</text:span>" if sign == "+" else text
 
 
@@ -219,7 +219,7 @@ _WEIGHTS = {
 }
 _SLANTS = {"italic": True, "oblique": True, "normal": False}
 _UNDERLINES = {"solid": True, "wave": True, "none": False}
-SPACES = "white space at the ends of paragraphs does not count"
+SPACES = "white space at the ends of paragraphs is ignored"
 
 TABLES = (
     CaseTable(
@@ -229,7 +229,7 @@ TABLES = (
             positive("docx", at(PATH, _letter["docx"]), **_WHOLE),
             positive("odt", at(PATH, _letter["odt"]), **_WHOLE),
             positive(
-                "odt with blanks, tabs and breaks",
+                "odt with spaces, tabs and line breaks",
                 at(
                     PATH,
                     odt("<text:p> a<text:s text:c='2'/>b<text:tab/>c<text:line-break/>d </text:p>"),
@@ -237,15 +237,17 @@ TABLES = (
                 path=PATH,
                 text="a  b\tc\nd",
             ),
-            negative("another text", at(PATH, docx("No.")), **_WHOLE),
+            negative("different text", at(PATH, docx("No.")), **_WHOLE),
             near_miss(
-                "a paragraph more", at(PATH, docx("Offer", "Dear Ann,", "yes.", "PS")), **_WHOLE
+                "additional paragraph", at(PATH, docx("Offer", "Dear Ann,", "yes.", "PS")), **_WHOLE
             ),
-            near_miss("a paragraph fewer", at(PATH, docx("Offer", "Dear Ann,")), **_WHOLE),
-            near_miss("other order", at(PATH, docx("Dear Ann,", "Offer", "yes.")), **_WHOLE),
-            near_miss("other case", at(PATH, docx("Offer", "dear Ann,", "yes.")), **_WHOLE),
+            near_miss("missing paragraph", at(PATH, docx("Offer", "Dear Ann,")), **_WHOLE),
+            near_miss("different order", at(PATH, docx("Dear Ann,", "Offer", "yes.")), **_WHOLE),
             near_miss(
-                "in a table only",
+                "different letter case", at(PATH, docx("Offer", "dear Ann,", "yes.")), **_WHOLE
+            ),
+            near_miss(
+                "only in a table",
                 at(
                     PATH,
                     odt(
@@ -257,7 +259,7 @@ TABLES = (
                 **_WHOLE,
             ),
             near_miss(
-                "deleted, but tracked",
+                "tracked deletion",
                 at(
                     PATH,
                     odt(
@@ -269,7 +271,7 @@ TABLES = (
                 **_WHOLE,
             ),
             hostile(
-                "a spreadsheet that says so",
+                "spreadsheet with the text",
                 at(PATH, lambda: file_builders.odf("spreadsheet", LETTER)),
                 **_WHOLE,
             ),
@@ -285,15 +287,18 @@ TABLES = (
             positive("docx", at(PATH, _letter["docx"]), **_ANN),
             positive("odt", at(PATH, _letter["odt"]), **_ANN),
             positive(
-                "blanks around", at(PATH, docx("  Dear Ann,  ")), path=PATH, text=" Dear Ann,\n"
+                "surrounding spaces",
+                at(PATH, docx("  Dear Ann,  ")),
+                path=PATH,
+                text=" Dear Ann,\n",
             ),
-            negative("another text", at(PATH, docx("No.")), **_ANN),
+            negative("different text", at(PATH, docx("No.")), **_ANN),
             near_miss("part of a paragraph", at(PATH, docx("Dear Ann, yes.")), **_ANN),
-            near_miss("over two paragraphs", at(PATH, docx("Dear", "Ann,")), **_ANN),
+            near_miss("split over two paragraphs", at(PATH, docx("Dear", "Ann,")), **_ANN),
             near_miss("in a table", at(PATH, docx(table(("Dear Ann,",)))), **_ANN),
-            near_miss("other case", at(PATH, docx("Dear ann,")), **_ANN),
+            near_miss("different letter case", at(PATH, docx("Dear ann,")), **_ANN),
             near_miss(
-                "in a note",
+                "in a footnote",
                 at(
                     PATH,
                     odt(
@@ -322,7 +327,7 @@ TABLES = (
         (
             positive("docx", at(PATH, _heading["docx"]), **_HEAD),
             hostile(
-                "no such level", at(PATH, _heading["docx"]), **{**_HEAD, "level": 10}
+                "invalid level", at(PATH, _heading["docx"]), **{**_HEAD, "level": 10}
             ).expect_error(),
             positive("odt", at(PATH, _heading["odt"]), **_HEAD),
             positive(
@@ -333,20 +338,22 @@ TABLES = (
                 level=3,
             ),
             negative("no heading", at(PATH, docx("No.")), **_HEAD),
-            near_miss("a paragraph of that text", at(PATH, docx("Offer")), **_HEAD),
+            near_miss("paragraph instead of a heading", at(PATH, docx("Offer")), **_HEAD),
             near_miss(
-                "another level", at(PATH, docx(lambda d: d.add_heading("Offer", 2))), **_HEAD
+                "different level", at(PATH, docx(lambda d: d.add_heading("Offer", 2))), **_HEAD
             ),
             near_miss(
-                "another heading",
+                "different heading",
                 at(PATH, docx(lambda d: d.add_heading("Offers", 1), "Offer")),
                 **_HEAD,
             ),
             near_miss(
-                "looks like one", at(PATH, docx(styled("", "Offer", "", bold=True))), **_HEAD
+                "bold paragraph instead of a heading",
+                at(PATH, docx(styled("", "Offer", "", bold=True))),
+                **_HEAD,
             ),
             near_miss(
-                "odt, another level",
+                "odt, different level",
                 at(PATH, odt("<text:h text:outline-level='2'>Offer</text:h>")),
                 **_HEAD,
             ),
@@ -369,16 +376,18 @@ TABLES = (
                 **{**_BOLD, "look": "underline"},
             ),
             positive(
-                "a whole paragraph",
+                "whole paragraph",
                 at(PATH, docx("It is", styled("", "now", "", bold=True))),
                 **_BOLD,
             ),
             positive(
-                "at the start", at(PATH, docx(styled("", "now", " or never", bold=True))), **_BOLD
+                "at the start of a paragraph",
+                at(PATH, docx(styled("", "now", " or never", bold=True))),
+                **_BOLD,
             ),
             *(
                 near_miss(
-                    f"more {where} it, beyond a blank",
+                    f"additional bold word {where} it",
                     at(PATH, odt(f"<text:p>{body}</text:p>")),
                     **_BOLD,
                 )
@@ -388,7 +397,7 @@ TABLES = (
                 )
             ),
             positive(
-                "over two runs",
+                "split over two runs",
                 at(
                     PATH,
                     odt(
@@ -397,53 +406,55 @@ TABLES = (
                 ),
                 **_BOLD,
             ),
-            negative("plain", at(PATH, docx("It is now or never")), **_BOLD),
+            negative("no formatting", at(PATH, docx("It is now or never")), **_BOLD),
             near_miss(
-                "half of it", at(PATH, docx(styled("It is n", "ow", "", bold=True))), **_BOLD
+                "only half of the text",
+                at(PATH, docx(styled("It is n", "ow", "", bold=True))),
+                **_BOLD,
             ),
             near_miss(
-                "all but the end",
+                "all but the last letter",
                 at(PATH, docx(styled("It is ", "no", "w or never", bold=True))),
                 **_BOLD,
             ),
             near_miss(
-                "the word before as well",
+                "previous word is also bold",
                 at(PATH, docx(styled("It ", "is now", " or", bold=True))),
                 **_BOLD,
             ),
             near_miss(
-                "the word after as well",
+                "next word is also bold",
                 at(PATH, docx(styled("It is ", "now or", " x", bold=True))),
                 **_BOLD,
             ),
             near_miss(
-                "everything",
+                "whole paragraph bold",
                 at(PATH, docx(styled("", "It is now or never", "", bold=True))),
                 **_BOLD,
             ),
-            near_miss("another look", at(PATH, _styled_docx(italic=True)), **_BOLD),
+            near_miss("different formatting", at(PATH, _styled_docx(italic=True)), **_BOLD),
             near_miss(
-                "another word",
+                "different word",
                 at(PATH, docx(styled("It is now or ", "never", "", bold=True))),
                 **_BOLD,
             ),
             near_miss(
-                "twice in the text",
+                "second unformatted occurrence",
                 at(PATH, docx("now", styled("It is ", "now", "", bold=True))),
                 **_BOLD,
             ),
             near_miss(
-                "twice in a paragraph",
+                "second unformatted occurrence in the paragraph",
                 at(PATH, docx(styled("now ", "now", "", bold=True))),
                 **_BOLD,
             ),
             another_way(
-                "by the style of a link",
+                "with the style of a link",
                 at(PATH, odt("<text:p>a <text:a text:style-name='B'>now</text:a></text:p>")),
                 **_BOLD,
             ),
             near_miss(
-                "taken back",
+                "formatting reset by a nested style",
                 at(
                     PATH,
                     odt(
@@ -452,7 +463,7 @@ TABLES = (
                 ),
                 **_BOLD,
             ),
-            near_miss("no passage", at(PATH, _bold["docx"]), **{**_BOLD, "text": ""}),
+            near_miss("empty expected text", at(PATH, _bold["docx"]), **{**_BOLD, "text": ""}),
             *document_cases(_bold, BARE, _BOLD),
             *hidden_cases(_bold, _BOLD),
             *inkless_neighbour_cases(_BOLD),
@@ -471,17 +482,19 @@ TABLES = (
         (
             positive("docx", at(PATH, _colour["docx"]), **_RED),
             positive("odt", at(PATH, _colour["odt"]), **{**_RED, "colour": "#ff0000"}),
-            positive("twice", at(PATH, odt(_SPAN + _SPAN)), **_RED),
+            positive("two occurrences", at(PATH, odt(_SPAN + _SPAN)), **_RED),
             positive(
-                "two in a line",
+                "two adjacent occurrences",
                 at(PATH, odt("<text:p><text:span text:style-name='B'>nownow</text:span></text:p>")),
                 **_RED,
             ),
             negative("no colour", at(PATH, docx("It is now")), **_RED),
-            near_miss("once of twice", at(PATH, odt(_SPAN + "<text:p>now</text:p>")), **_RED),
+            near_miss(
+                "one of two occurrences", at(PATH, odt(_SPAN + "<text:p>now</text:p>")), **_RED
+            ),
             *(
                 near_miss(
-                    f"all but the {name} in a line",
+                    f"all but the {name} in a paragraph",
                     at(
                         PATH,
                         odt(
@@ -495,33 +508,35 @@ TABLES = (
                 for name, signs in (("first", "-++"), ("second", "+-+"), ("third", "++-"))
             ),
             near_miss(
-                "the first of two letters",
+                "first of two letters",
                 at(PATH, odt("<text:p>" + _marked("n", "+") + "n</text:p>")),
                 **{**_RED, "text": "n"},
             ),
             near_miss(
-                "once of twice in a line",
+                "one of two occurrences in a paragraph",
                 at(
                     PATH, odt("<text:p><text:span text:style-name='B'>now</text:span> now</text:p>")
                 ),
                 **_RED,
             ),
             near_miss(
-                "half of it",
+                "only half of the text",
                 at(PATH, odt("<text:p>n<text:span text:style-name='B'>ow</text:span></text:p>")),
                 **_RED,
             ),
-            near_miss("another colour", at(PATH, _colour["docx"]), **{**_RED, "colour": "ff0001"}),
-            near_miss("no passage", at(PATH, _colour["docx"]), **{**_RED, "text": ""}),
-            near_miss("another word", at(PATH, _colour["docx"]), **{**_RED, "text": "never"}),
+            near_miss(
+                "different colour", at(PATH, _colour["docx"]), **{**_RED, "colour": "ff0001"}
+            ),
+            near_miss("empty expected text", at(PATH, _colour["docx"]), **{**_RED, "text": ""}),
+            near_miss("different word", at(PATH, _colour["docx"]), **{**_RED, "text": "never"}),
             *document_cases(_colour, BARE, _RED),
             *hidden_cases(_colour, _RED),
             *own_colour_cases(_RED),
             *passage_cases(_RED, '<w:color w:val="FF0000"/>', 'fo:color="#FF0000"'),
         ),
         equivalent={
-            "*args.text: cut": "part of a passage that is all of that colour is as well",
-            "*args.colour: swap case": "letter case of a colour does not count",
+            "*args.text: cut": "a part of a coloured passage has the same colour",
+            "*args.colour: swap case": "the letter case of a colour is ignored",
         },
     ),
     CaseTable(
@@ -531,26 +546,28 @@ TABLES = (
             positive("docx", at(PATH, _size["docx"]), **_LARGE),
             positive("odt", at(PATH, _size["odt"]), **{**_LARGE, "size_pt": 18.04}),
             positive(
-                "a little larger than asked for",
+                "slightly larger than expected",
                 at(PATH, docx(styled("It is ", "now", "", size=_points(18.04)))),
                 **_LARGE,
             ),
-            negative("no size", at(PATH, odt("<text:p>now</text:p>")), **_LARGE),
-            near_miss("another size", at(PATH, _size["docx"]), **{**_LARGE, "size_pt": 18.1}),
+            negative("default size", at(PATH, odt("<text:p>now</text:p>")), **_LARGE),
+            near_miss("different size", at(PATH, _size["docx"]), **{**_LARGE, "size_pt": 18.1}),
             near_miss(
-                "half of it",
+                "only half of the text",
                 at(PATH, odt("<text:p>n<text:span text:style-name='B'>ow</text:span></text:p>")),
                 **_LARGE,
             ),
-            near_miss("once of twice", at(PATH, odt(_SPAN + "<text:p>now</text:p>")), **_LARGE),
-            near_miss("no passage", at(PATH, _size["docx"]), **{**_LARGE, "text": ""}),
+            near_miss(
+                "one of two occurrences", at(PATH, odt(_SPAN + "<text:p>now</text:p>")), **_LARGE
+            ),
+            near_miss("empty expected text", at(PATH, _size["docx"]), **{**_LARGE, "text": ""}),
             *document_cases(_size, BARE, _LARGE),
             *hidden_cases(_size, _LARGE),
             *passage_cases(_LARGE, '<w:sz w:val="36"/>', 'fo:font-size="18pt"'),
             *share_cases(_LARGE),
             *default_size_cases(_LARGE),
         ),
-        equivalent={"*args.text: cut": "part of a passage of that size is of that size"},
+        equivalent={"*args.text: cut": "a part of a passage has the same size"},
     ),
     CaseTable(
         text.document_paragraph_aligned,
@@ -564,10 +581,12 @@ TABLES = (
             positive(
                 "right", at(PATH, docx(aligned("Title", 2))), **{**_MIDDLE, "alignment": "right"}
             ),
-            negative("left", at(PATH, docx("Title")), **_MIDDLE),
-            near_miss("right, not center", at(PATH, docx(aligned("Title", 2))), **_MIDDLE),
-            near_miss("another paragraph", at(PATH, docx("Title", aligned("x", 1))), **_MIDDLE),
-            near_miss("one of two", at(PATH, docx("Title", aligned("Title", 1))), **_MIDDLE),
+            negative("left instead of centre", at(PATH, docx("Title")), **_MIDDLE),
+            near_miss("right instead of centre", at(PATH, docx(aligned("Title", 2))), **_MIDDLE),
+            near_miss("different paragraph", at(PATH, docx("Title", aligned("x", 1))), **_MIDDLE),
+            near_miss(
+                "one of two paragraphs", at(PATH, docx("Title", aligned("Title", 1))), **_MIDDLE
+            ),
             *document_cases(_middle, BARE, _MIDDLE),
             *hidden_cases(_middle, _MIDDLE),
             *alignment_cases("Title", _MIDDLE),
@@ -581,7 +600,7 @@ TABLES = (
             positive("docx", at(PATH, _cells["docx"]), **_CELLS),
             positive("odt", at(PATH, _cells["odt"]), **_CELLS),
             positive(
-                "the second",
+                "second table",
                 at(PATH, docx(table(("x",)), table(("y ",)))),
                 path=PATH,
                 rows=[[" y"]],
@@ -589,20 +608,24 @@ TABLES = (
             ),
             negative("no table", at(PATH, docx("Name", "Age")), **_CELLS),
             near_miss(
-                "a cell differs", at(PATH, docx(table(("Name", "Age"), ("Ann", "32")))), **_CELLS
+                "different cell", at(PATH, docx(table(("Name", "Age"), ("Ann", "32")))), **_CELLS
             ),
             near_miss(
-                "a row more",
+                "additional row",
                 at(PATH, docx(table(("Name", "Age"), ("Ann", "31"), ("", "")))),
                 **_CELLS,
             ),
-            near_miss("turned", at(PATH, docx(table(("Name", "Ann"), ("Age", "31")))), **_CELLS),
             near_miss(
-                "the second table",
+                "rows and columns swapped",
+                at(PATH, docx(table(("Name", "Ann"), ("Age", "31")))),
+                **_CELLS,
+            ),
+            near_miss(
+                "in the second table",
                 at(PATH, docx(table(("x",)), table(("Name", "Age"), ("Ann", "31")))),
                 **_CELLS,
             ),
-            near_miss("no second table", at(PATH, _cells["docx"]), **_CELLS, table=2),
+            near_miss("missing second table", at(PATH, _cells["docx"]), **_CELLS, table=2),
             *document_cases(_cells, BARE, _CELLS),
             *hidden_cases(_cells, _CELLS),
             *table_cases(_CELLS),
@@ -623,10 +646,10 @@ TABLES = (
             positive("odt", at(PATH, _pictures["odt"]), **_TWO),
             positive("one picture", at(PATH, docx(picture(1))), **{**_TWO, "count": 1}),
             negative("no picture", at(PATH, docx("x")), **_TWO),
-            near_miss("one", at(PATH, docx(picture(1))), **_TWO),
-            near_miss("three", at(PATH, docx(picture(1), picture(2), picture(3))), **_TWO),
+            near_miss("one of two pictures", at(PATH, docx(picture(1))), **_TWO),
+            near_miss("three pictures", at(PATH, docx(picture(1), picture(2), picture(3))), **_TWO),
             near_miss(
-                "links out of the file",
+                "links to pictures outside the file",
                 at(
                     PATH,
                     odt(

@@ -1,4 +1,4 @@
-"""Count the cases that a machine plays, and the others: ``python -m tests.evaluator_cases.machines.count``."""
+"""Count the cases that run on a machine, and the others: ``python -m tests.evaluator_cases.machines.count``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PLAYED = "run on a machine"
 
 
 def count() -> Counter[str]:
-    """Return the number of cases by what becomes of them."""
+    """Return the number of cases by where they run, or why they do not run on a machine."""
     counts: Counter[str] = Counter()
     for tables in modules().values():
         with staging_folder() as folder:
@@ -23,7 +23,7 @@ def count() -> Counter[str]:
 
 
 def render() -> str:
-    """Return a table."""
+    """Return the numbers as a Markdown table."""
     rows = [f"| {name} | {number:,} |" for name, number in count().most_common()]
     return "\n".join(["| cases of desktop evaluators | number |", "|---|---:|", *rows, ""])
 

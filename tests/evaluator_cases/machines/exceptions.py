@@ -1,11 +1,11 @@
-"""Cases that a machine cannot play, because it differs from the fixture, and how."""
+"""Cases that cannot run on a machine because it differs from the fixture, with the reasons."""
 
 from __future__ import annotations
 
 _PROGRAM = "a machine has the program"
 _SESSION = "a machine has a graphical session"
 _SCREEN = "a machine has a screen"
-_PACKAGE = "a machine has packages, and GIMP among them"
+_PACKAGE = "a machine has packages, including GIMP"
 
 UNPLAYED = frozenset(
     {
@@ -17,18 +17,18 @@ UNPLAYED = frozenset(
         "desktop.programs",
     }
 )
-"""Modules of which no case can be played: their states come from servers, tables and programs of the fixture."""
+"""Modules without cases for machines: their states come from servers, tables and programs of the fixture."""
 
 DIFFERENT_HERE = {
-    ("dconf_equals", "no dconf"): _PROGRAM,
-    ("wallpaper_is", "no gsettings"): _PROGRAM,
-    ("default_app_is", "no gio"): _PROGRAM,
-    ("clipboard_equals", "no xclip"): _PROGRAM,
-    ("clipboard_contains", "no xclip"): _PROGRAM,
-    ("package_installed", "no dpkg"): _PACKAGE,
-    ("package_installed", "its program only"): _PACKAGE,
-    ("package_absent", "no dpkg"): _PACKAGE,
-    ("timezone_is", "none"): "a machine has a time zone",
+    ("dconf_equals", "dconf missing"): _PROGRAM,
+    ("wallpaper_is", "gsettings missing"): _PROGRAM,
+    ("default_app_is", "gio missing"): _PROGRAM,
+    ("clipboard_equals", "xclip missing"): _PROGRAM,
+    ("clipboard_contains", "xclip missing"): _PROGRAM,
+    ("package_installed", "dpkg missing"): _PACKAGE,
+    ("package_installed", "program without its package"): _PACKAGE,
+    ("package_absent", "dpkg missing"): _PACKAGE,
+    ("timezone_is", "no time zone"): "a machine has a time zone",
     ("window_in_front", "no session"): _SESSION,
     ("window_open", "no session"): _SESSION,
     ("window_closed", "no session"): _SESSION,
@@ -43,7 +43,7 @@ DIFFERENT_HERE = {
     ("screen_region_coloured", "no screen"): _SCREEN,
     (
         "sqlite_query_equals",
-        "sorted by a program whose collation has a quote in its name",
-    ): "Python before 3.11 takes no such name",
+        "custom collation with a quote in its name",
+    ): "Python before 3.11 does not support such a name",
 }
 """How a machine differs, by evaluator and case."""

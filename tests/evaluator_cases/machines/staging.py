@@ -1,7 +1,7 @@
 """Cases of desktop evaluators as archives of files that a machine unpacks.
 
-A case makes its state in its fixture, as it does in `make test`; then its files, its links and its
-arguments are given the paths that they have on the machine.
+A case prepares its state in its fixture, as in `make test`; then the paths in its files, links and
+arguments are replaced by those on the machine.
 """
 
 from __future__ import annotations
@@ -31,36 +31,36 @@ if TYPE_CHECKING:
     from evaluators.testing.case import Case, CaseTable
 
 PLACES = frozenset({"desktop", "documents", "vision"})
-"""Whose evaluators look at a desktop's files, programs or screen."""
+"""Places whose evaluators read a desktop's files, programs or screen."""
 ALONE = frozenset({"firefox", "network", "settings", "system", "unchanged"})
-"""Modules whose evaluators know where their files are: each case has the home folder to itself."""
+"""Modules whose evaluators read fixed paths: each case uses the whole home folder."""
 OUTSIDE = ("srv/", "root/.reference/")
-"""Folders beside the home folder that hold nothing on a machine."""
+"""Folders outside the home folder that are empty on a machine."""
 MAX_ENTRIES = 1000
 MAX_BYTES = 2 << 20
 _SCANNED_BYTES = 1 << 20
 
 
 class Reason(StrEnum):
-    """Why a case runs only with the stand-in."""
+    """Why a case runs only with the fixture."""
 
-    SERVER = "a server of the fixture answers"
-    PROCESSES = "the fixture starts copies of a program and has no others"
-    PROGRAMS = "programs answer from a table"
+    SERVER = "the replies come from the fixture's own server"
+    PROCESSES = "the fixture runs only its own copies of programs"
+    PROGRAMS = "the output of programs comes from a table"
     SCREEN = "windows or frames come from a table"
-    SYSTEM = "it has system files that a machine already has"
-    ENTRIES = "it has a socket, another user's file, 1,000 files or 2 MiB"
+    SYSTEM = "the case replaces system files that a machine already has"
+    ENTRIES = "the case needs a socket, a different user's file, 1,000 files or 2 MiB"
     DIFFERENT = "a machine differs from the fixture (`exceptions.py`)"
 
 
 @dataclass(frozen=True)
 class StagedCase:
-    """A case and what a machine is asked.
+    """A case, prepared for a machine.
 
     Attributes:
         table: the evaluator and its cases.
         case: the case.
-        args: with the paths of the machine.
+        args: arguments with the paths of the machine.
     """
 
     table: CaseTable
@@ -74,11 +74,11 @@ class StagedCase:
 
 
 class _Paths:
-    """The paths on a machine of a fixture's files.
+    """Translation of a fixture's paths to those on a machine.
 
     Args:
         fixture: fixture with the state.
-        number: number of the case, if it has its own folders; None for a single case.
+        number: number of the case if it has its own folders; None otherwise.
         home: the home folder on the machine.
     """
 
@@ -90,12 +90,12 @@ class _Paths:
         self._tilde = f"~{own}"
 
     def translate(self, text: str) -> str:
-        """Replace paths of the fixture's host."""
+        """Replace the fixture's paths in a text."""
         text = text.replace(f"{self._root}/home/{USER}", self._home)
         return text.replace(self._root, self._outside)
 
     def argument(self, value: object) -> Any:
-        """Return an argument that names the same files."""
+        """Return an argument with translated paths."""
         if isinstance(value, Mapping):
             return {name: self.argument(item) for name, item in value.items()}
         if isinstance(value, list | tuple):
@@ -110,7 +110,7 @@ class _Paths:
 
 
 def is_alone(table: CaseTable) -> bool:
-    """Return whether the cases of an evaluator are played one after the other."""
+    """Return whether the cases of an evaluator run one after the other."""
     return table.evaluator.__module__.rpartition(".")[2] in ALONE
 
 
@@ -136,7 +136,7 @@ def stage(table: CaseTable, case: Case, number: int, into: Path, home: str) -> S
         home: the home folder on the machine.
 
     Returns:
-        The case, or why a machine cannot play it.
+        The case, or the reason why it cannot run on a machine.
     """
     if (table.mark.name, case.name) in DIFFERENT_HERE:
         return Reason.DIFFERENT
@@ -159,13 +159,13 @@ def stage(table: CaseTable, case: Case, number: int, into: Path, home: str) -> S
 
 @contextlib.contextmanager
 def staging_folder() -> Iterator[Path]:
-    """Make a folder for an archive, where fixtures have theirs."""
+    """Create a folder for an archive, next to those of fixtures."""
     with tempfile.TemporaryDirectory(prefix="mesocosm-staged-") as name:
         yield Path(name)
 
 
 def pack(folder: Path) -> bytes:
-    """Return an archive of a folder; files without content cost nothing."""
+    """Return an archive of a folder; sparse files take no space."""
     archive = folder.with_suffix(".tgz")
     try:
         run(["tar", "-C", str(folder), "-czSf", str(archive), "."], timeout_s=300).require()

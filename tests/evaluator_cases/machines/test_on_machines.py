@@ -1,4 +1,4 @@
-"""Evaluators pass their cases on a leased desktop: its files, probe and programs, as in a trial."""
+"""Evaluators pass their cases on a leased desktop with its files, probe and programs, as in a trial."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 STORE = "/root/cases"
 WAVE = 20
-"""Cases that are judged in one round trip, at most."""
+"""Maximum number of cases evaluated in one round trip."""
 WAVE_BYTES = 2_000_000
-"""Of arguments in one round trip; one message takes twice as many."""
+"""Maximum size of arguments in one round trip; a message may be twice as large."""
 _WAVE_S = 120.0
 ARENA = "libvirt-desktop"
 
-# A change of owner takes set-user-id away.
+# A change of owner clears the set-user-ID bit.
 _UNPACK = """
 umask 022; mkdir -p {store} && tar -xzSf {archive} -C {store} --no-same-owner && rm {archive} &&
 find {store} -type f -perm /6000 -printf '%m %p\\n' > {store}.modes && chown -R -h {user}: {store}/*/home &&
@@ -67,7 +67,7 @@ _CLEAN = "umount -l {home} 2> /dev/null; rm -rf /srv/* /root/.reference {home}/c
 
 pytestmark = [
     *ARENAS[ARENA][1],
-    nightly("`make test` plays the same cases beside the stand-in"),
+    nightly("`make test` runs the same cases with the fixture"),
     pytest.mark.slow,
     pytest.mark.timeout(1800),
 ]
@@ -158,7 +158,7 @@ def _waves(cases: Iterable[StagedCase]) -> Iterator[list[StagedCase]]:
 
 
 def _judge(runner: WaveRunner, cases: Sequence[StagedCase]) -> list[str]:
-    """Return a line for each case with another verdict than expected."""
+    """Return a line for each case with an unexpected verdict."""
     calls = [
         Call(str(number), case.table.mark.name, case.args) for number, case in enumerate(cases)
     ]

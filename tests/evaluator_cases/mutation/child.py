@@ -1,4 +1,4 @@
-"""Apply a mutant in a forked child, under limits, and run cases there."""
+"""Apply a mutant in a forked child process with resource limits, and run cases there."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def run_mutant(mutant: Mutant, cases: list[PreparedCase]) -> MutantResult:
     """Run cases against a mutant until one fails.
 
     Args:
-        mutant: applied in a child only.
-        cases: those that execute its lines; without any it survives.
+        mutant: applied only in the child process.
+        cases: cases that execute its lines; without any, the mutant survives.
     """
     reasons = reason_for(mutant.name, EQUIVALENT), reason_for(mutant.name, UNDETECTED)
     if not cases:
         return MutantResult(mutant.name, False, "no case executes it", *reasons)
     read_fd, write_fd = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # forking while servers' threads run
+        warnings.simplefilter("ignore", DeprecationWarning)  # forking while threads of servers run
         pid = os.fork()
     if pid == 0:
         os.close(read_fd)
@@ -92,7 +92,7 @@ def _apply(mutant: Mutant) -> None:
         for module_name, other in list(sys.modules.items()):
             if module_name.startswith("evaluators.") and vars(other).get(name) is before:
                 setattr(other, name, after)
-    forget()  # types of parameters may be built from it
+    forget()  # types of parameters may be derived from it
 
 
 def _function(module: ModuleType, name: str) -> FunctionType:

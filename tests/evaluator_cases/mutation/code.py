@@ -1,7 +1,7 @@
 """Mutation testing of the code of evaluators.
 
 Each mutant is applied to the running evaluators of a forked child, which runs the cases that
-execute the mutated line; the mutant is killed when one of them has another verdict than expected.
+execute the mutated line; the mutant is killed if one of them has an unexpected verdict.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _READ = {
     "visibility": ("pdfs", "text", "slides", "spreadsheets"),
     "odf": ("text", "slides", "spreadsheets"),
 }
-"""Modules of evaluators by the kind of readers that they use; other readers have the last ones."""
+"""Modules of evaluators by the kind of readers that they use; the last entry applies to other readers."""
 _APART = ("evaluators.readers.child", "evaluators.readers.reading")
-"""They read documents in a process of their own; cases read them in this one."""
+"""Modules that read documents in a separate process; cases read them in the current one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ class PreparedTables:
         """Mutate the code of evaluators.
 
         Args:
-            module: mutate this one only; all in the evaluators' packages when empty.
-            sample: at most this many mutants, drawn with `seed`; all when None.
-            seed: of the draw.
-            is_whole: mutants in lines that no case executes survive; False leaves them out, and
-                constants that only types of parameters name, for when the tables are only some.
+            module: mutate only this module; if empty, all modules in the evaluators' packages.
+            sample: maximum number of mutants, drawn with `seed`; all if None.
+            seed: seed of the sample.
+            is_whole: whether mutants in lines that no case executes survive; False omits them, and
+                constants that only types of parameters use, for a selection of the tables.
         """
         pending = [
             (mutant, _affected(mutant, self.cases, self.executed))
@@ -102,14 +102,14 @@ def prepared(tables: Sequence[CaseTable]) -> Iterator[PreparedTables]:
 
 
 def mutated_modules(tables: Iterable[CaseTable]) -> list[str]:
-    """Return the names of the modules in the packages of some tables' evaluators, and of readers."""
+    """Return the names of the modules of readers, and of those in the packages of the tables' evaluators."""
     return [module.__name__ for module in _modules(tables)]
 
 
 def tables_of(module: str, tables: Iterable[CaseTable]) -> list[CaseTable]:
-    """Return the tables whose evaluators are in a module, or in one that imports it.
+    """Return the tables whose evaluators are in a module, or in a module that imports it.
 
-    Readers are tested by the evaluators of the documents that they read.
+    Readers are tested by the evaluators of their documents.
     """
     if module.startswith(f"{_READERS}."):
         kind = module.rpartition(".")[2].partition("_")[0]
@@ -155,7 +155,7 @@ def _mutants(module: ModuleType) -> list[Mutant]:
 
 
 def _by_time(cases: list[PreparedCase]) -> list[PreparedCase]:
-    """Sort the fastest first: they kill most mutants."""
+    """Sort by time, fastest first, because fast cases kill most mutants."""
     durations = {}
     for number, case in enumerate(cases):
         start_s = time.perf_counter()
@@ -165,7 +165,7 @@ def _by_time(cases: list[PreparedCase]) -> list[PreparedCase]:
 
 
 def _executed_lines(case: PreparedCase) -> set[Line]:
-    """Run a case and return the lines of evaluators that were executed."""
+    """Run a case and return the executed lines of evaluators."""
     lines: set[Line] = set()
 
     def trace(frame: FrameType, *_: object) -> Callable[..., Any] | None:
@@ -194,7 +194,7 @@ def _affected(
     numbers = mutant.uses if mutant.is_constant else range(mutant.first_line, mutant.last_line + 1)
 
     def executes(case: PreparedCase, lines: set[Line]) -> bool:
-        if mutant.is_constant and not numbers:  # used elsewhere, or in the types of parameters
+        if mutant.is_constant and not numbers:  # used elsewhere, or in types of parameters
             is_own = case.table.evaluator.__module__ == mutant.module
             return is_own or any(module == mutant.module for module, _ in lines)
         return any((mutant.module, number) in lines for number in numbers)

@@ -1,34 +1,34 @@
-"""Mutants that no case detects, and why: most change nothing that matters.
+"""Mutants that no case detects, and the reasons; most have no relevant effect.
 
-Keys are patterns of `fnmatch`: a square bracket is written ``[[]``. A reason counts only for a
-mutant that survived.
+Keys are `fnmatch` patterns: a square bracket is written ``[[]``. A reason applies only to a mutant
+that survived.
 """
 
 from __future__ import annotations
 
-_BOUND = "a bound a little further off bounds as well"
-_ONE_MORE = "one byte more is read, and then refused all the same"
-_NOTHING = "what stands for a missing file is not what is asked for"
-_CLOSED = "the child that judges ends soon, and its files with it"
-_SAME = "words that only need be the same on both sides"
-_ANY = "any value of the variable, or any name, does"
-_REACH = "the same outcome by another way: the folder, link or file is refused one step later"
+_BOUND = "a slightly different limit has the same effect"
+_ONE_MORE = "one more byte is read, and then rejected anyway"
+_NOTHING = "the placeholder for a missing file never equals the expected value"
+_CLOSED = "the evaluating child process ends soon and closes its files"
+_SAME = "any value works if both sides use it"
+_ANY = "any value or name works"
+_REACH = "the same result: the folder, link or file is rejected one step later"
 
-_SHARES = "no share or length that is written as a decimal is exactly the bound"
-_FLOAT = "a measured likeness is never exactly the bound"
-_LATER = "it raises one step later, and the node is inconclusive all the same"
-_FOLDED = "letters there are folded, and none is an X"
-_PINNED = "no evaluator reads it; test_phone_view.py pins it"
-_UNREAD = "no shipped evaluator reads it; test_readers.py pins it for suites' own"
-_OPAQUE = "what is more than opaque is opaque"
-_MEASURED = "a place that was recognised is not known to the px"
-_ATTRIBUTED = "whose fault it is, see test_attribution.py"
+_SHARES = "no share or length in decimal notation is exactly at the limit"
+_FLOAT = "a measured similarity is never exactly at the limit"
+_LATER = "it raises one step later, and the node is inconclusive anyway"
+_FOLDED = "case is folded there, and the X never matches"
+_PINNED = "no evaluator reads it; test_phone_view.py tests it"
+_UNREAD = "no built-in evaluator reads it; test_readers.py tests it for evaluators of suites"
+_OPAQUE = "an opacity above 1 is opaque"
+_MEASURED = "a recognised position is not exact to the px"
+_ATTRIBUTED = "it changes only to whom the error is attributed; see test_attribution.py"
 _STRICT = "both always have the same length"
-_LOCKED = "a lock is another process', which test_database.py has"
-_OF_ROOT = "cases have one user and one host; test_reading.py pins it"
-_GROUPED = "control groups, and code that services of root's keep, are test_programs.py's"
-_EITHER = "an operator either shows text or paints"
-_BYTES_OF_ERRORS = "only for bytes that no program prints there"
+_LOCKED = "a lock belongs to a different process; test_database.py tests it"
+_OF_ROOT = "cases have one user and one host; test_reading.py tests it"
+_GROUPED = "test_programs.py tests control groups and code of root's services"
+_EITHER = "an operator either displays text or paints"
+_BYTES_OF_ERRORS = "it affects only bytes that no program prints there"
 
 EQUIVALENT: dict[str, str] = {
     "evaluators.*MAX_*": _BOUND,
@@ -36,17 +36,17 @@ EQUIVALENT: dict[str, str] = {
     # answers
     "evaluators.session.parsing._OPENING: *": _FOLDED,
     "evaluators.session.parsing._CLOSING: *": _FOLDED,
-    "evaluators.session.answers.answer_is_*: '' -> 'XX'": "what stands for no answer is no answer",
+    "evaluators.session.answers.answer_is_*: '' -> 'XX'": "the placeholder for a missing answer is never a valid answer",
     "evaluators.session.answers.answer_matches: * raise EvaluationError*": _LATER,
     "evaluators.session.parsing.normalize: *: '*' -> '*XX'": _FOLDED,
     # several machines
     "evaluators.session.view.*: * raise *": _LATER,
-    "evaluators.session.view.CrossView.gsetting: *: ' ' -> *": "words of an error",
-    "evaluators.session.view.CrossView.gsetting: *: '\\'\"' -> *": "what is not quoted never begins and ends with X",
+    "evaluators.session.view.CrossView.gsetting: *: ' ' -> *": "text of an error message",
+    "evaluators.session.view.CrossView.gsetting: *: '\\'\"' -> *": "an unquoted value never starts and ends with X",
     # documents
-    "evaluators.documents.text.document_text_styled: * letters.rfind(text)": "it stands there once",
+    "evaluators.documents.text.document_text_styled: * letters.rfind(text)": "it occurs only once",
     "evaluators.documents.text.document_text_coloured: *: '#' -> '#XX'": _FOLDED,
-    "evaluators.documents.pdfs.pdf_page_has_text: *: ' ' -> *": "what follows the last blank is not read",
+    "evaluators.documents.pdfs.pdf_page_has_text: *: ' ' -> *": "text after the last space is ignored",
     "evaluators.documents.pdfs.pdf_field_equals: *: '' -> 'XX'": _NOTHING,
     "evaluators.documents.spreadsheets._calculator: *: '' -> 'XX'": _NOTHING,
     "evaluators.documents.spreadsheets._plain: *: '' -> 'XX'": _SAME,
@@ -54,14 +54,14 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.documents.spreadsheets.cell_filled: *: '#' -> '#XX'": _FOLDED,
     "evaluators.documents.images._original: * raise *": _LATER,
     "evaluators.documents.images.*: True -> False": _STRICT,
-    "evaluators.documents.images.image_turned: *: '' -> 'XX'": "any name that is no way to turn does",
+    "evaluators.documents.images.image_turned: *: '' -> 'XX'": "any name that is not a rotation works",
     "evaluators.documents.images.image_made_grey: * > _SAME_STRUCTURE": _FLOAT,
     "evaluators.documents.images.image_brightness_changed: *: 2 -> 3": _FLOAT,
-    "evaluators.documents.images._greys: * (highest + lowest) [*] 2": "a likeness has no scale",
-    "evaluators.documents.images._greys: *: 2 -> 3": "a likeness has no scale",
+    "evaluators.documents.images._greys: * (highest + lowest) [*] 2": "a similarity does not depend on the scale",
+    "evaluators.documents.images._greys: *: 2 -> 3": "a similarity does not depend on the scale",
     "evaluators.documents.images._is_grey: * < _COLOURED_SHARE": _FLOAT,
     "evaluators.documents.images.image_contrast_changed: * > _LEAST_CONTRAST": _FLOAT,
-    "evaluators.desktop.database._page_bytes: *: 1 -> 2": "no page has two bytes",
+    "evaluators.desktop.database._page_bytes: *: 1 -> 2": "no page is two bytes long",
     "evaluators.desktop.database._OPERATIONS_A_STEP: *": _BOUND,
     "evaluators.desktop.programs._CHUNK_BYTES: *": _BOUND,
     "evaluators.desktop.database._companions: *suffix == '-journal' -> *": _LOCKED,
@@ -73,96 +73,96 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.programs._LENT: *": _GROUPED,
     "evaluators.desktop.programs._is_frozen: *": _GROUPED,
     "evaluators.desktop.programs._may_run_other_code: *name.startswith(_LENT)*": _GROUPED,
-    "evaluators.desktop.programs.shares_users: *: False -> True": "what is gone runs nothing, as is seen before",
-    "evaluators.readers.docx_text._HIGHLIGHTS: *: 'white' -> *": "paper is white as well",
+    "evaluators.desktop.programs.shares_users: *: False -> True": "an ended process runs no code, which is checked before",
+    "evaluators.readers.docx_text._HIGHLIGHTS: *: 'white' -> *": "the paper is also white",
     "evaluators.desktop.*._TIMEOUT_S: *": _BOUND,
     "evaluators.desktop.*: os.close(fd) -> pass": _CLOSED,
     "evaluators.desktop.*: '' -> 'XX'": _NOTHING,
     "evaluators.desktop.*: b'' -> b'XX'": _NOTHING,
     "evaluators.desktop.*: '\\x00' -> '\\x00XX'": _ANY,
     # histories
-    "evaluators.desktop.history._Open.__init__: * False -> True": "each line that is read sets it anew",
+    "evaluators.desktop.history._Open.__init__: * False -> True": "each line sets it again",
     "evaluators.desktop.history.commands_in: *: 1 -> 2": _BOUND,
     "evaluators.desktop.history.commands_in: * scanned + 1": _BOUND,
     # repositories
-    "evaluators.desktop.repository._CONFIGURATION: *": "what git takes where there is none",
-    "evaluators.desktop.repository._copy: *_CONFIGURATION*": "what git takes where there is none",
-    "evaluators.desktop.repository._copy: *'config' -> *": "what git takes where there is none",
-    "evaluators.desktop.repository._below: *'refs/replace' -> *": "git is told to obey no replacement as well",
+    "evaluators.desktop.repository._CONFIGURATION: *": "git's default value",
+    "evaluators.desktop.repository._copy: *_CONFIGURATION*": "git's default value",
+    "evaluators.desktop.repository._copy: *'config' -> *": "git's default value",
+    "evaluators.desktop.repository._below: *'refs/replace' -> *": "git is also configured to ignore replacements",
     # archives
     "evaluators.desktop.archives._members: * -> file.seek(0, 2) >= _MAX_ARCHIVE_BYTES": _BOUND,
-    "evaluators.desktop.archives._members: *: 0 -> 1": "a bound, or a place that the reader sets anew",
+    "evaluators.desktop.archives._members: *: 0 -> 1": "a limit, or a position that the reader sets again",
     "evaluators.desktop.archives._content: *: 1 -> 2": _ONE_MORE,
-    "evaluators.desktop.archives._SAYS_UTF8: *": "the other bit is of encrypted members, which cannot be unpacked",
+    "evaluators.desktop.archives._SAYS_UTF8: *": "the other bit marks encrypted members, which cannot be unpacked",
     "evaluators.desktop.archives._tarred: * -> number <= MAX_ENTRIES": _BOUND,
     "evaluators.desktop.archives._tarred: * < _MAX_STREAM_BYTES": _BOUND,
-    "evaluators.desktop.archives._unicode_path: * len(extra) > *": "a field without content counts for nothing",
+    "evaluators.desktop.archives._unicode_path: * len(extra) > *": "an empty field is ignored",
     "evaluators.desktop.settings._HEAD_BYTES: *": _BOUND,
     "evaluators.desktop.settings._is_enabled: *: 9 -> 10": _BOUND,
     # desktop entries
-    "evaluators.desktop.entries._places: *: '-/' -> '-/XX'": "no entry is named so",
+    "evaluators.desktop.entries._places: *: '-/' -> '-/XX'": "no entry has that name",
     # PDFs
     "evaluators.readers.pdf.*: '' -> 'XX'": _NOTHING,
-    "evaluators.readers.pdf._PageText.__init__: *: 0 -> 1": "a bound, and where numbers begin",
-    "evaluators.readers.pdf._PageText.read: *: 0 -> 1": "any number that is no object's",
-    "evaluators.readers.pdf._PageText.read: * <= *": "the same operators are put back",
+    "evaluators.readers.pdf._PageText.__init__: *: 0 -> 1": "a limit, and the first number",
+    "evaluators.readers.pdf._PageText.read: *: 0 -> 1": "any number that no object has",
+    "evaluators.readers.pdf._PageText.read: * <= *": "the same operators are restored",
     "evaluators.readers.pdf._PageText._show: *: 1 -> 2": _BOUND,
     "evaluators.readers.visibility.is_visible: *: True -> False": _STRICT,
     # office documents
     "evaluators.readers.odf._Document.look: *: 32 -> 33": _BOUND,
-    "evaluators.readers.odf._Document.look: * break -> continue": "what is not there is not there again",
+    "evaluators.readers.odf._Document.look: * break -> continue": "a missing item stays missing",
     "evaluators.readers.odf._Document._shown_name: *": _UNREAD,
     "evaluators.readers.odf._Document._paper: *: True -> False": _STRICT,
     "evaluators.readers.odf._Document.charts: *: './' -> *": _FOLDED,
     "evaluators.readers.odf._Document.charts: *: '/' -> *": _FOLDED,
-    "evaluators.readers.odf._Document._page_size: *: 0 -> 1": "no slide is a millimetre wide",
-    "evaluators.readers.odf._Document._page_size: *: 1.0 -> 2.0": "any height of what has none does",
+    "evaluators.readers.odf._Document._page_size: *: 0 -> 1": "no slide is one millimetre wide",
+    "evaluators.readers.odf._Document._page_size: *: 1.0 -> 2.0": "any height works for an item without one",
     "evaluators.readers.odf._Document._shape: * text -> not text": _UNREAD,
     "evaluators.readers.odf._Document._shape: *: 'other' -> *": _UNREAD,
     "evaluators.readers.odf._Document._shape: *: '' -> 'XX'": _UNREAD,
-    "evaluators.readers.odf._split: *: '' -> 'XX'": "neither is a number",
-    "evaluators.readers.odf._cell: *: '' -> 'XX'": "neither is a colour",
+    "evaluators.readers.odf._split: *: '' -> 'XX'": "neither value is a number",
+    "evaluators.readers.odf._cell: *: '' -> 'XX'": "neither value is a colour",
     "evaluators.readers.odf._cell: line * 'time' -> *": "neither a time nor its text is recalculated",
-    "evaluators.readers.odf._reference: *: '' -> 'XX'": "no sheet is named so",
+    "evaluators.readers.odf._reference: *: '' -> 'XX'": "no sheet has that name",
     "evaluators.readers.odf._chart: *: '' -> 'XX'": _NOTHING,
-    "evaluators.readers.odf._run: *: '' -> 'XX'": "neither is a colour",
+    "evaluators.readers.odf._run: *: '' -> 'XX'": "neither value is a colour",
     "evaluators.readers.visibility.is_faint: * <= *": _SHARES,
     "evaluators.readers.visibility.is_faint: *: 255 -> *": _SHARES,
     "evaluators.readers.odf_look.Look.is_legible: * > -size / 2 *": _SHARES,
-    "evaluators.readers.odf_look.Look.is_legible: *: 0.0 -> 1.0": "a millimetre between letters hides none",
-    "evaluators.readers.odf_look.Look.is_legible: *: 1.0 -> 2.0": "lines as high as letters bound them; "
+    "evaluators.readers.odf_look.Look.is_legible: *: 0.0 -> 1.0": "one millimetre between letters hides none",
+    "evaluators.readers.odf_look.Look.is_legible: *: 1.0 -> 2.0": "the line height equals the letter height at most; "
     + _OPAQUE,
-    "evaluators.readers.odf_look.Look.is_legible: *: '' -> 'XX'": "neither is a colour",
+    "evaluators.readers.odf_look.Look.is_legible: *: '' -> 'XX'": "neither value is a colour",
     "evaluators.readers.odf_look._text_look: *: '#' -> '#XX'": _FOLDED,
-    "evaluators.readers.odf_look._text_look: *: '' -> 'XX'": "neither is a colour",
+    "evaluators.readers.odf_look._text_look: *: '' -> 'XX'": "neither value is a colour",
     "evaluators.readers.odf_text.load_document: * setattr(OpenDocument, name, original) *": _CLOSED,
     "evaluators.readers.odf_text.Characters.__init__: *: True -> False": "white space there is ignored",
     "evaluators.readers.docx_table._rows: *: True -> False": _STRICT,
-    "evaluators.readers.docx_table._style_shades: *: '' -> 'XX'": "neither is a colour",
+    "evaluators.readers.docx_table._style_shades: *: '' -> 'XX'": "neither value is a colour",
     "evaluators.readers.odf_look._opacity: *: 1.0 -> 2.0": _OPAQUE,
-    "evaluators.readers.ooxml.read_xlsx: *: b'' -> b'XX'": "neither draws anything",
+    "evaluators.readers.ooxml.read_xlsx: *: b'' -> b'XX'": "neither value draws anything",
     "evaluators.readers.ooxml.read_xlsx: * left < 0 *": _BOUND,
     "evaluators.readers.ooxml.read_xlsx: *: 0 -> 1": _BOUND,
     "evaluators.readers.ooxml._check_merges: * start_column is None or *": _LATER,
     "evaluators.readers.ooxml._check_merges: * raise ValueError('a merged range has no corners') *": _LATER,
-    "evaluators.readers.ooxml._xlsx_cell: *: '' -> 'XX'": "neither is a colour or a formula",
-    "evaluators.readers.ooxml._xlsx_chart: *: 'bar' -> *": "every chart of bars has a direction",
-    "evaluators.readers.ooxml._xlsx_chart: *: '' -> 'XX'": "neither is a range",
+    "evaluators.readers.ooxml._xlsx_cell: *: '' -> 'XX'": "neither value is a colour or a formula",
+    "evaluators.readers.ooxml._xlsx_chart: *: 'bar' -> *": "every bar chart has a direction",
+    "evaluators.readers.ooxml._xlsx_chart: *: '' -> 'XX'": "neither value is a range",
     "evaluators.readers.ooxml._rich_text: *: '' -> 'XX'": _NOTHING,
     "evaluators.readers.ooxml.read_pptx: *: 1 -> 2": "every presentation has a size",
     "evaluators.readers.ooxml._pptx_shape: *: '' -> 'XX'": _NOTHING,
     "evaluators.readers.ooxml._pptx_shape: * _has_text(shape) -> not *": _UNREAD,
     "evaluators.readers.ooxml._pptx_shape: *: 'other' -> *": _UNREAD,
     "evaluators.readers.ooxml._pptx_notes: *: '' -> 'XX'": _NOTHING,
-    "evaluators.readers.docx_text._HIGHLIGHTS: *: 'ffffff' -> *": "the paper is white as well",
+    "evaluators.readers.docx_text._HIGHLIGHTS: *: 'ffffff' -> *": "the paper is also white",
     "evaluators.readers.docx_text.read_paragraph: *: '' -> 'XX'": _UNREAD,
     "evaluators.readers.docx_text.read_paragraph: *style is not None -> *": _UNREAD,
-    "evaluators.readers.docx_text._SYMBOL: *": "nobody asks for what cannot be read",
-    "evaluators.readers.docx_text._USUAL_PT: *": "documents say how large their text is",
-    "evaluators.readers.docx_text._runs_leftwards: *: '1' -> '1XX'": "both say yes",
-    "evaluators.readers.docx_text._BODY_LEVEL: *": "no heading of a level beyond nine is asked for",
-    "evaluators.readers.docx_text._level: *: '' -> 'XX'": "no heading is named so",
-    "evaluators.readers.docx_text._read_run: *: '' -> 'XX'": "neither is a colour",
+    "evaluators.readers.docx_text._SYMBOL: *": "no case expects text that cannot be read",
+    "evaluators.readers.docx_text._USUAL_PT: *": "documents declare their font size",
+    "evaluators.readers.docx_text._runs_leftwards: *: '1' -> '1XX'": "both values mean yes",
+    "evaluators.readers.docx_text._BODY_LEVEL: *": "no case expects a heading level above nine",
+    "evaluators.readers.docx_text._level: *: '' -> 'XX'": "no heading has that name",
+    "evaluators.readers.docx_text._read_run: *: '' -> 'XX'": "neither value is a colour",
     "evaluators.readers.docx_text._read_run: *: '%' -> *": _FOLDED,
     "evaluators.readers.archive.check_archive: *: 1 -> 2": _ONE_MORE,
     "evaluators.readers.archive.check_archive: * left < 0 *": _BOUND,
@@ -170,13 +170,13 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.readers.archive.check_archive: * raise ValueError(f'not a readable *": _LATER,
     "evaluators.readers.pdf_graphics.UNKNOWN: *": _ANY,
     "evaluators.readers.pdf_graphics.union: *: True -> False": _STRICT,
-    "evaluators.readers.pdf_operators.Run.follow: *: 1 -> 2": "only the order counts",
+    "evaluators.readers.pdf_operators.Run.follow: *: 1 -> 2": "only the order is relevant",
     "evaluators.readers.pdf_operators.Run._use: *: '' -> 'XX'": _ANY,
-    "evaluators.readers.pdf_operators.Run._is_off: *: 'raw_get' -> *": "pypdf's get returns the reference as well",
-    "evaluators.readers.pdf_operators.Run._named: *: 'get_object' -> *": "pypdf's references pass on what is asked",
+    "evaluators.readers.pdf_operators.Run._is_off: *: 'raw_get' -> *": "pypdf's `get` also returns the reference",
+    "evaluators.readers.pdf_operators.Run._named: *: 'get_object' -> *": "pypdf's references forward attribute access",
     "evaluators.readers.pdf_page.Page._is_seen: * area.order >= passage.order": _EITHER,
     "evaluators.readers.pdf_page.Page._is_seen: * area.order <= passage.order": _EITHER,
-    "evaluators.readers.pdf_colour.first_colour: *: 1.0 -> 2.0": "more than all of an ink is all of it",
+    "evaluators.readers.pdf_colour.first_colour: *: 1.0 -> 2.0": "more than 100 percent of a colour is 100 percent",
     "evaluators.readers.pdf_colour._tinted: *: False -> True": _STRICT,
     "evaluators.readers.pdf_colour._lab: *: 100 -> 101": _SHARES,
     "evaluators.readers.pdf_colour._indexed_mix: *: 255 -> 256": _SHARES,
@@ -184,23 +184,23 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.readers.pdf_notes.FORM: *": _ANY,
     "evaluators.readers.pdf_notes._USUAL_PT: *": _ANY,
     "evaluators.readers.pdf._name_fonts: *: '/' -> *": _ANY,
-    "evaluators.readers.pdf_notes.notes_of: *: 0 -> 1": "a flag of no effect",
-    "evaluators.readers.pdf_notes._*: *XX'": "an unknown operator does nothing",
-    "evaluators.readers.pdf_notes._shown: *: 1.0 -> 2.0": "what has no size shows nothing",
+    "evaluators.readers.pdf_notes.notes_of: *: 0 -> 1": "the flag has no effect",
+    "evaluators.readers.pdf_notes._*: *XX'": "an unknown operator has no effect",
+    "evaluators.readers.pdf_notes._shown: *: 1.0 -> 2.0": "an item without a size is not visible",
     "evaluators.readers.pdf_notes._drawn: *: 1 -> 2": _OPAQUE,
-    "evaluators.readers.pdf._name_fonts: * >= *": "the same operators are put back",
+    "evaluators.readers.pdf._name_fonts: * >= *": "the same operators are restored",
     "evaluators.readers.pptx_text._is_legible: *any((is_faint* -> all(*": "a fill has one colour",
-    "evaluators.readers.pptx_text._opacity: *: 0 -> 1": "each change says how much",
-    "evaluators.readers.pptx_shape._has_area: *: 0 -> 1": "one EMU",
+    "evaluators.readers.pptx_text._opacity: *: 0 -> 1": "each change has an amount",
+    "evaluators.readers.pptx_shape._has_area: *: 0 -> 1": "a difference of one EMU is negligible",
     "evaluators.readers.pptx_shape._has_area: *outlines < _OUTLINES*": "a picture has one outline",
-    "evaluators.readers.docx_picture._is_large_in_groups: *picture is None and*": "VML is in no such group",
+    "evaluators.readers.docx_picture._is_large_in_groups: *picture is None and*": "VML is never in such a group",
     "evaluators.readers.docx_picture._is_large_in_groups: *: False -> True": _STRICT,
-    "evaluators.readers.docx_picture._extent: *: 0 -> 1": "each extent says both sides",
-    "evaluators.readers.pptx_shape.shapes_of: *: 0.0 -> 1.0": "one EMU",
-    "evaluators.readers.pptx_shape._moved: *: 0 -> 1": "one EMU",
-    "evaluators.readers.odf_slide.keeps_colours: *: '' -> 'XX'": "neither changes a picture",
-    "evaluators.readers.odf_slide.keeps_colours: *: 1.0 -> 2.0": "neither changes a picture",
-    "evaluators.readers.odf_slide._step: *: 0.0 -> 1.0": "a millimetre",
+    "evaluators.readers.docx_picture._extent: *: 0 -> 1": "each extent has both sides",
+    "evaluators.readers.pptx_shape.shapes_of: *: 0.0 -> 1.0": "a difference of one EMU is negligible",
+    "evaluators.readers.pptx_shape._moved: *: 0 -> 1": "a difference of one EMU is negligible",
+    "evaluators.readers.odf_slide.keeps_colours: *: '' -> 'XX'": "neither value changes a picture",
+    "evaluators.readers.odf_slide.keeps_colours: *: 1.0 -> 2.0": "neither value changes a picture",
+    "evaluators.readers.odf_slide._step: *: 0.0 -> 1.0": "a difference of one millimetre is negligible",
     # phone
     "evaluators.phone.alerts.*: '' -> 'XX'": _NOTHING,
     "evaluators.phone.hierarchy._BOUNDS: *": _PINNED,
@@ -210,45 +210,45 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.phone.hierarchy._node: *: '' -> 'XX'": _NOTHING,
     "evaluators.phone.hierarchy._node: *: 'class' -> *": _PINNED,
     "evaluators.phone.hierarchy.parse_hierarchy: *": _LATER,
-    "evaluators.phone.hierarchy._read: *: [01] -> [12]": "nodes are counted from anywhere",
+    "evaluators.phone.hierarchy._read: *: [01] -> [12]": "the first number of a node is arbitrary",
     "evaluators.phone.notices._CHANNEL: *": _PINNED,
     "evaluators.phone.notices.parse_notifications: *: True -> False": _STRICT,
     "evaluators.phone.notices.parse_notifications: * channel *": _PINNED,
     "evaluators.phone.notices.parse_notifications: *: '' -> 'XX'": _PINNED,
-    "evaluators.phone.notices.parse_kept_toast: *": "a line break at the end does not count",
+    "evaluators.phone.notices.parse_kept_toast: *": "a trailing line break is ignored",
     "evaluators.phone.notices._extras: *: '' -> 'XX'": _NOTHING,
-    "evaluators.phone.records._KINDS: *": "no evaluator can ask for that kind; test_phone_view.py pins it",
+    "evaluators.phone.records._KINDS: *": "no evaluator can expect that kind; test_phone_view.py tests it",
     "evaluators.phone.records._SETTING: *": _PINNED,
     "evaluators.phone.records.parse_settings: *": _PINNED,
     "evaluators.phone.records.*.of_row: *: 'unknown' -> *": _ANY,
-    "evaluators.phone.records.parse_stat: *: 16 -> 17": "read so, no mode of a file is one of a folder",
+    "evaluators.phone.records.parse_stat: *: 16 -> 17": "parsed with that base, no mode of a file is one of a folder",
     "evaluators.phone.records.parse_call_state: *": _LATER,
-    "evaluators.phone.records._CALL_STATES: *: 'idle' -> *": "no evaluator can ask for it; test_phone_view.py pins it",
+    "evaluators.phone.records._CALL_STATES: *: 'idle' -> *": "no evaluator can expect it; test_phone_view.py tests it",
     "evaluators.phone.records._int: * raise *": _LATER,
     "evaluators.phone.view.PhoneView.front_activity: *: '' -> 'XX'": _NOTHING,
-    "evaluators.phone.view.PhoneView.nodes: *: '' -> 'XX'": "evaluators give a package, and no class",
+    "evaluators.phone.view.PhoneView.nodes: *: '' -> 'XX'": "evaluators pass a package and no class",
     "evaluators.phone.view.PhoneView.children: *": _PINNED,
     "evaluators.phone.view.PhoneView.siblings: *": _PINNED,
     "evaluators.phone.view.PhoneView.settings: *": _PINNED,
     "evaluators.phone.view.PhoneView.rows: *: '_id' -> *": _PINNED,
     "evaluators.phone.view.PhoneView.rows: * list(common)": _PINNED,
     "evaluators.phone.view.PhoneView._run: *: 0 -> 1": _BOUND,
-    "evaluators.phone.view.PhoneView.folder: * -> list*": "the evaluator sorts as well",
+    "evaluators.phone.view.PhoneView.folder: * -> list*": "the evaluator also sorts",
     "evaluators.phone.rows.read_column: *: '' -> 'XX'": _NOTHING,
     "evaluators.phone.rows.read_column: *: True -> False": _STRICT,
-    "evaluators.phone.notices._extras: *: 0 -> 1": "a record begins with the end of a line",
+    "evaluators.phone.notices._extras: *: 0 -> 1": "a record starts with a line end",
     # vision
     "evaluators.vision.screen.Region: *: 4 -> 5": _LATER,
-    "evaluators.vision.screen.screen_has_template: *: 7 -> 8": "one size more is tried",
+    "evaluators.vision.screen.screen_has_template: *: 7 -> 8": "one additional size is tried",
     "evaluators.vision.screen.screen_has_template: * > least_score": _FLOAT,
-    "evaluators.vision.screen.screen_region_coloured: *: '#' -> *": "an X is refused before",
+    "evaluators.vision.screen.screen_region_coloured: *: '#' -> *": "an X is rejected before",
     "evaluators.vision.screen._is_placed: *: 4 -> 5": _MEASURED,
     "evaluators.vision.screen._is_placed: * [<>] *": _FLOAT,
     "evaluators.vision.screen._picture: * raise *": _LATER,
     "evaluators.vision.screen._is_within: *": _MEASURED,
     # databases
-    "evaluators.desktop.database.sqlite_row_count: *: '\"' -> '\"XX'": "SQL reads it as a second name",
-    "evaluators.desktop.database._select: *: 1 -> 2": "one row more is read, and then refused",
+    "evaluators.desktop.database.sqlite_row_count: *: '\"' -> '\"XX'": "SQL reads it as an alias",
+    "evaluators.desktop.database._select: *: 1 -> 2": "one additional row is read, and then rejected",
     "evaluators.desktop.database._READS: *": _BOUND,
     "evaluators.desktop.database._prepare: *: raise -> pass": "SQLite then finds no collation without a name",
     # folders
@@ -256,7 +256,7 @@ EQUIVALENT: dict[str, str] = {
     # reading
     "evaluators.desktop.reading._FOLDER: *": _REACH,
     "evaluators.desktop.reading._FILE: *O_NOCTTY*": "no case has a terminal",
-    "evaluators.desktop.reading.opened: *: 1 -> 2": "any negative number says that there is none",
+    "evaluators.desktop.reading.opened: *: 1 -> 2": "any negative number means that there is none",
     "evaluators.desktop.reading.opened: * fd < 0 -> fd <= 0": "0 is standard input",
     "evaluators.desktop.reading.opened: *: 0 -> 1": "0 is standard input",
     "evaluators.desktop.reading.read_bytes: *: 1 -> 2": _ONE_MORE,
@@ -271,7 +271,7 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.reading._digest: *>= max_bytes": _BOUND,
     "evaluators.desktop.reading._digest: *: 0 -> 1": _BOUND,
     "evaluators.desktop.reading._entries: *: 1 -> 2": _ONE_MORE,
-    "evaluators.desktop.reading._entries: * -> list(*": "trees are equal in any order",
+    "evaluators.desktop.reading._entries: * -> list(*": "the order of trees is irrelevant",
     "evaluators.desktop.reading._entries: *: '/' -> *": _SAME,
     "evaluators.desktop.reading.private_folder: *: 'mesocosm-' -> *": _ANY,
     "evaluators.desktop.reading.private_folder: *os.getuid() == 0*": _OF_ROOT,
@@ -281,137 +281,133 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.reading._open_outside: *: os.close(below) -> pass": _CLOSED,
     "evaluators.desktop.reading._open_outside: *: 1 -> 2": _BOUND,
     "evaluators.desktop.reading._parts: *: '.' -> *": "it leads to the same folder",
-    "evaluators.desktop.reading._parent: *full.rpartition*": "fixtures have a folder for their root",
-    "evaluators.desktop.reading._parent: *: '/' -> '/XX'": "fixtures have a folder for their root",
+    "evaluators.desktop.reading._parent: *full.rpartition*": "the root of a fixture is a folder",
+    "evaluators.desktop.reading._parent: *: '/' -> '/XX'": "the root of a fixture is a folder",
     # Firefox
     "evaluators.desktop.firefox_profile._ENDS: *": _ANY,
     "evaluators.desktop.firefox_profile.is_used: * pid < 0": "there is no process 0",
-    "evaluators.desktop.firefox_profile.is_used: *: 0 -> 1": "process 1 is no browser",
-    "evaluators.desktop.firefox_profile._locker: *: 0 -> 1": "a lock of any part of the file is one, "
-    "and process 1 is no browser",
-    "evaluators.desktop.firefox_profile._value: *: '+-' -> *": "no number holds an X",
+    "evaluators.desktop.firefox_profile.is_used: *: 0 -> 1": "process 1 is not a browser",
+    "evaluators.desktop.firefox_profile._locker: *: 0 -> 1": "a lock of any part of the file is sufficient, and process 1 is not a browser",
+    "evaluators.desktop.firefox_profile._value: *: '+-' -> *": "no number contains an X",
     # packed files
     "evaluators.desktop.lz4.unpack: * raise *": _LATER,
-    "evaluators.desktop.lz4._unpack_block: *: 1 -> 2": "what is too long is cut to its length",
+    "evaluators.desktop.lz4._unpack_block: *: 1 -> 2": "data that is too long is truncated to its declared length",
     # windows and clipboard
     "evaluators.desktop.clipboard._ask: * raise *": _LATER,
-    "evaluators.desktop.clipboard._ask: * code >= 0*": "0 was dealt with before",
-    "evaluators.desktop.windows.window_at: * raise *": "too few numbers raise anyhow",
+    "evaluators.desktop.clipboard._ask: * code >= 0*": "0 was handled before",
+    "evaluators.desktop.windows.window_at: * raise *": "too few numbers raise anyway",
     # services
     "evaluators.desktop.dav._query: * raise *": _LATER,
     "evaluators.desktop.ical.parse_line: *: 'nN' -> *": "no program escapes an X",
-    "evaluators.desktop.dav._digits: *: '+0123456789' -> *": "no number holds an X",
+    "evaluators.desktop.dav._digits: *: '+0123456789' -> *": "no number contains an X",
     "evaluators.desktop.mail._connection: * server.logout() -> pass": _CLOSED,
-    "evaluators.desktop.mail._messages: *: 0 -> 1": "a server says how many there are",
+    "evaluators.desktop.mail._messages: *: 0 -> 1": "the server reports the number of messages",
     "evaluators.desktop.mail._messages: * last - _AT_ONCE - 1": "messages are read twice",
-    "evaluators.desktop.mail._AT_ONCE: *": "any number at once does",
+    "evaluators.desktop.mail._AT_ONCE: *": "any batch size works",
     "evaluators.desktop.mail.mail_flagged: *: 1 -> 2": _BOUND,
-    "evaluators.desktop.mail._parse: *: 2 -> 3": "what follows is no bytes",
-    "evaluators.desktop.ical.parse_line: *: '\"' -> *": "an X is no part of the name of a zone's end",
-    "evaluators.desktop.page_title._Reader._tag: *: False -> True": "nothing follows a tag that does not end",
-    "evaluators.desktop.web.ask: *: 0 -> 1": "no status that a task asks for",
+    "evaluators.desktop.mail._parse: *: 2 -> 3": "the following values are not bytes",
+    "evaluators.desktop.ical.parse_line: *: '\"' -> *": "an X is not part of the name of a time zone",
+    "evaluators.desktop.page_title._Reader._tag: *: False -> True": "nothing follows an unclosed tag",
+    "evaluators.desktop.web.ask: *: 0 -> 1": "no task expects such a status",
     "evaluators.desktop.web.ask: *: 1 -> 2": _ONE_MORE,
     "evaluators.desktop.web.ask: * raise ValueError*": "it raises one step later",
-    "evaluators.desktop.dav._collection: *: True -> False": "nobody asks whether what is not there is whole",
+    "evaluators.desktop.dav._collection: *: True -> False": "the completeness of a missing collection is never read",
     "evaluators.desktop.settings._setting: *": _ATTRIBUTED,
     "evaluators.desktop.variants._in_one_form: *": _SAME,
-    "evaluators.desktop.crontab.jobs_in: *XX'*": "no X stands at the ends of what is stripped",
-    "evaluators.desktop.system.timezone_is: *: '/etc' -> *": "links that lead up lead to the same place",
+    "evaluators.desktop.crontab.jobs_in: *XX'*": "there is no X at the ends of the stripped text",
+    "evaluators.desktop.system.timezone_is: *: '/etc' -> *": "links with `..` lead to the same path",
     "evaluators.desktop.*: parts.hostname or *": _ATTRIBUTED,
     "evaluators.desktop.visible.shown: *: ' ' -> *": _SAME,
     "evaluators.desktop.unchanged.nothing_else_changed: * raise *": _LATER,
     "evaluators.desktop.programs._runs_script: *: '/bin/' -> *": "/bin is a link to /usr/bin",
-    "evaluators.desktop.programs._code_files: * seen.add(file) -> pass": "a file that is asked for twice counts as once",
-    "evaluators.desktop.interpreters.*": "test_interpreters.py pins it: this host has few of them",
+    "evaluators.desktop.programs._code_files: * seen.add(file) -> pass": "a file that is queried twice is counted once",
+    "evaluators.desktop.interpreters.*": "test_interpreters.py tests it, because the host has few of them",
     "evaluators.desktop.errors.asking: *": _ATTRIBUTED,
     "evaluators.desktop.errors.is_own: *": _ATTRIBUTED,
     "evaluators.desktop.errors._is_own_address: *": _ATTRIBUTED,
     "evaluators.desktop.errors.output_of: * raise *": _ATTRIBUTED,
     # git
     "evaluators.desktop.repository.GIT: *=*": _ANY,
-    "evaluators.desktop.git.git_branch_is: *: '--quiet' -> *": "what it says beside is not read",
+    "evaluators.desktop.git.git_branch_is: *: '--quiet' -> *": "its additional output is ignored",
 }
 
-_TLS = "the fixtures' servers speak no TLS: their certificates would have to be trusted"
-_OWN_COPY = "cases run git as the user who makes the copy"
-_EDGE = "nothing is seen of text that begins exactly at that edge"
+_TLS = "the servers of the fixtures do not support TLS, because their certificates would have to be trusted"
+_OWN_COPY = "cases run git as the user who creates the copy"
+_EDGE = "text that starts exactly at that edge is not visible"
 _STANDARD_PORT = "a test cannot listen on the standard port"
 
-_BLANK = "only a blank or a line break was cut off"
-_OTHERS = "what is cut off is of others"
-_NOT_ASKED = "it is not asked"
+_BLANK = "only a space or a line break was removed"
+_OTHERS = "the truncated part is of other items"
+_NOT_ASKED = "the evaluator does not read it"
 
 EQUIVALENT_STATES: dict[str, str] = {
-    "calendar_has_event: end and place: args.end: swap case": "a small t separates date and time, too",
-    "call_logged: *: args.number: append": "only the digits of a number count",
-    "cell_equals: blanks asked for: args.value: cut": _BLANK,
-    "cells_equal: an empty text for none: args.rows: repeat": "the row below is empty, too",
-    "clipboard_*: xclip: prints nothing": "an owner that lists no form is asked for UTF-8 text",
-    "csv_cell_equals: *: flip a byte": "the byte is of another cell",
-    "default_gateway_is: other flags: *: flip a byte": "the byte is of another field",
-    "directory_exists: a folder: args.path: *": "the folder above is there, too",
+    "calendar_has_event: matching end and location: args.end: swap case": "a lower-case t also separates date and time",
+    "call_logged: *: args.number: append": "only the digits of a number are compared",
+    "cell_equals: expected text has surrounding spaces: args.value: cut": _BLANK,
+    "cells_equal: empty text instead of an empty cell: args.rows: repeat": "the next row is also empty",
+    "clipboard_*: xclip: prints nothing": "an owner that lists no formats is asked for UTF-8 text",
+    "csv_cell_equals: *: flip a byte": "the byte is of a different cell",
+    "default_gateway_is: different flags: *: flip a byte": "the byte is of a different field",
+    "directory_exists: folder: args.path: *": "the parent folder also exists",
     "document_has_paragraph: *: args.text: cut": _BLANK,
-    "document_has_paragraph: *: args.text: empty": "an empty paragraph is there, too",
-    "file_mode_equals: a program: *: folder": "a folder has permissions as well",
-    "image_has_text: a whole line: args.whole_line: turn": "a whole line is part of the line, too",
-    "json_value_equals: the whole: args.pointer: cut": "there is nothing to cut off",
-    "mail_in_folder: *: no flags": "it has none",
+    "document_has_paragraph: *: args.text: empty": "the document also has an empty paragraph",
+    "file_mode_equals: executable file: *: folder": "a folder also has permissions",
+    "image_has_text: whole line: args.whole_line: negate": "the whole line also contains the text",
+    "json_value_equals: whole document: args.pointer: cut": "there is nothing to truncate",
+    "mail_in_folder: *: no flags": "it has no flags",
     "mail_*: args.subject: cut": _BLANK,
     "mail_*: args.text: cut": _BLANK,
-    "mail_sent_to: *: args.recipients: repeat": "one said twice is one",
-    "message_*: args.number: append": "only the digits of a number count",
+    "mail_sent_to: *: args.recipients: repeat": "a repeated value has no effect",
+    "message_*: args.number: append": "only the digits of a number are compared",
     "message_*: args.text: cut": _BLANK,
     "notifications_cleared: *: pm list packages: prints less": _OTHERS,
-    "panes_frozen: *: flip a byte": "the byte is of something else in the file",
-    "package_installed: held back: *": "the bytes are of another field, or package",
-    "pdf_page_has_text: on the first page: args.text: cut": "the first word alone is there, too",
-    "phone_file_text_equals: empty: args.text: cut": "there is nothing to cut off",
-    "phone_folder_lists: none: args.names: drop": "there is nothing to drop",
-    "screen_has_text: a whole line: args.whole_line: turn": "a whole line is part of the line, too",
-    "sheet_has_chart: *: flip a byte": "the byte is of something else in the file",
-    "slide_has_line: blanks around: args.text: cut": _BLANK,
-    "slide_layout_is: *: args.slide: less": "the slide before has that layout, too",
-    "slide_notes_equal: blanks around: args.text: cut": _BLANK,
+    "panes_frozen: *: flip a byte": "the byte is of a different part of the file",
+    "package_installed: held back: *": "the bytes are of a different field or package",
+    "pdf_page_has_text: on the first page: args.text: cut": "the page also contains only the first word",
+    "phone_file_text_equals: empty file and empty expected text: args.text: cut": "there is nothing to truncate",
+    "phone_folder_lists: empty folder and empty expected names: args.names: drop": "there is nothing to drop",
+    "screen_has_text: whole line: args.whole_line: negate": "the whole line also contains the text",
+    "sheet_has_chart: *: flip a byte": "the byte is of a different part of the file",
+    "slide_has_line: surrounding spaces: args.text: cut": _BLANK,
+    "slide_layout_is: *: args.slide: less": "the previous slide also has that layout",
+    "slide_notes_equal: surrounding spaces: args.text: cut": _BLANK,
     "task_completed: *: prints less": _OTHERS,
-    "task_listed: one open, one done: args.title: cut": _BLANK,
-    "toast_shown: blanks around *: args.text: cut": _BLANK,
-    "toast_shown: on a phone without that service: *": "the service is not there either way",
-    "app_in_front: above another that goes on: * prints less": _OTHERS,
-    "ui_element_shown: *: args.package: empty": "without a package any application's counts",
+    "task_listed: one open task, one done: args.title: cut": _BLANK,
+    "toast_shown: surrounding spaces *: args.text: cut": _BLANK,
+    "toast_shown: on a phone without the recording service: *": "the service is missing either way",
+    "app_in_front: on top of a different running activity: * prints less": _OTHERS,
+    "ui_element_shown: *: args.package: empty": "without a package, elements of any application match",
     "values_equal: *content*: prints less": _OTHERS,
-    "values_equal: a quote in a setting: *: prints less": "only the line break was cut off",
-    "values_equal: the column itself: *": _NOT_ASKED,
+    "values_equal: quote in a setting: *: prints less": "only the line break was removed",
+    "values_equal: the queried column itself: *": _NOT_ASKED,
     "wallpaper_is: *: gsettings: fails": _NOT_ASKED,
     "wallpaper_laid_out: *: gsettings: fails": _NOT_ASKED,
-    "xml_text_equals: *: args.element: cut": "a path that ends with a slash means all right below",
+    "xml_text_equals: *: args.element: cut": "a path with a trailing slash selects all direct children",
     "xml_text_equals: *: args.text: cut": _BLANK,
 }
-"""Mutations of states that must not change the verdict, and why; tables declare further ones."""
+"""Mutations of states that must not change the verdict, with reasons; tables declare additional ones."""
 
 UNDETECTED: dict[str, str] = {
     "evaluators.desktop.mail._PORT*": _STANDARD_PORT,
     "evaluators.desktop.mail._connection: * not is_safe": _STANDARD_PORT,
     "evaluators.desktop.mail._messages: *: 'imaps' -> *": _TLS,
     "evaluators.desktop.web.ask: *: 'https' -> *": _TLS,
-    "evaluators.documents.slides.slide_has_line: *: 'other' -> *": "no case has a line in a shape of another kind",
+    "evaluators.documents.slides.slide_has_line: *: 'other' -> *": "no case has a line in a different kind of shape",
     "evaluators.documents.text.document_text_size: *: 1 -> 2": "no case has hundredths of points in its file",
     "evaluators.desktop.repository.*chmod(493)*": _OWN_COPY,
     "evaluators.desktop.repository.*: 493 -> 494": _OWN_COPY,
-    "evaluators.desktop.reading._entries: *_FOLDER & os.O_NOFOLLOW": "only where a folder becomes a link meanwhile",
-    "evaluators.desktop.reading._open_outside: *: 0 -> 1": "a bound of links, and cases run as root, who is both",
-    "evaluators.desktop.database._select: *temp_store*": "it bounds the disk that SQLite takes, not what it returns",
+    "evaluators.desktop.reading._entries: *_FOLDER & os.O_NOFOLLOW": "only if a folder is replaced by a link at the same time",
+    "evaluators.desktop.reading._open_outside: *: 0 -> 1": "a limit of links, and cases run as root, who is both users",
+    "evaluators.desktop.database._select: *temp_store*": "it limits SQLite's disk usage, not its result",
     "evaluators.readers.pdf_graphics.holds: * x < box[[]2]": _EDGE,
     "evaluators.readers.pdf_graphics.holds: * y < box[[]3]": _EDGE,
-    "evaluators.desktop.firefox._FOLDERS: *: 'menu' -> *": "the menu's folder also has that title",
+    "evaluators.desktop.firefox._FOLDERS: *: 'menu' -> *": "the menu folder also has that title",
     "evaluators.desktop.firefox_profile.default_profile: * or 'Path' in section": "no case has a profile "
     "without a path",
-    "evaluators.desktop.firefox_profile.is_used: *: False -> True": "no case has a process that ends "
-    "between two questions",
-    "evaluators.vision.screen._bounds: *: 0 -> 1": "an icon one px off is still like it",
-    "evaluators.desktop.lz4._unpack_block: * len(out) - count": "a bomb is refused for its size then, "
-    "after it was unpacked",
-    "evaluators.phone.view.PhoneView._query: *: '\\r\\n' -> *": "no case compares a column exactly where lines end so",
-    "evaluators.desktop.dav._time: *: 'Z' -> 'ZXX'": "from Python 3.11 on the parser reads Z itself; "
-    "the replacement is for guests with an older one",
+    "evaluators.desktop.firefox_profile.is_used: *: False -> True": "no case has a process that ends between two queries",
+    "evaluators.vision.screen._bounds: *: 0 -> 1": "an icon shifted by one px still matches",
+    "evaluators.desktop.lz4._unpack_block: * len(out) - count": "a bomb is then rejected for its size after unpacking",
+    "evaluators.phone.view.PhoneView._query: *: '\\r\\n' -> *": "no case compares a column exactly with such line ends",
+    "evaluators.desktop.dav._time: *: 'Z' -> 'ZXX'": "since Python 3.11 the parser supports Z; the replacement is for guests with an older version",
 }
-"""Why no case detects a mutant that does matter; it remains a survivor."""
+"""Reasons why no case detects a relevant mutant; it remains a survivor."""

@@ -1,7 +1,7 @@
 """Create mutants of the source of a module, one small change each.
 
-The changes: another operator, another constant, a negated condition, a statement left out, ``any``
-for ``all``. Docstrings, annotations, defaults, decorators and the texts of errors are not mutated.
+The changes: a different operator or constant, a negated condition, an omitted statement, ``any``
+for ``all``. Docstrings, annotations, defaults, decorators and error messages are not mutated.
 
 Source: the operators are selected from Offutt et al., "An Experimental Determination of Sufficient
 Mutant Operators" (1996), and those that mutmut applies.
@@ -37,15 +37,15 @@ class Mutant:
 
     Attributes:
         module: dotted name.
-        function: qualified name of the function it is in; a constant's name at module level.
-        first_line: of the statement, from 1.
-        last_line: likewise, included.
+        function: qualified name of the mutated function, or name of a constant at module level.
+        first_line: first line of the statement, from 1.
+        last_line: last line of the statement, inclusive.
         what: the change, as text.
-        code: of the mutated function, or of the expression of a constant.
+        code: code of the mutated function, or of the expression of a constant.
         is_constant: whether a constant of the module is mutated, not a function.
-        uses: lines in functions of the module that use the constant, or one derived from it; a
-            constant that only annotations use has none.
-        derived: the constants derived from it, in the order of the module's text.
+        uses: lines in functions of the module that use the constant, or one derived from it; empty
+            for a constant that only annotations use.
+        derived: the constants derived from it, in the order of the source.
     """
 
     module: str
@@ -86,7 +86,7 @@ class _Spot:
 
 
 def mutants_of(module: str, source: str) -> list[Mutant]:
-    """Return all mutants of a module, in the order of its text."""
+    """Return all mutants of a module, in the order of its source."""
     tree = ast.parse(source)
     mutants: list[Mutant] = []
     for statement in tree.body:
@@ -118,7 +118,7 @@ def _of_constant(module: str, tree: ast.Module, statement: ast.stmt) -> Iterator
 
 
 def _derived(tree: ast.Module, source: ast.stmt, name: str) -> tuple[tuple[str, CodeType], ...]:
-    """Return the constants derived from another one, and the code that derives each."""
+    """Return the constants derived from a given one, and the code that derives each."""
     changed = {name}
     constants = []
     for statement in tree.body[tree.body.index(source) + 1 :]:
@@ -142,7 +142,7 @@ def _of_function(
 
 
 def code_of(code: CodeType, name: str) -> CodeType | None:
-    """Find the code of a function by its qualified name in that of its module."""
+    """Find the code of a function by its qualified name in the code of its module."""
     for const in code.co_consts:
         if hasattr(const, "co_qualname"):
             if const.co_qualname == name:
@@ -162,7 +162,7 @@ def _functions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.Fun
 
 
 def _in_body(holder: ast.AST) -> Iterator[_Spot]:
-    """Walk the statements in ``body`` and its like."""
+    """Walk the statements in ``body`` and similar fields."""
     for field in ("body", "orelse", "finalbody"):
         statements = getattr(holder, field, None)
         for index, statement in enumerate(statements if isinstance(statements, list) else ()):

@@ -1,4 +1,4 @@
-"""Record mutation reports in a Markdown page, one row a module."""
+"""Record mutation reports in a Markdown page, one row per module."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _HEAD = """# Mutation testing of evaluators
 Written by `make mutate`, module by module (`make mutate MUTATEFLAGS="--module NAME"` replaces the
 rows of one). What is mutated is described in [evaluator-cases.md](evaluator-cases.md).
 *Score*: detected / (mutants - equivalent). Mutants that were not detected are listed below the
-table, by module and reason, at most six of a kind when they are equivalent (`--json` has all);
-one that matters and was not detected is marked **survives**.
+table, by module and reason, at most six per reason if they are equivalent (`--json` has all);
+a relevant mutant that was not detected is marked **survives**.
 
 """
 _COUNTS = ("detected", "equivalent", "survived", "score")
@@ -31,7 +31,7 @@ class ModuleReports:
 
     Attributes:
         code: mutants of its code.
-        states: mutants of the positive cases of its evaluators; none without evaluators.
+        states: mutants of the positive cases of its evaluators; empty without evaluators.
     """
 
     code: MutationReport
@@ -42,7 +42,7 @@ def update(old: str, reports: Mapping[str, ModuleReports]) -> str:
     """Return the page with the rows and sections of some modules replaced.
 
     Args:
-        old: the page; empty when there is none.
+        old: the page; empty if there is none.
         reports: by the module's name.
     """
     rows = {line.split(" | ")[0][2:]: line for line in old.splitlines() if line.startswith("| ev")}
@@ -72,7 +72,7 @@ def _row(module: str, reports: ModuleReports) -> str:
 
 
 def _section(module: str, reports: ModuleReports) -> str:
-    """List undetected mutants by reason; empty when all were detected."""
+    """List undetected mutants by reason; empty if all were detected."""
     by_reason: dict[str, list[str]] = {}
     for result in (*reports.code.survivors, *reports.states.survivors):
         reason = result.equivalent or (

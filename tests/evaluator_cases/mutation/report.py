@@ -15,11 +15,11 @@ class MutantResult:
     """The result of one mutant.
 
     Attributes:
-        name: of the mutant, or of the case and its mutation.
+        name: name of the mutant, or of the case and its mutation.
         is_killed: whether a case detects it.
         how: the case that detects it, or why none could.
-        equivalent: why it changes nothing that matters; empty for all others.
-        explained: why no case detects it although it matters; empty when not explained.
+        equivalent: why it has no relevant effect; empty for all others.
+        explained: why no case detects it although it is relevant; empty if not explained.
     """
 
     name: str
@@ -46,18 +46,18 @@ class MutationReport:
 
     @property
     def equivalent(self) -> int:
-        """Number of undetected mutants that change nothing that matters."""
+        """Number of undetected mutants without a relevant effect."""
         return sum(not result.is_killed and bool(result.equivalent) for result in self.results)
 
     @property
     def score(self) -> float:
-        """Share detected of those that change something; 1 when there are none."""
+        """Share of detected mutants among those with a relevant effect; 1 if there are none."""
         total = len(self.results) - self.equivalent
         return self.killed / total if total else 1.0
 
     @property
     def survivors(self) -> list[MutantResult]:
-        """Undetected mutants, the equivalent ones included."""
+        """Undetected mutants, including equivalent ones."""
         return [result for result in self.results if not result.is_killed]
 
     @property
@@ -67,5 +67,5 @@ class MutationReport:
 
 
 def reason_for(name: str, reasons: Mapping[str, str]) -> str:
-    """Return the reason whose pattern matches a name first; empty when none does."""
+    """Return the reason of the first pattern that matches a name; empty if none matches."""
     return next((why for pattern, why in reasons.items() if fnmatch.fnmatchcase(name, pattern)), "")

@@ -1,4 +1,4 @@
-"""Mutate positive cases: other arguments, a damaged state, no state at all."""
+"""Mutate positive cases: different arguments, a corrupt state, or no state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class MutatedCase:
 
     Attributes:
         name: the case and the change.
-        evaluate: prepares it and runs the evaluator.
+        evaluate: prepares the case and runs the evaluator.
     """
 
     name: str
@@ -86,10 +86,10 @@ def _evaluate_damaged(table: CaseTable, case: Case, number: int) -> Evaluation:
 
 
 def _other_values(value: Json) -> Iterator[tuple[str, Json]]:
-    """Return values near another one, by the name of the change."""
+    """Return values similar to a given one, by the name of the change."""
     match value:
         case bool():
-            yield "turn", not value
+            yield "negate", not value
         case int() | float():
             yield "more", value + 1
             yield "less", value - 1

@@ -1,4 +1,4 @@
-"""Cases of evaluators of what a phone's applications keep."""
+"""Cases of the evaluators of the data of a phone's applications."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SMS = "content://sms"
 
 
 def rows(uri: str, *records: Mapping[str, str]) -> State:
-    """Let a provider have rows, numbered from 1."""
+    """Give a provider rows, numbered from 1."""
 
     def put(fixture: PhoneFixture) -> None:
         for column in records[0] if records else ():
@@ -74,7 +74,7 @@ def people(
 
 
 def late(state: State) -> State:
-    """Leave no time to look."""
+    """Leave no time for the evaluator."""
 
     def put(fixture: PhoneFixture) -> None:
         state(fixture)
@@ -84,7 +84,7 @@ def late(state: State) -> State:
 
 
 def all_of(*states: State) -> State:
-    """Put several states one after the other."""
+    """Apply several states one after the other."""
 
     def act(fixture: PhoneFixture) -> None:
         for state in states:
@@ -101,12 +101,12 @@ def gone_singly(uri: str, column: str, row: int) -> State:
 
 
 def query(uri: str, column: str) -> str:
-    """Return the command that asks for a column."""
+    """Return the command that queries a column."""
     return f"content query --uri {uri} --projection _id:{column}"
 
 
 def prints(uri: str, column: str, output: str | int) -> State:
-    """Let a provider of one row print something for a column."""
+    """Make a provider of one row print an output for a column."""
 
     def put(fixture: PhoneFixture) -> None:
         fixture.shell.answers[ids_of(uri)] = "Row: 0 _id=1\n"
@@ -116,35 +116,39 @@ def prints(uri: str, column: str, output: str | int) -> State:
 
 
 def ids_of(uri: str) -> str:
-    """Return the command that asks for the ids of rows."""
+    """Return the command that queries the IDs of rows."""
     return f"content query --uri {uri} --projection _id"
 
 
 def unreadable(uri: str, column: str, /, **args: Json) -> tuple[Case, ...]:
-    """Make the cases of a provider that does not answer as one."""
+    """Return the cases of a provider whose output is invalid."""
     ids = ids_of(uri)
     return (
-        missing("no answer", nothing, **args).expect_error(),
-        missing("it fails", prints(uri, column, 1), **args).expect_error(),
-        missing("its ids fail", answers(ids, 1), **args).expect_error(),
+        missing("no reply", nothing, **args).expect_error(),
+        missing("command fails", prints(uri, column, 1), **args).expect_error(),
+        missing("query of IDs fails", answers(ids, 1), **args).expect_error(),
         corrupt(
-            "an error's words", prints(uri, column, "Error while accessing provider:x\n"), **args
+            "error message", prints(uri, column, "Error while accessing provider:x\n"), **args
         ).expect_error(),
         corrupt(
-            "an error's words for ids", answers(ids, "Error while accessing provider:x\n"), **args
+            "error message instead of IDs",
+            answers(ids, "Error while accessing provider:x\n"),
+            **args,
         ).expect_error(),
         corrupt(
-            "ids out of order", answers(ids, "Row: 1 _id=1\nRow: 0 _id=2\n"), **args
+            "IDs out of order", answers(ids, "Row: 1 _id=1\nRow: 0 _id=2\n"), **args
         ).expect_error(),
-        corrupt("an id twice", answers(ids, "Row: 0 _id=1\nRow: 1 _id=1\n"), **args).expect_error(),
+        corrupt(
+            "duplicate ID", answers(ids, "Row: 0 _id=1\nRow: 1 _id=1\n"), **args
+        ).expect_error(),
         corrupt(
             "rows out of order", prints(uri, column, f"Row: 1 _id=1, {column}=a\n"), **args
         ).expect_error(),
         corrupt(
-            "rows of another column", prints(uri, column, "Row: 0 _id=1, x=a\n"), **args
+            "rows of a different column", prints(uri, column, "Row: 0 _id=1, x=a\n"), **args
         ).expect_error(),
         hostile(
-            "a row within a value, which is not there alone",
+            "row within a value, which a separate query does not return",
             prints(uri, column, f"Row: 0 _id=1, {column}=a\nRow: 1 _id=9, {column}=b\n"),
             **args,
         ).expect_error(),
@@ -162,41 +166,47 @@ _GET = "settings get global device_name"
 _WHERE: dict[str, Any] = {"uri": SMS, "where": {"address": "555", "body": "Hi"}}
 _COUNT: dict[str, Any] = {**_WHERE, "count": 2}
 _PACKAGES = "pm list packages"
-_CASE: dict[str, Any] = {"*prints other": "letter case of names of columns"}
+_CASE: dict[str, Any] = {"*prints other": "only the letter case of column names changes"}
 
 TABLES = (
     CaseTable(
         content.task_listed,
         PhoneFixture,
         (
-            positive("open", tasks(("Milk", "0")), **_MILK),
-            positive("one open, one done", tasks(("Milk", "1"), (" Milk ", "0")), title="Milk "),
-            negative("another", tasks(("Eggs", "0")), **_MILK),
-            near_miss("done", tasks(("Milk", "1")), **_MILK),
-            near_miss("longer", tasks(("Milk, eggs", "0")), **_MILK),
-            near_miss("other case", tasks(("milk", "0")), **_MILK),
+            positive("open task", tasks(("Milk", "0")), **_MILK),
+            positive(
+                "one open task, one done", tasks(("Milk", "1"), (" Milk ", "0")), title="Milk "
+            ),
+            negative("different task", tasks(("Eggs", "0")), **_MILK),
+            near_miss("task done", tasks(("Milk", "1")), **_MILK),
+            near_miss("longer text", tasks(("Milk, eggs", "0")), **_MILK),
+            near_miss("different letter case", tasks(("milk", "0")), **_MILK),
             empty("no tasks", none_in(TASKS, "title", "completed"), **_MILK),
             *ways(
                 _MILK,
                 {
-                    "a row within another's title": tasks((row_within("title", "Milk"), "0")),
-                    "a letter of another script": tasks(("Mi\u217ck", "0")),
-                    "an invisible character": tasks(("Mi\u200blk", "0")),
+                    "row within the title of a different task": tasks(
+                        (row_within("title", "Milk"), "0")
+                    ),
+                    "letter from a different script": tasks(("Mi\u217ck", "0")),
+                    "invisible character": tasks(("Mi\u200blk", "0")),
                 },
                 {
-                    "blanks around": tasks((" Milk\n", "0")),
-                    "beside a title of two lines": tasks(
+                    "surrounding white space": tasks((" Milk\n", "0")),
+                    "next to a title with two lines": tasks(
                         (row_within("title", "x"), "0"), ("Milk", "0")
                     ),
-                    "one deleted meanwhile": all_of(
+                    "next to a task deleted meanwhile": all_of(
                         tasks((row_within("title", "x"), "0"), ("Milk", "0")),
                         gone_singly(TASKS, "title", 1),
                     ),
                 },
             ),
-            another_way("accents apart", tasks(("Cafe\u0301", "0")), title="Caf\u00e9"),
             another_way(
-                "of two lines",
+                "decomposed Unicode characters", tasks(("Cafe\u0301", "0")), title="Caf\u00e9"
+            ),
+            another_way(
+                "title with two lines",
                 tasks((row_within("title", "y"), "0")),
                 title=row_within("title", "y"),
             ),
@@ -207,23 +217,27 @@ TABLES = (
         content.task_completed,
         PhoneFixture,
         (
-            positive("done", tasks(("Milk", "1"), ("Eggs", "0")), **_MILK),
-            positive("two done", tasks(("Milk", "1"), ("Milk", "1")), **_MILK),
-            negative("another", tasks(("Eggs", "1")), **_MILK),
-            near_miss("open", tasks(("Milk", "0")), **_MILK),
-            near_miss("one open", tasks(("Milk", "1"), ("Milk", "0")), **_MILK),
-            near_miss("longer", tasks(("Milk, eggs", "1")), **_MILK),
+            positive("task done", tasks(("Milk", "1"), ("Eggs", "0")), **_MILK),
+            positive("two tasks done", tasks(("Milk", "1"), ("Milk", "1")), **_MILK),
+            negative("different task", tasks(("Eggs", "1")), **_MILK),
+            near_miss("task open", tasks(("Milk", "0")), **_MILK),
+            near_miss("one of two tasks open", tasks(("Milk", "1"), ("Milk", "0")), **_MILK),
+            near_miss("longer text", tasks(("Milk, eggs", "1")), **_MILK),
             empty("no tasks", none_in(TASKS, "title", "completed"), **_MILK),
             *ways(
                 _MILK,
                 {
-                    "a row within another's title": tasks((row_within("title", "Milk"), "1")),
-                    "one with blanks around is open": tasks(("Milk", "1"), (" Milk ", "0")),
-                    "an invisible character": tasks(("Mi\u200blk", "1")),
+                    "row within the title of a different task": tasks(
+                        (row_within("title", "Milk"), "1")
+                    ),
+                    "similar task with surrounding spaces is open": tasks(
+                        ("Milk", "1"), (" Milk ", "0")
+                    ),
+                    "invisible character": tasks(("Mi\u200blk", "1")),
                 },
                 {
-                    "blanks around": tasks((" Milk\n", "1")),
-                    "beside a title of two lines": tasks(
+                    "surrounding white space": tasks((" Milk\n", "1")),
+                    "next to a title with two lines": tasks(
                         (row_within("title", "x"), "0"), ("Milk", "1")
                     ),
                 },
@@ -235,18 +249,23 @@ TABLES = (
         content.contact_exists,
         PhoneFixture,
         (
-            positive("by name", _FULL, **_ANN),
-            positive("by all", _FULL, **_BOTH),
-            positive("blanks around the address", _FULL, name="Ann", email=" A@X.org "),
+            positive("matching name", _FULL, **_ANN),
+            positive("matching name, number and e-mail address", _FULL, **_BOTH),
             positive(
-                "blanks around the phone's address",
+                "surrounding spaces in the expected e-mail address",
+                _FULL,
+                name="Ann",
+                email=" A@X.org ",
+            ),
+            positive(
+                "surrounding spaces in the stored e-mail address",
                 people({1: "Ann"}, {}, {8: ("1", " a@x.org ")}),
                 name="Ann",
                 email="a@x.org",
             ),
-            positive("a name that ends so", people({1: "AleX"}), name="AleX"),
+            positive("short name", people({1: "AleX"}), name="AleX"),
             positive(
-                "other ends of lines",
+                "CRLF line ends",
                 all_of(
                     answers(ids_of(CONTACTS), "Row: 0 _id=1\r\nRow: 1 _id=2\r\n"),
                     answers(
@@ -256,14 +275,14 @@ TABLES = (
                 ),
                 **_ANN,
             ),
-            near_miss("no name", people({1: "NULL"}), name="NULL"),
+            near_miss("contact without a name", people({1: "NULL"}), name="NULL"),
             corrupt(
-                "an empty line before the rows",
+                "empty line before the rows",
                 prints(CONTACTS, "display_name", "\nRow: 0 _id=1, display_name=Ann\n"),
                 **_ANN,
             ).expect_error(),
             corrupt(
-                "a contact twice",
+                "duplicate contact",
                 all_of(
                     answers(ids_of(CONTACTS), "Row: 0 _id=1\nRow: 1 _id=1\n"),
                     answers(
@@ -274,118 +293,126 @@ TABLES = (
                 **_ANN,
             ).expect_error(),
             corrupt(
-                "words before the rows",
+                "text before the rows",
                 prints(CONTACTS, "display_name", "Hm\nRow: 0 _id=1, display_name=Ann\n"),
                 **_ANN,
             ).expect_error(),
-            empty("nothing printed", answers(ids_of(CONTACTS), "\n"), **_ANN),
+            empty("empty output", answers(ids_of(CONTACTS), "\n"), **_ANN),
             hostile("no time left", late(_FULL), **_ANN).expect_error(),
             positive(
-                "one of two of that name",
+                "one of two contacts with the name",
                 people({1: "Ann", 3: "Ann "}, {5: ("3", "117")}),
                 name="Ann",
                 number="1 1 7",
             ),
-            negative("another", people({2: "Bo"}), **_ANN),
-            near_miss("longer", people({1: "Anna"}), **_ANN),
-            near_miss("other case", people({1: "ann"}), **_ANN),
-            near_miss("another's number", _FULL, name="Ann", number="117"),
-            near_miss("no plus", _FULL, name="Ann", number="41 44 555"),
+            negative("different contact", people({2: "Bo"}), **_ANN),
+            near_miss("longer text", people({1: "Anna"}), **_ANN),
+            near_miss("different letter case", people({1: "ann"}), **_ANN),
+            near_miss("number of a different contact", _FULL, name="Ann", number="117"),
+            near_miss("number without the plus sign", _FULL, name="Ann", number="41 44 555"),
             near_miss(
-                "another's address",
+                "e-mail address of a different contact",
                 people({1: "Ann", 2: "Bo"}, {}, {8: ("2", "a@x.org")}),
                 name="Ann",
                 email="a@x.org",
             ),
             near_miss(
-                "number and address of two",
+                "number and e-mail address of two different contacts",
                 people({1: "Ann", 3: "Ann"}, {5: ("1", "+4144555")}, {8: ("3", "a@x.org")}),
                 **_BOTH,
             ),
-            near_miss("another address", _FULL, name="Ann", email="b@x.org"),
+            near_miss("different e-mail address", _FULL, name="Ann", email="b@x.org"),
             empty("no contacts", people({}), **_ANN),
             *ways(
                 _ANN,
                 {
-                    "a row within another's name": people(
+                    "row within the name of a different contact": people(
                         {1: row_within("display_name", "Ann", "Bo")}
                     ),
-                    "a letter of another script": people({1: "\u0410nn"}),
+                    "letter from a different script": people({1: "\u0410nn"}),
                 },
                 {
-                    "blanks around": people({1: "Ann "}),
-                    "accents apart": people({1: "Ann"}),
+                    "surrounding white space": people({1: "Ann "}),
+                    "decomposed Unicode characters": people({1: "Ann"}),
                 },
             ),
             *ways(
                 {"name": "Ann", "number": "+41 44 555"},
                 {
-                    "the number of a row within another's": people(
+                    "number in a row within a different number": people(
                         {1: "Ann"}, {5: ("1", row_within("data1", "+41 44 555", "1"))}
                     ),
-                    "a number with letters": people({1: "Ann"}, {5: ("1", "+41 44 555 x")}),
-                    "in the name only": people(
-                        {1: "Ann", 2: "+41 44 555"}, {5: ("2", "+41 44 555")}
-                    ),
+                    "number with letters": people({1: "Ann"}, {5: ("1", "+41 44 555 x")}),
+                    "only as a name": people({1: "Ann", 2: "+41 44 555"}, {5: ("2", "+41 44 555")}),
                 },
                 {
-                    "00 for the plus": people({1: "Ann"}, {5: ("1", "0041 44 555")}),
-                    "copied from another application": people({1: "Ann"}, {5: ("1", MARKED)}),
-                    "wide digits": people({1: "Ann"}, {5: ("1", "+41 44 \uff15\uff15\uff15")}),
+                    "00 instead of the plus sign": people({1: "Ann"}, {5: ("1", "0041 44 555")}),
+                    "copied from a different application": people({1: "Ann"}, {5: ("1", MARKED)}),
+                    "full-width digits": people(
+                        {1: "Ann"}, {5: ("1", "+41 44 \uff15\uff15\uff15")}
+                    ),
                 },
             ),
             *unreadable(CONTACTS, "display_name", **_ANN),
         ),
         equivalent={
-            "*data/phon*": "no number is asked for, or what is cut off is another's",
-            "*data/emai*": "no address is asked for, or what is cut off is another's",
-            "*contacts/contacts *: prints less": "what is cut off is another's",
-            "blanks around the address: args.email: cut": "a blank at the end does not count",
+            "*data/phon*": "no number is expected, or the truncated part is of a different contact",
+            "*data/emai*": "no e-mail address is expected, or the truncated part is of a different contact",
+            "*contacts/contacts *: prints less": "the truncated part is of a different contact",
+            "surrounding spaces in the expected e-mail address: args.email: cut": "a trailing space is ignored",
             "*: args.number: empty": "any number",
-            "*: args.email: empty": "any address",
-            "*: args.email: swap case": "letter case of addresses does not count",
-            "by name: *phones*": "numbers do not count",
-            "by name: *emails*": "addresses do not count",
-            "one of two*emails*": "addresses do not count",
+            "*: args.email: empty": "any e-mail address",
+            "*: args.email: swap case": "the letter case of addresses is ignored",
+            "matching name: *phones*": "numbers are ignored",
+            "matching name: *emails*": "e-mail addresses are ignored",
+            "one of two*emails*": "e-mail addresses are ignored",
         },
     ),
     CaseTable(
         content.setting_equals,
         PhoneFixture,
         (
-            positive("equal", answers(_GET, "Lab\n"), **_SETTING),
-            negative("another", answers(_GET, "Home\n"), **_SETTING),
-            near_miss("a letter more", answers(_GET, "LabX\n"), **_SETTING),
-            near_miss("longer", answers(_GET, "Lab 2\n"), **_SETTING),
-            near_miss("other case", answers(_GET, "lab\n"), **_SETTING),
+            positive("matching value", answers(_GET, "Lab\n"), **_SETTING),
+            negative("different value", answers(_GET, "Home\n"), **_SETTING),
+            near_miss("additional letter", answers(_GET, "LabX\n"), **_SETTING),
+            near_miss("longer value", answers(_GET, "Lab 2\n"), **_SETTING),
+            near_miss("different letter case", answers(_GET, "lab\n"), **_SETTING),
             near_miss("not set", answers(_GET, "null\n"), **{**_SETTING, "value": "null"}),
             near_miss(
-                "another table", answers("settings get system device_name", "Lab\n"), **_SETTING
+                "different namespace",
+                answers("settings get system device_name", "Lab\n"),
+                **_SETTING,
             ).expect_error(),
             empty("an empty value", answers(_GET, "\n"), **_SETTING),
-            missing("it fails", answers(_GET, 1), **_SETTING).expect_error(),
-            corrupt("bytes", answers(_GET, "Lab\0\n"), **_SETTING),
+            missing("command fails", answers(_GET, 1), **_SETTING).expect_error(),
+            corrupt("NUL byte in the value", answers(_GET, "Lab\0\n"), **_SETTING),
             *ways(
                 _SETTING,
                 {
-                    "a letter of another script": answers(_GET, f"L{CYRILLIC_A}b\n"),
-                    "in quotes": answers(_GET, '"Lab"\n'),
-                    "a line that reads so": answers(_GET, "x\nLab\n"),
+                    "letter from a different script": answers(_GET, f"L{CYRILLIC_A}b\n"),
+                    "value in quotes": answers(_GET, '"Lab"\n'),
+                    "value on the second line": answers(_GET, "x\nLab\n"),
                 },
                 {
-                    "lines that end otherwise": answers(_GET, "Lab\r\n"),
-                    "without an end of line": answers(_GET, "Lab"),
+                    "CRLF line ends": answers(_GET, "Lab\r\n"),
+                    "without a line end": answers(_GET, "Lab"),
                 },
             ),
             another_way(
-                "a number as a fraction", answers(_GET, "1.0\n"), **{**_SETTING, "value": "1"}
+                "integer with a decimal part", answers(_GET, "1.0\n"), **{**_SETTING, "value": "1"}
             ),
             another_way(
-                "a fraction as a number", answers(_GET, "1\n"), **{**_SETTING, "value": "1.00"}
+                "expected decimal part, stored integer",
+                answers(_GET, "1\n"),
+                **{**_SETTING, "value": "1.00"},
             ),
-            near_miss("another number", answers(_GET, "1.1\n"), **{**_SETTING, "value": "1"}),
-            near_miss("no number", answers(_GET, "Home\n"), **{**_SETTING, "value": "x"}),
-            hostile("further lines", answers(_GET, "Lab\nLab\n"), **_SETTING),
+            near_miss("different number", answers(_GET, "1.1\n"), **{**_SETTING, "value": "1"}),
+            near_miss(
+                "expected value is not a number",
+                answers(_GET, "Home\n"),
+                **{**_SETTING, "value": "x"},
+            ),
+            hostile("additional lines", answers(_GET, "Lab\nLab\n"), **_SETTING),
         ),
     ),
     CaseTable(
@@ -393,49 +420,52 @@ TABLES = (
         PhoneFixture,
         (
             positive(
-                "a row",
+                "matching row",
                 rows(SMS, {"address": "1", "body": "x"}, {"address": "555", "body": "Hi"}),
                 **_WHERE,
             ),
             positive(
-                "a value with commas",
+                "value with commas",
                 rows(SMS, {"body": "a, body=b"}),
                 uri=SMS,
                 where={"body": "a, body=b"},
             ),
-            negative("another", rows(SMS, {"address": "1", "body": "x"}), **_WHERE),
+            negative("different row", rows(SMS, {"address": "1", "body": "x"}), **_WHERE),
             near_miss(
-                "values of two rows",
+                "values of two different rows",
                 rows(SMS, {"address": "555", "body": "x"}, {"address": "1", "body": "Hi"}),
                 **_WHERE,
             ),
-            near_miss("longer", rows(SMS, {"address": "5551", "body": "Hi"}), **_WHERE),
-            near_miss("no columns asked for", rows(SMS, {"address": "555"}), uri=SMS, where={}),
+            near_miss("longer text", rows(SMS, {"address": "5551", "body": "Hi"}), **_WHERE),
+            near_miss("empty expected columns", rows(SMS, {"address": "555"}), uri=SMS, where={}),
             empty("no rows", none_in(SMS, "address", "body"), **_WHERE),
             *ways(
                 {"uri": SMS, "where": {"body": "Hi"}},
                 {
-                    "a row within a text": rows(SMS, {"body": row_within("body", "Hi")}),
-                    "an invisible character": rows(SMS, {"body": "H\u200bi"}),
+                    "row within a text": rows(SMS, {"body": row_within("body", "Hi")}),
+                    "invisible character": rows(SMS, {"body": "H\u200bi"}),
                 },
                 {
-                    "beside a text that looks like a row": rows(
+                    "next to a text that looks like a row": rows(
                         SMS, {"body": row_within("body", "x")}, {"body": "Hi"}
                     ),
-                    "many": rows(SMS, *[{"body": "x"}] * 300, {"body": "Hi"}),
+                    "many rows": rows(SMS, *[{"body": "x"}] * 300, {"body": "Hi"}),
                 },
             ),
             another_way(
-                "nothing for NULL", rows(SMS, {"body": "NULL"}), uri=SMS, where={"body": ""}
+                "empty expected value for NULL",
+                rows(SMS, {"body": "NULL"}),
+                uri=SMS,
+                where={"body": ""},
             ),
             hostile(
-                "a row within a text, of more than are read one by one",
+                "row within a text, more rows than are queried separately",
                 rows(SMS, *[{"body": row_within("body", "Hi")}] * 201),
                 uri=SMS,
                 where={"body": "Hi"},
             ).expect_error(),
             hostile(
-                "a row within a text, of as many as are read one by one",
+                "row within a text, exactly as many rows as are queried separately",
                 rows(SMS, *[{"body": row_within("body", "x")}] * 199, {"body": "Hi"}),
                 uri=SMS,
                 where={"body": "Hi"},
@@ -448,40 +478,44 @@ TABLES = (
         PhoneFixture,
         (
             positive(
-                "two",
+                "two matching rows",
                 rows(SMS, *[{"address": "555", "body": "Hi"}] * 2, {"address": "1", "body": "Hi"}),
                 **_COUNT,
             ),
             positive(
-                "none of that kind",
+                "no matching rows, and none expected",
                 rows(SMS, {"address": "1", "body": "x"}),
                 **{**_COUNT, "count": 0},
             ),
-            negative("none", rows(SMS, {"address": "1", "body": "x"}), **_COUNT),
-            near_miss("one", rows(SMS, {"address": "555", "body": "Hi"}), **_COUNT),
-            near_miss("three", rows(SMS, *[{"address": "555", "body": "Hi"}] * 3), **_COUNT),
+            negative("no matching rows", rows(SMS, {"address": "1", "body": "x"}), **_COUNT),
+            near_miss("one matching row", rows(SMS, {"address": "555", "body": "Hi"}), **_COUNT),
             near_miss(
-                "no columns asked for", rows(SMS, {"address": "555"}), uri=SMS, where={}, count=0
+                "three matching rows", rows(SMS, *[{"address": "555", "body": "Hi"}] * 3), **_COUNT
+            ),
+            near_miss(
+                "empty expected columns", rows(SMS, {"address": "555"}), uri=SMS, where={}, count=0
             ),
             empty("no rows", none_in(SMS, "address", "body"), **_COUNT),
             *ways(
                 {"uri": SMS, "where": {"body": "Hi"}, "count": 2},
                 {
-                    "one within a text": rows(
+                    "one row within a text": rows(
                         SMS, {"body": "Hi"}, {"body": row_within("body", "Hi")}
                     ),
-                    "one in two lines": rows(SMS, {"body": "Hi"}, {"body": "Hi\nHi"}),
+                    "one row with two lines": rows(SMS, {"body": "Hi"}, {"body": "Hi\nHi"}),
                 },
                 {
-                    "beside a text that looks like a third": rows(
+                    "next to a text that looks like a third row": rows(
                         SMS, {"body": "Hi"}, {"body": "Hi"}, {"body": row_within("body", "Hi")}
                     ),
-                    "beside others": rows(SMS, {"body": "Hi"}, {"body": "x"}, {"body": "Hi"}),
+                    "next to other rows": rows(SMS, {"body": "Hi"}, {"body": "x"}, {"body": "Hi"}),
                 },
             ),
             *unreadable(SMS, "address", **_COUNT),
         ),
-        equivalent={"none of that kind: content query*": "there are still none of that kind"},
+        equivalent={
+            "no matching rows, and none expected: content query*": "there are still no matching rows"
+        },
     ),
     CaseTable(
         content.package_installed,
@@ -490,29 +524,35 @@ TABLES = (
             positive(
                 "installed", answers(_PACKAGES, "package:org.b\npackage:org.a\r\n"), package="org.a"
             ),
-            negative("another", answers(_PACKAGES, "package:org.b\n"), package="org.a"),
-            near_miss("longer", answers(_PACKAGES, "package:org.a.b\n"), package="org.a"),
-            near_miss("shorter", answers(_PACKAGES, "package:org\n"), package="org.a"),
-            near_miss("no name asked for", answers(_PACKAGES, "package:org.a\n"), package=""),
-            empty("none", answers(_PACKAGES, ""), package="org.a"),
-            missing("it fails", answers(_PACKAGES, 1), package="org.a").expect_error(),
-            corrupt("other words", answers(_PACKAGES, "org.a\n"), package="org.a"),
+            negative("different package", answers(_PACKAGES, "package:org.b\n"), package="org.a"),
+            near_miss(
+                "longer package name", answers(_PACKAGES, "package:org.a.b\n"), package="org.a"
+            ),
+            near_miss("shorter package name", answers(_PACKAGES, "package:org\n"), package="org.a"),
+            near_miss("empty expected name", answers(_PACKAGES, "package:org.a\n"), package=""),
+            empty("no packages", answers(_PACKAGES, ""), package="org.a"),
+            missing("command fails", answers(_PACKAGES, 1), package="org.a").expect_error(),
+            corrupt("output in a different format", answers(_PACKAGES, "org.a\n"), package="org.a"),
             *ways(
                 {"package": "org.a"},
                 {
-                    "another one of that title": answers(_PACKAGES, "package:org.a.copy\n"),
-                    "a letter of another script": answers(_PACKAGES, f"package:org.{CYRILLIC_A}\n"),
-                    "in another letter case": answers(_PACKAGES, "package:org.A\n"),
+                    "package with a similar name": answers(_PACKAGES, "package:org.a.copy\n"),
+                    "letter from a different script": answers(
+                        _PACKAGES, f"package:org.{CYRILLIC_A}\n"
+                    ),
+                    "different letter case": answers(_PACKAGES, "package:org.A\n"),
                 },
                 {
-                    "by an application's installer": answers(
+                    "installed next to an installer package": answers(
                         _PACKAGES, "package:org.a\npackage:org.a.installer\n"
                     ),
-                    "lines that end otherwise": answers(_PACKAGES, "package:org.a\r\n"),
+                    "CRLF line ends": answers(_PACKAGES, "package:org.a\r\n"),
                 },
             ),
             hostile(
-                "within a line", answers(_PACKAGES, "package:x package:org.a\n"), package="org.a"
+                "in the middle of a line",
+                answers(_PACKAGES, "package:x package:org.a\n"),
+                package="org.a",
             ),
         ),
     ),

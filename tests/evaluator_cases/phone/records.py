@@ -1,4 +1,4 @@
-"""Cases of evaluators of a phone's files, notifications, messages and calls."""
+"""Cases of the evaluators of a phone's files, notifications, messages and calls."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STATE = "dumpsys telephony.registry"
 
 
 def put(path: str, content: str | None, mode: int = 0o100644) -> State:
-    """Let something stand at a path, or nothing."""
+    """Put a file at a path, or make the path missing."""
 
     def act(fixture: PhoneFixture) -> None:
         quoted = shlex.quote(path)
@@ -52,7 +52,7 @@ def put(path: str, content: str | None, mode: int = 0o100644) -> State:
 
 
 def folder(path: str, *names: str, is_there: bool = True) -> State:
-    """Let a folder hold entries."""
+    """Create a folder with entries."""
 
     def act(fixture: PhoneFixture) -> None:
         put(path, "" if is_there else None, 0o40755)(fixture)
@@ -78,7 +78,7 @@ def notes(*records: str, more: str = "", keys: tuple[str, ...] | None = None) ->
 
     Args:
         records: records as printed by the service.
-        more: output of the service after them.
+        more: output of the service after the records.
         keys: packages of the notifications in the listed keys; None for an older phone.
     """
 
@@ -122,14 +122,14 @@ def calls(*records: tuple[str, int, int]) -> State:
 
 def _files(**args: Json) -> tuple[Case, ...]:
     return (
-        missing("no answer", nothing, **args).expect_error(),
+        missing("no reply", nothing, **args).expect_error(),
         corrupt(
-            "no numbers",
+            "reply without numbers",
             all_of(put(PATH, "Hi"), answers(f"stat -L -c '%s %f %Y' -- {PATH}", "?")),
             **args,
         ).expect_error(),
         hostile(
-            "a name with quotes",
+            "file name with quotes",
             put("/sdcard/$(x) 'a", "Hi"),
             **{**args, "path": "/sdcard/$(x) 'b"},
         ).expect_error(),
@@ -154,8 +154,8 @@ _DRAFT = ("+4144555", "On my way", 3, "1")
 _CALL: dict[str, Any] = {"number": "555 0199", "kind": "outgoing"}
 _RING: dict[str, Any] = {"state": "ringing"}
 _DATES: dict[str, Any] = {
-    "*_id:date*": "times do not count",
-    "*content query*: prints other": "letter case of names",
+    "*_id:date*": "times are ignored",
+    "*content query*: prints other": "only the letter case of names changes",
 }
 _SMS_COLUMNS = ("address", "body", "type", "date", "read")
 
@@ -174,16 +174,18 @@ def _texts(args: dict[str, Any], box: int) -> tuple[Case, ...]:
         return messages(("1", "x", box, "1"), (address, body, box, "1"))
 
     forgeries = {
-        "with a name that holds the number": text("Bank +4144555"),
-        "a row within another's text": text("+4144555", row_within("body", "On my way", "y")),
-        "a letter of another script": text("+4144555", "On my w\u0430y"),
-        "with a number and letters behind": text("+4144555x"),
+        "sender name that contains the number": text("Bank +4144555"),
+        "row within the text of a different message": text(
+            "+4144555", row_within("body", "On my way", "y")
+        ),
+        "letter from a different script": text("+4144555", "On my w\u0430y"),
+        "number followed by letters": text("+4144555x"),
     }
     honest = {
-        "00 for the plus": text("0041 44 555"),
-        "a number copied from elsewhere": text(MARKED),
-        "lines that end otherwise": text("+4144555", "On my way\r\n"),
-        "beside one that looks like a row": messages(
+        "00 instead of the plus sign": text("0041 44 555"),
+        "number with direction marks": text(MARKED),
+        "CRLF line ends": text("+4144555", "On my way\r\n"),
+        "next to a text that looks like a row": messages(
             ("1", row_within("body", "x"), box, "1"), ("+4144555", "On my way", box, "1")
         ),
     }
@@ -192,10 +194,10 @@ def _texts(args: dict[str, Any], box: int) -> tuple[Case, ...]:
 
 def _of_notes(**args: Json) -> tuple[Case, ...]:
     return (
-        missing("no answer", nothing, **args).expect_error(),
-        missing("it fails", all_of(notes(), answers(_NOTES, 1)), **args).expect_error(),
+        missing("no reply", nothing, **args).expect_error(),
+        missing("command fails", all_of(notes(), answers(_NOTES, 1)), **args).expect_error(),
         hostile(
-            "a title that looks like a record",
+            "title that looks like a record",
             notes(note("org.b", "x)\n    NotificationRecord(pkg=org.a title=Alarm")),
             **args,
         ),
@@ -207,60 +209,68 @@ TABLES = (
         storage.phone_file_exists,
         PhoneFixture,
         (
-            positive("a file", put(PATH, "Hi"), **_PATH),
-            positive("an empty one", put(PATH, ""), **_PATH),
-            negative("none", put(PATH, None), **_PATH),
-            near_miss("a folder", put(PATH, "", 0o40755), **_PATH),
-            empty("nothing in its folder", all_of(folder(_FOLDER), put(PATH, None)), **_PATH),
+            positive("file", put(PATH, "Hi"), **_PATH),
+            positive("empty file", put(PATH, ""), **_PATH),
+            negative("no file", put(PATH, None), **_PATH),
+            near_miss("folder instead of a file", put(PATH, "", 0o40755), **_PATH),
+            empty("empty folder", all_of(folder(_FOLDER), put(PATH, None)), **_PATH),
             *ways(
                 _PATH,
                 {
-                    "only its download in progress": all_of(
+                    "download in progress": all_of(
                         put(PATH, None), put(f"{_FOLDER}/.pending-1-a.txt", "Hi")
                     ),
-                    "in the bin": all_of(put(PATH, None), put(f"{_FOLDER}/.trashed-1-a.txt", "Hi")),
-                    "a folder of that name": put(PATH, "", 0o42775),
+                    "in the trash": all_of(
+                        put(PATH, None), put(f"{_FOLDER}/.trashed-1-a.txt", "Hi")
+                    ),
+                    "folder with the name": put(PATH, "", 0o42775),
                 },
                 {
-                    "that nobody may write": put(PATH, "Hi", 0o100444),
-                    "of the owner alone": put(PATH, "Hi", 0o100600),
+                    "read-only file": put(PATH, "Hi", 0o100444),
+                    "private file": put(PATH, "Hi", 0o100600),
                 },
             ),
             *_files(**_PATH),
         ),
         equivalent={
-            "*stat -L*: prints less": "what is cut off is the time",
-            "*cat -- *": "the content does not count",
-            "*prints other": "letter case of numbers",
+            "*stat -L*: prints less": "only the time is truncated",
+            "*cat -- *": "the content is ignored",
+            "*prints other": "only the letter case of numbers changes",
         },
     ),
     CaseTable(
         storage.phone_path_absent,
         PhoneFixture,
         (
-            positive("nothing", all_of(folder(_FOLDER), put(PATH, None)), **_PATH),
-            negative("a file", all_of(folder(_FOLDER), put(PATH, "Hi")), **_PATH),
-            near_miss("an empty file", all_of(folder(_FOLDER), put(PATH, "")), **_PATH),
-            near_miss("a folder", all_of(folder(_FOLDER), put(PATH, "", 0o40755)), **_PATH),
-            near_miss("no folder either", all_of(put(_FOLDER, None), put(PATH, None)), **_PATH),
-            near_miss("a file for a folder", all_of(put(_FOLDER, ""), put(PATH, None)), **_PATH),
+            positive("file removed", all_of(folder(_FOLDER), put(PATH, None)), **_PATH),
+            negative("file present", all_of(folder(_FOLDER), put(PATH, "Hi")), **_PATH),
+            near_miss("empty file", all_of(folder(_FOLDER), put(PATH, "")), **_PATH),
+            near_miss(
+                "folder at the path", all_of(folder(_FOLDER), put(PATH, "", 0o40755)), **_PATH
+            ),
+            near_miss(
+                "folder is also missing", all_of(put(_FOLDER, None), put(PATH, None)), **_PATH
+            ),
+            near_miss(
+                "file instead of the folder", all_of(put(_FOLDER, ""), put(PATH, None)), **_PATH
+            ),
             empty(
-                "an empty file in a folder",
+                "empty file in the folder",
                 all_of(folder(_FOLDER, "a.txt"), put(PATH, "")),
                 **_PATH,
             ),
-            positive("below the root", all_of(folder("/"), put("/a", None)), path="/a"),
+            positive("in the root folder", all_of(folder("/"), put("/a", None)), path="/a"),
             *ways(
                 _PATH,
                 {
-                    "a folder that is a link to nowhere": all_of(
-                        put(_FOLDER, None), put(PATH, None)
+                    "folder is a dangling link": all_of(put(_FOLDER, None), put(PATH, None)),
+                    "folder replaced by a file": all_of(put(_FOLDER, "x"), put(PATH, None)),
+                    "content removed, file not deleted": all_of(
+                        folder(_FOLDER, "a.txt"), put(PATH, "\n")
                     ),
-                    "a folder that became a file": all_of(put(_FOLDER, "x"), put(PATH, None)),
-                    "emptied, not deleted": all_of(folder(_FOLDER, "a.txt"), put(PATH, "\n")),
                 },
                 {
-                    "in the bin": all_of(
+                    "in the trash": all_of(
                         folder(_FOLDER, ".trashed-1-a.txt"),
                         put(PATH, None),
                         put(f"{_FOLDER}/.trashed-1-a.txt", "Hi"),
@@ -273,34 +283,36 @@ TABLES = (
             *_files(**_PATH),
         ),
         equivalent={
-            "*stat -L*: prints less": "what is cut off is the time",
-            "*cat -- *": "the content does not count",
-            "*find*": "entries do not count",
-            "*test -d*": "it is not asked",
-            "*prints other": "letter case of numbers",
-            "*test -e /sdcard/Download: prints nothing": "it prints nothing",
-            "*test -e*: fails": "that is what nothing looks like",
+            "*stat -L*: prints less": "only the time is truncated",
+            "*cat -- *": "the content is ignored",
+            "*find*": "entries are ignored",
+            "*test -d*": "the evaluator does not run this command",
+            "*prints other": "only the letter case of numbers changes",
+            "*test -e /sdcard/Download: prints nothing": "the command prints nothing",
+            "*test -e*: fails": "a missing file looks the same",
         },
     ),
     CaseTable(
         storage.phone_file_text_equals,
         PhoneFixture,
         (
-            positive("the text", put(PATH, "Hi\n"), **_HI),
-            positive("a newline expected", put(PATH, "Hi"), **{**_HI, "text": "Hi\n"}),
-            positive("empty", put(PATH, ""), **{**_HI, "text": ""}),
-            negative("another", put(PATH, "No"), **_HI),
-            near_miss("two newlines", put(PATH, "Hi\n\n"), **_HI),
-            near_miss("other case", put(PATH, "hi"), **_HI),
-            near_miss("more", put(PATH, "Hi there"), **_HI),
+            positive("exactly the text", put(PATH, "Hi\n"), **_HI),
+            positive(
+                "expected text has a trailing newline", put(PATH, "Hi"), **{**_HI, "text": "Hi\n"}
+            ),
+            positive("empty file and empty expected text", put(PATH, ""), **{**_HI, "text": ""}),
+            negative("different text", put(PATH, "No"), **_HI),
+            near_miss("two trailing newlines", put(PATH, "Hi\n\n"), **_HI),
+            near_miss("different letter case", put(PATH, "hi"), **_HI),
+            near_miss("additional text", put(PATH, "Hi there"), **_HI),
             near_miss("no file", put(PATH, None), **{**_HI, "text": ""}),
-            near_miss("a folder", put(PATH, "Hi", 0o40755), **_HI),
-            empty("an empty file", put(PATH, ""), **_HI),
+            near_miss("folder instead of a file", put(PATH, "Hi", 0o40755), **_HI),
+            empty("empty file", put(PATH, ""), **_HI),
             *ways(
                 _HI,
                 {
-                    "a letter of another script": put(PATH, "H\u0456"),
-                    "an invisible character": put(PATH, "H\u200bi"),
+                    "letter from a different script": put(PATH, "H\u0456"),
+                    "invisible character": put(PATH, "H\u200bi"),
                     "two byte order marks": put(PATH, "\ufeff\ufeffHi"),
                 },
                 {
@@ -310,7 +322,7 @@ TABLES = (
             ),
             *_files(**_HI),
             hostile(
-                "too large",
+                "over the size limit",
                 all_of(
                     put(PATH, "Hi"), answers(f"stat -L -c '%s %f %Y' -- {PATH}", "99999999 81a4 1")
                 ),
@@ -318,10 +330,10 @@ TABLES = (
             ).expect_error(),
         ),
         equivalent={
-            "*stat -L*: prints less": "what is cut off is the time",
-            "*stat*: prints other": "letter case of numbers",
-            "a newline expected: args.text: cut": "one newline does not count",
-            "empty: cat*: prints*": "it is empty",
+            "*stat -L*: prints less": "only the time is truncated",
+            "*stat*: prints other": "only the letter case of numbers changes",
+            "expected text has a trailing newline: args.text: cut": "one trailing newline is ignored",
+            "empty file and empty expected text: cat*: prints*": "the file is empty",
             "*stat*: prints less": "the size is not compared",
         },
     ),
@@ -329,17 +341,19 @@ TABLES = (
         storage.phone_folder_lists,
         PhoneFixture,
         (
-            positive("both", folder(_FOLDER, "b", "a.txt", ".hidden"), **_LIST),
+            positive("both files", folder(_FOLDER, "b", "a.txt", ".hidden"), **_LIST),
             positive(
                 "in any order", folder(_FOLDER, "a.txt", "b"), **{**_LIST, "names": ["b", "a.txt"]}
             ),
-            positive("none", folder(_FOLDER), **{**_LIST, "names": []}),
-            negative("others", folder(_FOLDER, "x"), **_LIST),
-            near_miss("one more", folder(_FOLDER, "a.txt", "b", "c"), **_LIST),
-            near_miss("one fewer", folder(_FOLDER, "a.txt"), **_LIST),
+            positive(
+                "empty folder and empty expected names", folder(_FOLDER), **{**_LIST, "names": []}
+            ),
+            negative("different files", folder(_FOLDER, "x"), **_LIST),
+            near_miss("one additional file", folder(_FOLDER, "a.txt", "b", "c"), **_LIST),
+            near_miss("one missing file", folder(_FOLDER, "a.txt"), **_LIST),
             near_miss("no folder", folder(_FOLDER, is_there=False), **{**_LIST, "names": []}),
-            empty("an empty folder", folder(_FOLDER), **_LIST),
-            missing("no answer", nothing, **_LIST).expect_error(),
+            empty("empty folder", folder(_FOLDER), **_LIST),
+            missing("no reply", nothing, **_LIST).expect_error(),
             corrupt(
                 "find fails",
                 all_of(
@@ -351,29 +365,29 @@ TABLES = (
             *ways(
                 _LIST,
                 {
-                    "a letter of another script": folder(_FOLDER, f"{CYRILLIC_A}.txt", "b"),
-                    "a blank at the end": folder(_FOLDER, "a.txt ", "b"),
-                    "hidden ones": folder(_FOLDER, ".a.txt", ".b"),
-                    "one only being downloaded": folder(_FOLDER, ".pending-1-a.txt", "b"),
+                    "letter from a different script": folder(_FOLDER, f"{CYRILLIC_A}.txt", "b"),
+                    "trailing space": folder(_FOLDER, "a.txt ", "b"),
+                    "only hidden files": folder(_FOLDER, ".a.txt", ".b"),
+                    "one download in progress": folder(_FOLDER, ".pending-1-a.txt", "b"),
                 },
                 {
-                    "beside thumbnails": folder(_FOLDER, ".thumbnails", "a.txt", "b"),
-                    "beside the bin": folder(_FOLDER, ".trashed-1-c", "b", "a.txt"),
+                    "next to thumbnails": folder(_FOLDER, ".thumbnails", "a.txt", "b"),
+                    "next to a file in the trash": folder(_FOLDER, ".trashed-1-c", "b", "a.txt"),
                 },
             ),
             *ways(
                 {"path": _FOLDER, "names": ["caf\u00e9", "cafz"]},
                 {},
-                {"accents apart": folder(_FOLDER, "cafz", "cafe\u0301")},
+                {"decomposed Unicode characters": folder(_FOLDER, "cafz", "cafe\u0301")},
             ),
-            hostile("a newline in a name", folder(_FOLDER, "a.txt\nb"), **_LIST),
+            hostile("newline in a file name", folder(_FOLDER, "a.txt\nb"), **_LIST),
         ),
         equivalent={
-            "*test -e*": "it is not asked",
-            "*stat*": "it is not asked",
-            "*cat*": "it is not asked",
-            "*test -d*: prints*": "what it prints does not count",
-            "none: find*: prints*": "it prints nothing",
+            "*test -e*": "the evaluator does not run this command",
+            "*stat*": "the evaluator does not run this command",
+            "*cat*": "the evaluator does not run this command",
+            "*test -d*: prints*": "the output is ignored",
+            "empty folder and empty expected names: find*: prints*": "the command prints nothing",
         },
     ),
     CaseTable(
@@ -381,8 +395,14 @@ TABLES = (
         PhoneFixture,
         (
             positive("posted", notes(note("org.b", "x"), note("org.a", " Alarm ")), **_NOTE),
-            positive("with a text", notes(note("org.a", "Alarm", "07:00")), **_NOTE, text=" 07:00"),
-            positive("blanks around what is asked for", _FULL_NOTE, **{**_NOTE, "title": " Alarm"}),
+            positive(
+                "matching text", notes(note("org.a", "Alarm", "07:00")), **_NOTE, text=" 07:00"
+            ),
+            positive(
+                "surrounding spaces in the expected text",
+                _FULL_NOTE,
+                **{**_NOTE, "title": " Alarm"},
+            ),
             positive("any text", _FULL_NOTE, **_NOTE),
             positive(
                 "with its key",
@@ -390,69 +410,73 @@ TABLES = (
                 **_NOTE,
             ),
             near_miss(
-                "gone, its key with it",
+                "removed together with its key",
                 notes(note("org.b", "x"), keys=("org.b",)),
                 **_NOTE,
             ),
-            positive("with blanks around its text", _FULL_NOTE, **_NOTE, text="07:00"),
-            negative("another", notes(note("org.a", "Mail")), **_NOTE),
-            near_miss("of another application", notes(note("org.b", "Alarm")), **_NOTE),
-            near_miss("longer", notes(note("org.a", "Alarms")), **_NOTE),
-            near_miss("the title as text", notes(note("org.a", "x", "Alarm")), **_NOTE),
+            positive("surrounding spaces in the text", _FULL_NOTE, **_NOTE, text="07:00"),
+            negative("different title", notes(note("org.a", "Mail")), **_NOTE),
+            near_miss("of a different application", notes(note("org.b", "Alarm")), **_NOTE),
+            near_miss("longer title", notes(note("org.a", "Alarms")), **_NOTE),
+            near_miss("title in the text", notes(note("org.a", "x", "Alarm")), **_NOTE),
             near_miss(
-                "another text", notes(note("org.a", "Alarm", "08:00")), **_NOTE, text="07:00"
+                "different text", notes(note("org.a", "Alarm", "08:00")), **_NOTE, text="07:00"
             ),
             near_miss(
-                "text of another",
+                "text of a different notification",
                 notes(note("org.a", "Alarm", "x"), note("org.a", "y", "07:00")),
                 **_NOTE,
                 text="07:00",
             ),
             near_miss(
-                "dismissed",
+                "dismissed notification",
                 notes(more="  mArchive=Archive (1 notification)\n" + note("org.a", "Alarm")),
                 **_NOTE,
             ),
             near_miss(
-                "a text within its title",
+                "text within the title",
                 notes(note("org.a", "Alarm\n        android.text=String (07:00", "08:00")),
                 package="org.a",
                 title="Alarm\n        android.text=String (07:00",
                 text="07:00",
             ),
-            empty("none", notes(), **_NOTE),
-            corrupt("no extras", notes(note("org.a", "Alarm").partition("extras")[0]), **_NOTE),
+            empty("no notifications", notes(), **_NOTE),
+            corrupt(
+                "record without extras",
+                notes(note("org.a", "Alarm").partition("extras")[0]),
+                **_NOTE,
+            ),
             *ways(
                 _NOTE,
                 {
-                    "a record within another's text": notes(
+                    "record within the text of a different notification": notes(
                         note("org.b", "x", f"y\n{note('org.a', 'Alarm')}").replace(
                             ")\n      }", "", 1
                         )
                     ),
-                    "a record within another's text, its brackets closed": notes(
+                    "record within the text of a different notification, with closed brackets": notes(
                         note("org.b", "x", f"y)\n      }}\n{note('org.a', 'Alarm')}"),
                         keys=("org.b",),
                     ),
-                    "a second record within another's text": notes(
+                    "second record within the text of a different notification": notes(
                         note("org.b", "x", f"y)\n      }}\n{note('org.a', 'Alarm')}"),
                         note("org.a", "Mail"),
                         keys=("org.b", "org.a"),
                     ),
-                    "another application of that title": notes(note("org.a.copy", "Alarm")),
-                    "as a line of another's text": notes(
+                    "different application with a similar name": notes(note("org.a.copy", "Alarm")),
+                    "line in the text of a different notification": notes(
                         note("org.b", "x", "y\n        android.title=String (Alarm")
                     ),
-                    "a letter of another script": notes(note("org.a", f"Al{CYRILLIC_A}rm")),
+                    "letter from a different script": notes(note("org.a", f"Al{CYRILLIC_A}rm")),
                 },
                 {
-                    "below one of two lines": notes(
+                    "after a notification with two lines": notes(
                         note("org.b", "x", "a\nb"), note("org.a", "Alarm")
                     ),
-                    "below one with brackets": notes(
+                    "after a notification with brackets": notes(
                         note("org.b", "x)", "(y"), note("org.a", "Alarm")
                     ),
-                    "below a text like a section": notes(
+                    "after a text that looks like a section": notes(
                         note("org.b", "x", "y\n  mZen=1\n  Archive:\nz"), note("org.a", "Alarm")
                     ),
                     "in bold": notes(
@@ -464,204 +488,244 @@ TABLES = (
         ),
         equivalent={
             "*: args.text: empty": "any text",
-            "*pm list*": "it is not asked",
-            f"*{_KEYS}: fails": "older phones list no keys",
+            "*pm list*": "the evaluator does not run this command",
+            f"*{_KEYS}: fails": "older phones do not list keys",
         },
     ),
     CaseTable(
         alerts.notifications_cleared,
         PhoneFixture,
         (
-            positive("none at all", notes(), package="org.a"),
-            positive("only another's", notes(note("org.b", "x")), package="org.a"),
-            negative("one left", notes(note("org.a", "x")), package="org.a"),
-            near_miss(
-                "one of two left", notes(note("org.b", "x"), note("org.a", "y")), package="org.a"
+            positive("no notifications", notes(), package="org.a"),
+            positive(
+                "only notifications of a different application",
+                notes(note("org.b", "x")),
+                package="org.a",
             ),
-            near_miss("not installed", notes(), package="org.c"),
-            empty("one without title", notes(note("org.a", "")), package="org.a"),
-            missing("no answer", nothing, package="org.a").expect_error(),
+            negative("one notification left", notes(note("org.a", "x")), package="org.a"),
+            near_miss(
+                "one of two notifications left",
+                notes(note("org.b", "x"), note("org.a", "y")),
+                package="org.a",
+            ),
+            near_miss("application not installed", notes(), package="org.c"),
+            empty("notification without a title", notes(note("org.a", "")), package="org.a"),
+            missing("no reply", nothing, package="org.a").expect_error(),
             missing(
-                "packages fail", all_of(notes(), answers(_PACKAGES, 1)), package="org.a"
+                "package list fails", all_of(notes(), answers(_PACKAGES, 1)), package="org.a"
             ).expect_error(),
             corrupt(
-                "a record without extras",
+                "record without extras",
                 notes(note("org.a", "x").partition("extras")[0] + "\n"),
                 package="org.a",
             ),
             *ways(
                 {"package": "org.a"},
                 {
-                    "behind a text like a section": notes(
+                    "after a text that looks like a section": notes(
                         note("org.b", "x", "y\n  mZen=1\n  Archive:\nz"), note("org.a", "x")
                     ),
-                    "behind a text of two lines": notes(
+                    "after a text with two lines": notes(
                         note("org.b", "x", "a\nb"), note("org.a", "y")
                     ),
-                    "one that shows nothing": notes(note("org.a", "", "")),
-                    "behind the end of a list within another's text": notes(
+                    "notification without title and text": notes(note("org.a", "", "")),
+                    "after a list end within the text of a different notification": notes(
                         note("org.b", "x", "y)\n      }\n  Archive:\n"),
                         note("org.a", "x"),
                         keys=("org.b", "org.a"),
                     ),
                 },
                 {
-                    "dismissed": notes(
+                    "dismissed notification": notes(
                         more="  mArchive=Archive (1 notification)\n" + note("org.a", "x")
                     ),
-                    "named in another's text": notes(note("org.b", "pkg=org.a", "org.a")),
-                    "a record of it in another's text, and no key": notes(
+                    "named in the text of a different notification": notes(
+                        note("org.b", "pkg=org.a", "org.a")
+                    ),
+                    "record in the text of a different notification, without a key": notes(
                         note("org.b", "x", f"y)\n      }}\n{note('org.a', 'Alarm')}"),
                         keys=("org.b",),
                     ),
                 },
             ),
-            hostile("a title as long as a page", notes(note("org.a", "x" * 9999)), package="org.a"),
+            hostile("very long title", notes(note("org.a", "x" * 9999)), package="org.a"),
         ),
         equivalent={
-            "*dumpsys notification*: prints*": "none of it is of that application either",
-            f"*{_KEYS}: prints*": "none of it is of that application either",
+            "*dumpsys notification*: prints*": "nothing in the output is of that application either",
+            f"*{_KEYS}: prints*": "nothing in the output is of that application either",
         },
     ),
     CaseTable(
         alerts.toast_shown,
         PhoneFixture,
         (
-            positive("kept", toast("org.a", "Saved"), **_TOAST),
-            positive("its application", toast("org.a", " Saved"), **_TOAST, package="org.a"),
+            positive("toast recorded", toast("org.a", "Saved"), **_TOAST),
+            positive("matching application", toast("org.a", " Saved"), **_TOAST, package="org.a"),
             positive(
-                "on a phone that forgets",
+                "on a phone that does not record toasts",
                 all_of(answers(_KEPT, 1), answers(_NOTES, _QUEUE)),
                 **_TOAST,
             ),
-            positive("blanks around what is asked for", toast("org.a", "Saved"), text=" Saved "),
             positive(
-                "on a phone without that service",
+                "surrounding spaces in the expected text", toast("org.a", "Saved"), text=" Saved "
+            ),
+            positive(
+                "on a phone without the recording service",
                 all_of(
                     answers(_KEPT, "Can't find service: reference_phone\n"), answers(_NOTES, _QUEUE)
                 ),
                 **_TOAST,
             ),
-            negative("another", toast("org.a", "Gone"), **_TOAST),
-            near_miss("longer", toast("org.a", "Saved it"), **_TOAST),
-            near_miss("other case", toast("org.a", "saved"), **_TOAST),
-            near_miss("of another application", toast("org.b", "Saved"), **_TOAST, package="org.a"),
-            near_miss("no text asked for", toast("org.a", ""), text=""),
-            empty("none", answers(_KEPT, ""), **_TOAST),
-            missing("no answer", nothing, **_TOAST).expect_error(),
-            corrupt("cut off", answers(_KEPT, "text=Saved\n"), **_TOAST),
+            negative("different text", toast("org.a", "Gone"), **_TOAST),
+            near_miss("longer text", toast("org.a", "Saved it"), **_TOAST),
+            near_miss("different letter case", toast("org.a", "saved"), **_TOAST),
+            near_miss(
+                "of a different application", toast("org.b", "Saved"), **_TOAST, package="org.a"
+            ),
+            near_miss("empty expected text", toast("org.a", ""), text=""),
+            empty("no toasts", answers(_KEPT, ""), **_TOAST),
+            missing("no reply", nothing, **_TOAST).expect_error(),
+            corrupt("truncated record", answers(_KEPT, "text=Saved\n"), **_TOAST),
             *ways(
                 {**_TOAST, "package": "org.a"},
                 {
-                    "another application's": toast("org.evil", "Saved"),
-                    "another application of that title": toast("org.a.copy", "Saved"),
-                    "one within another's text": answers(
+                    "toast of a different application": toast("org.evil", "Saved"),
+                    "different application with a similar name": toast("org.a.copy", "Saved"),
+                    "toast within the text of a different record": answers(
                         _KEPT, "package=org.b\ntext=x\npackage=org.a\ntext=Saved\n"
                     ),
-                    "behind another's in the queue": all_of(
+                    "after a different toast in the queue": all_of(
                         answers(_KEPT, 1),
                         answers(_NOTES, _QUEUE.replace(":org.a/", ":org.b/") + _QUEUE),
                     ),
                 },
                 {
                     "in the queue": all_of(answers(_KEPT, 1), answers(_NOTES, _QUEUE)),
-                    "a line below": toast("org.a", "Saved\n"),
+                    "trailing newline": toast("org.a", "Saved\n"),
                 },
             ),
             hostile(
-                "a toast within a toast", toast("org.b", "x\npackage=org.a\ntext=Saved"), **_TOAST
+                "toast within the text of a different toast",
+                toast("org.b", "x\npackage=org.a\ntext=Saved"),
+                **_TOAST,
             ),
         ),
         equivalent={
             "*: args.package: empty": "any application",
-            "kept: dumpsys reference_phone toast: prints other": "not possible",
+            "toast recorded: dumpsys reference_phone toast: prints other": "the change is not possible",
         },
     ),
     CaseTable(
         communication.message_sent,
         PhoneFixture,
         (
-            positive("sent", messages(("1", "x", 2, "1"), _OK), **_SENT),
-            positive("blanks around", messages(("+41 (44) 555", " On my way\n", 2, "0")), **_SENT),
-            negative("another", messages(("1", "x", 2, "1")), **_SENT),
-            near_miss("a draft", messages(_DRAFT), **_SENT),
-            near_miss("received", messages(_IN), **_SENT),
-            near_miss("failed", messages(("+4144555", "On my way", 5, "1")), **_SENT),
-            near_miss("to another", messages(("+4144556", "On my way", 2, "1")), **_SENT),
-            near_miss("no plus", messages(("4144555", "On my way", 2, "1")), **_SENT),
-            near_miss("longer", messages(("+4144555", "On my way now", 2, "1")), **_SENT),
+            positive("message sent", messages(("1", "x", 2, "1"), _OK), **_SENT),
+            positive(
+                "surrounding white space",
+                messages(("+41 (44) 555", " On my way\n", 2, "0")),
+                **_SENT,
+            ),
+            negative("different message", messages(("1", "x", 2, "1")), **_SENT),
+            near_miss("draft", messages(_DRAFT), **_SENT),
+            near_miss("received message", messages(_IN), **_SENT),
+            near_miss("sending failed", messages(("+4144555", "On my way", 5, "1")), **_SENT),
             near_miss(
-                "text and number of two",
+                "to a different number", messages(("+4144556", "On my way", 2, "1")), **_SENT
+            ),
+            near_miss(
+                "number without the plus sign", messages(("4144555", "On my way", 2, "1")), **_SENT
+            ),
+            near_miss("longer text", messages(("+4144555", "On my way now", 2, "1")), **_SENT),
+            near_miss(
+                "text and number of two different messages",
                 messages(("+4144555", "x", 2, "1"), ("1", "On my way", 2, "1")),
                 **_SENT,
             ),
             near_miss(
-                "no text asked for", messages(("+4144555", "", 2, "1")), **{**_SENT, "text": ""}
+                "empty expected text", messages(("+4144555", "", 2, "1")), **{**_SENT, "text": ""}
             ),
             *_texts(_SENT, 2),
             *_of_messages(**_SENT),
         ),
-        equivalent=_DATES | {"*_id:read*": "whether it was read does not count"},
+        equivalent=_DATES | {"*_id:read*": "the read status is ignored"},
     ),
     CaseTable(
         communication.message_received,
         PhoneFixture,
         (
-            positive("read", messages(_IN), **_SENT, state="read"),
-            positive("blanks around", messages(_IN), **{**_SENT, "text": " On my way\n"}),
-            near_miss("in no box", messages(("+4144555", "On my way", "", "1")), **_SENT),
+            positive("message read", messages(_IN), **_SENT, state="read"),
+            positive("surrounding white space", messages(_IN), **{**_SENT, "text": " On my way\n"}),
+            near_miss(
+                "message without a box", messages(("+4144555", "On my way", "", "1")), **_SENT
+            ),
             corrupt(
-                "in a box of letters", messages(("+4144555", "On my way", "x", "1")), **_SENT
+                "message with an invalid box",
+                messages(("+4144555", "On my way", "x", "1")),
+                **_SENT,
             ).expect_error(),
-            positive("unread", messages(_UNREAD), **_SENT, state="unread"),
-            positive("either", messages(_UNREAD), **_SENT),
-            negative("another", messages(("1", "x", 1, "1")), **_SENT),
-            near_miss("not read", messages(_UNREAD), **_SENT, state="read"),
-            near_miss("read already", messages(_IN), **_SENT, state="unread"),
-            near_miss("sent", messages(_OK), **_SENT),
-            near_miss("from another", messages(("117", "On my way", 1, "1")), **_SENT),
+            positive("message unread", messages(_UNREAD), **_SENT, state="unread"),
+            positive("read or unread", messages(_UNREAD), **_SENT),
+            negative("different message", messages(("1", "x", 1, "1")), **_SENT),
+            near_miss("unread instead of read", messages(_UNREAD), **_SENT, state="read"),
+            near_miss("read instead of unread", messages(_IN), **_SENT, state="unread"),
+            near_miss("sent message", messages(_OK), **_SENT),
+            near_miss("from a different number", messages(("117", "On my way", 1, "1")), **_SENT),
             *_texts(_SENT, 1),
             *_of_messages(**_SENT),
         ),
         equivalent=_DATES
-        | {"either: content query*_id:read*": "whether it was read does not count"},
+        | {"read or unread: content query*_id:read*": "the read status is ignored"},
     ),
     CaseTable(
         communication.message_drafted,
         PhoneFixture,
         (
-            positive("a draft", messages(_DRAFT), **_SENT),
-            negative("another", messages(("1", "x", 3, "1")), **_SENT),
-            near_miss("sent as well", messages(_DRAFT, _OK), **_SENT),
-            near_miss("on its way", messages(_DRAFT, ("+4144555", "On my way", 4, "1")), **_SENT),
-            near_miss("queued", messages(_DRAFT, ("+4144555", "On my way", 6, "1")), **_SENT),
-            near_miss("failed", messages(_DRAFT, ("+4144555", "On my way", 5, "1")), **_SENT),
-            near_miss("sent only", messages(_OK), **_SENT),
-            near_miss("received", messages(_IN), **_SENT),
+            positive("draft", messages(_DRAFT), **_SENT),
+            negative("different message", messages(("1", "x", 3, "1")), **_SENT),
+            near_miss("also sent", messages(_DRAFT, _OK), **_SENT),
+            near_miss(
+                "also in the outbox", messages(_DRAFT, ("+4144555", "On my way", 4, "1")), **_SENT
+            ),
+            near_miss("also queued", messages(_DRAFT, ("+4144555", "On my way", 6, "1")), **_SENT),
+            near_miss("also failed", messages(_DRAFT, ("+4144555", "On my way", 5, "1")), **_SENT),
+            near_miss("only sent", messages(_OK), **_SENT),
+            near_miss("received message", messages(_IN), **_SENT),
             *_texts(_SENT, 3),
             *_of_messages(**_SENT),
         ),
-        equivalent=_DATES | {"*_id:read*": "whether it was read does not count"},
+        equivalent=_DATES | {"*_id:read*": "the read status is ignored"},
     ),
     CaseTable(
         communication.call_logged,
         PhoneFixture,
         (
-            positive("called", calls(("1", 1, 0), ("555-0199", 2, 0)), **_CALL),
-            positive("long enough", calls(("5550199", 2, 30)), **_CALL, least_s=30),
+            positive("outgoing call", calls(("1", 1, 0), ("555-0199", 2, 0)), **_CALL),
+            positive(
+                "exactly the minimum duration", calls(("5550199", 2, 30)), **_CALL, least_s=30
+            ),
             *(
                 positive(
-                    f"{kind}, as asked", calls(("5550199", number, 0)), **{**_CALL, "kind": kind}
+                    f"{kind} call as expected",
+                    calls(("5550199", number, 0)),
+                    **{**_CALL, "kind": kind},
                 )
                 for number, kind in enumerate(("incoming", "outgoing", "missed"), 1)
             ),
-            positive("rejected", calls(("5550199", 5, 0)), **{**_CALL, "kind": "rejected"}),
-            negative("another", calls(("117", 1, 9)), **_CALL),
-            near_miss("two names", calls(("Bank", 2, 0)), **{**_CALL, "number": "Shop"}),
-            near_miss("incoming", calls(("5550199", 1, 0)), **_CALL),
-            near_miss("another number", calls(("5550198", 2, 0)), **_CALL),
-            near_miss("too short", calls(("5550199", 2, 29)), **_CALL, least_s=30),
-            near_miss("number and kind of two", calls(("5550199", 1, 0), ("117", 2, 0)), **_CALL),
+            positive("rejected call", calls(("5550199", 5, 0)), **{**_CALL, "kind": "rejected"}),
+            negative("different call", calls(("117", 1, 9)), **_CALL),
+            near_miss(
+                "names instead of numbers", calls(("Bank", 2, 0)), **{**_CALL, "number": "Shop"}
+            ),
+            near_miss("incoming call", calls(("5550199", 1, 0)), **_CALL),
+            near_miss("different number", calls(("5550198", 2, 0)), **_CALL),
+            near_miss(
+                "shorter than the minimum duration", calls(("5550199", 2, 29)), **_CALL, least_s=30
+            ),
+            near_miss(
+                "number and kind of two different calls",
+                calls(("5550199", 1, 0), ("117", 2, 0)),
+                **_CALL,
+            ),
             empty(
                 "no calls",
                 none_in("content://call_log/calls", "number", "type", "date", "duration"),
@@ -670,19 +734,19 @@ TABLES = (
             *ways(
                 _CALL,
                 {
-                    "answered on another device": calls(("5550199", 7, 60)),
-                    "by a name that holds the number": calls(("Call 5550199", 2, 0)),
-                    "a letter for a digit": calls(("555O199", 2, 0)),
-                    "it rang only": calls(("5550199", 3, 0)),
+                    "answered on a different device": calls(("5550199", 7, 60)),
+                    "caller name that contains the number": calls(("Call 5550199", 2, 0)),
+                    "letter instead of a digit": calls(("555O199", 2, 0)),
+                    "only rang": calls(("5550199", 3, 0)),
                 },
                 {
-                    "with marks of its direction": calls(("\u202a555\u00a00199\u202c", 2, 0)),
-                    "with dots": calls(("555.01.99", 2, 7)),
+                    "number with direction marks": calls(("\u202a555\u00a00199\u202c", 2, 0)),
+                    "number with dots": calls(("555.01.99", 2, 7)),
                 },
             ),
             *unreadable("content://call_log/calls", "number", **_CALL),
         ),
-        equivalent=_DATES | {"*: args.least_s: less": "a shorter call is asked for"},
+        equivalent=_DATES | {"*: args.least_s: less": "a shorter call is expected"},
     ),
     CaseTable(
         communication.call_state_is,
@@ -690,34 +754,36 @@ TABLES = (
         (
             positive("ringing", answers(_STATE, "last known state:\n  mCallState=1\n"), **_RING),
             positive(
-                "on the second card",
+                "on the second SIM card",
                 answers(_STATE, "  mCallState=0\n  mCallState=2\n"),
                 state="offhook",
             ),
-            negative("idle", answers(_STATE, "  mCallState=0\n"), **_RING),
-            near_miss("off hook", answers(_STATE, "  mCallState=2\n"), **_RING),
+            negative("idle instead of ringing", answers(_STATE, "  mCallState=0\n"), **_RING),
+            near_miss("off hook instead of ringing", answers(_STATE, "  mCallState=2\n"), **_RING),
             near_miss(
-                "another field", answers(_STATE, "  mCallState=0\n  xCallState=1\n"), **_RING
+                "different field", answers(_STATE, "  mCallState=0\n  xCallState=1\n"), **_RING
             ),
-            missing("no answer", nothing, **_RING).expect_error(),
-            empty("it says nothing", answers(_STATE, ""), **_RING).expect_error(),
+            missing("no reply", nothing, **_RING).expect_error(),
+            empty("empty output", answers(_STATE, ""), **_RING).expect_error(),
             *ways(
                 _RING,
                 {
-                    "in another field's text": answers(
+                    "in the text of a different field": answers(
                         _STATE, "  mCallState=0\n  mNumber=x mCallState=1\n"
                     ),
-                    "a ring that was": answers(_STATE, "  mCallState=0\n  mLastCallState=1\n"),
+                    "previous ringing": answers(_STATE, "  mCallState=0\n  mLastCallState=1\n"),
                 },
                 {
-                    "of the second card": answers(_STATE, "  mCallState=0\n  mCallState=1\n"),
-                    "lines that end otherwise": answers(_STATE, "mCallState=1\r\n"),
+                    "ringing on the second SIM card": answers(
+                        _STATE, "  mCallState=0\n  mCallState=1\n"
+                    ),
+                    "CRLF line ends": answers(_STATE, "mCallState=1\r\n"),
                 },
             ),
-            corrupt("no known number", answers(_STATE, "  mCallState=7\n"), **_RING).expect_error(),
+            corrupt("unknown state", answers(_STATE, "  mCallState=7\n"), **_RING).expect_error(),
         ),
         inapplicable={
-            CaseKind.HOSTILE: "a number from the phone's own service; nothing of the agent's is in it"
+            CaseKind.HOSTILE: "the state is a number from the phone's own service, which the agent cannot influence"
         },
     ),
 )

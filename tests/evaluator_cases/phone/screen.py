@@ -1,4 +1,4 @@
-"""Cases of evaluators of what a phone shows."""
+"""Cases of the evaluators of a phone's screen."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NODE = f'text="Milk" resource-id="{APP}:id/title" package="{APP}" enabled="true"
 
 
 def shows(*nodes: str, front: str = f"{APP}/.Main") -> State:
-    """Show nodes, an activity in front."""
+    """Display nodes, with an activity in the foreground."""
 
     def put(fixture: PhoneFixture) -> None:
         fixture.shell.resume(front)
@@ -40,7 +40,7 @@ def shows(*nodes: str, front: str = f"{APP}/.Main") -> State:
 
 
 def answers(command: str, answer: str | int, front: str = "") -> State:
-    """Answer one command."""
+    """Set the output of one command."""
 
     def put(fixture: PhoneFixture) -> None:
         if front:
@@ -51,13 +51,13 @@ def answers(command: str, answer: str | int, front: str = "") -> State:
 
 
 def tree(body: str, front: str = f"{APP}/.Main") -> State:
-    """Show a hierarchy of this XML."""
+    """Display a hierarchy from this XML."""
     output = f'<?xml version="1.0"?><hierarchy rotation="0">{body}</hierarchy>\nUI hierarchy dumped'
     return answers(DUMP, output, front)
 
 
 def front(component: str) -> State:
-    """Let an activity be in front."""
+    """Put an activity in the foreground."""
     return lambda fixture: fixture.shell.resume(component)
 
 
@@ -65,31 +65,35 @@ def _of_front(**args: Json) -> tuple[Case, ...]:
     header = "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n"
     back = f"  * Hist #0: ActivityRecord{{1 u0 {APP}/.Main t2}}\n"
     return (
-        negative("another", front("org.b/.Main"), **args),
-        missing("no answer", nothing, **args).expect_error(),
-        missing("it fails", answers(ACTIVITIES, 1), **args).expect_error(),
+        negative("different application in front", front("org.b/.Main"), **args),
+        missing("no reply", nothing, **args).expect_error(),
+        missing("command fails", answers(ACTIVITIES, 1), **args).expect_error(),
         empty(
-            "nothing in front", answers(ACTIVITIES, f"{header}  ResumedActivity: null\n"), **args
+            "no activity in front",
+            answers(ACTIVITIES, f"{header}  ResumedActivity: null\n"),
+            **args,
         ),
-        empty("it says nothing", answers(ACTIVITIES, ""), **args).expect_error(),
+        empty("empty output", answers(ACTIVITIES, ""), **args).expect_error(),
         corrupt(
-            "another command's words", answers(ACTIVITIES, "error: device offline"), **args
+            "error message of a different command",
+            answers(ACTIVITIES, "error: device offline"),
+            **args,
         ).expect_error(),
-        hostile("in the back stack only", answers(ACTIVITIES, header + back), **args),
+        hostile("only in the back stack", answers(ACTIVITIES, header + back), **args),
     )
 
 
 def _of_tree(**args: Json) -> tuple[Case, ...]:
     doctype = '<!DOCTYPE x [<!ENTITY a "Milk">]>'
     return (
-        missing("no answer", front(f"{APP}/.Main"), **args).expect_error(),
+        missing("no reply", front(f"{APP}/.Main"), **args).expect_error(),
         missing(
-            "another application", shows(NODE.replace(APP, "org.b"), front="org.b/.Main"), **args
+            "different application", shows(NODE.replace(APP, "org.b"), front="org.b/.Main"), **args
         ),
-        empty("an empty screen", shows(), **args),
-        empty("it says nothing", answers(DUMP, "", f"{APP}/.Main"), **args).expect_error(),
+        empty("empty screen", shows(), **args),
+        empty("empty output", answers(DUMP, "", f"{APP}/.Main"), **args).expect_error(),
         corrupt(
-            "cut off", answers(DUMP, f"<hierarchy><node {NODE}", f"{APP}/.Main"), **args
+            "truncated", answers(DUMP, f"<hierarchy><node {NODE}", f"{APP}/.Main"), **args
         ).expect_error(),
         corrupt(
             "broken XML", answers(DUMP, "<hierarchy><node></hierarchy>", f"{APP}/.Main"), **args
@@ -123,7 +127,7 @@ def _row(*nodes: str) -> str:
 
 
 _OFF: dict[str, Any] = {**_SWITCH, "on": "off"}
-_OTHER = "another letter case in what does not count"
+_OTHER = "only the letter case of ignored parts changes"
 
 TABLES = (
     CaseTable(
@@ -132,7 +136,7 @@ TABLES = (
         (
             positive("in front", front(f"{APP}/.Main"), package=APP),
             positive(
-                "above another that goes on",
+                "on top of a different running activity",
                 answers(
                     ACTIVITIES,
                     f"ACTIVITY\n  topResumedActivity=ActivityRecord{{a u0 {APP}/.Main t3}}\n"
@@ -148,8 +152,8 @@ TABLES = (
                 ),
                 package=APP,
             ),
-            near_miss("a longer name", front(f"{APP}.b/.Main"), package=APP),
-            near_miss("a shorter name", front("org/.Main"), package=APP),
+            near_miss("longer package name", front(f"{APP}.b/.Main"), package=APP),
+            near_miss("shorter package name", front("org/.Main"), package=APP),
             *_of_front(package=APP),
             *front_cases(package=APP),
         ),
@@ -158,23 +162,33 @@ TABLES = (
         screen.activity_in_front,
         PhoneFixture,
         (
-            positive("short", front(f"{APP}/.Main"), package=APP, activity=".Main"),
-            positive("whole", front(f"{APP}/.Main"), package=APP, activity=f"{APP}.Main"),
+            positive("short activity name", front(f"{APP}/.Main"), package=APP, activity=".Main"),
             positive(
-                "whole on the phone", front(f"{APP}/{APP}.Main"), package=APP, activity=".Main"
+                "full activity name", front(f"{APP}/.Main"), package=APP, activity=f"{APP}.Main"
             ),
-            near_miss("another activity", front(f"{APP}/.MainTwo"), package=APP, activity=".Main"),
-            near_miss(
-                "of another application", front("org.b/.Main"), package=APP, activity=".Main"
+            positive(
+                "full activity name in the output",
+                front(f"{APP}/{APP}.Main"),
+                package=APP,
+                activity=".Main",
             ),
             near_miss(
-                "another application's class",
+                "different activity", front(f"{APP}/.MainTwo"), package=APP, activity=".Main"
+            ),
+            near_miss(
+                "same activity of a different application",
+                front("org.b/.Main"),
+                package=APP,
+                activity=".Main",
+            ),
+            near_miss(
+                "class of a different application",
                 front(f"{APP}/org.b.Main"),
                 package=APP,
                 activity=".Main",
             ),
             near_miss(
-                "nothing asked for",
+                "empty expected values",
                 answers(ACTIVITIES, "activities\n  ResumedActivity: null\n"),
                 package="",
                 activity="",
@@ -187,22 +201,22 @@ TABLES = (
         screen.ui_text_shown,
         PhoneFixture,
         (
-            positive("a text", shows(NODE), **_TEXT),
-            positive("a description", shows(NODE), **{**_TEXT, "text": "Row"}),
-            positive("a text and an id", shows(NODE), **_TEXT, resource_id="title"),
-            positive("a whole id", shows(NODE), **_TEXT, resource_id=f"{APP}:id/title"),
-            negative("another", shows(f'text="Eggs" package="{APP}"'), **_TEXT),
-            near_miss("longer", shows(f'text="Milk 2" package="{APP}"'), **_TEXT),
-            near_miss("other case", shows(f'text="milk" package="{APP}"'), **_TEXT),
-            near_miss("another id", shows(NODE), **_TEXT, resource_id="itle"),
+            positive("text", shows(NODE), **_TEXT),
+            positive("description", shows(NODE), **{**_TEXT, "text": "Row"}),
+            positive("text and resource ID", shows(NODE), **_TEXT, resource_id="title"),
+            positive("full resource ID", shows(NODE), **_TEXT, resource_id=f"{APP}:id/title"),
+            negative("different text", shows(f'text="Eggs" package="{APP}"'), **_TEXT),
+            near_miss("longer text", shows(f'text="Milk 2" package="{APP}"'), **_TEXT),
+            near_miss("different letter case", shows(f'text="milk" package="{APP}"'), **_TEXT),
+            near_miss("different resource ID", shows(NODE), **_TEXT, resource_id="itle"),
             *_of_tree(**_TEXT),
             *ways(
                 _TEXT,
                 elsewhere("Milk", APP),
                 {
-                    "as a description": shows(f'content-desc="Milk" package="{APP}"'),
-                    "typed into a field": shows(typed("Milk", APP)),
-                    "below another application's window": shows(
+                    "as a content description": shows(f'content-desc="Milk" package="{APP}"'),
+                    "typed into a text field": shows(typed("Milk", APP)),
+                    "below a window of a different application": shows(
                         'text="x" package="org.b"',
                         f'text="Milk" package="{APP}" bounds="[0,0][9,9]"',
                     ),
@@ -210,9 +224,9 @@ TABLES = (
             ),
         ),
         equivalent={
-            "*: args.resource_id: empty": "any id",
-            f"*{ACTIVITIES}*": "it does not matter",
-            "*dumpsys activity activities*": "what is in front does not count",
+            "*: args.resource_id: empty": "any resource ID",
+            f"*{ACTIVITIES}*": "the output is ignored",
+            "*dumpsys activity activities*": "the foreground activity is ignored",
         },
     ),
     CaseTable(
@@ -220,7 +234,9 @@ TABLES = (
         PhoneFixture,
         (
             positive("by text", shows(NODE), **_ELEMENT),
-            positive("of a class", shows(f'class="android.widget.TextView" {NODE}'), **_ELEMENT),
+            positive(
+                "class name present", shows(f'class="android.widget.TextView" {NODE}'), **_ELEMENT
+            ),
             *(
                 positive(
                     state,
@@ -231,27 +247,27 @@ TABLES = (
                 for state in get_args(screen.State)
             ),
             hostile(
-                "more than any screen holds",
+                "hierarchy over the size limit",
                 tree(f"<node {NODE}/>" + " " * (8 << 20)),
                 **_ELEMENT,
             ).expect_error(),
             positive("by description", shows(NODE), package=APP, description="Row"),
-            positive("by id", shows(NODE), package=APP, resource_id="title"),
+            positive("by resource ID", shows(NODE), package=APP, resource_id="title"),
             positive(
-                "by all and a state",
+                "by all arguments and a state",
                 shows(NODE),
                 **_ELEMENT,
                 description="Row",
                 resource_id="title",
                 state="enabled",
             ),
-            negative("another", shows(f'text="Eggs" package="{APP}"'), **_ELEMENT),
-            near_miss("longer", shows(f'text="Milk 2" package="{APP}"'), **_ELEMENT),
+            negative("different text", shows(f'text="Eggs" package="{APP}"'), **_ELEMENT),
+            near_miss("longer text", shows(f'text="Milk 2" package="{APP}"'), **_ELEMENT),
             near_miss(
-                "the text as description", shows(f'content-desc="Milk" package="{APP}"'), **_ELEMENT
+                "text as description", shows(f'content-desc="Milk" package="{APP}"'), **_ELEMENT
             ),
             near_miss(
-                "text and id of two elements",
+                "text and resource ID of two different elements",
                 shows(
                     f'text="Milk" package="{APP}"',
                     f'text="Eggs" resource-id="{APP}:id/title" package="{APP}"',
@@ -259,82 +275,90 @@ TABLES = (
                 **_ELEMENT,
                 resource_id="title",
             ),
-            near_miss("not in that state", shows(NODE), **_ELEMENT, state="checked"),
-            near_miss("nothing asked for", shows(NODE), package=APP),
-            near_miss("a state asked for only", shows(NODE), package=APP, state="enabled"),
+            near_miss("not in the state", shows(NODE), **_ELEMENT, state="checked"),
+            near_miss("empty expected values", shows(NODE), package=APP),
+            near_miss("only a state expected", shows(NODE), package=APP, state="enabled"),
             *_of_tree(**_ELEMENT),
             *ways(
                 _ELEMENT,
                 elsewhere("Milk", APP),
                 {
-                    "typed into a field": shows(typed("Milk", APP)),
-                    "one of two": shows('text="Milk" package="org.b"', NODE),
+                    "typed into a text field": shows(typed("Milk", APP)),
+                    "one of two applications": shows('text="Milk" package="org.b"', NODE),
                 },
             ),
         ),
         equivalent={
-            "*: args.resource_id: empty": "any id",
+            "*: args.resource_id: empty": "any resource ID",
             "*: args.description: empty": "any description",
-            "by all and a state: args.text: empty": "any text",
-            "*dumpsys activity activities*": "what is in front does not count",
+            "by all arguments and a state: args.text: empty": "any text",
+            "*dumpsys activity activities*": "the foreground activity is ignored",
         },
     ),
     CaseTable(
         screen.ui_element_gone,
         PhoneFixture,
         (
-            positive("gone", shows(NODE), **_GONE),
-            negative("still there", shows(NODE, f'text="Error" package="{APP}"'), **_GONE),
+            positive("element not displayed", shows(NODE), **_GONE),
+            negative("still displayed", shows(NODE, f'text="Error" package="{APP}"'), **_GONE),
             near_miss(
-                "there as description", shows(f'content-desc="Error" package="{APP}"'), **_GONE
+                "displayed as description", shows(f'content-desc="Error" package="{APP}"'), **_GONE
             ),
-            near_miss("seen, but another in front", shows(NODE, front="org.b/.Main"), **_GONE),
-            near_miss("in front, but not seen", shows(NODE.replace(APP, "org.b")), **_GONE),
+            near_miss(
+                "displayed, but a different activity in front",
+                shows(NODE, front="org.b/.Main"),
+                **_GONE,
+            ),
+            near_miss("in front, but not displayed", shows(NODE.replace(APP, "org.b")), **_GONE),
             *_of_tree(**_GONE),
             *ways(
                 _GONE,
                 {
-                    "below another application's window": shows(
+                    "below a window of a different application": shows(
                         'text="x" package="org.b"', front=f"{APP}/.Main"
                     ),
-                    "nothing is shown yet": shows(f'text="" package="{APP}" bounds="[0,0][0,0]"'),
-                    "told by description": shows(NODE, f'content-desc="Error" package="{APP}"'),
-                    "in another place": shows(NODE, typed("Error", APP)),
+                    "nothing displayed yet": shows(f'text="" package="{APP}" bounds="[0,0][0,0]"'),
+                    "displayed as description next to other elements": shows(
+                        NODE, f'content-desc="Error" package="{APP}"'
+                    ),
+                    "displayed in a text field": shows(NODE, typed("Error", APP)),
                 },
                 {
-                    "still in the tree, without a size": shows(
+                    "still in the hierarchy, without a size": shows(
                         NODE, f'text="Error" package="{APP}" bounds="[0,9][100,9]"'
                     ),
-                    "still in the tree, hidden": shows(
+                    "still in the hierarchy, hidden": shows(
                         NODE, f'text="Error" package="{APP}" visible-to-user="false"'
                     ),
-                    "shown by another application": shows(NODE, 'text="Error" package="org.b"'),
+                    "displayed by a different application": shows(
+                        NODE, 'text="Error" package="org.b"'
+                    ),
                 },
             ),
         ),
         equivalent={
-            "*: args.text: *": "another text is not shown either",
-            "*uiautomator*: prints other": "letter case of names does not count",
+            "*: args.text: *": "that text is not displayed either",
+            "*uiautomator*: prints other": "the letter case of names is ignored",
         },
     ),
     CaseTable(
         screen.ui_switch_is,
         PhoneFixture,
         (
-            positive("beside its label", tree(_row(_LABEL, _switch("true"))), **_SWITCH),
-            positive("off", tree(_row(_LABEL, _switch("false"))), **_OFF),
+            positive("next to its label", tree(_row(_LABEL, _switch("true"))), **_SWITCH),
+            positive("switched off", tree(_row(_LABEL, _switch("false"))), **_OFF),
             positive(
-                "with its own text",
+                "switch with its own text",
                 tree(_row(_switch("true").replace('text=""', 'text="Wi-Fi"'))),
                 **_SWITCH,
             ),
             positive(
-                "in a box within the row",
+                "in a nested container of the row",
                 tree(_row(_row(_LABEL), _row(_switch("true")))),
                 **_SWITCH,
             ),
             positive(
-                "of two rows",
+                "first of two rows",
                 tree(_row(_row(_LABEL, _switch("true")), _row(_switch("false")))),
                 **_SWITCH,
             ),
@@ -343,49 +367,53 @@ TABLES = (
                 tree(_row(_LABEL.replace("text", "content-desc"), _switch("true"))),
                 **_SWITCH,
             ),
-            negative("off, not on", tree(_row(_LABEL, _switch("false"))), **_SWITCH),
-            negative("on, not off", tree(_row(_LABEL, _switch("true"))), **_OFF),
+            negative("off instead of on", tree(_row(_LABEL, _switch("false"))), **_SWITCH),
+            negative("on instead of off", tree(_row(_LABEL, _switch("true"))), **_OFF),
             near_miss(
-                "another row's",
+                "switch of a different row",
                 tree(_row(_row(_LABEL, _switch("false")), _row(_switch("true")))),
                 **_SWITCH,
             ),
             near_miss(
-                "two in the row", tree(_row(_LABEL, _switch("true"), _switch("false"))), **_SWITCH
+                "two switches in the row",
+                tree(_row(_LABEL, _switch("true"), _switch("false"))),
+                **_SWITCH,
             ),
             near_miss(
-                "the label twice",
+                "duplicate label",
                 tree(_row(_row(_LABEL, _switch("true")), _row(_LABEL, _switch("true")))),
                 **_SWITCH,
             ),
             near_miss("no switch", tree(_row(_LABEL)), **_OFF),
             near_miss(
-                "no label asked for", tree(_row(_switch("true"))), **{**_SWITCH, "label": ""}
+                "empty expected label", tree(_row(_switch("true"))), **{**_SWITCH, "label": ""}
             ),
             *_of_tree(**_SWITCH),
             *ways(
                 _SWITCH,
                 {
-                    "in another application of that title": tree(
+                    "in a different application": tree(
                         _row(_LABEL, _switch("true")).replace(APP, "org.b")
                     ),
-                    "another application's label": tree(
+                    "label of a different application": tree(
                         _row(_LABEL.replace(APP, "org.b"), _switch("true"))
                     ),
-                    "a label without a size": tree(
+                    "label without a size": tree(
                         _row(_LABEL.replace("/>", ' bounds="[1,1][1,1]"/>'), _switch("true"))
                     ),
-                    "a word that says so": tree(_row(_LABEL, f'<node text="On" package="{APP}"/>')),
+                    "text instead of a switch": tree(
+                        _row(_LABEL, f'<node text="On" package="{APP}"/>')
+                    ),
                 },
                 {
-                    "above its label": tree(_row(_switch("true"), _LABEL)),
-                    "below a second label without a size": tree(
+                    "before its label": tree(_row(_switch("true"), _LABEL)),
+                    "after a second label without a size": tree(
                         _row(_LABEL.replace("/>", ' bounds="[1,1][1,1]"/>'))
                         + _row(_LABEL, _switch("true"))
                     ),
                 },
             ),
         ),
-        equivalent={"*dumpsys activity activities*": "what is in front does not count"},
+        equivalent={"*dumpsys activity activities*": "the foreground activity is ignored"},
     ),
 )

@@ -1,4 +1,4 @@
-"""Cases of evaluators that compare what several machines hold."""
+"""Cases of the evaluators that compare values of several machines."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def state(  # noqa: C901, PLR0913 - what each part of a session holds
     cells: dict[str, Any] | None = None,
     has_gsettings: bool = True,
 ) -> State:
-    """Put values where the places above look."""
+    """Put values at the locations declared above."""
 
     def put(fixture: SessionFixture) -> None:
         if file is not None:
@@ -116,7 +116,7 @@ _LINES: dict[str, Any] = {"value": SETTING, "file": FILE}
 
 
 def both(left: bytes | None, right: bytes | None, name: str = "a.pdf") -> State:
-    """Put a file on each machine; None leaves it away."""
+    """Put a file on each machine; None omits it."""
 
     def put(fixture: SessionFixture) -> None:
         if left is not None:
@@ -142,18 +142,18 @@ def _picture(left: Pixels, right: Pixels, form: str = "PNG") -> State:
     return both(file_builders.encoded(left), file_builders.encoded(right, form), "a.png")
 
 
-_BYTES: dict[str, Any] = {"*flip a byte": "a pixel more or less does not count",
-          "*prints other": "letter case of what does not count"}  # fmt: skip
+_BYTES: dict[str, Any] = {"*flip a byte": "single pixels are ignored",
+          "*prints other": "only the letter case of ignored parts changes"}  # fmt: skip
 
 TABLES = (
     CaseTable(
         cross.values_equal,
         SessionFixture,
         (
-            positive("a file and a contact's number", _ann("+41445550173"), **NUMBER),
-            positive("the second number", _ann("117", "+41 (44) 555-01-73"), **NUMBER),
+            positive("file and phone number of a contact", _ann("+41445550173"), **NUMBER),
+            positive("second phone number", _ann("117", "+41 (44) 555-01-73"), **NUMBER),
             positive(
-                "a file's line and a contact's address",
+                "line of a file and e-mail address of a contact",
                 state(
                     "x\nann@example.org\ny",
                     people={1: " Ann "},
@@ -164,112 +164,120 @@ TABLES = (
                 way="normal",
             ),
             positive("two settings", state(name="Lab", gsetting="'Lab'"), **NAME),
-            positive("a number in a setting", state(name="150", gsetting="150"), **NAME),
-            positive("a quote in a setting", state(name="'", gsetting='"\'"'), **NAME),
+            positive("number in a setting", state(name="150", gsetting="150"), **NAME),
+            positive("quote in a setting", state(name="'", gsetting='"\'"'), **NAME),
             positive(
-                "a name with blanks around",
+                "name with surrounding spaces",
                 _ann("+41445550173"),
                 left=FILE,
                 right={**CONTACT, "name": " Ann "},
                 way="digits",
             ),
             positive(
-                "a cell and the answer",
+                "cell and answer",
                 state(cells={"B2": 42}, answer="42.0"),
                 left=CELL,
                 right=ANSWER,
                 way="number",
             ),
             positive(
-                "a fraction in a cell",
+                "decimal number in a cell",
                 state(cells={"B2": 2.5}, answer="2.5"),
                 left=CELL,
                 right=ANSWER,
             ),
             positive(
-                "a named sheet",
+                "named sheet",
                 state(cells={"B2": "x"}, answer="x"),
                 left={**CELL, "sheet": "Data"},
                 right=ANSWER,
             ),
             positive(
-                "a message and the screen",
+                "message and screen",
                 state(sms={1: ("556", "no"), 2: ("555", "Hello")}, shown="Hello"),
                 left=ROW,
                 right=SHOWN,
             ),
             positive(
-                "the column itself",
+                "the queried column itself",
                 state(sms={1: ("555", "x")}, answer="555"),
                 left={**ROW, "column": "address"},
                 right=ANSWER,
             ),
             another_way(
-                "a cell and an answer with a real minus sign",
+                "cell and answer with a Unicode minus sign",
                 state(cells={"B2": -0.5}, answer="\u2212.5"),
                 left=CELL,
                 right=ANSWER,
                 way="number",
             ),
             another_way(
-                "a line break of another system",
+                "CRLF line ends",
                 state("Lab\r\n", name="Lab"),
                 left=FILE,
                 right=SETTING,
             ),
             another_way(
-                "a number written in groups",
+                "phone number in groups",
                 _ann("+41 44 555 01 73", file="+41445550173\n"),
                 **NUMBER,
             ),
-            forged("a letter of another script", state(name="L\u0430b", gsetting="'Lab'"), **NAME),
             forged(
-                "the value among others", state("Lab Office", name="Lab"), left=FILE, right=SETTING
+                "letter from a different script", state(name="L\u0430b", gsetting="'Lab'"), **NAME
             ),
             forged(
-                "a contact of almost the same name",
+                "value within a longer text",
+                state("Lab Office", name="Lab"),
+                left=FILE,
+                right=SETTING,
+            ),
+            forged(
+                "contact with a similar name",
                 state("117", people={1: "Anna"}, numbers={1: ("1", "117")}),
                 **NUMBER,
             ),
-            forged("neither has a value", state(name="null", gsetting="''"), **NAME),
+            forged("neither value exists", state(name="null", gsetting="''"), **NAME),
             forged(
-                "an answer longer than is accepted",
+                "answer over the length limit",
                 state("x" * 4001, answer="x" * 4001),
                 left=FILE,
                 right=ANSWER,
             ),
-            negative("different", state(name="Lab", gsetting="'Other'"), **NAME),
-            near_miss("other case", state(name="lab", gsetting="'Lab'"), **NAME),
-            near_miss("longer", state(name="Lab 2", gsetting="'Lab'"), **NAME),
-            near_miss("another's number", _ann("117", file="5550199"), **NUMBER),
-            near_miss("no plus", _ann("41445550173"), **NUMBER),
-            near_miss("a digit fewer", _ann("+4144555017"), **NUMBER),
+            negative("different values", state(name="Lab", gsetting="'Other'"), **NAME),
+            near_miss("different letter case", state(name="lab", gsetting="'Lab'"), **NAME),
+            near_miss("longer value", state(name="Lab 2", gsetting="'Lab'"), **NAME),
+            near_miss("number of a different contact", _ann("117", file="5550199"), **NUMBER),
+            near_miss("number without the plus sign", _ann("41445550173"), **NUMBER),
+            near_miss("one missing digit", _ann("+4144555017"), **NUMBER),
             near_miss(
-                "another line", state("Lab\nx", name="Lab"), left={**FILE, "line": 2}, right=SETTING
+                "different line",
+                state("Lab\nx", name="Lab"),
+                left={**FILE, "line": 2},
+                right=SETTING,
             ),
             near_miss(
-                "no such line", state("Lab", name="Lab"), left={**FILE, "line": 2}, right=SETTING
+                "missing line", state("Lab", name="Lab"), left={**FILE, "line": 2}, right=SETTING
             ),
             near_miss(
-                "another message",
+                "different message",
                 state(sms={1: ("555", "no"), 2: ("556", "Hello")}, shown="Hello"),
                 left=ROW,
                 right=SHOWN,
             ),
             near_miss(
-                "a cell of another sheet",
+                "cell of a different sheet",
                 state(cells={"B2": "x"}, answer="x"),
                 left={**CELL, "sheet": "More"},
                 right=ANSWER,
             ),
             near_miss(
-                "a cell that is empty",
+                "empty cell",
                 state(cells={"B1": "x"}, answer="x"),
                 left=CELL,
                 right=ANSWER,
             ),
             near_miss(
-                "words for a number",
+                "words instead of a number",
                 state("forty", answer="forty"),
                 left=FILE,
                 right=ANSWER,
@@ -284,32 +292,42 @@ TABLES = (
                 way="digits",
             ),
             missing("no contact", state("117", people={1: "Bo"}), **NUMBER),
-            missing("no answer", state("x"), left=FILE, right=ANSWER),
-            missing("a setting that is not set", state(name="null", gsetting="'null'"), **NAME),
-            missing("no such key", state(name="Lab"), **NAME).expect_error(),
-            missing("no gsettings", state(name="Lab", has_gsettings=False), **NAME).expect_error(),
+            missing("no answer submitted", state("x"), left=FILE, right=ANSWER),
+            missing("setting not set", state(name="null", gsetting="'null'"), **NAME),
+            missing("missing key", state(name="Lab"), **NAME).expect_error(),
             missing(
-                "no such role", state("x"), left={**FILE, "on": "tablet"}, right=ANSWER
+                "gsettings missing", state(name="Lab", has_gsettings=False), **NAME
             ).expect_error(),
             missing(
-                "a desktop asked as a phone",
+                "unknown role", state("x"), left={**FILE, "on": "tablet"}, right=ANSWER
+            ).expect_error(),
+            missing(
+                "desktop used as a phone",
                 state("x"),
                 left=FILE,
                 right={**SETTING, "on": "desktop"},
             ).expect_error(),
-            empty("an empty setting", state(name="''", gsetting="''"), **NAME),
-            corrupt("half a setting", state(name="'", gsetting="'"), **NAME).expect_met(),
+            empty("empty setting", state(name="''", gsetting="''"), **NAME),
+            corrupt("truncated setting", state(name="'", gsetting="'"), **NAME).expect_met(),
             empty("both empty", state("", answer=""), left=FILE, right=ANSWER),
-            empty("both blank", state(" \n", answer=" "), left=FILE, right=ANSWER, way="normal"),
-            corrupt("no UTF-8", state(b"\xff\xfe", answer="\ufffd\ufffd"), left=FILE, right=ANSWER),
+            empty(
+                "both only white space",
+                state(" \n", answer=" "),
+                left=FILE,
+                right=ANSWER,
+                way="normal",
+            ),
             corrupt(
-                "a broken workbook",
+                "not UTF-8", state(b"\xff\xfe", answer="\ufffd\ufffd"), left=FILE, right=ANSWER
+            ),
+            corrupt(
+                "corrupt workbook",
                 lambda b: (b.desktop.write("~/a.xlsx", b"PK"), b.answered("1")),
                 left=CELL,
                 right=ANSWER,
             ),
             hostile(
-                "a file too large",
+                "file over the size limit",
                 lambda b: (
                     b.desktop.write("~/a.txt", b"1" * (2 << 20)),
                     b.answered("1" * (2 << 20)),
@@ -320,35 +338,39 @@ TABLES = (
         ),
         equivalent={
             **_BYTES,
-            "a cell and the answer: answer: cut": "a point at the end does not count",
+            "cell and answer: answer: cut": "a trailing point is ignored",
         },
     ),
     CaseTable(
         cross.value_among_lines,
         SessionFixture,
         (
-            positive("a line of three", state("x\nLab\ny", name="Lab"), **_LINES),
+            positive("one of three lines", state("x\nLab\ny", name="Lab"), **_LINES),
             positive(
-                "its line does not count",
+                "line number ignored",
                 state("x\n Lab ", name="Lab"),
                 **{**_LINES, "file": {**FILE, "line": 1}},
             ),
-            positive("the answer", state("x\nLab", answer="Lab"), value=ANSWER, file=FILE),
-            positive("other case", state("x\nLAB", name="Lab"), **_LINES, way="normal"),
-            another_way("lines of another system", state("x\r\nLab\r\n", name="Lab"), **_LINES),
-            another_way("as a number", state("x\n+12.50", name="12.5"), **_LINES, way="number"),
-            forged("a letter of another script", state("x\nL\u0430b", name="Lab"), **_LINES),
-            forged("all candidates on one line", state("Lab, Office, Home", name="Lab"), **_LINES),
-            negative("no such line", state("x\ny", name="Lab"), **_LINES),
+            positive("submitted answer", state("x\nLab", answer="Lab"), value=ANSWER, file=FILE),
+            positive("different letter case", state("x\nLAB", name="Lab"), **_LINES, way="normal"),
+            another_way("CRLF line ends", state("x\r\nLab\r\n", name="Lab"), **_LINES),
+            another_way(
+                "equal as a number", state("x\n+12.50", name="12.5"), **_LINES, way="number"
+            ),
+            forged("letter from a different script", state("x\nL\u0430b", name="Lab"), **_LINES),
+            forged("all values on one line", state("Lab, Office, Home", name="Lab"), **_LINES),
+            negative("missing line", state("x\ny", name="Lab"), **_LINES),
             near_miss("part of a line", state("x\nLab 2", name="Lab"), **_LINES),
-            near_miss("over two lines", state("La\nb", name="Lab"), **_LINES),
-            near_miss("exact case", state("LAB", name="Lab"), **_LINES),
+            near_miss("split over two lines", state("La\nb", name="Lab"), **_LINES),
+            near_miss(
+                "different letter case with exact comparison", state("LAB", name="Lab"), **_LINES
+            ),
             missing("no file", state(name="Lab"), **_LINES),
-            missing("no value", state("null", name="null"), **_LINES),
-            empty("an empty file and value", state("\n", name=""), **_LINES),
-            corrupt("no UTF-8", state(b"Lab\n\xff", name="Lab"), **_LINES),
+            missing("value not set", state("null", name="null"), **_LINES),
+            empty("empty file and empty value", state("\n", name=""), **_LINES),
+            corrupt("not UTF-8", state(b"Lab\n\xff", name="Lab"), **_LINES),
             hostile(
-                "a huge file", lambda b: (state(name="Lab")(b), b.desktop.huge("~/a.txt")), **_LINES
+                "huge file", lambda b: (state(name="Lab")(b), b.desktop.huge("~/a.txt")), **_LINES
             ),
         ),
         equivalent=_BYTES,
@@ -357,29 +379,29 @@ TABLES = (
         cross.files_equal,
         SessionFixture,
         (
-            positive("the same", both(b"%PDF x", b"%PDF x"), **_FILES),
-            another_way("a byte", both(b"x", b"x"), **_FILES),
-            another_way("a megabyte", both(b"x" * (1 << 20), b"x" * (1 << 20)), **_FILES),
-            forged("of one size", both(b"%PDF x", b"%PDF y"), **_FILES),
-            forged("the same beginning", both(b"%PDF x", b"%PDF x" + bytes(9)), **_FILES),
-            negative("different", both(b"%PDF x", b"hello"), **_FILES),
-            near_miss("a byte more", both(b"%PDF x", b"%PDF x\n"), **_FILES),
-            near_miss("on one machine only", both(b"%PDF x", None), **_FILES),
-            missing("none", nothing, **_FILES),
+            positive("equal content", both(b"%PDF x", b"%PDF x"), **_FILES),
+            another_way("one byte", both(b"x", b"x"), **_FILES),
+            another_way("one mebibyte", both(b"x" * (1 << 20), b"x" * (1 << 20)), **_FILES),
+            forged("same size, different content", both(b"%PDF x", b"%PDF y"), **_FILES),
+            forged("same beginning", both(b"%PDF x", b"%PDF x" + bytes(9)), **_FILES),
+            negative("different values", both(b"%PDF x", b"hello"), **_FILES),
+            near_miss("additional byte", both(b"%PDF x", b"%PDF x\n"), **_FILES),
+            near_miss("only on one machine", both(b"%PDF x", None), **_FILES),
+            missing("no files", nothing, **_FILES),
             missing(
-                "no such role", both(b"x", b"x"), **{**_FILES, "right_on": "tablet"}
+                "unknown role", both(b"x", b"x"), **{**_FILES, "right_on": "tablet"}
             ).expect_error(),
             empty("both empty", both(b"", b""), **_FILES),
-            corrupt("cut", both(b"%PDF x", b"%PD"), **_FILES),
-            hostile("a link to it", _linked, **_FILES),
-            hostile("both too large", _huge, **_FILES),
+            corrupt("truncated", both(b"%PDF x", b"%PD"), **_FILES),
+            hostile("link to the file", _linked, **_FILES),
+            hostile("both over the size limit", _huge, **_FILES),
         ),
     ),
     CaseTable(
         cross.pictures_equal,
         SessionFixture,
         (
-            positive("the same", _picture(CAT, CAT), **_PICTURES),
+            positive("same picture", _picture(CAT, CAT), **_PICTURES),
             positive(
                 "scaled JPEG", _picture(CAT, file_builders.scaled(CAT, 80, 60), "JPEG"), **_PICTURES
             ),
@@ -388,30 +410,32 @@ TABLES = (
                 "scaled up", _picture(CAT, file_builders.scaled(CAT, 320, 240)), **_PICTURES
             ),
             forged(
-                "one colour, that of its mean",
+                "single colour with the same mean",
                 _picture(CAT, np.full_like(CAT, int(CAT.mean()))),
                 **_PICTURES,
             ),
             forged(
-                "turned upside down", _picture(CAT, np.ascontiguousarray(CAT[::-1])), **_PICTURES
+                "rotated by 180 degrees",
+                _picture(CAT, np.ascontiguousarray(CAT[::-1])),
+                **_PICTURES,
             ),
-            negative("another", _picture(CAT, file_builders.noise(2)), **_PICTURES),
+            negative("different picture", _picture(CAT, file_builders.noise(2)), **_PICTURES),
             near_miss("mirrored", _picture(CAT, np.ascontiguousarray(CAT[:, ::-1])), **_PICTURES),
             near_miss("cropped", _picture(CAT, CAT[:, :120]), **_PICTURES),
-            missing("none", nothing, **_PICTURES),
+            missing("no files", nothing, **_PICTURES),
             missing(
-                "on the desktop only", both(file_builders.encoded(CAT), None, "a.png"), **_PICTURES
+                "only on the desktop", both(file_builders.encoded(CAT), None, "a.png"), **_PICTURES
             ),
             missing(
-                "on the phone only", both(None, file_builders.encoded(CAT), "a.png"), **_PICTURES
+                "only on the phone", both(None, file_builders.encoded(CAT), "a.png"), **_PICTURES
             ),
             empty("both empty", both(b"", b"", "a.png"), **_PICTURES),
             corrupt(
-                "both broken",
+                "both truncated",
                 both(file_builders.encoded(CAT)[:99], file_builders.encoded(CAT)[:99], "a.png"),
                 **_PICTURES,
             ),
-            hostile("both the same text", both(b"cat", b"cat", "a.png"), **_PICTURES),
+            hostile("same text instead of pictures", both(b"cat", b"cat", "a.png"), **_PICTURES),
         ),
         equivalent=_BYTES,
     ),

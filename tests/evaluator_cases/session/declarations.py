@@ -1,4 +1,4 @@
-"""Cases of what agents declare about a task."""
+"""Cases of the evaluators of an agent's declaration about a task."""
 
 from __future__ import annotations
 
@@ -24,21 +24,23 @@ TABLES = (
         SessionFixture,
         (
             positive("with a reason", lambda f: f.declared("There is no printer.")),
-            negative("an answer instead", lambda f: f.answered("42")),
-            near_miss("the answer says so", lambda f: f.answered("This cannot be done.")),
-            missing("nothing was said", nothing),
-            empty("an empty answer", lambda f: f.answered("")),
-            hostile("the answer is the action", lambda f: f.answered("declare_infeasible")),
-            forged("the answer is FAIL", lambda f: f.answered("infeasible")),
+            negative("answer instead of a declaration", lambda f: f.answered("42")),
+            near_miss(
+                "answer that the task is impossible", lambda f: f.answered("This cannot be done.")
+            ),
+            missing("no answer and no declaration", nothing),
+            empty("empty answer", lambda f: f.answered("")),
+            hostile("name of the action as answer", lambda f: f.answered("declare_infeasible")),
+            forged("answer `infeasible`", lambda f: f.answered("infeasible")),
             forged(
-                "a file on the desktop says so",
+                "file on the desktop",
                 lambda f: f.desktop.write("~/infeasible", "The task is infeasible."),
             ),
-            another_way("in another language", lambda f: f.declared("Kein Drucker.")),
+            another_way("in a different language", lambda f: f.declared("Kein Drucker.")),
             another_way(
                 "after an answer", lambda f: (f.answered("none"), f.declared("No such contact."))
             ),
         ),
-        inapplicable={CaseKind.CORRUPT: "there is nothing to be broken, and no argument"},
+        inapplicable={CaseKind.CORRUPT: "there is no data that could be corrupt, and no argument"},
     ),
 )

@@ -18,21 +18,21 @@ def test_calls_run_one_after_the_other_in_one_thread() -> None:
     assert names == {"calls"}
 
 
-def test_what_a_call_raises_is_raised() -> None:
+def test_exceptions_of_a_call_are_reraised() -> None:
     with CallThread() as thread:
         with pytest.raises(ZeroDivisionError):
             thread.run(lambda: 1 // 0, timeout_s=30)
         assert thread.run(lambda: None, timeout_s=30) is None
 
 
-def test_a_call_that_does_not_return_is_given_up() -> None:
+def test_call_that_does_not_return_times_out() -> None:
     release = threading.Event()
     with CallThread() as thread, pytest.raises(NoAnswerError, match=r"within 0\.05 s"):
         thread.run(lambda: release.wait(30), timeout_s=0.05)
     release.set()
 
 
-def test_cancelling_ends_the_wait() -> None:
+def test_cancellation_ends_the_wait() -> None:
     release, cancel = threading.Event(), CancelToken()
     threading.Timer(0.05, cancel.cancel).start()
     with CallThread() as thread, pytest.raises(CancelledError):

@@ -9,7 +9,7 @@ from appliance.base.clock import SYSTEM_CLOCK, FakeClock
 from appliance.base.errors import CancelledError
 
 
-def test_the_first_reason_counts() -> None:
+def test_first_cancellation_reason_is_kept() -> None:
     token = CancelToken()
     token.check()
     token.cancel("first")
@@ -29,7 +29,7 @@ def test_callbacks_are_called_once_unless_withdrawn() -> None:
     assert calls == ["kept", "late"]
 
 
-def test_a_wait_ends_when_it_is_cancelled() -> None:
+def test_wait_ends_when_it_is_cancelled() -> None:
     token = CancelToken()
     clock = CancellableClock(SYSTEM_CLOCK, token)
     threading.Timer(0.05, token.cancel).start()
@@ -39,7 +39,7 @@ def test_a_wait_ends_when_it_is_cancelled() -> None:
     assert SYSTEM_CLOCK.monotonic_s() - start_s < 10
 
 
-def test_it_tells_and_takes_the_time_of_the_clock_behind() -> None:
+def test_cancellable_clock_uses_the_underlying_clock() -> None:
     fake = FakeClock(start_s=100.0)
     clock = CancellableClock(fake, CancelToken())
     clock.sleep(2.5)

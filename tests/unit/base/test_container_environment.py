@@ -18,7 +18,7 @@ def taken(path: Path, **already: str) -> dict[str, str]:
     return already
 
 
-def test_settings_keys_and_proxies_are_handed_over_and_nothing_else(tmp_path: Path) -> None:
+def test_only_settings_keys_and_proxies_are_passed_to_containers(tmp_path: Path) -> None:
     path = tmp_path / "service" / "environment.json"
     assert taken(path) == {}
     given = {KEY: "sk-1", "MESOCOSM_DESKTOP": "vm", "https_proxy": "http://proxy:3128"}
@@ -29,7 +29,7 @@ def test_settings_keys_and_proxies_are_handed_over_and_nothing_else(tmp_path: Pa
     assert taken(path, MESOCOSM_DESKTOP="container")["MESOCOSM_DESKTOP"] == "container"
 
 
-def test_keys_stay_until_they_are_emptied_and_other_settings_are_those_of_the_last_command(
+def test_keys_persist_until_emptied_and_other_settings_are_replaced(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "environment.json"
@@ -46,7 +46,7 @@ def test_keys_stay_until_they_are_emptied_and_other_settings_are_those_of_the_la
     assert taken(path) == {"MESOCOSM_MODEL_NAME": "two"}
 
 
-def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+def test_error_names_the_damaged_file(tmp_path: Path) -> None:
     path = tmp_path / "environment.json"
     path.write_text("{")
     with pytest.raises(SettingsError, match="is damaged") as caught:

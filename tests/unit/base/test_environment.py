@@ -29,7 +29,7 @@ def test_variables_carry_the_prefix_of_their_class() -> None:
     assert variables(Lamp) == ["MESOCOSM_LAMP_WATTS", "MESOCOSM_LAMP_COLOUR", "MESOCOSM_LAMP_KEY"]
 
 
-def test_every_wrong_value_is_named_at_once_and_secrets_are_not_shown(
+def test_all_wrong_values_are_reported_at_once_without_secrets(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("MESOCOSM_LAMP_WATTS", "0")
@@ -42,12 +42,12 @@ def test_every_wrong_value_is_named_at_once_and_secrets_are_not_shown(
     assert caught.value.exit_code == 2
 
 
-def test_known_names_pass_in_any_case_and_so_do_those_of_tests_and_of_others() -> None:
+def test_known_foreign_and_test_names_are_accepted_in_any_case() -> None:
     names = ["MESOCOSM_LAMP_WATTS", "mesocosm_lamp_colour", "MESOCOSM_TEST_TIER", "MESOCOSM_OTHER"]
     require_known(KNOWN, dict.fromkeys([*names, "PATH", "MESO"], "1"))
 
 
-def test_an_unknown_name_is_refused_with_the_nearest_one() -> None:
+def test_unknown_name_is_rejected_with_nearest_match() -> None:
     with pytest.raises(SettingsError) as caught:
         require_known(KNOWN, {"MESOCOSM_LAMP_COLOR": "red", "MESOCOSM_Q": "1"})
     assert caught.value.details.splitlines() == [
@@ -56,6 +56,6 @@ def test_an_unknown_name_is_refused_with_the_nearest_one() -> None:
     ]
 
 
-def test_the_password_of_an_address_is_not_shown() -> None:
+def test_password_in_address_is_masked() -> None:
     assert shown("https://ann:pass@host/v1") == "https://***@host/v1"
     assert shown(None) == ""

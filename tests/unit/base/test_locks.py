@@ -1,4 +1,4 @@
-"""Locks of files, beside others that ask for them."""
+"""Locks of files that other processes check at the same time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ROUNDS = 500
 
 
-def test_who_only_asks_keeps_nobody_from_a_lock(tmp_path: Path) -> None:
+def test_checking_a_lock_does_not_block_its_acquisition(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     over = threading.Event()
 
@@ -35,7 +35,7 @@ def test_who_only_asks_keeps_nobody_from_a_lock(tmp_path: Path) -> None:
         asking.join()
 
 
-def test_it_is_told_whether_anybody_holds_a_lock(tmp_path: Path) -> None:
+def test_is_taken_reports_whether_a_lock_is_held(tmp_path: Path) -> None:
     lock = FileLock(tmp_path / "lock")
     assert not lock.is_taken()
     assert not lock.path.exists()
@@ -49,7 +49,7 @@ def test_it_is_told_whether_anybody_holds_a_lock(tmp_path: Path) -> None:
     assert not FileLock(lock.path).is_taken()
 
 
-def test_a_lock_that_is_held_is_refused(tmp_path: Path) -> None:
+def test_held_lock_cannot_be_acquired(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with (
         locked(path, what="It"),

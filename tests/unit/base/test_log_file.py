@@ -39,7 +39,7 @@ def read(folder: Path) -> list[LogLine]:
     return list(LogReader(folder).read())
 
 
-def test_a_line_holds_what_it_is_about_and_no_secret(
+def test_log_line_has_its_context_and_no_secret(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     redact("s3cret-key-of-mine")
@@ -65,11 +65,11 @@ def test_a_line_holds_what_it_is_about_and_no_secret(
         assert row["t"].endswith("+00:00")
     assert "error" not in rows[0]
     assert rows[1]["error"].splitlines()[-1].endswith("base 10: '***'")
-    # Standard error gets warnings alone, as without the file.
+    # Standard error gets warnings only, as without the file.
     assert "asked with" not in capsys.readouterr().err
 
 
-def test_what_people_were_told_is_in_the_file_alone(
+def test_records_already_printed_are_written_to_the_file_only(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with logging_to(LogFileHandler(tmp_path, "run"), level="info"):
@@ -78,14 +78,14 @@ def test_what_people_were_told_is_in_the_file_alone(
     assert [line.message for line in read(tmp_path)] == ["printed"]
 
 
-def test_lines_are_read_as_they_were_written_and_torn_ones_left_out(tmp_path: Path) -> None:
+def test_lines_are_read_back_and_torn_lines_skipped(tmp_path: Path) -> None:
     line = LogLine(1.5, "info", "a.b", "x\u2028\n", "run", 7, {"run": "r"}, "Traceback")
     assert parse_line(line.to_json().encode()) == line
     for bad in (b"", b"{", b"[]", b'{"t": 1}', b'{"t": "x", "level": 1}', b"\xff"):
         assert parse_line(bad) is None
 
 
-def test_a_follower_gets_every_line_once_over_rotations(tmp_path: Path) -> None:
+def test_follower_gets_every_line_once_across_rotations(tmp_path: Path) -> None:
     reader, seen = LogReader(tmp_path), []
     assert list(reader.read()) == []
     with logging_to(LogFileHandler(tmp_path, "run", max_bytes=2000), level="info"):
@@ -99,7 +99,7 @@ def test_a_follower_gets_every_line_once_over_rotations(tmp_path: Path) -> None:
     assert len(log_paths(tmp_path)) > 2
 
 
-def test_rotation_bounds_the_log(tmp_path: Path) -> None:
+def test_rotation_limits_the_log_size(tmp_path: Path) -> None:
     with logging_to(LogFileHandler(tmp_path, "run", max_bytes=2000), level="info"):
         for number in range(300):
             LOG.info("%d", number)
@@ -109,7 +109,7 @@ def test_rotation_bounds_the_log(tmp_path: Path) -> None:
     assert numbers == list(range(numbers[0], 300))
 
 
-def test_a_line_still_being_written_is_left_for_later(tmp_path: Path) -> None:
+def test_unfinished_line_is_not_read_yet(tmp_path: Path) -> None:
     reader = LogReader(tmp_path)
     whole = LogLine(1.0, "info", "a", "x").to_json().encode()
     with (tmp_path / FILE).open("ab", buffering=0) as file:
@@ -119,13 +119,13 @@ def test_a_line_still_being_written_is_left_for_later(tmp_path: Path) -> None:
         assert [line.message for line in reader.read()] == ["x"]
 
 
-def test_a_log_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
+def test_unwritable_log_raises_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with logging_to(LogFileHandler(tmp_path / "file" / "logs", "run"), level="info"):
         LOG.info("lost")
 
 
-def test_half_a_pair_of_surrogates_is_written_as_its_escape(tmp_path: Path) -> None:
+def test_lone_surrogate_is_written_as_its_escape(tmp_path: Path) -> None:
     # Past the loggers: pytest would keep the text, and its workers cannot send it.
     record = logging.LogRecord("x", logging.INFO, __file__, 1, "half a pair \ud800", None, None)
     LogFileHandler(tmp_path, "run").handle(record)
@@ -144,16 +144,18 @@ with logging_to(LogFileHandler(Path(sys.argv[1]), sys.argv[2], max_bytes=20_000)
 """
 
 
-def test_the_file_after_the_one_that_is_full_is_not_rotated(tmp_path: Path) -> None:
+def test_only_the_full_file_is_rotated(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     assert append_line(path, b"old\n" * 9) > 20
     assert rotate(path, max_bytes=20, kept=4)
     assert append_line(path, b"new\n") <= 20
-    assert not rotate(path, max_bytes=20, kept=4)  # whoever filled the old file comes second
+    assert not rotate(
+        path, max_bytes=20, kept=4
+    )  # the process that filled the old file comes second
     assert path.read_bytes() == b"new\n"
 
 
-def test_processes_that_rotate_at_once_lose_nothing(tmp_path: Path) -> None:
+def test_concurrent_rotations_lose_no_lines(tmp_path: Path) -> None:
     programs = [
         start([sys.executable, "-c", PROGRAM, str(tmp_path), name]) for name in ("a", "b", "c")
     ]

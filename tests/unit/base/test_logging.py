@@ -25,7 +25,7 @@ def _quiet_again() -> Iterator[None]:
     configure_logging()
 
 
-def test_warnings_are_shown_and_details_only_when_asked_for(
+def test_warnings_are_logged_and_debug_lines_on_request_only(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     configure_logging()
@@ -48,7 +48,7 @@ def test_lines_name_the_machine_and_the_trial(capsys: pytest.CaptureFixture[str]
     assert outside == "WARNING controller.some_module: outside"
 
 
-def test_context_of_one_thread_is_not_in_the_lines_of_another(
+def test_context_does_not_leak_between_threads(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     configure_logging()
@@ -93,7 +93,7 @@ def test_configuring_twice_does_not_log_twice(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err.count("once") == 1
 
 
-def test_what_is_suppressed_is_logged_and_nothing_else_is_suppressed(
+def test_only_given_errors_are_suppressed_and_they_are_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     log = logging.getLogger("appliance.test")

@@ -29,7 +29,7 @@ def _no_other_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
         ("", "nothing to hide", "nothing to hide"),
     ],
 )  # fmt: skip
-def test_a_secret_is_hidden_and_other_words_are_not(secret: str, text: str, masked: str) -> None:
+def test_secrets_are_masked_and_other_text_is_not(secret: str, text: str, masked: str) -> None:
     redact(secret)
     assert mask(text) == masked
 
@@ -43,11 +43,11 @@ def test_a_secret_is_hidden_and_other_words_are_not(secret: str, text: str, mask
         ('{"at":"http://host","to":"me@example.org"}', '{"at":"http://host","to":"me@example.org"}'),
     ],
 )  # fmt: skip
-def test_passwords_in_addresses_are_hidden(text: str, masked: str) -> None:
+def test_passwords_in_addresses_are_masked(text: str, masked: str) -> None:
     assert mask(text) == masked
 
 
-def test_secrets_are_hidden_in_all_texts_of_a_value() -> None:
+def test_secrets_are_masked_in_all_strings_of_a_value() -> None:
     redact("sk-secret")
     value = {"note": "sk-secret", "sk-secret": [("x", {"y": "a sk-secret"})], "n": 1, "none": None}
     hidden = {"note": "***", "***": [["x", {"y": "a ***"}]], "n": 1, "none": None}

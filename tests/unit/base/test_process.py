@@ -16,7 +16,7 @@ from appliance.base.process import bound_to_thread, kill_bound_programs, kill_gr
 CALLER = """
 import sys
 from appliance.base.process import bound_to_thread, stream
-# A tool as builds run it: with children, one of them in a session of its own.
+# A tool as builds run it: with children, one of them in a separate session.
 tool = "setsid sleep 1000 & sh -c 'sleep 1000; true' & echo ready; sleep 1000"
 with bound_to_thread():
     stream(["sh", "-c", tool], on_line=lambda line: print(line, flush=True), timeout_s=900)
@@ -37,7 +37,7 @@ def marked(mark: str) -> set[int]:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="process namespaces need root, as builds do")
-def test_a_killed_caller_leaves_nothing_of_its_tools_running(tmp_path: Path) -> None:
+def test_killed_caller_leaves_no_tool_running(tmp_path: Path) -> None:
     mark = str(tmp_path)
     with start([sys.executable, "-c", CALLER], env={MARK: mark}) as caller:
         assert caller.stdout is not None
@@ -53,7 +53,7 @@ def test_a_killed_caller_leaves_nothing_of_its_tools_running(tmp_path: Path) -> 
                 os.kill(pid, signal.SIGKILL)
 
 
-def test_what_a_tool_says_and_gives_is_the_same_as_without() -> None:
+def test_output_and_exit_code_are_the_same_when_bound() -> None:
     argv = ["sh", "-c", 'cat; echo "$0 $X" >&2; exit 7', "word"]
     with bound_to_thread():
         inside = run(argv, stdin=b"in", env={"X": "y"})
@@ -61,7 +61,7 @@ def test_what_a_tool_says_and_gives_is_the_same_as_without() -> None:
     assert (inside.exit_code, inside.stdout, inside.stderr) == (7, b"in", b"word y\n")
 
 
-def test_programs_bound_to_us_are_killed_and_no_others() -> None:
+def test_only_bound_programs_are_killed() -> None:
     with start(["sleep", "60"]) as other, bound_to_thread(), start(["sleep", "60"]) as bound:
         try:
             kill_bound_programs()
@@ -74,6 +74,6 @@ def test_programs_bound_to_us_are_killed_and_no_others() -> None:
 
 
 @pytest.mark.parametrize("name", ["no-such-tool-here", "/no/such/tool"])
-def test_a_missing_tool_is_missing_inside_too(name: str) -> None:
+def test_missing_tool_is_reported_when_bound_too(name: str) -> None:
     with bound_to_thread(), pytest.raises(ToolMissingError, match=name):
         run([name])

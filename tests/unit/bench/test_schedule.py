@@ -24,11 +24,11 @@ def measured(machines: int, trials: int, folder: Path, *, runs: int) -> tuple[Ro
     return schedule, lease, page
 
 
-def test_queued_trials_hold_their_machines_at_once_and_are_all_judged(tmp_path: Path) -> None:
+def test_queued_trials_share_their_machines_and_are_all_evaluated(tmp_path: Path) -> None:
     schedule, lease, page = measured(20, 100, tmp_path, runs=2)
     # The first sample holds the planning of the runs. CPU time, so that a busy host changes little.
     assert len(schedule.samples_s) == 2
-    # One sample is a difference of two clocks, and may be a little below nothing.
+    # One sample is a difference of two clocks, and may be slightly negative.
     assert sum(schedule.samples_s) > 0
     assert schedule.samples_s[-1] < 10 * TARGET_S
     assert 0 < (lease.percentile_s(50) or 0) < TARGET_S
@@ -36,8 +36,8 @@ def test_queued_trials_hold_their_machines_at_once_and_are_all_judged(tmp_path: 
 
 
 @nightly("takes minutes of CPU; the small one shows that it works")
-def test_a_thousand_machines_and_ten_thousand_trials(tmp_path: Path) -> None:
-    # In a process of its own, as users have it: what other tests needed is no memory of this.
+def test_thousand_machines_and_ten_thousand_trials(tmp_path: Path) -> None:
+    # In a separate process, as for users: memory of other tests does not count.
     argv = [sys.executable, "-m", "appliance.cli.main", "bench", "schedule"]
     ended = run(
         [*argv, "-n", "10000", "--machines", "1000", "--json"],

@@ -1,4 +1,4 @@
-"""Who is told of alerts: what settings are taken, what is written, what is shown of it."""
+"""Receivers of alerts: accepted settings, the written configuration, and what is shown of it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def use(patch: pytest.MonkeyPatch, **variables: str) -> None:
         patch.setenv(name, value)
 
 
-def test_without_settings_nobody_is_told() -> None:
+def test_default_settings_have_no_receivers() -> None:
     assert read_receivers() == Receivers()
     assert describe_receivers(expected_config()) == []
     (receiver,) = yaml.safe_load(expected_config())["receivers"]
@@ -50,7 +50,7 @@ def test_receivers_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch
     assert read_receivers() == Receivers(WEBHOOK, "a@example.org, b@example.org", server)
 
 
-def test_what_is_shown_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_receiver_descriptions_hold_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, **SET)
     shown = describe_receivers(expected_config())
     assert shown == [
@@ -60,7 +60,7 @@ def test_what_is_shown_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     assert WEBHOOK not in repr(AlertSettings())
 
 
-def test_the_configuration_is_kept_for_its_container_alone(
+def test_configuration_is_readable_by_its_container_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(state_dir=tmp_path)
@@ -85,7 +85,7 @@ def test_the_configuration_is_kept_for_its_container_alone(
         ("MESOCOSM_ALERT_MAIL_TO", "a@example.org\nBcc: b@example.org"),
     ],
 )
-def test_wrong_addresses_are_refused(
+def test_wrong_addresses_are_rejected(
     name: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, **{name: value})
@@ -94,7 +94,7 @@ def test_wrong_addresses_are_refused(
     assert name in caught.value.brief
 
 
-def test_mail_without_a_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mail_without_a_server_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, MESOCOSM_ALERT_MAIL_TO="a@example.org")
     with pytest.raises(SettingsError, match="no mail server") as caught:
         read_receivers()
@@ -102,9 +102,7 @@ def test_mail_without_a_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.1.2.3", "[::1]"])
-def test_the_loopback_is_refused_as_no_container_reaches_it(
-    host: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loopback_receiver_is_rejected(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, MESOCOSM_ALERT_WEBHOOK=f"http://{host}:8080/hook")
     with pytest.raises(SettingsError, match="cannot use") as caught:
         read_receivers()

@@ -1,4 +1,4 @@
-"""The compose files: valid for the compose there is, closed to the world, and small in rights."""
+"""The compose files: valid for the installed compose, closed to the network, with few rights."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def _parsed_once(folder: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def standard(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Return what compose reads where nothing is set; tests change nothing of it."""
+    """Return the configuration that compose reads without settings; tests do not change it."""
     return _parsed_once(tmp_path_factory.getbasetemp() / "compose")
 
 
-def test_each_service_that_always_runs_has_an_image_of_ours(standard: dict[str, Any]) -> None:
+def test_every_permanent_service_has_its_own_image(standard: dict[str, Any]) -> None:
     services = standard["services"]
     images = {name: IMAGE_OF.get(name, name) for name in SERVICES}
     assert set(images.values()) <= set(NAMES)
@@ -74,7 +74,7 @@ def test_ports_are_bound_to_loopback_only(standard: dict[str, Any]) -> None:
         for port in service.get("ports", [])
     ]
     assert len(ports) == 3
-    # That of the API follows the settings, which ask for TLS beyond the loopback.
+    # The address of the API follows the settings, which require TLS beyond the loopback.
     closed = ("127.0.0.1:", "${MESOCOSM_SERVICE_PUBLISHED:")
     assert all(port.startswith(closed) for port in ports)
     assert "127.0.0.1" in str(standard["services"]["controller"]["ports"][1])
@@ -82,23 +82,21 @@ def test_ports_are_bound_to_loopback_only(standard: dict[str, Any]) -> None:
     assert "9465" in str(standard["services"]["controller"]["ports"])
 
 
-def test_prometheus_has_a_port_only_where_it_is_asked_for(
-    standard: dict[str, Any], tmp_path: Path
-) -> None:
+def test_prometheus_has_a_port_only_on_request(standard: dict[str, Any], tmp_path: Path) -> None:
     assert "ports" not in standard["services"]["prometheus"]
     asked = parsed(tmp_path, publish_prometheus=True, prometheus_port=4321)
     assert "127.0.0.1" in str(asked["services"]["prometheus"]["ports"])
     assert "4321" in str(asked["services"]["prometheus"]["ports"])
 
 
-def test_the_controller_knows_the_names_it_is_reached_at(tmp_path: Path) -> None:
+def test_controller_knows_its_host_names(tmp_path: Path) -> None:
     config = parsed(tmp_path, controller_hosts="localhost:8000")
     env = config["services"]["controller"]["environment"]
     assert env["MESOCOSM_CONTROLLER_HOSTS"] == "controller:9464,localhost:8000"
     assert env["MESOCOSM_CONTROLLER_PORT"] == "1234"
 
 
-def test_nothing_is_privileged_and_rights_are_given_one_by_one(standard: dict[str, Any]) -> None:
+def test_no_service_is_privileged_and_capabilities_are_listed(standard: dict[str, Any]) -> None:
     for name, service in standard["services"].items():
         assert not service.get("privileged"), name
         assert service["cap_drop"] == ["ALL"], name
@@ -108,7 +106,7 @@ def test_nothing_is_privileged_and_rights_are_given_one_by_one(standard: dict[st
         assert "SYS_ADMIN" not in service.get("cap_add", []), name
 
 
-def test_the_docker_socket_is_in_the_worker_alone(standard: dict[str, Any]) -> None:
+def test_only_the_worker_has_the_docker_socket(standard: dict[str, Any]) -> None:
     services = standard["services"]
     holders = [
         name for name, service in services.items() if "docker.sock" in str(service.get("volumes"))
@@ -116,7 +114,7 @@ def test_the_docker_socket_is_in_the_worker_alone(standard: dict[str, Any]) -> N
     assert holders == ["worker"]
 
 
-def test_settings_and_keys_reach_containers_in_a_private_file_alone(
+def test_settings_and_keys_are_passed_in_a_private_file_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MESOCOSM_MODEL_API_KEY", "sk-secret")
@@ -132,7 +130,7 @@ def test_settings_and_keys_reach_containers_in_a_private_file_alone(
     assert {name for name in first if changed[name] != first[name]} == {"controller", "worker"}
 
 
-def test_the_api_is_published_with_the_certificate_of_the_settings(tmp_path: Path) -> None:
+def test_api_is_published_with_the_configured_certificate(tmp_path: Path) -> None:
     certificate = make_certificate(tmp_path)
     chosen: dict[str, Any] = {
         "service_address": "::",
@@ -155,7 +153,7 @@ def test_the_api_is_published_with_the_certificate_of_the_settings(tmp_path: Pat
     assert again["labels"] != first["labels"]
 
 
-def test_controller_and_worker_run_as_the_user_with_what_the_host_knows(
+def test_controller_and_worker_run_as_the_user_with_host_facts(
     standard: dict[str, Any],
 ) -> None:
     for name in ("controller", "worker"):
@@ -167,7 +165,7 @@ def test_controller_and_worker_run_as_the_user_with_what_the_host_knows(
     assert standard["services"]["worker"]["stop_grace_period"] in {"90s", "1m30s"}
 
 
-def test_the_hypervisor_sees_machines_and_images_and_neither_keys_nor_runs(tmp_path: Path) -> None:
+def test_hypervisor_sees_machines_and_images_but_no_keys_or_runs(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     mounts = [str(volume) for volume in parsed(tmp_path)["services"]["hypervisor"]["volumes"]]
     folders = {mount.split(":")[0]: mount.split(":")[1:] for mount in mounts}
@@ -182,11 +180,11 @@ def test_the_hypervisor_sees_machines_and_images_and_neither_keys_nor_runs(tmp_p
         settings.devices_dir,
     ):
         assert not any(secret.is_relative_to(path) for path in folders)
-    # The user's own; docker would make them root's.
+    # Owned by the user; docker would create them as root.
     assert all(Path(path).is_dir() for path in folders)
 
 
-def test_the_hypervisor_is_bounded_in_memory_and_ends_first(tmp_path: Path) -> None:
+def test_hypervisor_memory_is_limited_and_it_is_killed_first(tmp_path: Path) -> None:
     hypervisor = parsed(tmp_path)["services"]["hypervisor"]
     meminfo = tmp_path / "meminfo"
     assert str(hypervisor["mem_limit"]).strip("m") == str(hypervisor_memory_mib())
@@ -196,19 +194,19 @@ def test_the_hypervisor_is_bounded_in_memory_and_ends_first(tmp_path: Path) -> N
         assert hypervisor_memory_mib(meminfo) == limit_mib
 
 
-def test_guests_network_has_no_way_out(standard: dict[str, Any]) -> None:
+def test_guest_network_is_internal(standard: dict[str, Any]) -> None:
     config = standard
     assert config["networks"]["guests"]["internal"] is True
     assert list(config["services"]["hypervisor"]["networks"]) == ["guests"]
 
 
 @pytest.mark.parametrize("kvm", [False, True])
-def test_the_device_is_there_only_where_kvm_works(tmp_path: Path, kvm: bool) -> None:
+def test_kvm_device_is_mounted_only_if_kvm_works(tmp_path: Path, kvm: bool) -> None:
     hypervisor = parsed(tmp_path, kvm=kvm)["services"]["hypervisor"]
     assert ("/dev/kvm" in str(hypervisor.get("devices", ""))) is kvm
 
 
-def test_a_missing_variable_says_what_to_run(tmp_path: Path) -> None:
+def test_missing_variable_suggests_mesocosm_up(tmp_path: Path) -> None:
     compose = Compose(Settings(state_dir=tmp_path))
     compose.write_env({})
     result = run(compose.argv("config"), timeout_s=60)
@@ -216,14 +214,14 @@ def test_a_missing_variable_says_what_to_run(tmp_path: Path) -> None:
     assert b"run mesocosm up" in result.stderr
 
 
-def test_each_state_folder_has_a_project_of_its_own(tmp_path: Path) -> None:
+def test_each_state_folder_has_its_own_project(tmp_path: Path) -> None:
     assert project_name(Settings(state_dir=Path("/var/lib/mesocosm"))) == "mesocosm"
     project, other = (project_name(Settings(state_dir=tmp_path / name)) for name in "ab")
     assert project != other
     assert project.startswith("mesocosm-")
 
 
-def test_a_host_without_compose_is_told_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_compose_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(module, "find_tool", lambda _name: None)
     monkeypatch.setattr("appliance.base.process.find_tool", lambda _name: None)
@@ -231,7 +229,7 @@ def test_a_host_without_compose_is_told_the_cure(monkeypatch: pytest.MonkeyPatch
         find_compose()
 
 
-def test_every_container_has_limits_of_memory_and_processes_and_a_log_that_rotates() -> None:
+def test_every_container_has_memory_process_and_log_limits() -> None:
     text = REPOSITORY.joinpath("docker-compose.yml").read_text()
     for name, service in yaml.safe_load(text)["services"].items():
         assert service["pids_limit"] > 0, name
@@ -239,7 +237,7 @@ def test_every_container_has_limits_of_memory_and_processes_and_a_log_that_rotat
         assert service["logging"]["options"]["max-size"], name
 
 
-def test_alertmanager_is_made_anew_when_its_receivers_change(
+def test_alertmanager_is_recreated_when_its_receivers_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def label() -> str:
@@ -251,7 +249,7 @@ def test_alertmanager_is_made_anew_when_its_receivers_change(
     assert label() != before
 
 
-def test_alertmanager_reads_its_configuration_and_writes_its_data_alone(tmp_path: Path) -> None:
+def test_alertmanager_can_write_its_data_only(tmp_path: Path) -> None:
     service = parsed(tmp_path)["services"]["alertmanager"]
     user, group = container_user()
     assert service["user"] == f"{user}:{group}"
@@ -268,12 +266,12 @@ def test_alertmanager_reads_its_configuration_and_writes_its_data_alone(tmp_path
         assert (status.st_uid, status.st_gid, status.st_mode & 0o077) == (user, group, 0), path
 
 
-def test_prometheus_is_made_anew_when_its_configuration_changes(standard: dict[str, Any]) -> None:
+def test_prometheus_is_recreated_when_its_configuration_changes(standard: dict[str, Any]) -> None:
     label = standard["services"]["prometheus"]["labels"]["mesocosm.config"]
     assert label == digest_tree(REPOSITORY / "monitoring/prometheus")
 
 
-def test_prometheus_links_lead_to_the_controllers_port(standard: dict[str, Any]) -> None:
+def test_prometheus_links_use_the_controllers_port(standard: dict[str, Any]) -> None:
     for name in ("prometheus", "alertmanager"):
         (address,) = [
             word for word in standard["services"][name]["command"] if "external-url" in word

@@ -1,4 +1,4 @@
-"""Taking down: goes on after failures, and never purges what is not an appliance's."""
+"""Taking down: continues after failures, and never purges folders of other programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(state_dir=state)
 
 
-def test_a_folder_that_no_bring_up_marked_is_never_purged(tmp_path: Path, steps: Steps) -> None:
+def test_folder_without_a_state_mark_is_never_purged(tmp_path: Path, steps: Steps) -> None:
     precious = tmp_path / "precious"
     precious.write_text("x")
     with pytest.raises(UsageError, match="not purged"):
@@ -41,12 +41,12 @@ def test_a_folder_that_no_bring_up_marked_is_never_purged(tmp_path: Path, steps:
 
 
 @pytest.mark.parametrize("folder", ["/", "/var", "~"])
-def test_folders_of_the_system_are_never_purged(folder: str) -> None:
+def test_system_folders_are_never_purged(folder: str) -> None:
     with pytest.raises(UsageError):
         down.require_own(Path(folder).expanduser())
 
 
-def test_purge_empties_the_state_folder_and_follows_no_link(
+def test_purge_removes_the_state_folder_and_follows_no_link(
     settings: Settings, tmp_path: Path
 ) -> None:
     (tmp_path / "outside").mkdir()
@@ -57,7 +57,7 @@ def test_purge_empties_the_state_folder_and_follows_no_link(
     assert (tmp_path / "outside" / "kept").exists()
 
 
-def test_a_failed_step_does_not_keep_the_others_from_their_work(
+def test_failed_step_does_not_prevent_later_ones(
     settings: Settings, steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_settings: Settings) -> str:
@@ -79,17 +79,17 @@ def test_a_failed_step_does_not_keep_the_others_from_their_work(
         ("adb server", True),
         ("docker engine", True),
     ]
-    # The state says what is stuck: it stays until that is gone.
+    # The state lists what could not be removed, so it is kept until then.
     assert (settings.state_dir / "runs").exists()
 
 
-def test_stages_of_our_builds_are_told_from_foreign_images() -> None:
+def test_build_stages_are_distinguished_from_foreign_images() -> None:
     parents = {"stage": "layer", "layer": "base", "base": "", "foreign": "other", "other": ""}
     assert down._is_built_on("stage", {"mesocosm/base:1": "base"}, parents)
     assert not down._is_built_on("foreign", {"mesocosm/base:1": "base"}, parents)
 
 
-def test_an_appliance_of_another_user_is_not_stopped(
+def test_appliance_of_another_user_is_not_stopped(
     settings: Settings, steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda _path, _mode: False)
@@ -98,7 +98,7 @@ def test_an_appliance_of_another_user_is_not_stopped(
     assert steps.done == []
 
 
-def test_who_is_not_root_stops_nothing_where_there_is_no_state(
+def test_non_root_user_without_an_appliance_stops_nothing(
     tmp_path: Path, steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

@@ -1,6 +1,6 @@
-"""The docker engine: started when silent, stopped only if it was us, failures with their cause.
+"""The docker engine: started if it does not run, stopped only if we started it, failures with their cause.
 
-The engine here is a small program called dockerd that answers ``/_ping`` on a socket of its own:
+The engine here is a small program called dockerd that answers ``/_ping`` on a separate socket:
 the real one must not be stopped under the tests that use it.
 """
 
@@ -46,7 +46,7 @@ exit 1
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
-    """Return a host whose engine does not run, and whose dockerd is the stand-in."""
+    """Return the settings of a host whose engine does not run, and whose dockerd is the stand-in."""
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/sbin:/usr/bin:/sbin:/bin")
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
@@ -71,7 +71,7 @@ def install(folder: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def test_a_silent_engine_is_started_and_stopped_again(settings: Settings) -> None:
+def test_stopped_engine_is_started_and_stopped_again(settings: Settings) -> None:
     assert not engine.engine_answers()
     assert engine.ensure_engine(settings) == "started (daemon)"
     assert engine.engine_answers()
@@ -82,14 +82,14 @@ def test_a_silent_engine_is_started_and_stopped_again(settings: Settings) -> Non
     assert engine.stop_engine(settings) == "was not running"
 
 
-def test_an_engine_of_somebody_else_is_left_alone(settings: Settings) -> None:
+def test_engine_started_by_others_is_left_running(settings: Settings) -> None:
     engine.ensure_engine(settings)
     (settings.run_dir / "dockerd.started").unlink()
     assert "not started by us" in engine.stop_engine(settings)
     assert engine.engine_answers()
 
 
-def test_an_engine_that_dies_is_reported_with_its_words(settings: Settings, tmp_path: Path) -> None:
+def test_engine_that_dies_is_reported_with_its_output(settings: Settings, tmp_path: Path) -> None:
     install(tmp_path, BROKEN)
     with pytest.raises(RequirementError) as caught:
         engine.ensure_engine(settings)
@@ -98,7 +98,7 @@ def test_an_engine_that_dies_is_reported_with_its_words(settings: Settings, tmp_
     assert not (settings.run_dir / "dockerd.started").exists()
 
 
-def test_a_missing_engine_is_named_with_its_cure(
+def test_missing_engine_error_suggests_fix(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bin" / "dockerd").unlink()
@@ -108,7 +108,7 @@ def test_a_missing_engine_is_named_with_its_cure(
     assert "make up" in caught.value.resolution
 
 
-def test_an_engine_that_another_appliance_uses_is_left_running(
+def test_engine_used_by_another_appliance_is_left_running(
     settings: Settings, tmp_path: Path
 ) -> None:
     engine.ensure_engine(settings)

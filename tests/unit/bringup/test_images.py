@@ -1,4 +1,4 @@
-"""Images are built side by side, each after what it needs."""
+"""Images are built in parallel, each after its dependencies."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def build_all(needs: Mapping[str, Collection[str]], ensure: Callable[[str], Imag
     return set(builds.wait())
 
 
-def test_every_image_comes_after_what_it_needs() -> None:
+def test_every_image_is_built_after_its_dependencies() -> None:
     begun: list[str] = []
 
     def ensure(name: str) -> Image:
@@ -56,7 +56,7 @@ def test_every_image_comes_after_what_it_needs() -> None:
     assert sorted(begun) == sorted(NEEDS)
 
 
-def test_two_are_built_at_a_time_and_no_more() -> None:
+def test_at_most_two_images_are_built_at_a_time() -> None:
     together, lock = threading.Barrier(2, timeout=DEADLINE_S), threading.Lock()
     running, most = 0, 0
 
@@ -66,7 +66,7 @@ def test_two_are_built_at_a_time_and_no_more() -> None:
             running += 1
             most = max(most, running)
         if name in {"base", "desktop"}:
-            together.wait()  # neither ends before the other has begun
+            together.wait()  # neither ends before the other has started
         with lock:
             running -= 1
         return image(name)
@@ -75,7 +75,7 @@ def test_two_are_built_at_a_time_and_no_more() -> None:
     assert most == 2
 
 
-def test_builds_that_are_given_up_end_with_their_programs_and_remove_what_they_left() -> None:
+def test_cancelled_builds_end_with_their_programs_and_are_cleaned_up() -> None:
     begun, removed = threading.Semaphore(0), []
 
     def ensure(name: str) -> Image:
@@ -93,12 +93,12 @@ def test_builds_that_are_given_up_end_with_their_programs_and_remove_what_they_l
     assert begun.acquire(timeout=DEADLINE_S)
     with ended_within(5.0):
         builds.abandon()
-    assert sorted(removed) == ["base", "desktop"]  # and none was begun after them
+    assert sorted(removed) == ["base", "desktop"]  # and no other was started afterwards
     with pytest.raises(ToolFailedError, match="sleep"):
         builds.wait()
 
 
-def test_a_build_beside_a_failed_one_is_finished_and_none_is_begun() -> None:
+def test_failed_build_lets_running_ones_finish_and_starts_none() -> None:
     failed, finished = threading.Event(), []
 
     def ensure(name: str) -> Image:
@@ -114,7 +114,7 @@ def test_a_build_beside_a_failed_one_is_finished_and_none_is_begun() -> None:
     assert finished == ["desktop"]
 
 
-def test_some_are_waited_for_while_others_are_built() -> None:
+def test_selected_images_can_be_waited_for() -> None:
     may_end = threading.Event()
 
     def ensure(name: str) -> Image:
@@ -128,7 +128,7 @@ def test_some_are_waited_for_while_others_are_built() -> None:
     assert builds.wait().keys() == set(NEEDS)
 
 
-def test_a_build_that_fails_later_ends_the_wait_for_others() -> None:
+def test_later_failure_ends_the_wait_for_other_images() -> None:
     may_fail = threading.Event()
 
     def ensure(name: str) -> Image:
@@ -145,7 +145,7 @@ def test_a_build_that_fails_later_ends_the_wait_for_others() -> None:
         builds.wait()
 
 
-def test_builds_are_settled_when_those_that_run_have_ended() -> None:
+def test_builds_are_settled_when_running_ones_have_ended() -> None:
     begun, may_end = threading.Semaphore(0), threading.Event()
     ended: list[str] = []
 
@@ -164,13 +164,13 @@ def test_builds_are_settled_when_those_that_run_have_ended() -> None:
     assert sorted(ended) == ["base", "desktop"]
 
 
-def test_needs_in_a_circle_are_refused() -> None:
+def test_dependency_cycles_are_rejected() -> None:
     with pytest.raises(ValueError, match="cycle"):
         build_all({"a": ("b",), "b": ("a",)}, image)
 
 
 class SlowBuilder(Builder):
-    """Takes two seconds to find an image, and builds it where it was given phases."""
+    """Takes two seconds to find an image, and builds it if it was created with phases."""
 
     def __init__(self, clock: FakeClock, phases: tuple[str, ...]) -> None:
         self._clock = clock
@@ -191,7 +191,7 @@ class SlowBuilder(Builder):
 
 
 @pytest.mark.parametrize(("phases", "note"), [((), "(present)"), (("packages", "disk"), "(built)")])
-def test_an_image_is_called_built_only_where_it_was(phases: tuple[str, ...], note: str) -> None:
+def test_image_is_reported_as_built_only_where_it_was(phases: tuple[str, ...], note: str) -> None:
     clock = FakeClock()
     steps = Steps(Console(file=io.StringIO()), clock=clock)
     ensure_image("desktop", SlowBuilder(clock, phases), steps, ignore_progress)

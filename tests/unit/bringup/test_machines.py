@@ -1,4 +1,4 @@
-"""Machines as bring-up sees them, when half of the appliance is gone."""
+"""Machines as bring-up sees them while parts of the appliance are missing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_machines_are_counted_by_kind_and_state(tmp_path: Path) -> None:
 
 @pytest.mark.docker
 @pytest.mark.skipif(not engine_answers(), reason="docker does not answer")
-def test_desktops_are_removed_though_the_hypervisor_is_gone(tmp_path: Path) -> None:
+def test_desktops_are_removed_without_the_hypervisor(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     folder = leave_desktop(settings, "desktop-1", MachineState.LEASED)
     assert "desktop-1" in remove_machines(settings)

@@ -1,4 +1,4 @@
-"""Packages are installed by uv, else by pip: real ones, into an environment made on the spot."""
+"""Packages are installed by uv, or else by pip: real ones, into a new environment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME = "standin"
 
 @pytest.fixture
 def python(tmp_path: Path) -> Path:
-    """The Python of an environment that holds pip alone."""
+    """The Python of an environment that holds only pip."""
     venv.create(tmp_path / "venv", with_pip=True)
     return tmp_path / "venv/bin/python"
 
@@ -55,7 +55,7 @@ def imported(python: Path) -> CommandResult:
     return run([str(python), "-c", f"import {NAME}; print({NAME}.ANSWER, {NAME}.__cached__)"])
 
 
-def test_what_a_lock_names_is_installed_by_uv_with_its_bytecode(python: Path, lock: Path) -> None:
+def test_locked_package_is_installed_by_uv_with_bytecode(python: Path, lock: Path) -> None:
     done = install(python, lock).require()
     assert f"{NAME}==1.0" in done.stderr.decode()  # uv says so on standard error
     answer, cached = imported(python).require().text.split()
@@ -64,7 +64,7 @@ def test_what_a_lock_names_is_installed_by_uv_with_its_bytecode(python: Path, lo
     assert not (python.parent / "uv").exists()
 
 
-def test_where_uv_cannot_be_had_pip_does_it(python: Path, lock: Path, tmp_path: Path) -> None:
+def test_falls_back_to_pip_without_uv(python: Path, lock: Path, tmp_path: Path) -> None:
     alone = tmp_path / "packages.py"
     shutil.copyfile(packages.__file__, alone)  # without the lock file that names uv
     done = install(python, lock, str(alone)).require()
@@ -74,13 +74,13 @@ def test_where_uv_cannot_be_had_pip_does_it(python: Path, lock: Path, tmp_path: 
     assert Path(cached).is_file()
 
 
-def test_a_package_that_is_not_the_locks_is_refused_by_both(python: Path, lock: Path) -> None:
+def test_package_with_wrong_hash_is_rejected_by_uv_and_pip(python: Path, lock: Path) -> None:
     lock.write_text(f"{NAME}==1.0 --hash=sha256:{'0' * 64}\n")
     assert install(python, lock).exit_code == 1
     assert imported(python).exit_code == 1
 
 
-def test_of_pips_settings_the_one_it_heeds_counts() -> None:
+def test_uses_the_pip_setting_that_takes_precedence() -> None:
     listed = (
         ":env:.index-url='https://environment.test/simple'\n"
         "global.cert='/etc/ssl/all.pem'\n"
@@ -101,5 +101,5 @@ def test_of_pips_settings_the_one_it_heeds_counts() -> None:
     }
 
 
-def test_where_pip_says_nothing_uv_is_told_nothing() -> None:
+def test_unset_pip_settings_are_not_passed_to_uv() -> None:
     assert set(uv_environment(pip_settings(""))) == {"UV_INDEX_STRATEGY", "UV_PYTHON"}

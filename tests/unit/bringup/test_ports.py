@@ -1,4 +1,4 @@
-"""Ports: free or not, and whose."""
+"""Ports: whether they are free, and which process holds them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def listener() -> Iterator[socket.socket]:
     server.close()
 
 
-def test_a_listened_port_is_not_free_and_its_holder_is_named(listener: socket.socket) -> None:
+def test_taken_port_is_reported_with_its_holder(listener: socket.socket) -> None:
     port = listener.getsockname()[1]
     assert not is_free(port)
     comm = Path("/proc/self/comm").read_text().strip()
     assert find_holders(port) == [f"{comm} (pid {os.getpid()})"]
 
 
-def test_the_error_says_port_holder_and_cure(listener: socket.socket) -> None:
+def test_error_names_port_and_holder_and_suggests_fix(listener: socket.socket) -> None:
     port = listener.getsockname()[1]
     with pytest.raises(RequirementError) as caught:
         require_free(port, "the controller", "MESOCOSM_CONTROLLER_PORT")
@@ -39,7 +39,7 @@ def test_the_error_says_port_holder_and_cure(listener: socket.socket) -> None:
     assert "MESOCOSM_CONTROLLER_PORT=" in caught.value.resolution
 
 
-def test_a_port_is_free_again_after_its_listener_closed(listener: socket.socket) -> None:
+def test_port_is_free_after_its_listener_closed(listener: socket.socket) -> None:
     port = listener.getsockname()[1]
     listener.close()
     assert is_free(port)

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
         ("vm", {Kind.PHONE}, ["phone"]),
     ],
 )
-def test_only_images_of_the_machines_that_tasks_need_count(
+def test_only_images_of_needed_machines_are_required(
     desktop: str, kinds: set[Kind], names: list[str]
 ) -> None:
     settings = Settings().model_copy(update={"desktop": desktop})
     assert machine_images(settings, kinds) == names
 
 
-def test_a_run_is_refused_before_its_first_trial(
+def test_run_is_rejected_before_its_first_trial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))

@@ -1,4 +1,4 @@
-"""What `mesocosm image prune` removes, and above all what it leaves."""
+"""What `mesocosm image prune` removes, and above all what it keeps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def write_qcow2(workdir: Path) -> None:
-    """Make a disk as a desktop's image has it."""
+    """Create a disk in the format of a desktop's image."""
     run(["qemu-img", "create", "-q", "-f", "qcow2", str(workdir / "disk.qcow2"), "1M"]).require()
 
 
@@ -43,7 +43,7 @@ def builder(tmp_path: Path, recipe: StubRecipe) -> Builder:
 
 @pytest.fixture
 def old(builder: Builder, recipe: StubRecipe) -> Image:
-    """An image whose recipe changed since; that of today is there too."""
+    """An image whose recipe has changed since; the current image exists too."""
     image = builder.ensure("desktop")
     recipe.content = "changed"
     builder.ensure("desktop")
@@ -56,7 +56,7 @@ def pruner(builder: Builder) -> Pruner:
 
 
 def overlay(builder: Builder, where: str, backing: Path) -> Path:
-    """Make a disk on top of another one."""
+    """Create a disk on top of another one."""
     path = builder.settings.state_dir / where
     path.parent.mkdir(parents=True)
     argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", str(backing), str(path)]
@@ -71,7 +71,7 @@ def reasons(images: list[OldImage]) -> list[str]:
 def silent(_line: str) -> None: ...
 
 
-def test_what_today_s_recipe_does_not_give_goes_and_today_s_stays(
+def test_outdated_images_are_removed_and_current_ones_kept(
     pruner: Pruner, builder: Builder, old: Image
 ) -> None:
     messages: list[str] = []
@@ -88,7 +88,7 @@ def test_what_today_s_recipe_does_not_give_goes_and_today_s_stays(
     assert pruner.remove(images, silent) == images, "gone already is no error"
 
 
-def test_a_machine_s_backing_file_stays_through_every_layer(
+def test_backing_file_of_a_machine_is_kept_through_every_layer(
     pruner: Pruner, builder: Builder, old: Image
 ) -> None:
     template = overlay(builder, "templates/abc/disk.qcow2", old.file("disk.qcow2"))
@@ -105,32 +105,30 @@ def test_a_machine_s_backing_file_stays_through_every_layer(
     assert reasons(pruner.find()) == ["machine desktop-y"]
 
 
-def test_what_comes_into_use_after_it_was_listed_stays(
-    pruner: Pruner, builder: Builder, old: Image
-) -> None:
+def test_image_used_after_listing_is_kept(pruner: Pruner, builder: Builder, old: Image) -> None:
     images = pruner.find()
     machine = overlay(builder, "machines/desktop-x/disk.qcow2", old.file("disk.qcow2"))
     assert reasons(pruner.remove(images, silent)) == ["machine desktop-x"]
     run(["qemu-img", "info", "--backing-chain", str(machine)]).require()
 
 
-def test_what_a_machine_s_record_names_stays(pruner: Pruner, builder: Builder, old: Image) -> None:
+def test_image_in_a_machine_record_is_kept(pruner: Pruner, builder: Builder, old: Image) -> None:
     folder = MachineFolder(builder.settings.machines_dir / "desktop-z")
     folder.path.mkdir(parents=True)
     folder.write(desktop_record("desktop-z", image=old.label, image_digest=old.digest))
     images = pruner.find()
-    # The stub's two images hold the same bytes: today's would be named by the digest too.
+    # The stub's two images hold the same bytes: the digest would also match the current one.
     assert reasons(pruner.remove(images, silent)) == ["machine desktop-z"]
     assert old.path.exists()
 
 
-def test_what_a_process_has_open_stays(pruner: Pruner, old: Image) -> None:
+def test_image_opened_by_a_process_is_kept(pruner: Pruner, old: Image) -> None:
     with old.file("disk.qcow2").open("rb"):
         assert reasons(pruner.find())[0].startswith("process ")
     assert reasons(pruner.find()) == [""]
 
 
-def test_what_somebody_builds_now_stays(pruner: Pruner, builder: Builder, old: Image) -> None:
+def test_image_being_built_is_kept(pruner: Pruner, builder: Builder, old: Image) -> None:
     lock = FileLock(lock_path(builder.settings.images_dir, "desktop"))
     assert lock.try_acquire()
     try:
@@ -142,7 +140,7 @@ def test_what_somebody_builds_now_stays(pruner: Pruner, builder: Builder, old: I
     assert old.path.exists()
 
 
-def test_one_that_was_ended_in_the_middle_is_ended_by_the_next(
+def test_interrupted_removal_is_completed_by_the_next(
     pruner: Pruner, builder: Builder, old: Image, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(_folder: Path) -> None:
@@ -161,7 +159,7 @@ def test_one_that_was_ended_in_the_middle_is_ended_by_the_next(
     assert builder.find("desktop").path.exists()
 
 
-def test_where_nobody_can_tell_what_is_of_today_the_newest_stays(
+def test_newest_image_is_kept_if_the_current_one_is_unknown(
     tmp_path: Path, recipe: StubRecipe
 ) -> None:
     base = StubRecipe(tmp_path / "bases", "base", "debian-12")
@@ -187,7 +185,7 @@ def on_command_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable
     return lambda *args: main(["image", "prune", *args])
 
 
-def test_the_command_lists_and_removes_only_when_told(
+def test_command_removes_images_only_on_request(
     on_command_line: Callable[..., int], old: Image, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert on_command_line("desktop") == 0

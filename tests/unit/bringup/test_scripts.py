@@ -1,4 +1,4 @@
-"""The shell part of bring-up, on the shell."""
+"""The shell part of bring-up, run by the shell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def host(folder: Path, packages: str, *args: str, path: str | None = None) -> Co
 
 
 @HAS_DPKG
-def test_nothing_is_said_where_nothing_is_missing(tmp_path: Path) -> None:
+def test_no_output_if_no_package_is_missing(tmp_path: Path) -> None:
     result = host(tmp_path, "run dpkg why\nrun no-such-package-1|dpkg why\ntest? no-such-2 why\n")
     assert (result.exit_code, result.stdout, result.stderr) == (0, b"", b"")
 
@@ -37,7 +37,7 @@ def test_missing_packages_are_listed_by_stage(tmp_path: Path) -> None:
     assert host(tmp_path, packages, "--list", "--test").text == "no-such-1|no-such-2\nno-such-3"
 
 
-def test_a_host_without_apt_is_told_what_to_install(tmp_path: Path) -> None:
+def test_host_without_apt_is_shown_the_packages_to_install(tmp_path: Path) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("dirname", "sed", "cat"):
@@ -48,7 +48,7 @@ def test_a_host_without_apt_is_told_what_to_install(tmp_path: Path) -> None:
     assert b"packages.txt" in result.stderr
 
 
-def test_an_unknown_option_is_a_usage_error(tmp_path: Path) -> None:
+def test_unknown_option_is_a_usage_error(tmp_path: Path) -> None:
     assert host(tmp_path, "", "--frobnicate").exit_code == 2
 
 
@@ -72,7 +72,7 @@ def rights(state_dir: Path, socket_path: Path) -> CommandResult:
     return run([*lower, "/bin/sh", "-c", text], timeout_s=30, env=env)
 
 
-def test_who_could_not_bring_it_up_is_told_at_once() -> None:
+def test_missing_rights_are_reported_at_once() -> None:
     with tempfile.TemporaryDirectory(prefix="mesocosm-rights-") as name:
         folder = Path(name)
         folder.chmod(0o777)

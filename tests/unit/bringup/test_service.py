@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
-    """Return the settings of an appliance whose service is stopped in the end."""
+    """Return the settings of an appliance; its service is stopped after the test."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -40,7 +40,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settin
     stop_service(settings)
 
 
-def test_the_service_is_started_once_and_stopped(
+def test_service_is_started_once_and_stopped(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert find_service(settings) is None
@@ -51,7 +51,7 @@ def test_the_service_is_started_once_and_stopped(
     assert find_service(settings) == first
     assert log_path(settings).stat().st_mode & 0o077 == 0
 
-    # One of another code is replaced.
+    # A service of other code is replaced.
     real = running_code
     monkeypatch.setattr(
         service,
@@ -68,7 +68,7 @@ def test_the_service_is_started_once_and_stopped(
     assert "The service has stopped." in log_path(settings).read_text()
 
 
-def test_a_service_that_cannot_start_says_why(
+def test_service_start_failure_is_reported_with_its_cause(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket() as other:
@@ -84,7 +84,7 @@ def test_a_service_that_cannot_start_says_why(
     assert find_service(settings) is None
 
 
-def test_a_killed_service_is_not_taken_for_a_running_one(settings: Settings) -> None:
+def test_killed_service_is_not_mistaken_for_a_running_one(settings: Settings) -> None:
     start_service(settings)
     process = find_service(settings)
     assert process
@@ -94,7 +94,7 @@ def test_a_killed_service_is_not_taken_for_a_running_one(settings: Settings) -> 
     assert start_service(settings).startswith("started")
 
 
-def test_a_public_address_without_tls_names_the_settings(
+def test_public_address_without_tls_names_the_settings(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MESOCOSM_SERVICE_ADDRESS", "192.0.2.1")
@@ -104,7 +104,7 @@ def test_a_public_address_without_tls_names_the_settings(
     assert "--tls-cert" not in caught.value.resolution
 
 
-def test_the_service_in_the_background_speaks_tls_where_the_settings_say_so(
+def test_background_service_uses_tls_as_configured(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert start_service(settings).endswith(f"http://127.0.0.1:{settings.service_port}")
@@ -114,7 +114,7 @@ def test_the_service_in_the_background_speaks_tls_where_the_settings_say_so(
     monkeypatch.setenv("MESOCOSM_SERVICE_TLS_KEY", str(certificate.key_path))
     encrypted = Settings()
     address = f"https://127.0.0.1:{settings.service_port}"
-    # The one that runs without is replaced, and only then.
+    # The service that runs without TLS is replaced, and only then.
     assert start_service(encrypted) == f"started, {address}"
     assert find_service(encrypted) not in {None, first}
     assert start_service(encrypted) == f"was already running, {address}"
@@ -125,7 +125,7 @@ def test_the_service_in_the_background_speaks_tls_where_the_settings_say_so(
     assert fetch(f"{address}/healthz", trust=make_trust_context(stranger.path)) is None
 
 
-def test_an_address_of_a_network_needs_a_certificate_and_its_key(tmp_path: Path) -> None:
+def test_network_address_needs_a_certificate_and_its_key(tmp_path: Path) -> None:
     certificate = make_certificate(tmp_path)
     without_key = Settings(state_dir=tmp_path, service_tls_cert=certificate.path)
     with pytest.raises(SettingsError, match="must be set together"):
@@ -161,5 +161,5 @@ def test_an_address_of_a_network_needs_a_certificate_and_its_key(tmp_path: Path)
         ),
     ],
 )
-def test_the_address_that_people_type_is_shown(chosen: dict[str, str], address: str) -> None:
+def test_service_url_follows_the_settings(chosen: dict[str, str], address: str) -> None:
     assert service_url(Settings(**chosen)) == address  # type: ignore[arg-type] # parsed

@@ -1,4 +1,4 @@
-"""Steps: a line each, timed, and kept for machines."""
+"""Steps: one line each, timed, and recorded as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from appliance.base.errors import RequirementError
 from appliance.bringup.steps import Steps
 
 
-def test_a_step_prints_one_line_with_time_and_note() -> None:
+def test_step_prints_one_line_with_time_and_note() -> None:
     out, clock = io.StringIO(), FakeClock()
     steps = Steps(Console(file=out, width=200), clock=clock)
     with steps.step("services") as step:
@@ -24,7 +24,7 @@ def test_a_step_prints_one_line_with_time_and_note() -> None:
     ]
 
 
-def test_a_failed_step_says_why_and_passes_the_error_on() -> None:
+def test_failed_step_reports_its_cause_and_reraises() -> None:
     out = io.StringIO()
     steps = Steps(Console(file=out, width=200), clock=FakeClock())
     with pytest.raises(RequirementError), steps.step("services"):
@@ -34,7 +34,7 @@ def test_a_failed_step_says_why_and_passes_the_error_on() -> None:
     assert steps.to_json()[0]["ok"] is False
 
 
-def test_what_takes_long_is_said_where_there_is_no_terminal() -> None:
+def test_long_steps_are_announced_without_a_terminal() -> None:
     out = io.StringIO()
     steps = Steps(Console(file=out, width=200), clock=FakeClock())
     with steps.step("machines") as step:

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_the_task_is_the_one_across_a_desktop_and_a_phone() -> None:
+def test_task_spans_a_desktop_and_a_phone() -> None:
     task = open_suite(trial.SUITE).task(trial.TASK)
     assert set(task.roles.values()) == set(Kind)
 
 
-def test_each_step_is_told_and_a_trial_that_did_not_pass_proves_nothing(
+def test_steps_are_reported_and_a_failed_trial_proves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Machines in memory cannot do what the oracle does; machines that can are used by make up.
+    # In-memory machines cannot do what the oracle does; `make up` uses machines that can.
     in_memory = lambda plan, _fleet, settings: make_job(plan, "fake", settings)  # noqa: E731
     monkeypatch.setattr(trial, "make_job", in_memory)
     monkeypatch.setattr(trial, "AGENT", "noop")

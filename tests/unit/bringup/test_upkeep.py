@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_forks_that_ended_and_idle_machines_are_removed(
+def test_ended_forks_and_idle_machines_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Fleet:
@@ -40,7 +40,7 @@ def test_forks_that_ended_and_idle_machines_are_removed(
     ]
 
 
-def test_a_log_that_grew_is_cut_and_its_writer_goes_on(tmp_path: Path) -> None:
+def test_large_log_is_cut_while_its_writer_continues(tmp_path: Path) -> None:
     path = tmp_path / "dockerd.log"
     with path.open("ab", buffering=0) as writer:
         writer.write(b"old\n" * 100)
@@ -52,5 +52,5 @@ def test_a_log_that_grew_is_cut_and_its_writer_goes_on(tmp_path: Path) -> None:
     assert (tmp_path / "dockerd.log.1").read_bytes() == b"old\nend\n"
 
 
-def test_a_log_that_is_not_there_is_no_fault(tmp_path: Path) -> None:
+def test_missing_log_is_no_error(tmp_path: Path) -> None:
     assert not cut_log(tmp_path / "none.log")

@@ -1,4 +1,4 @@
-"""Names that nobody knows and cron lines that never fire: each is said, and nothing is changed."""
+"""Unknown names and cron lines that never fire: each is reported, and nothing is changed."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def state(context: ApiContext) -> tuple[object, ...]:
     return (context.queue.entries(), context.register.entries(), context.store.names())
 
 
-def test_what_nobody_knows_is_refused_and_nothing_changed(
+def test_unknown_names_are_rejected_and_change_nothing(
     context: ApiContext, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = state(context)

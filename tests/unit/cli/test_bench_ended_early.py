@@ -30,7 +30,9 @@ COUNT = "3000"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_with_the_rows_so_far(number: signal.Signals, tmp_path: Path) -> None:
+def test_signal_ends_a_benchmark_with_the_rows_so_far(
+    number: signal.Signals, tmp_path: Path
+) -> None:
     page = tmp_path / "page.md"
     args = ["bench", "graph", "-n", COUNT, "--json", "--page", str(page)]
     screen, terminal = pty.openpty()
@@ -42,10 +44,10 @@ def test_a_signal_ends_it_with_the_rows_so_far(number: signal.Signals, tmp_path:
     ) as proc:
         os.close(terminal)
         seen = b""
-        while b"chain 50" not in seen:  # the display names each row when it is done
+        while b"chain 50" not in seen:  # the display names each finished row
             seen += os.read(screen, 4096)
         proc.send_signal(number)
-        while True:  # a terminal that nobody reads would hold its writer
+        while True:  # a terminal without a reader would block its writer
             try:
                 if not os.read(screen, 4096):
                     break
@@ -71,7 +73,7 @@ def failing(clock: FakeClock) -> Generator[Row]:
     raise MachineError("The machine does not answer.")
 
 
-def test_an_error_between_two_samples_is_raised_after_the_rows_are_shown() -> None:
+def test_error_is_raised_after_the_measured_rows_are_shown() -> None:
     rows: list[Row] = []
     shown: list[tuple[int, bool]] = []
 
@@ -84,14 +86,14 @@ def test_an_error_between_two_samples_is_raised_after_the_rows_are_shown() -> No
     assert rows[0].percentile_s(50) == 2.0
 
 
-def test_a_whole_one_is_shown_as_such() -> None:
+def test_complete_benchmark_is_shown_as_complete() -> None:
     shown: list[bool] = []
     with kept(lambda *, is_whole: shown.append(is_whole)):
         pass
     assert shown == [True]
 
 
-def test_an_engine_that_was_begun_only_is_no_figure() -> None:
+def test_unfinished_engine_is_reported_without_a_figure() -> None:
     rows: list[Finding] = []
     source = bench_matchers(noise(1, (360, 240), (60, 40)), 1)
     rows.append(next(source))

@@ -18,7 +18,7 @@ def written(command: str, seconds: float) -> str:
     return section(command, [row], versions={"accelerator": "tcg"}, now_s=0.0, cores=2)
 
 
-def test_a_section_tells_the_circumstances_and_the_percentiles() -> None:
+def test_section_has_conditions_and_percentiles() -> None:
     text = written("mesocosm bench reset -n 1", 1.2)
     assert text.startswith("## `mesocosm bench reset -n 1`\n")
     assert "1970-01-01, 2 cores, accelerator tcg" in text
@@ -27,7 +27,7 @@ def test_a_section_tells_the_circumstances_and_the_percentiles() -> None:
     )
 
 
-def test_a_benchmark_run_again_replaces_its_own_section_only(tmp_path: Path) -> None:
+def test_repeated_benchmark_replaces_its_own_section_only(tmp_path: Path) -> None:
     page = tmp_path / "benchmarks.md"
     put_section(page, written("mesocosm bench reset -n 1", 1.0))
     put_section(page, written("mesocosm bench fork -n 1", 2.0))
@@ -44,7 +44,7 @@ def test_a_benchmark_run_again_replaces_its_own_section_only(tmp_path: Path) -> 
     assert "3.000" in text
 
 
-def test_proportional_memory_is_that_of_the_named_machine(tmp_path: Path) -> None:
+def test_proportional_memory_is_of_the_named_machine(tmp_path: Path) -> None:
     for pid, name, kib in (("7", "desktop-a", 1024), ("8", "desktop-ab", 307200)):
         (tmp_path / pid).mkdir()
         (tmp_path / pid / "cmdline").write_bytes(f"qemu\0-name\0guest={name},debug\0".encode())

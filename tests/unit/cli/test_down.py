@@ -1,4 +1,4 @@
-"""``mesocosm down --purge`` asks, and begins no log; nothing of a real appliance is touched."""
+"""``mesocosm down --purge`` asks first, and creates no log; no real appliance is touched."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A state folder; no engine, so that containers of this host are not looked at."""
+    """A state folder without an engine, so that containers of this host are not listed."""
     state_dir = tmp_path / "deep" / "state"
     state_dir.mkdir(parents=True)
     monkeypatch.setenv("MESOCOSM_STATE_DIR", str(state_dir))
@@ -32,7 +32,7 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     get_settings.cache_clear()
 
 
-def test_a_purge_that_nobody_can_be_asked_about_is_refused(
+def test_purge_without_confirmation_is_rejected(
     state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (state_dir / STATE_MARK).touch()
@@ -51,7 +51,7 @@ def test_a_purge_that_nobody_can_be_asked_about_is_refused(
 
 
 @pytest.mark.parametrize("level", ["info", "debug"])
-def test_a_purge_of_an_empty_folder_leaves_nothing(
+def test_purge_of_an_empty_folder_leaves_nothing(
     state_dir: Path, monkeypatch: pytest.MonkeyPatch, level: str
 ) -> None:
     monkeypatch.setenv("MESOCOSM_LOG_LEVEL", level)
@@ -65,7 +65,7 @@ def test_a_purge_of_an_empty_folder_leaves_nothing(
     assert not state_dir.exists()
 
 
-def test_an_error_after_the_log_is_gone_begins_no_other(
+def test_error_after_the_purge_creates_no_new_log(
     state_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_settings: Settings) -> str:

@@ -1,4 +1,4 @@
-"""``mesocosm evaluators`` from its words to its exit code."""
+"""``mesocosm evaluators`` from its arguments to its exit code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: ANN401
     return json.loads(capsys.readouterr().out)
 
 
-def test_all_are_listed_or_those_of_one_place(capsys: pytest.CaptureFixture[str]) -> None:
+def test_evaluators_are_listed_by_place(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluators", "list", "--json"]) == 0
     everywhere = printed(capsys)
     assert main(["evaluators", "list", "--on", "session", "--json"]) == 0
@@ -43,19 +43,19 @@ def test_all_are_listed_or_those_of_one_place(capsys: pytest.CaptureFixture[str]
     assert all(entry in everywhere for entry in session)
 
 
-def test_one_is_shown_with_its_cases(capsys: pytest.CaptureFixture[str]) -> None:
+def test_evaluator_is_shown_with_its_test_cases(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluators", "show", "file_exists", "--json"]) == 0
     shown = printed(capsys)
     assert shown["example"]["check"] == "file_exists"
     assert list(shown["parameters"]["properties"]) == ["path"]
-    assert {"kind": "missing", "case": "nothing", "expected": "unmet"} in shown["cases"]
+    assert {"kind": "missing", "case": "no file", "expected": "unmet"} in shown["cases"]
     assert main(["evaluators", "show", "file_exists"]) == 0
     out = capsys.readouterr().out
     assert "Test cases, each with its expected verdict:" in out
-    assert "hostile: a pipe" in out
+    assert "hostile: named pipe" in out
 
 
-def test_those_of_a_suite_are_shown_with_their_cases(
+def test_evaluators_of_a_suite_are_shown_with_their_test_cases(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     suite = tmp_path / "receipts"
@@ -76,7 +76,9 @@ def test_those_of_a_suite_are_shown_with_their_cases(
     assert "Cannot read the cases in tests/test_evaluators.py: ModuleNotFoundError:" in message
 
 
-def test_the_list_shows_which_prove_the_state_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_marks_evaluators_that_prove_the_state_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["evaluators", "list", "--json"]) == 0
     proves = {entry["name"]: entry["proves_state_only"] for entry in printed(capsys)}
     assert proves["file_exists"]
@@ -89,7 +91,7 @@ def test_the_list_shows_which_prove_the_state_alone(capsys: pytest.CaptureFixtur
     assert lines[-1] == "state: proves the state, not who caused it."
 
 
-def test_cases_are_counted_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
+def test_test_cases_are_counted_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluators", "show", "file_exists", "--json"]) == 0
     shown = Counter(case["kind"] for case in printed(capsys)["cases"])
     assert main(["evaluators", "list", "--kinds", "--json"]) == 0
@@ -100,7 +102,7 @@ def test_cases_are_counted_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(("answer", "code", "met"), [("8.0", 0, True), ("9", 1, False)])
-def test_one_is_tried_on_an_answer(
+def test_evaluator_is_tried_on_an_answer(
     capsys: pytest.CaptureFixture[str], answer: str, code: int, met: bool
 ) -> None:
     args = ["expected=8", "tolerance=0.5", "--answer", answer, "--json"]
@@ -139,7 +141,7 @@ def takes(session: object, value: str | float | bool | None, name: str, tags: li
         ('tags=["1"]', ["1"]),
     ],
 )
-def test_an_argument_has_its_declared_type(word: str, value: object) -> None:
+def test_arguments_have_their_declared_type(word: str, value: object) -> None:
     name = word.partition("=")[0]
     others = [f"{other}={text}" for other, text in FILLED.items() if other != name]
     read = _read_arguments(describe(takes), [word, *others])
@@ -158,13 +160,13 @@ def test_an_argument_has_its_declared_type(word: str, value: object) -> None:
         (["file_exists", "path=~/a", "--machine", "nobody"], "nobody"),
     ],
 )
-def test_wrong_words_are_refused(
+def test_wrong_arguments_are_rejected(
     capsys: pytest.CaptureFixture[str], args: list[str], message: str
 ) -> None:
     assert main(["evaluators", "try", *args]) != 0
     assert message in capsys.readouterr().err
 
 
-def test_the_page_is_written(tmp_path: Path) -> None:
+def test_page_is_written(tmp_path: Path) -> None:
     assert main(["evaluators", "docs", str(tmp_path / "page.md")]) == 0
     assert "#### file_exists" in (tmp_path / "page.md").read_text(encoding="utf-8")

@@ -33,7 +33,7 @@ def _state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     get_settings.cache_clear()
 
 
-def test_the_pages_show_the_programs_as_they_are() -> None:
+def test_pages_show_the_programs_verbatim() -> None:
     pages = [(REPOSITORY / "docs" / name).read_text() for name in ("agents.md", "python.md")]
     shown = dict(row for page in pages for row in SHOWN.findall(page))
     paths = [
@@ -52,7 +52,7 @@ def test_the_pages_show_the_programs_as_they_are() -> None:
         ["--agent", "script", "--script", str(AGENTS / "typist.yaml")],
     ],
 )
-def test_the_agents_pass_and_their_runs_can_be_resumed(
+def test_agents_pass_and_their_runs_can_be_resumed(
     options: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ["run", TINY, "--fleet", "fake", "--task", "write-file", "--json"]
@@ -65,7 +65,7 @@ def test_the_agents_pass_and_their_runs_can_be_resumed(
     assert "has no model" in capsys.readouterr().err
 
 
-def test_an_agent_asks_the_model_that_its_environment_names(
+def test_agent_asks_the_model_of_its_environment(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = (
@@ -90,7 +90,7 @@ def test_an_agent_asks_the_model_that_its_environment_names(
     assert {name for name, _ in calls} <= {tool["function"]["name"] for tool in request["tools"]}
 
 
-def test_the_episode_passes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_episode_passes(capsys: pytest.CaptureFixture[str]) -> None:
     program = runpy.run_path(str(REPOSITORY / "examples/python/episode.py"))
     program["main"](TINY, "write-file", "fake")
     lines = capsys.readouterr().out.splitlines()
@@ -98,7 +98,7 @@ def test_the_episode_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[1].endswith("met ['written']")
 
 
-def test_machines_are_as_new_after_a_reset(capsys: pytest.CaptureFixture[str]) -> None:
+def test_machines_are_fresh_after_a_reset(capsys: pytest.CaptureFixture[str]) -> None:
     program = runpy.run_path(str(REPOSITORY / "examples/python/machines.py"))
     program["main"]("fake")
     output, machine = capsys.readouterr().out.splitlines()
@@ -106,7 +106,7 @@ def test_machines_are_as_new_after_a_reset(capsys: pytest.CaptureFixture[str]) -
     assert machine.startswith("desktop-fake0 (")
 
 
-def test_the_run_is_kept_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_is_stored_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     program = runpy.run_path(str(REPOSITORY / "examples/python/run.py"))
     program["main"](TINY, "fake")
     run, counts, *_ = capsys.readouterr().out.splitlines()

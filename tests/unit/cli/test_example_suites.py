@@ -31,13 +31,13 @@ def run(capsys: pytest.CaptureFixture[str], agent: str) -> list[Any]:
     return trials
 
 
-def test_the_oracle_passes_with_the_suite_s_own_functions(
+def test_oracle_passes_with_functions_of_the_suite(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert {trial["verdict"] for trial in run(capsys, "oracle")} == {"PASS"}
 
 
-def test_an_unmet_node_is_described_by_the_suite_s_own_docstring(
+def test_unmet_node_is_described_by_the_docstring_in_the_suite(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     trials = run(capsys, "noop")
@@ -46,7 +46,7 @@ def test_an_unmet_node_is_described_by_the_suite_s_own_docstring(
     assert any("a report states the sum of the amounts" in reason for reason in reasons)
 
 
-def test_its_evaluators_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_suite_evaluators_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluators", "list", "--suite", RECEIPTS, "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert {evaluator["name"] for evaluator in listed} == {"receipts_total_is", "answer_is_amount"}
@@ -56,7 +56,7 @@ def test_its_evaluators_are_listed_and_shown(capsys: pytest.CaptureFixture[str])
     assert main(["evaluators", "show", "receipts_total_is"]) != 0
 
 
-def test_the_suite_shows_what_it_brings(capsys: pytest.CaptureFixture[str]) -> None:
+def test_suite_show_lists_its_functions(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["suite", "show", RECEIPTS, "--json"]) == 0
     functions = json.loads(capsys.readouterr().out)["functions"]
     assert {"kind": "action", "on": "desktop", "name": "run_command"} in functions
@@ -64,13 +64,13 @@ def test_the_suite_shows_what_it_brings(capsys: pytest.CaptureFixture[str]) -> N
     assert "setup put_receipts" in capsys.readouterr().out
 
 
-def test_one_is_tried_on_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+def test_suite_evaluator_is_tried_on_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
     argv = ["evaluators", "try", "answer_is_amount", "amount=103.10", "--suite", RECEIPTS]
     assert main([*argv, "--answer", "CHF 103.10"]) == 0
     assert main([*argv, "--answer", "CHF 103.20"]) == 1
 
 
-def test_tasks_of_the_terminal_are_done_in_memory_and_others_end_soon(
+def test_terminal_tasks_pass_in_memory_and_others_end_soon(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["run", "smoke", "--agent", "oracle", "--fleet", "fake", "--json"]) == 0
@@ -83,7 +83,7 @@ def test_tasks_of_the_terminal_are_done_in_memory_and_others_end_soon(
     assert "within 1 s" in details
 
 
-def test_guards_are_counted_beside_nodes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_guards_are_counted_separately_from_nodes(capsys: pytest.CaptureFixture[str]) -> None:
     first = str(Path(RECEIPTS).with_name("first"))
     assert main(["suite", "show", first]) == 0
     assert "1 guard" in " ".join(capsys.readouterr().out.split())

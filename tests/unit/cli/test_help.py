@@ -42,6 +42,6 @@ def test_help_fits_a_terminal_of_80_columns(
         assert options(command) <= tokens, path
         for name, below in getattr(command, "commands", {}).items():
             sentence = (below.help or "").split("\n\n")[0].partition(". ")[0].rstrip(".")
-            # Words are broken after their own hyphens.
+            # Words may be broken after their hyphens.
             is_whole = "".join(sentence.split()) in "".join(out.split())
             assert below.hidden or is_whole, (*path, name)

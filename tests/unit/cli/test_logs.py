@@ -1,4 +1,4 @@
-"""`mesocosm logs` over what real commands logged."""
+"""`mesocosm logs` over the log of real commands."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run_tiny(*args: str) -> int:
     return main(["run", str(TINY), "--fleet", "fake", "--agent", "noop", *args])
 
 
-def test_a_run_is_found_by_its_name_and_trial_and_errors_by_level(
+def test_log_is_filtered_by_run_trial_and_level(
     state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_tiny("--task", "answer") == 0
@@ -59,7 +59,7 @@ def test_a_run_is_found_by_its_name_and_trial_and_errors_by_level(
     assert len(shown(capsys, "-n", "1")) == 1
 
 
-def test_every_command_logs_its_end_and_what_it_refuses(
+def test_every_command_logs_its_end_and_its_errors(
     state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_tiny("--task", "answer") == 0
@@ -84,7 +84,7 @@ def test_every_command_logs_its_end_and_what_it_refuses(
     assert [row["level"] for row in refused] == ["info"]
 
 
-def test_nothing_of_a_secret_is_logged(state_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_secret_is_logged(state_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--agent", "model", "--model", "m", "--base-url", f"http://u:{KEY}@127.0.0.1:9/v1"]
     assert main(["run", str(TINY), "--fleet", "fake", *options, "--debug"]) != 0
     text = (state_dir / "logs" / FILE).read_text()
@@ -93,7 +93,7 @@ def test_nothing_of_a_secret_is_logged(state_dir: Path, capsys: pytest.CaptureFi
     assert KEY not in capsys.readouterr().err
 
 
-def test_lines_for_people_name_machine_and_level_and_control_no_terminal(
+def test_text_output_is_readable_and_escapes_control_characters(
     state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = state_dir / "logs"
@@ -122,7 +122,7 @@ def test_lines_for_people_name_machine_and_level_and_control_no_terminal(
     ]
 
 
-def test_where_nothing_is_logged_it_says_so_and_makes_nothing(
+def test_empty_log_is_reported_and_nothing_created(
     state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["logs"]) == 0
@@ -131,7 +131,7 @@ def test_where_nothing_is_logged_it_says_so_and_makes_nothing(
     assert main(["logs", "--run", "latest"]) == 2
 
 
-def test_following_shows_new_lines_until_it_is_interrupted(state_dir: Path) -> None:
+def test_following_shows_new_lines_until_interrupted(state_dir: Path) -> None:
     import signal
 
     argv = [sys.executable, "-m", "appliance.cli.main", "logs", "--follow", "--json"]

@@ -1,4 +1,4 @@
-"""Which machine a command line means, and what is said where there is none."""
+"""Which machine a command line selects, and the error if there is none."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def add(machine_id: str, state: MachineState, kind: Kind = Kind.DESKTOP) -> Mach
     return claim
 
 
-def test_a_kind_means_the_machine_of_it_that_is_free() -> None:
+def test_kind_selects_its_free_machine() -> None:
     add("phone-1", MachineState.READY, Kind.PHONE).release()
     assert find_machine("phone")[0].machine_id == "phone-1"
     taken = add("desktop-1", MachineState.LEASED)
@@ -57,7 +57,7 @@ def test_a_kind_means_the_machine_of_it_that_is_free() -> None:
     taken.release()
 
 
-def test_a_kind_without_machines_is_called_that() -> None:
+def test_kind_without_machines_is_reported() -> None:
     add("desktop-1", MachineState.READY).release()
     with pytest.raises(MachineError, match="There is no phone on this host") as caught:
         find_free_machine("phone")
@@ -66,7 +66,7 @@ def test_a_kind_without_machines_is_called_that() -> None:
         find_free_machine("desktop-2")
 
 
-def test_a_way_in_that_a_machine_does_not_have_is_refused(
+def test_unsupported_connection_is_rejected(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     add("desktop-1", MachineState.READY).release()

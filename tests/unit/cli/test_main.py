@@ -32,7 +32,7 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], None]:
-    """Make the command line consist of one command, ``go``."""
+    """Replace the command line by one command, ``go``."""
 
     def install(function: Callable[[], None]) -> None:
         app = typer.Typer(pretty_exceptions_enable=False)
@@ -43,7 +43,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], N
     return install
 
 
-def test_an_error_is_printed_in_three_parts(
+def test_error_is_printed_in_three_parts(
     command: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     def go() -> None:
@@ -60,7 +60,7 @@ def test_an_error_is_printed_in_three_parts(
     ]
 
 
-def test_a_traceback_comes_only_with_debug(
+def test_traceback_is_printed_with_debug_only(
     command: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     def go() -> None:
@@ -73,7 +73,7 @@ def test_a_traceback_comes_only_with_debug(
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_a_user_without_rights_gets_a_sentence(
+def test_missing_rights_are_reported_in_a_sentence(
     command: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     def go() -> None:
@@ -86,7 +86,7 @@ def test_a_user_without_rights_gets_a_sentence(
     assert "Internal error" not in err
 
 
-def test_a_fault_of_the_program_is_no_traceback_either(
+def test_internal_error_prints_no_traceback(
     command: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     def go() -> None:
@@ -100,7 +100,7 @@ def test_a_fault_of_the_program_is_no_traceback_either(
     assert "--debug" in err
 
 
-def test_ctrl_c_ends_with_130_and_says_so(
+def test_ctrl_c_exits_with_130_and_a_message(
     command: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     def go() -> None:
@@ -114,7 +114,7 @@ def test_ctrl_c_ends_with_130_and_says_so(
 @pytest.mark.parametrize(
     "argv", [["run"], ["fly"], ["run", str(TINY), "--agent", "noop", "--repeats", "0"]]
 )
-def test_wrong_usage_ends_with_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_exits_with_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(argv) == 2
     assert capsys.readouterr().out == ""
 
@@ -130,7 +130,7 @@ def test_wrong_usage_ends_with_2(argv: list[str], capsys: pytest.CaptureFixture[
         (["run", str(TINY), "--agent", "script"], "--script"),
     ],
 )
-def test_unknown_names_end_with_2_and_leave_nothing(
+def test_unknown_names_exit_with_2_and_create_nothing(
     argv: list[str], message: str, state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(argv) == 2
@@ -140,7 +140,7 @@ def test_unknown_names_end_with_2_and_leave_nothing(
     assert not list(state_dir.iterdir())
 
 
-def test_run_prints_json_alone_and_results_gives_it_again(
+def test_run_prints_json_only_and_results_shows_it_again(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert cli.main([*ANSWER, "oracle", "--json"]) == 0
@@ -167,7 +167,7 @@ def test_results_are_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "export" in capsys.readouterr().out
 
 
-def test_metrics_are_added_to_what_results_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_metrics_are_added_to_results(capsys: pytest.CaptureFixture[str]) -> None:
     args = ["run", str(TINY), "--fleet", "fake", "--json", "--agent"]
     assert cli.main([*args, "oracle", "-k", "2"]) == 0
     oracle = json.loads(capsys.readouterr().out)
@@ -193,7 +193,7 @@ def test_metrics_are_added_to_what_results_says(capsys: pytest.CaptureFixture[st
     assert "pass^k: 1" in shown
 
 
-def test_metrics_of_graphs_need_the_suite_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+def test_graph_metrics_need_the_suite_of_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*ANSWER, "oracle", "--json"]) == 0
     run = json.loads(capsys.readouterr().out)["run"]
     assert cli.main(["results", run, "--metrics", "rates,repeats", "--json"]) == 0
@@ -207,7 +207,7 @@ def test_metrics_of_graphs_need_the_suite_as_it_was(capsys: pytest.CaptureFixtur
     assert cli.main(["results", "--metrics", "all"]) == 2
 
 
-def test_a_run_is_recorded_when_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_is_recorded_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*ANSWER, "oracle", "--record", "--record-rate", "10", "--json"]) == 0
     run = json.loads(capsys.readouterr().out)["run"]
     videos = list((get_settings().runs_dir / run).rglob("screen-*.mp4"))
@@ -216,14 +216,14 @@ def test_a_run_is_recorded_when_asked_for(capsys: pytest.CaptureFixture[str]) ->
     assert "99 Hz" in capsys.readouterr().err
 
 
-def test_a_failed_trial_is_a_completed_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_failed_trial_is_a_completed_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*ANSWER, "noop"]) == 0
     out, err = capsys.readouterr()
     assert "false_completion" in out
     assert "FAIL" in err
 
 
-def test_an_inconclusive_trial_ends_with_1(
+def test_inconclusive_trial_exits_with_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     suite = tmp_path / "suite"
@@ -238,7 +238,7 @@ def test_an_inconclusive_trial_ends_with_1(
     assert "met before the agent acts" in capsys.readouterr().out
 
 
-def test_measures_are_taken(state_dir: Path) -> None:
+def test_measures_are_recorded(state_dir: Path) -> None:
     assert cli.main([*ANSWER, "oracle"]) == 0
     (log,) = state_dir.rglob("measures.jsonl")
     names = {json.loads(line)["m"] for line in log.read_text().splitlines()}
@@ -257,7 +257,7 @@ def test_suite_show_and_validate(capsys: pytest.CaptureFixture[str]) -> None:
     assert (noop["verdict"], noop["nodes_met"]) == ("FAIL", 0)
 
 
-def test_help_names_the_commands_and_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_commands_and_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
     out = capsys.readouterr().out
     assert all(name in out for name in ("run", "results", "suite"))
@@ -282,7 +282,7 @@ def test_verbose_logs_host_commands_with_the_trial(
     assert "DEBUG" not in capsys.readouterr().err
 
 
-def test_several_trials_run_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_trials_run_in_parallel(capsys: pytest.CaptureFixture[str]) -> None:
     args = ["run", str(TINY), "--fleet", "fake", "--agent", "oracle", "--json"]
     assert cli.main([*args, "--parallel", "3"]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -290,7 +290,7 @@ def test_several_trials_run_at_a_time(capsys: pytest.CaptureFixture[str]) -> Non
     assert cli.main([*args, "--parallel", "0"]) == 2
 
 
-def test_a_dry_run_says_what_would_be_run_and_begins_nothing(
+def test_dry_run_shows_the_plan_and_starts_nothing(
     state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     args = ["run", str(TINY), "--fleet", "fake", "--agent", "noop"]
@@ -318,7 +318,7 @@ def test_a_dry_run_says_what_would_be_run_and_begins_nothing(
     assert cli.main([*args, "--model-extra", "[1]"]) == 2
 
 
-def test_a_spent_budget_ends_a_run_and_a_larger_one_continues_it(
+def test_spent_budget_ends_a_run_and_a_larger_one_continues_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert cli.main([*ANSWER, "oracle", "-k", "3", "--budget-seconds", "0.001", "--json"]) == 1
@@ -340,7 +340,7 @@ def test_a_spent_budget_ends_a_run_and_a_larger_one_continues_it(
     assert (report["ended"], report["verdicts"]["PASS"]) == ("complete", 3)
 
 
-def test_a_comparison_is_printed_and_strictness_refuses(
+def test_comparison_is_printed_and_strict_mode_rejects_differences(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     names = []

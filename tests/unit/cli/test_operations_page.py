@@ -1,4 +1,4 @@
-"""What docs/operations.md tells operators to type, and which alerts it lists, is what there is."""
+"""The commands and alerts of docs/operations.md exist."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def commands() -> list[str]:
     )
 
 
-def test_the_page_names_commands() -> None:
+def test_page_names_commands() -> None:
     assert {"status -q", "image prune --yes", "resume latest"} <= set(commands())
 
 
-def fault_of(line: str, root: Any) -> str:  # noqa: ANN401 - typer's own click
-    """Return what is wrong with a command line; nothing is executed."""
+def error_of(line: str, root: Any) -> str:  # noqa: ANN401 - typer's own click
+    """Return the error of a command line; nothing is executed."""
     command, args = root, shlex.split(line)
     while args and args[0] in getattr(command, "commands", {}):
         command = command.commands[args.pop(0)]
@@ -56,11 +56,11 @@ def fault_of(line: str, root: Any) -> str:  # noqa: ANN401 - typer's own click
     return f"{line}: takes no argument" if is_argument and not command.params else ""
 
 
-def test_every_command_of_the_page_is_one() -> None:
+def test_every_command_on_the_page_exists() -> None:
     root = typer.main.get_command(build_app())
-    assert [fault for line in commands() if (fault := fault_of(line, root))] == []
-    assert fault_of("status --loudly", root)
-    assert fault_of("statuses now", root)
+    assert [fault for line in commands() if (fault := error_of(line, root))] == []
+    assert error_of("status --loudly", root)
+    assert error_of("statuses now", root)
 
 
 def test_every_alert_is_explained() -> None:
@@ -85,7 +85,7 @@ LISTED = {
 }
 
 
-def test_images_are_moved_with_their_keys_by_the_lines_of_the_page(tmp_path: Path) -> None:
+def test_images_are_moved_with_their_keys_by_the_commands_on_the_page(tmp_path: Path) -> None:
     block = PAGE.split("## Moving images")[1].split("```sh\n")[1].split("```")[0]
     lines = [line for line in block.splitlines() if not line.startswith(("#", "make up"))]
     assert len(lines) == 5

@@ -28,7 +28,7 @@ def columns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("has_box", [True, False])
-def test_no_word_of_a_table_is_cut(
+def test_table_cuts_no_word(
     columns: int, has_box: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = Table("machine", "backend", "image", "run", "note", title="all of them")
@@ -44,24 +44,24 @@ def test_no_word_of_a_table_is_cut(
     assert longest <= max(columns, 4 + len("image: desktop:ubuntu-24.04"))
 
 
-def test_cells_that_have_no_room_go_below_their_row_with_their_titles(
+def test_cells_without_room_go_below_their_row_with_titles(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(output, "console_out", lambda: Console(width=40))
     table = Table("run", "state", "why", "by")
-    table.add_row("20261121-080000-aaaa", "queued", "[red]its machine[/] is lent to another", "")
+    table.add_row("20261121-080000-aaaa", "queued", "[red]its machine[/] is used by another", "")
     table.add_row("20261121-080000-bbbb", "ended", Text("[1/3]"), "nightly")
     print_table(table)
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
         "run                  state",
         "20261121-080000-aaaa queued",
-        "    why: its machine is lent to another",
+        "    why: its machine is used by another",
         "20261121-080000-bbbb ended",
         "    why: [1/3] · by: nightly",
     ]
 
 
-def test_a_table_that_fits_is_not_changed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_that_fits_is_unchanged(capsys: pytest.CaptureFixture[str]) -> None:
     table = Table("a", "b", box=None, pad_edge=False)
     table.add_row("1", "two words")
     print_table(table)
@@ -71,7 +71,7 @@ def test_a_table_that_fits_is_not_changed(capsys: pytest.CaptureFixture[str]) ->
     ]
 
 
-def test_ids_are_whole_in_a_terminal_of_80_columns(
+def test_ids_are_not_cut_at_80_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tiny: Path
 ) -> None:
     monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Suites and agents that are registered, then named by commands, queue and API."""
+"""Registered suites and agents, named by commands, queue and API."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 @pytest.fixture
 def ask(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
-    """Return what a command prints as JSON."""
+    """Return the JSON output of a command."""
 
     def call(*args: str) -> Any:  # noqa: ANN401 - any JSON
         assert main([*args, "--json"]) == 0, capsys.readouterr().err
@@ -50,13 +50,13 @@ def ask(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
 
 @pytest.fixture
 def mine(tiny: Path, tmp_path: Path) -> Path:
-    """Return a folder with a suite of a user."""
+    """Return a folder with a user's suite."""
     folder = tmp_path / "mine"
     shutil.copytree(tiny, folder)
     return folder
 
 
-def test_a_registered_suite_is_named_like_one_that_ships(
+def test_registered_suite_is_named_like_a_built_in_one(
     ask: Callable[..., Any], mine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     added = ask("suite", "add", str(mine))
@@ -90,7 +90,7 @@ def test_a_registered_suite_is_named_like_one_that_ships(
     assert "no suite called 'tiny'" in capsys.readouterr().err
 
 
-def test_the_api_takes_registered_suites(ask: Callable[..., Any], mine: Path) -> None:
+def test_api_accepts_registered_suites(ask: Callable[..., Any], mine: Path) -> None:
     digest = ask("suite", "add", str(mine))["digest"]
     context = make_api_context(open_database(), get_settings().state_dir)
     headers = {"Authorization": f"Bearer {context.tokens.add('x', Role.OPERATE)}"}
@@ -102,7 +102,7 @@ def test_the_api_takes_registered_suites(ask: Callable[..., Any], mine: Path) ->
     assert queued["request"]["suite"] == f"tiny@{digest[:12]}"
 
 
-def test_what_cannot_be_registered_leaves_nothing_behind(
+def test_failed_registration_leaves_nothing_behind(
     mine: Path, tiny: Path, state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refusal(*args: str) -> str:
@@ -160,7 +160,7 @@ def test_agents_are_registered_and_checked(
 def offers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., list[str]]:
-    """Return what a shell is offered after some words, as bash asks for it."""
+    """Return the completions after some arguments, as bash requests them."""
 
     def call(*args: str) -> list[str]:
         capsys.readouterr()
@@ -187,7 +187,7 @@ def test_names_of_registered_suites_and_agents_are_completed(
     assert offers("agent", "remove") == [agent]
 
 
-def test_the_pages_offer_registered_suites_and_agents_and_queue_the_version_of_now(
+def test_pages_offer_registered_names_and_queue_their_current_version(
     ask: Callable[..., Any], mine: Path, state_dir: Path
 ) -> None:
     digest = ask("suite", "add", str(mine))["digest"]

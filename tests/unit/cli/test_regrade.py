@@ -1,4 +1,4 @@
-"""Keep the end states of a run, correct its suite, judge again: on machines in memory."""
+"""Keep the end states of a run, correct its suite, evaluate again: on in-memory machines."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def keep(suite: Path, mesocosm: Callable[..., tuple[int, dict[str, Any]]], *args
     return str(report["run"])
 
 
-def test_a_corrected_graph_flips_a_kept_failed_trial_and_both_verdicts_are_shown(
+def test_regrade_flips_a_verdict_and_shows_both(
     suite: Path,
     mesocosm: Callable[..., tuple[int, dict[str, Any]]],
     capsys: pytest.CaptureFixture[str],
@@ -107,7 +107,7 @@ def test_a_corrected_graph_flips_a_kept_failed_trial_and_both_verdicts_are_shown
     assert [row["node"] for row in second["unmet"]] == ["written"]
 
 
-def test_only_what_was_asked_for_is_kept_and_within_the_budget(
+def test_end_states_are_kept_on_request_and_within_budget(
     suite: Path,
     mesocosm: Callable[..., tuple[int, dict[str, Any]]],
     monkeypatch: pytest.MonkeyPatch,
@@ -116,7 +116,7 @@ def test_only_what_was_asked_for_is_kept_and_within_the_budget(
     write_task(suite, text="hello")
     passed = keep(suite, mesocosm, "failed")
     code, _ = mesocosm("regrade", passed, "--suite", str(suite), "--fleet", "fake")
-    assert code == 2  # nothing of it was kept
+    assert code == 2  # no end state was kept
     monkeypatch.setenv("MESOCOSM_END_STATES_MIB", "0")
     get_settings.cache_clear()
     run = keep(suite, mesocosm, "all")
@@ -134,7 +134,7 @@ def test_only_what_was_asked_for_is_kept_and_within_the_budget(
     assert kept["trials"] == []
 
 
-def test_machines_that_cannot_be_saved_are_refused_by_name_before_the_run(
+def test_run_on_unsaveable_machines_is_rejected_by_name(
     suite: Path,
     state_dir: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -1,4 +1,4 @@
-"""Commands against a service elsewhere print what they print on its own host, over TLS."""
+"""Commands against a remote service over TLS print what they print on its own host."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def output(capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: ANN401 - a funct
     return call
 
 
-def test_queue_and_schedules_are_the_same_from_elsewhere(server: str, output: Any) -> None:  # noqa: ANN401
+def test_queue_and_schedules_are_the_same_remotely(server: str, output: Any) -> None:  # noqa: ANN401
     there = ["--server", server]
     code, text = output(*there, "queue", "add", *REQUEST, "--priority", "3", "--json")
     assert code == 0, text
@@ -105,7 +105,7 @@ def test_queue_and_schedules_are_the_same_from_elsewhere(server: str, output: An
     assert json.loads(output("schedule", "list", "--json")[1]) == {"schedules": []}
 
 
-def test_results_and_status_are_the_same_from_elsewhere(
+def test_results_and_status_are_the_same_remotely(
     server: str,
     output: Any,  # noqa: ANN401
     tiny: Path,
@@ -130,7 +130,7 @@ def test_results_and_status_are_the_same_from_elsewhere(
     assert output(*there, "status", "-q")[0] == 1
 
 
-def test_what_cannot_be_asked_elsewhere_is_refused(
+def test_local_only_commands_are_rejected_remotely(
     server: str,
     output: Any,  # noqa: ANN401
     monkeypatch: pytest.MonkeyPatch,
@@ -153,7 +153,7 @@ def test_what_cannot_be_asked_elsewhere_is_refused(
     assert "requires a token" in output("--server", server, "queue", "list")[1]
 
 
-def test_a_network_is_served_with_tls_or_not_at_all(certificate: Certificate, output: Any) -> None:  # noqa: ANN401
+def test_network_address_requires_tls(certificate: Certificate, output: Any) -> None:  # noqa: ANN401
     serving = ["service", "run", "--host", "0.0.0.0"]  # noqa: S104
     code, text = output(*serving)
     assert (code, "--tls-cert and --tls-key" in text) == (2, True)

@@ -36,7 +36,7 @@ def shown(capsys: pytest.CaptureFixture[str]) -> dict[str, bool]:
     return {row["run"]: row["removed"] for row in rows}
 
 
-def test_old_runs_go_whole_and_the_newest_stays(
+def test_old_runs_are_removed_and_the_newest_kept(
     tiny: Path, state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = run_twice(tiny, capsys)
@@ -51,7 +51,7 @@ def test_old_runs_go_whole_and_the_newest_stays(
     assert [row["run"] for row in json.loads(capsys.readouterr().out)["runs"]] == [second]
 
 
-def test_a_run_is_shown_without_naming_the_command(
+def test_run_is_shown_without_the_show_subcommand(
     tiny: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = run_twice(tiny, capsys)
@@ -64,7 +64,7 @@ def test_a_run_is_shown_without_naming_the_command(
     assert "prune" in capsys.readouterr().out
 
 
-def test_a_run_that_somebody_works_on_stays(
+def test_run_in_use_is_kept(
     tiny: Path, capsys: pytest.CaptureFixture[str], state_dir: Path
 ) -> None:
     first, _ = run_twice(tiny, capsys)
@@ -74,7 +74,7 @@ def test_a_run_that_somebody_works_on_stays(
     assert store.has(first)
 
 
-def test_what_a_killed_removal_left_goes_with_the_next(
+def test_interrupted_removal_is_completed_by_the_next(
     tiny: Path, capsys: pytest.CaptureFixture[str], state_dir: Path
 ) -> None:
     first, second = run_twice(tiny, capsys)
@@ -87,7 +87,7 @@ def test_what_a_killed_removal_left_goes_with_the_next(
     assert not (store.root / ".removed").exists()
 
 
-def test_running_and_unfinished_runs_are_kept_and_say_why(
+def test_running_and_unfinished_runs_are_kept_with_a_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     states = (FINISHED, RUNNING, UNFINISHED, DAMAGED)

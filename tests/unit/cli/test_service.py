@@ -34,7 +34,7 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 @pytest.fixture
 def ask(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
-    """Return what a command prints as JSON."""
+    """Return the JSON output of a command."""
 
     def call(*args: str) -> Any:  # noqa: ANN401 - any JSON
         assert main([*args, "--json"]) == 0, capsys.readouterr().err
@@ -43,7 +43,7 @@ def ask(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     return call
 
 
-def test_runs_are_queued_and_what_is_asked_of_them_is_kept(
+def test_runs_are_queued_and_requests_stored(
     ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(TINY.parent)
@@ -57,7 +57,7 @@ def test_runs_are_queued_and_what_is_asked_of_them_is_kept(
     assert main(["queue", "list"]) == 0
     shown = capsys.readouterr()
     assert run in shown.out
-    assert shown.err == ""  # it is cancelled, so nobody has to carry it out
+    assert shown.err == ""  # it is cancelled, so no worker has to execute it
     assert main(["queue", "add", "tiny", *FAKE]) == 0
     assert main(["queue", "list"]) == 0
     assert capsys.readouterr().err.count("No service is running") == 2
@@ -76,7 +76,7 @@ for line in sys.stdin:
 """
 
 
-def test_a_queued_run_is_the_run_that_the_same_words_begin_at_once(
+def test_queued_run_equals_the_run_of_the_same_options(
     ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, state_dir: Path
 ) -> None:
     (state_dir / "acting.py").write_text(ACTING)
@@ -99,7 +99,7 @@ def test_a_queued_run_is_the_run_that_the_same_words_begin_at_once(
     assert queued["limits"] == {"steps": 3, "seconds": 20.0, "tokens": 9000, "usd": 0.5}
 
 
-def test_a_schedule_is_added_paused_run_and_removed(
+def test_schedule_is_added_paused_run_and_removed(
     ask: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     args = ["nightly", str(TINY), *FAKE, "--cron", "0 2 * * *", "--timezone", "Europe/Berlin"]
@@ -132,7 +132,7 @@ def test_a_schedule_is_added_paused_run_and_removed(
         (["--every", "1h", "--mail", "nobody"], "notify.0.mail.to"),
     ],
 )
-def test_wrong_schedules_are_refused(
+def test_wrong_schedules_are_rejected(
     options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["schedule", "add", "s", str(TINY), *FAKE, *options]) == 2
@@ -140,7 +140,7 @@ def test_wrong_schedules_are_refused(
     assert main(["schedule", "history", "s"]) == 2
 
 
-def test_the_state_is_copied_and_never_over_another_file(
+def test_state_is_copied_and_overwrites_no_file(
     ask: Callable[..., Any], state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = state_dir / "copy.sqlite"
@@ -150,7 +150,7 @@ def test_the_state_is_copied_and_never_over_another_file(
     assert "exists" in capsys.readouterr().err
 
 
-def test_a_copy_is_restored_once_nothing_of_the_service_runs(
+def test_copy_is_restored_only_while_the_service_is_stopped(
     ask: Callable[..., Any], state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add = ("schedule", "add", "--cron", "0 2 * * *")
@@ -178,13 +178,13 @@ def test_a_copy_is_restored_once_nothing_of_the_service_runs(
     assert names() == ["kept", "late"]
 
 
-def test_a_damaged_state_is_replaced_and_what_is_no_copy_is_not_restored(
+def test_damaged_state_is_replaced_and_an_invalid_copy_rejected(
     ask: Callable[..., Any], state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ask("schedule", "add", "kept", str(TINY), "--every", "6h", *FAKE)
     copy, path = state_dir / "copy.sqlite", state_dir / "state/service/state.sqlite"
     ask("service", "backup", str(copy))
-    for ending in ("", "-wal", "-shm"):  # files of their own: those of before are open still
+    for ending in ("", "-wal", "-shm"):  # separate files: the earlier ones are still open
         path.with_name(path.name + ending).unlink(missing_ok=True)
     path.write_bytes(b"torn")
     wrong = state_dir / "wrong.sqlite"
@@ -209,7 +209,7 @@ def test_a_damaged_state_is_replaced_and_what_is_no_copy_is_not_restored(
     assert path.with_name("state.sqlite.replaced").read_bytes() == b"torn"
 
 
-def test_a_token_is_shown_once(ask: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_token_is_shown_once(ask: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
     made = ask("service", "token", "add", "dashboard")
     assert made["role"] == "read"
     assert main(["service", "token", "list"]) == 0
@@ -225,7 +225,7 @@ def test_a_token_is_shown_once(ask: Callable[..., Any], capsys: pytest.CaptureFi
     assert ask("service", "token", "list") == {"tokens": []}
 
 
-def test_what_the_workers_container_does_not_have_is_refused_when_it_is_queued(
+def test_files_missing_in_the_workers_container_are_rejected_at_queueing(
     ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     inside = WorkerReport(version="1", place="container", machines=(), hosts={})

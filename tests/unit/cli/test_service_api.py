@@ -1,4 +1,4 @@
-"""The states of machines that the API gives are those that they have now."""
+"""The API returns the current states of machines."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Saw that one of two machines has ended."""
+    """Has observed that one of two machines ended."""
 
     def latest(self) -> LivenessReport:
         return LivenessReport((ObservedMachine("desktop-1", "desktop", ENDED),))
 
 
-def test_a_process_that_reaches_no_machines_tells_what_another_sees(tmp_path: Path) -> None:
+def test_process_without_machine_access_uses_the_report_of_another(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     for name in ("desktop-1", "desktop-2"):
         folder = MachineFolder(settings.machines_dir / name)

@@ -13,12 +13,12 @@ from appliance.cli.settings import OTHERS, sections
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 
-def test_the_page_is_up_to_date() -> None:
+def test_page_is_up_to_date() -> None:
     page = (REPOSITORY / "docs/settings.md").read_text(encoding="utf-8")
     assert page == render_page(sections(), OTHERS), "run `make settings-page`"
 
 
-def test_every_class_of_settings_is_on_the_page() -> None:
+def test_every_settings_class_is_on_the_page() -> None:
     defined = {
         node.name
         for package in (
@@ -40,7 +40,7 @@ def test_every_class_of_settings_is_on_the_page() -> None:
     assert defined == {settings.__name__ for settings in sections().values()}
 
 
-def test_every_setting_says_what_it_is_for() -> None:
+def test_every_setting_has_a_purpose() -> None:
     rows = [row for settings in sections().values() for row in describe(settings)]
     assert [row.name for row in rows if len(row.purpose) < 10] == []
     assert [row.name for row in rows if row.is_secret] == [
@@ -58,7 +58,7 @@ def test_every_setting_says_what_it_is_for() -> None:
         ("MESOCOSM_MODEL_RETRIES", "often", "MESOCOSM_MODEL_RETRIES=often: input should be a"),
     ],
 )
-def test_every_command_refuses_a_wrong_environment_but_help_does_not(
+def test_wrong_environment_is_rejected_by_every_command_but_help(
     name: str,
     value: str,
     expected: str,
@@ -71,7 +71,7 @@ def test_every_command_refuses_a_wrong_environment_but_help_does_not(
     assert cli.main(["results", "--help"]) == 0
 
 
-def test_values_are_listed_with_where_they_come_from(
+def test_values_are_listed_with_their_source(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MESOCOSM_DESKTOP", "container")

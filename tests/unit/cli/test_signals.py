@@ -22,7 +22,7 @@ sys.exit(main())
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_further_signal_ends_a_process_that_is_ending_without_a_traceback(
+def test_second_signal_during_shutdown_exits_without_a_traceback(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     (tmp_path / "logs").mkdir()

@@ -25,7 +25,7 @@ def show(monkeypatch: pytest.MonkeyPatch, status: Status, *options: str) -> int:
 
 
 @pytest.mark.parametrize(("status", "code"), [(WELL, 0), (LOST, 1), (DOWN, 1)])
-def test_quiet_says_by_its_exit_code_whether_all_is_well(
+def test_quiet_reports_health_by_its_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: Status, code: int
 ) -> None:
     assert show(monkeypatch, status, "-q") == code
@@ -33,7 +33,7 @@ def test_quiet_says_by_its_exit_code_whether_all_is_well(
     assert show(monkeypatch, status) == 0
 
 
-def test_who_was_not_asked_is_not_said_to_be_silent(
+def test_unchecked_service_is_not_reported_as_silent(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     heard = {"controller": True, "prometheus": False, "alertmanager": False}
@@ -50,7 +50,7 @@ def test_who_was_not_asked_is_not_said_to_be_silent(
     assert shown.count("running, does not answer") == 1
 
 
-def test_what_is_lost_is_named(
+def test_lost_machines_are_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     show(monkeypatch, LOST)
@@ -62,7 +62,7 @@ def test_what_is_lost_is_named(
     assert (shown["up"], shown["healthy"], shown["lost"]) == (True, False, ["desktop-1"])
 
 
-def test_it_is_said_where_alerts_go(
+def test_alert_receivers_are_shown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     show(monkeypatch, WELL)
@@ -73,7 +73,7 @@ def test_it_is_said_where_alerts_go(
     assert Status.from_dict(status.to_dict()) == status
 
 
-def test_what_brings_up_an_appliance_is_said_where_something_is_absent(
+def test_status_suggests_how_to_bring_up_what_is_absent(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     absent = dict.fromkeys(SERVICES, ("absent", False))

@@ -1,4 +1,4 @@
-"""Controller and worker as processes of their own, as in the containers; runs on machines in memory."""
+"""Controller and worker as separate processes, as in the containers; runs on in-memory machines."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def start(settings: Settings, tmp_path: Path) -> Iterator[Start]:
 
 
 def ask(settings: Settings, method: str, path: str, body: object = None) -> tuple[int, Any]:
-    """Ask the controller; status 0 where it does not answer."""
+    """Send a request to the controller; the status is 0 if it does not answer."""
     connection = http.client.HTTPConnection("127.0.0.1", settings.service_port, timeout=30)
     token = own_token_path(settings)
     headers = {"Authorization": f"Bearer {token.read_text().strip()}" if token.exists() else ""}
@@ -83,9 +83,9 @@ def state_of(settings: Settings, run: str) -> str:
     return str(ask(settings, "GET", f"/queue/{run}")[1]["state"])
 
 
-@nightly("a landing kills services and runs in test_killed_service.py and test_killed_run.py")
+@nightly("`make test` kills services and runs in test_killed_service.py and test_killed_run.py")
 @pytest.mark.timeout(900)
-def test_a_killed_worker_costs_no_run_and_a_stopped_one_says_goodbye(
+def test_killed_worker_loses_no_run_and_a_stopped_one_exits_cleanly(
     settings: Settings, start: Start, tmp_path: Path
 ) -> None:
     controller, worker = start("serve"), start("work")

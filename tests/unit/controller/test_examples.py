@@ -37,7 +37,7 @@ def note() -> Task:
     return open_suite(str(ERRANDS)).task("contact-note")
 
 
-def test_the_page_shows_the_files_of_the_example_as_they_are() -> None:
+def test_page_shows_the_example_files_verbatim() -> None:
     shown = dict(
         re.findall(
             r"^`([\w/.-]+)`:\n\n```yaml\n(.*?)```$", PAGE.read_text(), re.MULTILINE | re.DOTALL
@@ -51,7 +51,7 @@ def test_the_page_shows_the_files_of_the_example_as_they_are() -> None:
     assert shown == files
 
 
-def test_the_page_has_all_keys_of_a_task_file_with_their_defaults() -> None:
+def test_page_lists_all_keys_of_a_task_file_with_their_defaults() -> None:
     table = (
         PAGE.read_text().partition("All keys of a task file")[2].partition("\n\n`suite.yaml`")[0]
     )
@@ -63,42 +63,40 @@ def test_the_page_has_all_keys_of_a_task_file_with_their_defaults() -> None:
     required = [key for key, field in Task.model_fields.items() if field.is_required()]
     assert sorted(keys[:4]) == sorted(required)
 
-    told = rows["`limits`"]
+    limits_row = rows["`limits`"]
     for name, field in Limits.model_fields.items():
         default = "" if field.default is None else rf"[^`]*\({field.default:g}\)"
-        assert re.search(f"`{name}`{default}", told), name
+        assert re.search(f"`{name}`{default}", limits_row), name
 
 
-def test_the_reference_solution_passes(bench: Bench, note: Task) -> None:
+def test_reference_solution_passes(bench: Bench, note: Task) -> None:
     result = bench.play(note)
     assert (result.verdict, result.nodes_met, result.nodes) == (Verdict.PASS, 2, 2)
 
 
-def test_doing_nothing_earns_nothing_although_the_diary_is_kept(bench: Bench, note: Task) -> None:
+def test_noop_agent_earns_nothing_although_the_diary_is_kept(bench: Bench, note: Task) -> None:
     result = bench.run(note, NoopAgent)
     assert (result.verdict, result.nodes_met, result.nodes) == (Verdict.FAIL, 0, 2)
 
 
-def test_an_agent_that_solves_the_task_passes(bench: Bench, note: Task) -> None:
+def test_solving_agent_passes(bench: Bench, note: Task) -> None:
     assert bench.run(note, Scripted(*SOLVED)).verdict is Verdict.PASS
 
 
-def test_an_agent_that_solves_the_task_and_spoils_the_diary_fails(bench: Bench, note: Task) -> None:
-    spoil = Action("type_text", on="desktop", args={"text": "rm ~/diary.txt\n"})
-    result = bench.run(note, Scripted(SOLVED[0], SOLVED[1], spoil, SOLVED[2]))
+def test_solving_agent_that_damages_the_diary_fails(bench: Bench, note: Task) -> None:
+    damage = Action("type_text", on="desktop", args={"text": "rm ~/diary.txt\n"})
+    result = bench.run(note, Scripted(SOLVED[0], SOLVED[1], damage, SOLVED[2]))
     assert (result.verdict, result.nodes_met) == (Verdict.FAIL, 2)
     assert [(row.node, row.state) for row in result.unmet] == [("diary-kept", NodeState.BROKEN)]
 
 
-def test_a_diary_that_is_missing_at_the_start_is_the_fault_of_the_task(
-    bench: Bench, note: Task
-) -> None:
+def test_missing_diary_at_the_start_is_a_task_error(bench: Bench, note: Task) -> None:
     result = bench.play(note.model_copy(update={"setup": note.setup[1:]}))
     assert result.verdict is Verdict.INCONCLUSIVE
     assert "diary-kept must be met at the start, but is not" in result.detail
 
 
-def test_its_complexity_is_that_of_its_subtasks() -> None:
+def test_task_complexity_is_that_of_its_subtasks() -> None:
     suite = open_suite(str(ERRANDS))
     structure = Structure.of(suite.tasks[0])
     assert dict(structure.apps) == {"number": "Contacts", "note": "Text Editor"}
@@ -113,7 +111,7 @@ def test_its_complexity_is_that_of_its_subtasks() -> None:
 
 
 @pytest.mark.parametrize("name", ["smoke", str(ERRANDS)])
-def test_every_subtask_of_the_suites_names_an_application_with_a_category(name: str) -> None:
+def test_every_subtask_names_an_application_with_a_category(name: str) -> None:
     suite = open_suite(name)
     for task in suite.tasks:
         assert Structure.of(task).has_apps

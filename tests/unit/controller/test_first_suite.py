@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FIRST = Path(__file__).resolve().parents[3] / "examples/suites/first"
 
 
-def test_its_seven_tasks_show_what_task_files_can_say() -> None:
+def test_seven_tasks_show_the_features_of_task_files() -> None:
     suite = open_suite(str(FIRST))
     assert len(suite.tasks) == 7
     assert all(task.must_fail and task.tags and task.source for task in suite.tasks)
@@ -32,7 +32,7 @@ def test_its_seven_tasks_show_what_task_files_can_say() -> None:
         )
 
 
-def test_the_script_of_the_spreadsheet_sorts_and_freezes(tmp_path: Path) -> None:
+def test_script_of_the_spreadsheet_sorts_and_freezes(tmp_path: Path) -> None:
     task = open_suite(str(FIRST)).task("sheet")
     script = next(
         str(step.args["text"])
@@ -50,7 +50,7 @@ def test_the_script_of_the_spreadsheet_sorts_and_freezes(tmp_path: Path) -> None
     assert panes_frozen(fixture.subject(), **describe(panes_frozen).check(frozen.args))
 
 
-def test_two_of_its_tasks_are_sound_on_machines_in_memory(lab: Lab) -> None:
+def test_two_tasks_are_sound_on_machines_in_memory(lab: Lab) -> None:
     lab.suite = open_suite(str(FIRST))
     validator = Validator(lab.suite, lab.fleet, lab.folder, lab.clock, ignore)
     rows = validator.run(validator.plan(("booking", "contact")))

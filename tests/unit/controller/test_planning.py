@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tests.unit.controller.lab import Lab
 
 
-def test_a_plan_is_read_back_from_its_run(lab: Lab) -> None:
+def test_plan_is_read_back_from_its_run(lab: Lab) -> None:
     made = Plan(
         lab.suite, OracleSpec(), OracleDriver(), ("answer",), 2, retries=1, seed=7,
         with_trees=True, video_hz=2.5, order="shuffled", images={"desktop": "d" * 64},
@@ -42,7 +42,7 @@ def test_a_plan_is_read_back_from_its_run(lab: Lab) -> None:
     assert resume_plan(spec, lab.suite, make_driver) == made
 
 
-def test_the_suite_of_a_run_is_found_where_it_was_read_from(
+def test_suite_of_a_run_is_found_in_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path / "state"))
@@ -68,7 +68,7 @@ def test_the_suite_of_a_run_is_found_where_it_was_read_from(
     get_settings.cache_clear()
 
 
-def test_where_a_suite_was_read_from_changes_no_digest(lab: Lab) -> None:
+def test_folder_of_a_suite_changes_no_digest(lab: Lab) -> None:
     spec = create_run(Plan(lab.suite, OracleSpec(), OracleDriver()), lab.folder).spec
     moved = spec.model_copy(update={"suite": spec.suite.model_copy(update={"folder": "/else"})})
     assert spec.suite.folder
@@ -77,20 +77,20 @@ def test_where_a_suite_was_read_from_changes_no_digest(lab: Lab) -> None:
     assert not shipped.suite.folder
 
 
-def test_only_the_agent_that_was_handed_in_can_resume(lab: Lab) -> None:
+def test_only_the_same_custom_agent_can_resume(lab: Lab) -> None:
     spec = create_run(Plan(lab.suite, CustomSpec(name="mine"), OracleDriver()), lab.folder).spec
     with pytest.raises(UsageError, match="'mine' was passed"):
         resume_plan(spec, lab.suite, make_driver)
 
 
-def test_a_run_of_an_older_schema_is_not_resumed(lab: Lab) -> None:
+def test_run_of_an_older_schema_is_not_resumed(lab: Lab) -> None:
     spec = create_run(Plan(lab.suite, OracleSpec(), OracleDriver()), lab.folder).spec
     old = spec.model_copy(update={"schema_version": 1})
     with pytest.raises(UsageError, match="older version of Mesocosm"):
         resume_plan(old, lab.suite, make_driver)
 
 
-def test_a_changed_suite_is_not_resumed_and_the_change_is_named(
+def test_changed_suite_is_not_resumed_and_the_change_is_named(
     lab: Lab, tiny: Path, tmp_path: Path
 ) -> None:
     spec = create_run(Plan(lab.suite, OracleSpec(), OracleDriver()), lab.folder).spec
@@ -108,7 +108,7 @@ def test_a_changed_suite_is_not_resumed_and_the_change_is_named(
     ]
 
 
-def test_an_unknown_task_is_refused(lab: Lab) -> None:
+def test_unknown_task_is_rejected(lab: Lab) -> None:
     with pytest.raises(UnknownNameError, match="'answer'"):
         create_run(Plan(lab.suite, OracleSpec(), OracleDriver(), ("anser",)), lab.folder)
 
@@ -135,7 +135,7 @@ def test_each_part_of_a_task_has_its_own_digest(lab: Lab) -> None:
     assert set(before.evaluators) == {"desktop.gsetting_equals", "phone.app_in_front"}
 
 
-def test_a_changed_evaluator_is_named(lab: Lab) -> None:
+def test_changed_evaluator_is_named(lab: Lab) -> None:
     before = specified(lab)
     other = before.model_copy(update={"evaluators": {"desktop.gsetting_equals": "0"}})
     assert before.differences(other) == (
@@ -144,7 +144,7 @@ def test_a_changed_evaluator_is_named(lab: Lab) -> None:
     )
 
 
-def test_the_digest_of_a_specification_covers_what_changes_scores(lab: Lab) -> None:
+def test_digest_of_a_specification_covers_what_changes_scores(lab: Lab) -> None:
     plan = Plan(lab.suite, OracleSpec(), OracleDriver())
     first, second = (create_run(plan, lab.folder / name).spec for name in "ab")
     assert first.run != second.run
@@ -153,14 +153,14 @@ def test_the_digest_of_a_specification_covers_what_changes_scores(lab: Lab) -> N
     assert create_run(replace(plan, video_hz=1.0), lab.folder / "d").spec.digest == first.digest
 
 
-def test_the_code_version_names_the_commit() -> None:
+def test_code_version_names_the_commit() -> None:
     code = code_version()
     assert code.version
     assert len(code.commit) in {0, 40}
     assert str(code).startswith(code.version)
 
 
-def test_a_container_is_told_its_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_container_gets_its_commit_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MESOCOSM_CODE", f"{'0a' * 20}-modified")
     get_settings.cache_clear()
     code = code_version.__wrapped__()
@@ -170,7 +170,7 @@ def test_a_container_is_told_its_commit(monkeypatch: pytest.MonkeyPatch) -> None
         Settings()
 
 
-def test_recipes_are_known_without_anything_built(tmp_path: Path) -> None:
+def test_recipes_are_known_before_any_build(tmp_path: Path) -> None:
     digests = []
     for name in ("one", "two"):
         settings = Settings(state_dir=tmp_path / name, distribution="debian-12")
@@ -181,7 +181,7 @@ def test_recipes_are_known_without_anything_built(tmp_path: Path) -> None:
     assert recipes_of(remote, [Kind.DESKTOP]) == {}
 
 
-def test_evaluators_that_a_suite_brings_have_digests_by_their_own_source(tmp_path: Path) -> None:
+def test_suite_evaluators_have_digests_of_their_own_source(tmp_path: Path) -> None:
     copy = tmp_path / "receipts"
     shutil.copytree(RECEIPTS, copy)
 

@@ -50,7 +50,7 @@ def asked(lab: Lab, settings: Settings, base_url: str) -> str:
     return findings["model"]
 
 
-def test_a_model_is_asked_for_a_tool_with_a_picture(lab: Lab, settings: Settings) -> None:
+def test_model_is_asked_for_a_tool_call_about_a_picture(lab: Lab, settings: Settings) -> None:
     with stand_in((200, SEES)) as server:
         assert 'report_colour({"colour": "red"}) for a red image' in asked(
             lab, settings, server.base_url
@@ -73,7 +73,7 @@ def test_a_model_is_asked_for_a_tool_with_a_picture(lab: Lab, settings: Settings
         (404, {"error": {"message": "no such model"}}, "does not answer.*no such model"),
     ],
 )
-def test_a_model_that_is_blind_has_no_tools_or_is_not_there_is_refused(
+def test_blind_toolless_or_missing_model_is_rejected(
     lab: Lab, settings: Settings, status: int, body: dict[str, object], message: str
 ) -> None:
     with stand_in((status, body)) as server, pytest.raises(RequirementError) as caught:
@@ -82,7 +82,7 @@ def test_a_model_that_is_blind_has_no_tools_or_is_not_there_is_refused(
     assert re.search(message, shown), shown
 
 
-def test_every_kind_of_agent_that_asks_a_model_has_it_asked(lab: Lab, settings: Settings) -> None:
+def test_every_agent_kind_with_a_model_is_checked(lab: Lab, settings: Settings) -> None:
     class PlannerSpec(ModelClientSpec):
         kind: Literal["planner"] = "planner"
 
@@ -94,7 +94,7 @@ def test_every_kind_of_agent_that_asks_a_model_has_it_asked(lab: Lab, settings: 
     assert "for a red image" in findings["model"]
 
 
-def test_the_model_of_a_registered_agent_is_asked_for_a_word(lab: Lab, settings: Settings) -> None:
+def test_model_of_a_registered_agent_is_asked_for_a_word(lab: Lab, settings: Settings) -> None:
     with stand_in((200, completion(content="Ready.")), (401, "no")) as server:
         agent = RegisteredSpec(name="mine", digest="0", model="m", endpoint=server.base_url)
         plan, options = plan_of(lab, agent), AgentOptions()
@@ -105,7 +105,7 @@ def test_the_model_of_a_registered_agent_is_asked_for_a_word(lab: Lab, settings:
             require_ready(plan, options, settings)
 
 
-def test_the_model_of_a_registered_agent_is_the_one_that_its_run_began_with() -> None:
+def test_model_of_a_registered_agent_is_the_one_of_its_run() -> None:
     spec = RegisteredSpec(name="mine", digest="0", model="m", endpoint="http://u:p@h/v1?key=1")
     assert spec.endpoint == "http://h/v1"
     chosen = ModelSettings(api_key=SecretStr("k"))
@@ -119,7 +119,7 @@ def test_the_model_of_a_registered_agent_is_the_one_that_its_run_began_with() ->
     assert "'http://h/v1' in the run, 'http://i/v1' now" in caught.value.details
 
 
-def test_a_command_that_ends_at_once_is_refused_and_one_that_waits_is_not(
+def test_command_that_exits_at_once_is_rejected(
     lab: Lab, settings: Settings, tmp_path: Path
 ) -> None:
     broken, waiting = tmp_path / "broken.py", tmp_path / "waiting.py"
@@ -135,7 +135,7 @@ def test_a_command_that_ends_at_once_is_refused_and_one_that_waits_is_not(
     assert "no_such_module" in caught.value.details
 
 
-def test_all_that_is_wrong_is_one_error(
+def test_all_problems_are_one_error(
     lab: Lab, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def silent() -> None:

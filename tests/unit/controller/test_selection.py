@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         (["*e"], ["easy", "hard"], ("dark-style",)),
     ],
 )
-def test_tasks_are_chosen_by_name_pattern_and_tag(
+def test_tasks_are_selected_by_name_pattern_and_tag(
     lab: Lab, patterns: list[str], tags: list[str], chosen: tuple[str, ...]
 ) -> None:
     first, second, third, last = lab.suite.tasks
@@ -40,7 +40,7 @@ def test_tasks_are_chosen_by_name_pattern_and_tag(
     assert choose_tasks(suite, patterns, tags) == chosen
 
 
-def test_what_fits_nothing_is_refused(lab: Lab) -> None:
+def test_selection_without_a_match_is_rejected(lab: Lab) -> None:
     with pytest.raises(UnknownNameError, match="'answer'"):
         choose_tasks(lab.suite, ["anser"])
     with pytest.raises(UsageError, match="matches 'z"):
@@ -52,7 +52,7 @@ def test_what_fits_nothing_is_refused(lab: Lab) -> None:
         choose_tasks(replace(lab.suite, tasks=(tagged,)), [], ["hard"])
 
 
-def test_limits_of_a_run_are_part_of_it_and_hold_when_it_is_resumed(lab: Lab) -> None:
+def test_limits_of_a_run_are_stored_and_kept_on_resume(lab: Lab) -> None:
     limits = LimitsSpec(steps=1, seconds=9.0)
     plan = Plan(with_limits(lab.suite, limits), OracleSpec(), OracleDriver(), limits=limits)
     run = create_run(plan, lab.folder, clock=lab.clock)
@@ -69,7 +69,7 @@ def test_limits_of_a_run_are_part_of_it_and_hold_when_it_is_resumed(lab: Lab) ->
     }
 
 
-def test_earlier_runs_tell_what_a_run_may_take(lab: Lab) -> None:
+def test_estimate_uses_earlier_runs(lab: Lab) -> None:
     store = Store(lab.folder)
     spec = specify_run(Plan(lab.suite, CustomSpec(name="test"), OracleDriver(), repeats=3))
     spec = spec.model_copy(update={"fleet": "fake"})
@@ -91,7 +91,7 @@ def test_earlier_runs_tell_what_a_run_may_take(lab: Lab) -> None:
     assert "earlier runs on fake machines" in known.lines()[-1]
 
 
-def test_only_runs_under_the_latest_accelerator_tell_what_one_takes(lab: Lab) -> None:
+def test_estimate_uses_runs_of_the_latest_accelerator_only(lab: Lab) -> None:
     names = []
     for accelerator in ("kvm", "tcg", "tcg"):
         run = lab.begin(AgentDriver(NoopAgent), "answer")

@@ -29,13 +29,13 @@ def notes(folder: Path, package: str) -> list[str]:
     return misspelt_packages(open_suite(str(folder)))
 
 
-def test_a_package_that_is_nearly_a_known_one_is_noted_once(tmp_path: Path) -> None:
+def test_package_similar_to_a_known_one_is_noted_once(tmp_path: Path) -> None:
     (line,) = notes(tmp_path, "com.google.android.tasks")
     assert line.startswith("one: ")
     assert "'com.google.android.tasks'" in line
     assert "Did you mean 'com.google.android.apps.tasks'?" in line
 
 
-def test_known_packages_and_those_of_others_are_not_noted(tmp_path: Path) -> None:
+def test_known_and_unrelated_packages_are_not_noted(tmp_path: Path) -> None:
     for package in ("com.google.android.apps.tasks", "org.example.weather", "com.android.vending"):
         assert notes(tmp_path, package) == []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WELL = {"hypervisor": "", "docker": ""}
 
 
-def test_a_stopped_service_is_a_failure_that_names_it() -> None:
+def test_stopped_service_is_a_failure_that_names_it() -> None:
     finding = judge_services(
         {"hypervisor": "exited", "controller": "running"},
         {"hypervisor": False, "controller": True, "prometheus": False},
@@ -32,7 +32,7 @@ def test_a_stopped_service_is_a_failure_that_names_it() -> None:
     assert "mesocosm up" in finding.resolution
 
 
-def test_a_service_that_was_not_asked_is_not_blamed() -> None:
+def test_unchecked_service_is_not_blamed() -> None:
     states = dict.fromkeys(("prometheus", "alertmanager"), "running")
     finding = judge_services(states, {"prometheus": False, "alertmanager": None})
     assert finding.state is State.FAILED
@@ -40,19 +40,19 @@ def test_a_service_that_was_not_asked_is_not_blamed() -> None:
     assert "alertmanager" not in finding.cause
 
 
-def test_services_that_answer_are_well() -> None:
+def test_responding_services_are_ok() -> None:
     finding = judge_services({"controller": "running"}, {"controller": True})
     assert finding.state is State.OK
 
 
-def test_a_machine_that_ended_is_named() -> None:
+def test_ended_machine_is_named() -> None:
     report = LivenessReport((ObservedMachine("desktop-1", "desktop", ENDED),), WELL)
     finding = judge_machines(report)
     assert finding.state is State.WARN
     assert "desktop-1" in finding.cause
 
 
-def test_a_silent_host_is_a_failure() -> None:
+def test_unresponsive_host_is_a_failure() -> None:
     report = LivenessReport(
         (ObservedMachine("desktop-1", "desktop", UNREACHABLE),), {**WELL, "hypervisor": "no socket"}
     )
@@ -61,25 +61,25 @@ def test_a_silent_host_is_a_failure() -> None:
     assert "hypervisor: no socket" in finding.cause
 
 
-def test_machines_that_run_are_well() -> None:
+def test_running_machines_are_ok() -> None:
     assert judge_machines(LivenessReport((), WELL)).state is State.OK
 
 
-def test_alerts_that_nobody_is_told_of_are_well_and_say_how_to_send_them() -> None:
+def test_alerts_without_receivers_are_ok_with_a_hint() -> None:
     finding = judge_alerts(render_config(Receivers(), "here"), "")
     assert finding.state is State.OK
     assert "only shown on the pages" in finding.cause
     assert "MESOCOSM_ALERT_WEBHOOK" in finding.resolution
 
 
-def test_doctor_names_where_alerts_go() -> None:
+def test_doctor_shows_alert_receivers() -> None:
     config = render_config(Receivers("https://hooks.example.org/x"), "here")
     finding = judge_alerts(config, config)
     assert (finding.state, finding.resolution) == (State.OK, "")
     assert finding.cause == "Alerts are sent to webhook at hooks.example.org."
 
 
-def test_an_alertmanager_with_other_settings_than_the_shells_is_told() -> None:
+def test_alertmanager_with_other_settings_is_a_warning() -> None:
     running = render_config(Receivers("https://hooks.example.org/x"), "here")
     finding = judge_alerts(render_config(Receivers(), "here"), running)
     assert finding.state is State.WARN

@@ -20,7 +20,7 @@ def _ok(settings: Settings) -> Finding:
     return Finding(State.OK, "fine")
 
 
-def test_a_hung_check_does_not_hold_up_the_others() -> None:
+def test_hung_check_does_not_delay_the_others() -> None:
     gate = threading.Event()
 
     def hang(settings: Settings) -> Finding:
@@ -37,7 +37,7 @@ def test_a_hung_check_does_not_hold_up_the_others() -> None:
     assert "No answer within 0.3 s" in answers[0].finding.cause
 
 
-def test_on_a_busy_host_a_check_without_an_answer_is_slow_and_nothing_is_lacking() -> None:
+def test_unanswered_check_on_a_busy_host_is_slow_and_no_failure() -> None:
     gate = threading.Event()
 
     def hang(settings: Settings) -> Finding:
@@ -60,7 +60,7 @@ def test_on_a_busy_host_a_check_without_an_answer_is_slow_and_nothing_is_lacking
     assert {hung.finding.state, expired.finding.state} == {State.FAILED}
 
 
-def test_a_check_that_raises_is_a_finding() -> None:
+def test_raising_check_is_a_finding() -> None:
     def broken(settings: Settings) -> Finding:
         raise RuntimeError("broken")
 
@@ -69,18 +69,18 @@ def test_a_check_that_raises_is_a_finding() -> None:
     assert "RuntimeError: broken" in answer.finding.cause
 
 
-def test_answers_are_told_as_they_come() -> None:
+def test_answers_are_reported_as_they_come() -> None:
     seen: list[str] = []
     ask_all([Check("one", _ok)], Settings(), deadline_s=5, on_answer=lambda a: seen.append(a.name))
     assert seen == ["one"]
 
 
-def test_the_row_has_exactly_the_promised_keys() -> None:
+def test_row_has_exactly_the_documented_keys() -> None:
     row = Answer("one", Finding(State.WARN, "cause", "cure")).to_dict()
     assert row == {"name": "one", "state": "warn", "cause": "cause", "cure": "cure"}
 
 
-def test_only_needed_things_that_are_unmet_count() -> None:
+def test_only_unmet_requirements_count() -> None:
     met = {state: Answer("one", Finding(state, "")).is_met for state in State}
     assert met == {State.OK: True, State.WARN: True, State.MISSING: False, State.FAILED: False}
 
@@ -90,7 +90,7 @@ def test_check_names_are_unique() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_the_commands_exit_code_says_whether_something_is_lacking(
+def test_exit_code_reports_unmet_requirements(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import json

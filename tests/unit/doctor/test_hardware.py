@@ -43,7 +43,7 @@ def test_memory_is_compared_with_what_is_needed(
     assert check_memory(Settings(), meminfo=meminfo).state is state
 
 
-def test_a_disk_too_small_is_named(tmp_path: Path) -> None:
+def test_too_small_disk_is_reported(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path / "not" / "yet")
     assert check_disk(settings, needed=1).state is State.OK
     finding = check_disk(settings, needed=1 << 60)
@@ -51,16 +51,16 @@ def test_a_disk_too_small_is_named(tmp_path: Path) -> None:
     assert "MESOCOSM_STATE_DIR" in finding.resolution
 
 
-def test_a_host_without_kvm_is_warned_and_told_that_it_works_without(tmp_path: Path) -> None:
+def test_missing_kvm_is_a_warning_that_suggests_tcg(tmp_path: Path) -> None:
     finding = check_kvm(Settings(state_dir=tmp_path), device=tmp_path / "kvm")
     assert finding.state is State.WARN
     assert "TCG" in finding.resolution
 
 
-def test_kvm_that_was_demanded_and_does_not_work_is_a_failure(tmp_path: Path) -> None:
+def test_required_but_broken_kvm_is_a_failure(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path, accelerator="kvm")
     assert check_kvm(settings, device=tmp_path / "kvm").state is State.FAILED
 
 
-def test_every_state_of_kvm_has_a_cure() -> None:
+def test_every_kvm_state_has_a_resolution() -> None:
     assert set(KVM_RESOLUTIONS) == set(KvmState) - {KvmState.WORKS}

@@ -52,12 +52,12 @@ def _serve(reply: bytes) -> Iterator[int]:
         thread.join()
 
 
-def test_free_ports_are_fine() -> None:
+def test_free_ports_are_ok() -> None:
     settings = Settings(controller_port=_free_port(), service_port=_free_port())
     assert check_ports(settings).state is State.OK
 
 
-def test_a_port_that_another_program_holds_is_named_with_its_holder() -> None:
+def test_port_held_by_another_program_is_reported_with_its_holder() -> None:
     with _serve(b"HTTP/1.0 404 no\r\n\r\n") as port:
         settings = Settings(controller_port=port)
         finding = check_ports(settings)
@@ -91,7 +91,7 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return names
 
 
-def test_a_desktop_of_ubuntu_then_debian_then_none(tmp_path: Path, reachable: set[str]) -> None:
+def test_ubuntu_falls_back_to_debian_then_fails(tmp_path: Path, reachable: set[str]) -> None:
     settings = Settings(state_dir=tmp_path)
     assert check_desktop_archives(settings).state is State.FAILED
     reachable.add("debian-12")
@@ -102,16 +102,14 @@ def test_a_desktop_of_ubuntu_then_debian_then_none(tmp_path: Path, reachable: se
     assert check_desktop_archives(settings).state is State.OK
 
 
-def test_a_distribution_that_does_not_exist_is_a_failure(
-    tmp_path: Path, reachable: set[str]
-) -> None:
+def test_unknown_distribution_is_a_failure(tmp_path: Path, reachable: set[str]) -> None:
     settings = Settings(state_dir=tmp_path, distribution="debian-99")
     finding = check_desktop_archives(settings)
     assert finding.state is State.FAILED
     assert "ubuntu-24.04" in finding.resolution
 
 
-def test_an_unreachable_archive_matters_only_while_images_are_missing(
+def test_unreachable_archive_matters_only_while_images_are_missing(
     tmp_path: Path, reachable: set[str]
 ) -> None:
     settings = Settings(state_dir=tmp_path)
@@ -133,7 +131,7 @@ def test_an_unreachable_archive_matters_only_while_images_are_missing(
         (1_000, 1_790_000_000, State.FAILED),
     ],
 )
-def test_the_clock_is_compared_with_a_server(
+def test_clock_is_compared_with_a_server(
     monkeypatch: pytest.MonkeyPatch, now_s: float, server_s: float | None, state: State
 ) -> None:
 

@@ -41,7 +41,7 @@ def _install(folder: Path, name: str, script: str) -> None:
     (folder / name).chmod(0o755)
 
 
-def test_a_tool_is_found_missing_or_broken(bin_dir: Path) -> None:
+def test_tool_is_ok_missing_or_broken(bin_dir: Path) -> None:
     ask = tool_check("adb", "adb", "version")
     missing = ask(Settings())
     assert missing.state is State.MISSING
@@ -54,7 +54,7 @@ def test_a_tool_is_found_missing_or_broken(bin_dir: Path) -> None:
     assert "lib missing" in broken.cause
 
 
-def test_missing_build_tools_are_named_with_their_packages(bin_dir: Path) -> None:
+def test_missing_build_tools_are_listed_with_their_packages(bin_dir: Path) -> None:
     for name in ("qemu-img", "dpkg-deb", "gpg"):
         _install(bin_dir, name, "")
     finding = check_build_tools(Settings())
@@ -63,11 +63,11 @@ def test_missing_build_tools_are_named_with_their_packages(bin_dir: Path) -> Non
     assert "e2fsprogs" in finding.resolution
 
 
-def test_docker_that_is_not_installed_is_missing(bin_dir: Path) -> None:
+def test_uninstalled_docker_is_missing(bin_dir: Path) -> None:
     assert check_docker(Settings()).state is State.MISSING
 
 
-def test_docker_that_does_not_run_says_how_to_start_it(
+def test_stopped_docker_error_suggests_how_to_start_it(
     bin_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _install(bin_dir, "docker", "")
@@ -81,7 +81,7 @@ def test_docker_that_does_not_run_says_how_to_start_it(
     ("version", "state"),
     [("1.29.2", State.OK), ("v2.24.5", State.OK), ("1.25.0", State.FAILED)],
 )
-def test_the_version_of_compose_counts(
+def test_compose_version_is_checked(
     bin_dir: Path, monkeypatch: pytest.MonkeyPatch, version: str, state: State
 ) -> None:
     _install(bin_dir, "docker-compose", f"echo {version}")
@@ -89,13 +89,13 @@ def test_the_version_of_compose_counts(
     assert check_compose(Settings()).state is state
 
 
-def test_a_hypervisor_that_is_not_up_is_a_warning(tmp_path: Path) -> None:
+def test_stopped_hypervisor_is_a_warning(tmp_path: Path) -> None:
     finding = check_libvirt(Settings(state_dir=tmp_path))
     assert finding.state is State.WARN
     assert "mesocosm up" in finding.resolution
 
 
-def test_a_hypervisor_socket_nobody_listens_on_is_a_warning(tmp_path: Path) -> None:
+def test_hypervisor_socket_without_a_listener_is_a_warning(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     (settings.run_dir / "libvirt").mkdir(parents=True)
     (settings.run_dir / "libvirt" / "libvirt-sock").touch()
@@ -104,9 +104,9 @@ def test_a_hypervisor_socket_nobody_listens_on_is_a_warning(tmp_path: Path) -> N
     assert "does not answer" in finding.cause
 
 
-def test_no_qemu_anywhere_is_a_warning(bin_dir: Path, tmp_path: Path) -> None:
+def test_missing_qemu_is_a_warning(bin_dir: Path, tmp_path: Path) -> None:
     assert check_qemu(Settings(state_dir=tmp_path)).state is State.WARN
 
 
-def test_this_python_will_do() -> None:
+def test_this_python_is_supported() -> None:
     assert check_python(Settings()).state is State.OK

@@ -23,7 +23,7 @@ def answers(settings: Settings) -> dict[str, Finding]:
     return {answer.name: answer.finding for answer in replies}
 
 
-def test_a_container_answers_for_the_host_with_what_was_found_there(tmp_path: Path) -> None:
+def test_container_uses_the_findings_recorded_on_the_host(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     assert {check.name for check in CHECKS} > OF_THE_HOST
     record_findings([], settings)

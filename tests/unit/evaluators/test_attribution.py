@@ -44,11 +44,11 @@ if TYPE_CHECKING:
         ("", Cause.EVALUATOR),
     ],
 )
-def test_a_reason_names_who_is_responsible(reason: str, cause: Cause) -> None:
+def test_reason_determines_the_cause(reason: str, cause: Cause) -> None:
     assert cause_of(reason) is cause
 
 
-def test_a_server_of_the_desktops_own_is_the_agents() -> None:
+def test_server_on_the_desktop_is_attributed_to_the_agent() -> None:
     for host in ("localhost", "127.0.0.9", "::1", "0.0.0.0"):  # noqa: S104 - an address to connect to
         assert is_own(host), host
         with (
@@ -62,13 +62,13 @@ def test_a_server_of_the_desktops_own_is_the_agents() -> None:
             raise ValueError("garbage")
 
 
-def test_an_address_of_a_card_is_the_desktops_own() -> None:
+def test_address_of_a_network_card_is_the_desktops_own() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
         handle.connect(("192.0.2.1", 9))
         assert is_own(handle.getsockname()[0])
 
 
-def test_a_name_of_this_machine_and_of_another_is_anothers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ambiguous_host_name_is_attributed_to_another_host(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
         (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0))
         for address in ("127.0.0.1", "192.0.2.1")
@@ -77,23 +77,21 @@ def test_a_name_of_this_machine_and_of_another_is_anothers(monkeypatch: pytest.M
     assert not is_own("both.test")
 
 
-def test_a_calendar_that_is_gone_from_another_host_was_taken_away(
+def test_calendar_missing_on_another_host_is_an_obstruction(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answer = Answer(404, b"")
-    monkeypatch.setattr(dav, "ask", lambda *_: answer)  # no other host can be asked here
+    monkeypatch.setattr(dav, "ask", lambda *_: answer)  # no other host can be queried here
     with pytest.raises(ObstructedError, match="collection does not exist"):
         dav.calendar_lacks_event(cast("Guest", None), "http://ann:pass@192.0.2.1/a/", "x")
 
 
-def test_a_picture_that_was_there_at_the_start_was_taken_away_and_one_given_inline_is_the_tasks() -> (
-    None
-):
+def test_missing_picture_is_an_obstruction_and_a_bad_inline_one_is_not() -> None:
     assert isinstance(unusable("~/o.png", "It is gone."), ObstructedEvaluationError)
     assert not isinstance(unusable("data:image/png;base64,", "No."), ObstructedEvaluationError)
 
 
-def test_a_program_that_somebody_ended_is_an_obstruction() -> None:
+def test_ended_program_is_an_obstruction() -> None:
     class Ended:
         def run_as_user(self, argv: list[str], timeout_s: float) -> tuple[int, bytes, bytes]:
             return int(argv[1]), b"out\xff", b"err"

@@ -31,7 +31,7 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinkClient]:
     client.close()
 
 
-def test_a_wave_of_many_evaluators_is_judged_in_the_guest(link: LinkClient, tmp_path: Path) -> None:
+def test_large_wave_is_evaluated_in_the_guest(link: LinkClient, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("right\n")
     calls = [
         Call("text", "file_text_equals", {"path": str(tmp_path / "a.txt"), "text": "right"}),
@@ -50,7 +50,7 @@ def test_a_wave_of_many_evaluators_is_judged_in_the_guest(link: LinkClient, tmp_
     assert "pfad" in reasons["wrong"]
 
 
-def test_the_guest_knows_every_built_in_desktop_evaluator(link: LinkClient) -> None:
+def test_guest_has_every_built_in_desktop_evaluator(link: LinkClient) -> None:
     names = [name for name, tool in builtin_evaluators()["desktop"].items() if tool.on == "desktop"]
     outcomes = BundleRunner(link, desktop_bundle()).evaluate(
         [Call(n, n, {"no": 1}) for n in names], timeout_s=20
@@ -58,7 +58,7 @@ def test_the_guest_knows_every_built_in_desktop_evaluator(link: LinkClient) -> N
     assert all(outcome.met is None and "'no'" in outcome.reason for outcome in outcomes)
 
 
-def test_a_guest_that_is_gone_is_inconclusive(tmp_path: Path) -> None:
+def test_lost_guest_is_inconclusive(tmp_path: Path) -> None:
     archive = build_probe()
     zipapp = tmp_path / archive.file_name
     zipapp.write_bytes(archive.data)

@@ -50,7 +50,7 @@ def _with_journal(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("held", "name"), [((), "old"), ((RESERVED,), "new"), ((PENDING, RESERVED), "old")]
 )
-def test_a_journal_is_rolled_back_unless_its_program_is_about_to_write(
+def test_journal_is_rolled_back_unless_a_write_is_imminent(
     tmp_path: Path, held: tuple[int, ...], name: str
 ) -> None:
     desktop = DesktopFixture(tmp_path)

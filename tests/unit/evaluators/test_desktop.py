@@ -29,7 +29,7 @@ SCHEMA = "org.gnome.desktop.interface"
 
 
 class Desktop(Guest):
-    """A Guest whose home is a temporary folder, with given windows and settings."""
+    """A Guest whose home is a temporary folder, with configurable windows and settings."""
 
     def __init__(self, home: Path) -> None:
         sessions = Sessions(Identity.own().name)
@@ -69,7 +69,7 @@ def guest(home: Path) -> Desktop:
 
 @pytest.fixture
 def abyss(home: Path) -> Iterator[Path]:
-    """Return a folder with folders in folders, deeper than Python calls functions."""
+    """Return a folder nested deeper than Python's recursion limit."""
     top = home / "s"
     top.mkdir()
     fd = os.open(top, os.O_RDONLY)
@@ -83,12 +83,12 @@ def abyss(home: Path) -> Iterator[Path]:
     run(["rm", "-rf", str(top)], timeout_s=300)
 
 
-def test_a_folder_too_deep_to_follow_equals_none(guest: Desktop, home: Path, abyss: Path) -> None:
+def test_too_deep_folder_equals_no_other(guest: Desktop, home: Path, abyss: Path) -> None:
     (home / "t").mkdir()
     assert not directories_equal(guest, str(abyss), "~/t")
 
 
-def test_a_file_is_there_by_tilde_or_absolute_path_even_empty(guest: Desktop, home: Path) -> None:
+def test_file_exists_by_tilde_or_absolute_path_even_if_empty(guest: Desktop, home: Path) -> None:
     (home / "a.txt").touch()
     assert file_exists(guest, "~/a.txt")
     assert file_exists(guest, str(home / "a.txt"))
@@ -99,14 +99,14 @@ def test_a_file_is_there_by_tilde_or_absolute_path_even_empty(guest: Desktop, ho
 @pytest.mark.parametrize(
     "path", ["~/a.tx", "~/A.txt", "~/a.txt.bak", "~/sub/a.txt", "~/a.txt/b", "/a.txt"]
 )
-def test_a_file_of_another_name_or_place_is_unmet(guest: Desktop, home: Path, path: str) -> None:
+def test_file_of_another_name_or_place_is_unmet(guest: Desktop, home: Path, path: str) -> None:
     (home / "a.txt").touch()
     assert not file_exists(guest, path)
     assert not file_text_equals(guest, path, "")
     assert path_absent(guest, path)
 
 
-def test_a_folder_is_no_file_and_a_pipe_is_neither(guest: Desktop, home: Path) -> None:
+def test_folders_and_pipes_are_not_files(guest: Desktop, home: Path) -> None:
     (home / "d").mkdir()
     os.mkfifo(home / "p")
     assert directory_exists(guest, "~/d")
@@ -117,9 +117,7 @@ def test_a_folder_is_no_file_and_a_pipe_is_neither(guest: Desktop, home: Path) -
     assert not path_absent(guest, "~/p")
 
 
-def test_links_do_not_count_at_the_end_nor_on_the_way(
-    guest: Desktop, home: Path, tmp_path: Path
-) -> None:
+def test_links_are_not_followed(guest: Desktop, home: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "a.txt").write_text("right\n")
@@ -134,7 +132,7 @@ def test_links_do_not_count_at_the_end_nor_on_the_way(
     assert file_text_equals(guest, str(outside / "a.txt"), "right")
 
 
-def test_a_home_that_is_itself_behind_a_link_is_as_good_as_any(tmp_path: Path) -> None:
+def test_home_behind_a_link_is_supported(tmp_path: Path) -> None:
     real = tmp_path / "real"
     real.mkdir()
     (real / "a.txt").write_text("x")
@@ -142,7 +140,7 @@ def test_a_home_that_is_itself_behind_a_link_is_as_good_as_any(tmp_path: Path) -
     assert file_text_equals(Desktop(tmp_path / "home"), "~/a.txt", "x")
 
 
-def test_a_folder_lists_exactly_its_entries(guest: Desktop, home: Path) -> None:
+def test_folder_must_list_exactly_its_entries(guest: Desktop, home: Path) -> None:
     folder = home / "d"
     assert not directory_lists(guest, "~/d", [])
     folder.mkdir()
@@ -167,9 +165,7 @@ def test_a_folder_lists_exactly_its_entries(guest: Desktop, home: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["one\ntwo", "one\ntwo\n", "one\r\ntwo\r\n", "\ufeffone\ntwo"])
-def test_the_text_of_a_file_is_equal_but_for_one_newline_at_the_end(
-    guest: Desktop, home: Path, content: str
-) -> None:
+def test_file_text_may_end_in_one_newline(guest: Desktop, home: Path, content: str) -> None:
     (home / "a.txt").write_bytes(content.encode())
     assert file_text_equals(guest, "~/a.txt", "one\ntwo\n")
     assert file_text_equals(guest, "~/a.txt", "one\ntwo")
@@ -180,23 +176,19 @@ def test_the_text_of_a_file_is_equal_but_for_one_newline_at_the_end(
     [b"", b"one", b"one\ntwo\n\n", b"one\ntwo ", b"One\ntwo", b" one\ntwo", b"xone\ntwo",
      b"one\ntwo\xff", b"\x00", "one\ntwo".encode("utf-16")],
 )  # fmt: skip
-def test_near_misses_and_garbage_are_not_the_text(
-    guest: Desktop, home: Path, content: bytes
-) -> None:
+def test_near_misses_and_garbage_are_unmet(guest: Desktop, home: Path, content: bytes) -> None:
     (home / "a.txt").write_bytes(content)
     assert not file_text_equals(guest, "~/a.txt", "one\ntwo")
 
 
-def test_an_empty_file_has_the_empty_text_and_a_missing_one_none(
-    guest: Desktop, home: Path
-) -> None:
+def test_empty_file_has_empty_text_and_a_missing_one_none(guest: Desktop, home: Path) -> None:
     (home / "a.txt").touch()
     assert file_text_equals(guest, "~/a.txt", "")
     assert not file_text_equals(guest, "~/b.txt", "")
     assert not file_has_line(guest, "~/b.txt", "")
 
 
-def test_a_huge_file_is_unmet_and_not_read(guest: Desktop, home: Path) -> None:
+def test_huge_file_is_unmet_and_not_read(guest: Desktop, home: Path) -> None:
     with (home / "a.txt").open("wb") as file:
         file.truncate(1 << 40)
     assert file_exists(guest, "~/a.txt")
@@ -204,7 +196,7 @@ def test_a_huge_file_is_unmet_and_not_read(guest: Desktop, home: Path) -> None:
     assert not file_has_line(guest, "~/a.txt", "x")
 
 
-def test_a_line_is_found_whole_beside_others(guest: Desktop, home: Path) -> None:
+def test_line_matches_as_a_whole(guest: Desktop, home: Path) -> None:
     (home / "a.txt").write_text("first\n  Ann: 0441234567 \nlast")
     assert file_has_line(guest, "~/a.txt", "Ann: 0441234567")
     assert file_has_line(guest, "~/a.txt", "last")
@@ -212,7 +204,7 @@ def test_a_line_is_found_whole_beside_others(guest: Desktop, home: Path) -> None
         assert not file_has_line(guest, "~/a.txt", near)
 
 
-def test_text_beyond_ascii_is_compared_as_it_is(guest: Desktop, home: Path) -> None:
+def test_non_ascii_text_is_compared_exactly(guest: Desktop, home: Path) -> None:
     (home / "Übung.txt").write_text("Zürich ✓\n", encoding="utf-8")
     assert file_text_equals(guest, "~/Übung.txt", "Zürich ✓")
     assert not file_text_equals(guest, "~/Übung.txt", "Zu\u0308rich ✓")
@@ -221,7 +213,7 @@ def test_text_beyond_ascii_is_compared_as_it_is(guest: Desktop, home: Path) -> N
 # --- settings ---
 
 
-def test_a_setting_must_be_equal(guest: Desktop) -> None:
+def test_setting_must_be_equal(guest: Desktop) -> None:
     guest.settings[SCHEMA, "color-scheme"] = "'prefer-dark'"
     guest.settings[SCHEMA, "clock-show-seconds"] = "true"
     assert gsetting_equals(guest, SCHEMA, "color-scheme", "prefer-dark")
@@ -230,7 +222,7 @@ def test_a_setting_must_be_equal(guest: Desktop) -> None:
         assert not gsetting_equals(guest, SCHEMA, "color-scheme", near)
 
 
-def test_an_unknown_setting_cannot_be_decided(guest: Desktop) -> None:
+def test_unknown_setting_cannot_be_decided(guest: Desktop) -> None:
     with pytest.raises(ValueError, match="No such key"):
         gsetting_equals(guest, SCHEMA, "colour-scheme", "x")
 
@@ -238,7 +230,7 @@ def test_an_unknown_setting_cannot_be_decided(guest: Desktop) -> None:
 # --- processes and windows ---
 
 
-def test_a_process_is_known_by_its_file_not_by_its_name(guest: Desktop, home: Path) -> None:
+def test_process_is_identified_by_its_file_not_its_name(guest: Desktop, home: Path) -> None:
     own = str(Path(sys.executable).resolve())
     assert process_running(guest, own)
     assert not process_running(guest, Path(own).name)
@@ -252,7 +244,7 @@ def test_processes_of_other_users_do_not_count(guest: Desktop, home: Path) -> No
     assert not process_running(guest, own)
 
 
-def test_the_window_in_front_is_known_by_class_and_title(guest: Desktop) -> None:
+def test_front_window_is_identified_by_class_and_title(guest: Desktop) -> None:
     guest.show(("Gedit", "notes.txt (~/) - gedit", False), ("Gnome-terminal", "notes.txt", True))
     assert window_in_front(guest, "gnome-terminal")
     assert window_in_front(guest, "Gnome-terminal", "notes")
@@ -264,16 +256,16 @@ def test_the_window_in_front_is_known_by_class_and_title(guest: Desktop) -> None
     assert not window_open(guest, "")
 
 
-def test_a_desktop_without_windows_has_none_in_front(guest: Desktop) -> None:
+def test_desktop_without_windows_has_none_in_front(guest: Desktop) -> None:
     guest.show()
     assert not window_in_front(guest, "gedit")
     assert not window_open(guest, "gedit")
 
 
-# --- as the guest gets them ---
+# --- in the guest ---
 
 
-def test_the_bundle_is_python_3_9_of_the_standard_library() -> None:
+def test_bundle_needs_only_python_3_9_and_the_standard_library() -> None:
     allowed = set(sys.stdlib_module_names) | {"evaluators"}
     for name, source in desktop_bundle().modules.items():
         tree = ast.parse(source, name, feature_version=(3, 9))
@@ -296,7 +288,7 @@ WITHOUT_IPV6 = (
 )
 
 
-def test_a_service_at_an_address_that_the_desktop_lacks_is_one_that_is_not_there() -> None:
+def test_service_at_an_address_outside_the_desktop_is_absent() -> None:
     argv = ["unshare", "-n", "/bin/sh", "-c", WITHOUT_IPV6, sys.executable]
     result = run(argv, cwd=Path(__file__).parents[3], env={"PYTHONPATH": "."}).require()
     assert result.text == "0 0"

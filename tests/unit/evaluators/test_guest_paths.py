@@ -22,7 +22,7 @@ from evaluators.guest_paths import advice, is_path, is_relative
         ("text", "what the path of the sun is called.", False),
     ],
 )
-def test_arguments_are_paths_by_name_or_description(
+def test_path_arguments_are_recognised_by_name_or_description(
     name: str, description: str, expected: bool
 ) -> None:
     assert is_path(name, description) is expected
@@ -43,10 +43,10 @@ def test_arguments_are_paths_by_name_or_description(
         ("/sdcard/a", "phone", False),
     ],
 )
-def test_a_path_is_relative_unless_it_says_from_where(path: str, on: str, expected: bool) -> None:
+def test_path_without_a_root_is_relative(path: str, on: str, expected: bool) -> None:
     assert is_relative(path, on) is expected
 
 
-def test_the_advice_can_be_copied() -> None:
+def test_suggested_path_is_usable() -> None:
     assert 'Write "~/a/b.txt" for' in advice("./a/b.txt", "desktop")
     assert 'such as "/sdcard/a.txt"' in advice("sdcard/a.txt", "phone")

@@ -1,4 +1,4 @@
-"""Which file of code an interpreter's command line names."""
+"""Which script an interpreter's command line names."""
 
 from __future__ import annotations
 
@@ -101,16 +101,16 @@ NONE = (
 
 
 @pytest.mark.parametrize("line", NAMED)
-def test_the_file_is_the_first_word_that_is_no_option(line: str) -> None:
+def test_script_is_the_first_argument_that_is_no_option(line: str) -> None:
     program, *args = line.split()
     assert (script_of(program, args) or "").removeprefix("./").startswith("s.")
 
 
 @pytest.mark.parametrize("line", NONE)
-def test_code_from_elsewhere_has_no_file(line: str) -> None:
+def test_inline_code_has_no_file(line: str) -> None:
     program, *args = line.split()
     assert script_of(program, args) is None
 
 
-def test_what_follows_the_end_of_options_is_the_file_whatever_its_name() -> None:
+def test_first_argument_after_the_end_of_options_is_the_script() -> None:
     assert script_of("sh", ["-e", "--", "-s.sh"]) == "-s.sh"

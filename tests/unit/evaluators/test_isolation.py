@@ -90,7 +90,7 @@ def names_its_process(session: Session, pid: int) -> bool:
 
 @evaluator(on="session")
 def reads_and_counts(session: CrossView) -> bool:
-    """Return true after more CPU time than an answer may take, and a look at the desktop."""
+    """Return true after more CPU time than an answer may take, and after reading the desktop."""
     session.machine("desktop").fetch("~/a.txt")
     start_s = time.process_time()
     while time.process_time() < start_s + ANSWER_CPU_S + 0.5:
@@ -115,7 +115,7 @@ def view(session: Session | None = None) -> CrossView:
     return CrossView(session or Session(), {}, timeout_s=30)
 
 
-def test_an_evaluator_that_hangs_is_ended_at_its_deadline_and_names_itself() -> None:
+def test_hanging_evaluator_is_ended_at_its_deadline_and_named() -> None:
     runner = session_runner(Session(), TOOLS)
     runner.evaluate([Call("warm", "prints")], timeout_s=30)
     start_s = time.monotonic()
@@ -127,7 +127,7 @@ def test_an_evaluator_that_hangs_is_ended_at_its_deadline_and_names_itself() -> 
 
 
 @pytest.mark.parametrize("prefix", ["namespace", "none"])
-def test_an_answer_that_keeps_an_evaluator_busy_is_unmet(
+def test_answer_that_keeps_an_evaluator_busy_is_too_costly(
     prefix: str, monkeypatch: pytest.MonkeyPatch, processes: EvaluatorProcesses
 ) -> None:
     if prefix == "none":
@@ -139,7 +139,7 @@ def test_an_answer_that_keeps_an_evaluator_busy_is_unmet(
     assert processes.call(tool, view(Session("aab")), args, 60) is True
 
 
-def test_that_node_is_unmet_and_the_others_are_judged() -> None:
+def test_costly_answer_is_unmet_and_other_nodes_are_evaluated() -> None:
     calls = [
         Call("a", "answer_matches", {"pattern": "(a+)+b"}),
         Call("b", "answer_equals", {"expected": "a" * 60}),
@@ -150,7 +150,7 @@ def test_that_node_is_unmet_and_the_others_are_judged() -> None:
     assert "to evaluate the submitted answer" in rows[0].reason
 
 
-def test_an_evaluator_that_hangs_without_an_answer_is_at_fault_itself(
+def test_hanging_evaluator_without_an_answer_is_at_fault(
     processes: EvaluatorProcesses,
 ) -> None:
     with pytest.raises(EvaluationError, match="did not end within 3 s") as caught:
@@ -158,7 +158,7 @@ def test_an_evaluator_that_hangs_without_an_answer_is_at_fault_itself(
     assert not isinstance(caught.value, CostlyAnswerError)
 
 
-def test_the_time_of_an_answer_does_not_count_once_a_machine_is_read(
+def test_answer_time_limit_does_not_apply_after_reading_a_machine(
     tmp_path: Path, processes: EvaluatorProcesses
 ) -> None:
     fixture = SessionFixture(tmp_path)
@@ -168,7 +168,7 @@ def test_the_time_of_an_answer_does_not_count_once_a_machine_is_read(
     assert processes.call(tool, fixture.subject(), {}, 60) is True
 
 
-def test_an_evaluator_runs_in_another_process_which_is_used_again(
+def test_evaluators_share_a_reused_child_process(
     processes: EvaluatorProcesses,
 ) -> None:
     tool = TOOLS["names_its_process"]
@@ -178,7 +178,7 @@ def test_an_evaluator_runs_in_another_process_which_is_used_again(
     assert processes._idle == [first]
 
 
-def test_a_process_that_died_is_replaced(processes: EvaluatorProcesses) -> None:
+def test_dead_process_is_replaced(processes: EvaluatorProcesses) -> None:
     with pytest.raises(EvaluationError, match="dies: its process died"):
         processes.call(TOOLS["dies"], view(), {}, 30)
     assert processes.call(TOOLS["prints"], view(), {}, 30) is True
@@ -186,7 +186,7 @@ def test_a_process_that_died_is_replaced(processes: EvaluatorProcesses) -> None:
     assert processes.call(TOOLS["prints"], view(), {}, 30) is True
 
 
-def test_what_an_evaluator_raises_or_returns_is_the_reason() -> None:
+def test_exception_or_wrong_return_value_is_the_reason() -> None:
     runner = session_runner(Session(), TOOLS)
     calls = [Call("a", "breaks"), Call("b", "mumbles"), Call("c", "prints", {"pid": 1})]
     rows = runner.evaluate(calls, timeout_s=30)
@@ -213,7 +213,7 @@ def test_machines_are_read_by_the_parent(tmp_path: Path) -> None:
     processes.close()
 
 
-def test_a_lost_machine_stays_the_cause() -> None:
+def test_lost_machine_stays_the_cause() -> None:
     class Lost:
         @property
         def info(self) -> object:
@@ -231,7 +231,7 @@ def test_a_lost_machine_stays_the_cause() -> None:
     assert "The link is closed." in outcome.reason
 
 
-def test_an_evaluator_of_a_suite_runs_there(processes: EvaluatorProcesses) -> None:
+def test_suite_evaluator_runs_in_the_child_process(processes: EvaluatorProcesses) -> None:
     code = load_suite_code(SUITE, "receipts")
     tool = next(
         function.tool for function in code.functions if function.tool.name == "answer_is_amount"
@@ -250,7 +250,7 @@ def test_an_evaluator_of_a_suite_runs_there(processes: EvaluatorProcesses) -> No
         Request(("machine", "desktop"), "fetch", ("~/a",), {"x": 1}),
     ],
 )
-def test_values_arrive_as_they_were_sent(value: object) -> None:
+def test_values_arrive_unchanged(value: object) -> None:
     received = decode(encode(value))
     assert type(received) is type(value)
     assert repr(received) == repr(value)
@@ -266,7 +266,7 @@ def test_errors_arrive_with_their_class(error: Exception) -> None:
     assert str(error).strip("'") in str(received)
 
 
-def test_nothing_else_can_be_sent_or_created() -> None:
+def test_unsupported_values_are_rejected() -> None:
     with pytest.raises(EvaluationError, match="cannot be sent"):
         encode(object())
     for text in (
@@ -279,7 +279,7 @@ def test_nothing_else_can_be_sent_or_created() -> None:
             decode(text)
 
 
-def test_only_public_methods_of_views_are_called() -> None:
+def test_only_public_view_methods_can_be_called() -> None:
     for request in (Request((), "_find", ("desktop",)), Request(("__init__",), "x")):
         reply = decode(_reply(request, view()))
         assert isinstance(reply.error, EvaluationError)

@@ -27,24 +27,24 @@ SESSION = {
 }
 
 
-def test_what_the_library_packs_is_unpacked() -> None:
+def test_golden_file_is_unpacked() -> None:
     assert json.loads(unpack(GOLDEN)) == SESSION
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"x", b"a" * 700, b"abcdefgh" * 99 + b"end.", bytes(range(256)) * 9]
 )
-def test_what_the_test_cases_pack_is_unpacked(content: bytes) -> None:
+def test_packed_content_is_unpacked(content: bytes) -> None:
     assert unpack(pack(content)) == content
 
 
 @pytest.mark.parametrize("length", range(0, len(GOLDEN), 3))
-def test_a_file_that_is_cut_is_refused(length: int) -> None:
+def test_truncated_file_is_rejected(length: int) -> None:
     with pytest.raises(ValueError, match=r"LZ4|mozLz4"):
         unpack(GOLDEN[:length])
 
 
 @pytest.mark.parametrize("size", [0, 756, 758, 1 << 31])
-def test_a_size_that_is_not_that_of_the_content_is_refused(size: int) -> None:
+def test_wrong_size_is_rejected(size: int) -> None:
     with pytest.raises(ValueError, match=r"LZ4|mozLz4"):
         unpack(GOLDEN[:8] + size.to_bytes(4, "little") + GOLDEN[12:])

@@ -1,4 +1,4 @@
-"""Phone evaluators: what meets them, what nearly does, and what leaves them undecided."""
+"""Phone evaluators: states that meet them, near misses, and undecided states."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ def see(shell: TableShell) -> PhoneView:
 # --- app_in_front ---
 
 
-def test_the_app_in_front_is_named_by_its_whole_package(shell: TableShell) -> None:
+def test_front_app_is_identified_by_its_whole_package(shell: TableShell) -> None:
     shell.resume("com.google.android.apps.docs.editors.docs/.Home")
     assert app_in_front(see(shell), "com.google.android.apps.docs.editors.docs")
     assert not app_in_front(see(shell), "com.google.android.apps.docs")
     assert not app_in_front(see(shell), "")
 
 
-def test_older_androids_say_it_otherwise(shell: TableShell) -> None:
+def test_front_app_of_older_androids_is_read(shell: TableShell) -> None:
     record = "ActivityRecord{ab u0 com.android.settings/.Settings$Wifi t3}"
     shell.answers[DUMP_ACTIVITIES] = f"{DUMPSYS}    mResumedActivity: {record}\n"
     assert see(shell).front_activity() == ("com.android.settings", ".Settings$Wifi")
 
 
-def test_an_app_that_is_only_in_the_back_stack_is_not_in_front(shell: TableShell) -> None:
+def test_app_in_the_back_stack_is_not_in_front(shell: TableShell) -> None:
     shell.resume("org.mesocosm.launcher/.Home")
     back = f"    * Hist #0: ActivityRecord{{1 u0 {TASKS_APP}/.Main t2}}\n"
     shell.answers[DUMP_ACTIVITIES] = f"{shell.answers[DUMP_ACTIVITIES]}{back}"
     assert not app_in_front(see(shell), TASKS_APP)
 
 
-def test_nothing_resumed_is_unmet_but_silence_is_undecided(shell: TableShell) -> None:
+def test_no_resumed_app_is_unmet_and_no_output_undecided(shell: TableShell) -> None:
     shell.answers[DUMP_ACTIVITIES] = f"{DUMPSYS}  ResumedActivity: null\n"
     assert not app_in_front(see(shell), TASKS_APP)
     for silence in ("", 1, "error: device offline"):
@@ -70,7 +70,7 @@ def test_nothing_resumed_is_unmet_but_silence_is_undecided(shell: TableShell) ->
 # --- ui_text_shown ---
 
 
-def test_shown_text_is_met_by_text_or_description_of_the_right_app(shell: TableShell) -> None:
+def test_shown_text_matches_text_or_description_of_the_app(shell: TableShell) -> None:
     shell.show(
         f'text="Buy milk" resource-id="{TASKS_APP}:id/task_name" package="{TASKS_APP}"',
         f'text="" content-desc="Add task &amp; more" package="{TASKS_APP}"',
@@ -109,7 +109,7 @@ def test_near_misses_of_shown_text_are_unmet(
         137,
     ],
 )
-def test_no_readable_hierarchy_is_undecided(shell: TableShell, output: str | int) -> None:
+def test_unreadable_hierarchy_is_undecided(shell: TableShell, output: str | int) -> None:
     shell.answers[DUMP] = output
     with pytest.raises(EvaluationError):
         ui_text_shown(see(shell), "x", "y")
@@ -118,7 +118,7 @@ def test_no_readable_hierarchy_is_undecided(shell: TableShell, output: str | int
 # --- tasks ---
 
 
-def test_a_task_is_listed_while_open_and_completed_when_ticked(shell: TableShell) -> None:
+def test_task_is_listed_while_open_and_completed_when_ticked(shell: TableShell) -> None:
     shell.put(TASKS, "title", {4: "Milk, eggs, title=Bread", 7: "Call Ann"})
     shell.put(TASKS, "completed", {4: "0", 7: "1"})
     assert task_listed(see(shell), "Milk, eggs, title=Bread")
@@ -138,7 +138,7 @@ def test_near_misses_of_a_title_are_neither_listed_nor_completed(
         assert not task_completed(see(shell), title)
 
 
-def test_a_deleted_task_is_not_completed_and_an_empty_list_has_none(shell: TableShell) -> None:
+def test_deleted_task_is_not_completed_and_an_empty_list_has_none(shell: TableShell) -> None:
     shell.put(TASKS, "title", {})
     shell.put(TASKS, "completed", {})
     assert not task_completed(see(shell), "Call Ann")
@@ -146,14 +146,14 @@ def test_a_deleted_task_is_not_completed_and_an_empty_list_has_none(shell: Table
     assert not task_listed(see(shell), "")
 
 
-def test_one_of_two_tasks_of_one_title_done_is_not_completed(shell: TableShell) -> None:
+def test_task_is_not_completed_while_a_namesake_is_open(shell: TableShell) -> None:
     shell.put(TASKS, "title", {1: "Call", 2: "Call"})
     shell.put(TASKS, "completed", {1: "1", 2: "0"})
     assert not task_completed(see(shell), "Call")
     assert task_listed(see(shell), "Call")
 
 
-def test_a_provider_that_fails_leaves_tasks_undecided(shell: TableShell) -> None:
+def test_failing_provider_leaves_tasks_undecided(shell: TableShell) -> None:
     for output in (1, "Error while accessing provider:tasks\njava.lang.SecurityException\n"):
         shell.answers[f"content query --uri {TASKS} --projection _id:title"] = output
         with pytest.raises(EvaluationError):
@@ -183,7 +183,7 @@ def people(shell: TableShell) -> TableShell:
         ("Bo, Jr.", "044/555", ""),
     ],
 )
-def test_a_contact_is_found_by_name_number_and_email(
+def test_contact_is_found_by_name_number_and_email(
     people: TableShell, name: str, number: str, email: str
 ) -> None:
     assert contact_exists(see(people), name, number, email)
@@ -201,7 +201,7 @@ def test_a_contact_is_found_by_name_number_and_email(
         ("Ines Carvalho", "+41445550173", "nes@example.org"),
     ],
 )
-def test_parts_and_other_peoples_numbers_are_unmet(
+def test_partial_and_foreign_numbers_are_unmet(
     people: TableShell, name: str, number: str, email: str
 ) -> None:
     assert not contact_exists(see(people), name, number, email)
@@ -210,7 +210,7 @@ def test_parts_and_other_peoples_numbers_are_unmet(
 # --- settings ---
 
 
-def test_a_setting_must_be_equal_and_set(shell: TableShell) -> None:
+def test_setting_must_be_equal_and_set(shell: TableShell) -> None:
     shell.answers["settings get global device_name"] = "Lab phone\n"
     shell.answers["settings get global unset"] = "null\n"
     assert setting_equals(see(shell), "global", "device_name", "Lab phone")
@@ -221,7 +221,7 @@ def test_a_setting_must_be_equal_and_set(shell: TableShell) -> None:
 # --- the view ---
 
 
-def test_each_thing_is_read_once_a_view(shell: TableShell) -> None:
+def test_each_query_runs_once_per_view(shell: TableShell) -> None:
     shell.put(TASKS, "title", {1: "a"})
     shell.put(TASKS, "completed", {1: "0"})
     shell.show('text="x" package="y"')
@@ -233,13 +233,13 @@ def test_each_thing_is_read_once_a_view(shell: TableShell) -> None:
     assert len(shell.asked) == len(set(shell.asked)) == 4
 
 
-def test_words_are_quoted_by_construction(shell: TableShell) -> None:
+def test_arguments_are_quoted(shell: TableShell) -> None:
     with pytest.raises(EvaluationError):
         see(shell).setting("global", "x; rm -rf /")
     assert shell.asked == ["settings get global 'x; rm -rf /'"]
 
 
-def test_a_view_whose_time_is_up_reads_nothing_more(shell: TableShell) -> None:
+def test_expired_view_reads_nothing_more(shell: TableShell) -> None:
     clock = FakeClock()
     view = PhoneView(shell, timeout_s=5, clock=clock)
     clock.advance(5)
@@ -270,11 +270,11 @@ def read_titles(output: str, *ids: int) -> dict[int, str]:
         "usage: adb shell content [subcommand] [options]\n",
     ],
 )
-def test_rows_out_of_order_are_refused(output: str) -> None:
+def test_rows_out_of_order_are_rejected(output: str) -> None:
     with pytest.raises(EvaluationError):
         read_titles(output, 1)
 
 
-def test_values_may_be_empty_null_or_of_several_lines() -> None:
+def test_values_may_be_empty_null_or_multiline() -> None:
     output = "Row: 0 _id=3, title=\nRow: 1 _id=5, title=NULL\nRow: 2 _id=6, title=two\nlines, = \n"
     assert read_titles(output, 3, 5, 6) == {3: "", 5: "", 6: "two\nlines, = "}

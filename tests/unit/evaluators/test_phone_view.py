@@ -1,4 +1,4 @@
-"""What evaluators can read of a phone, in the words that Android prints."""
+"""What evaluators can read of a phone, parsed from Android's output."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ ALARMS = (
 )
 
 
-def test_nodes_know_their_place_and_their_states(shell: TableShell) -> None:
+def test_nodes_have_position_and_states(shell: TableShell) -> None:
     shell.answers["uiautomator dump /dev/tty"] = ALARMS
     view = see(shell)
     root, clock, switch, label = view.hierarchy()
@@ -90,14 +90,14 @@ def test_nodes_know_their_place_and_their_states(shell: TableShell) -> None:
         ({}, [0, 1, 2, 3]),
     ],
 )
-def test_nodes_are_found_by_whole_values(
+def test_nodes_are_found_by_exact_values(
     shell: TableShell, wanted: dict[str, str], indexes: list[int]
 ) -> None:
     shell.answers["uiautomator dump /dev/tty"] = ALARMS
     assert [node.index for node in see(shell).nodes(**wanted)] == indexes
 
 
-def test_no_depth_of_the_hierarchy_is_too_deep() -> None:
+def test_deep_hierarchy_is_parsed() -> None:
     nodes = parse_hierarchy(f"<hierarchy>{'<node>' * 5000}{'</node>' * 5000}</hierarchy>")
     assert nodes[-1].parent == 4998
 
@@ -105,7 +105,7 @@ def test_no_depth_of_the_hierarchy_is_too_deep() -> None:
 # --- notifications and toasts ---
 
 
-def test_notifications_are_those_not_dismissed(shell: TableShell) -> None:
+def test_dismissed_notifications_are_excluded(shell: TableShell) -> None:
     shell.answers[NOTIFICATIONS] = NOTIFICATIONS_SAID
     assert see(shell).notifications() == [
         Notification("org.mail", "inbox", "Lea (work)", "See you\nat 9"),
@@ -113,7 +113,7 @@ def test_notifications_are_those_not_dismissed(shell: TableShell) -> None:
     ]
 
 
-def test_no_notifications_are_none_but_silence_is_undecided(shell: TableShell) -> None:
+def test_empty_notification_list_is_valid_and_no_output_undecided(shell: TableShell) -> None:
     shell.answers[NOTIFICATIONS] = "Current Notification Manager state:\n  Ranking Config:\n"
     assert see(shell).notifications() == []
     shell.answers[NOTIFICATIONS] = 1
@@ -121,14 +121,14 @@ def test_no_notifications_are_none_but_silence_is_undecided(shell: TableShell) -
         see(shell).notifications()
 
 
-def test_android_tells_the_toast_that_is_shown(shell: TableShell) -> None:
+def test_shown_toast_is_read_on_android(shell: TableShell) -> None:
     shell.answers[NOTIFICATIONS] = NOTIFICATIONS_SAID
     assert see(shell).last_toast() == Toast("org.notes", "Saved, duration=9 days\nand more")
     shell.answers[NOTIFICATIONS] = "  Notification List:\n"
     assert see(shell).last_toast() is None
 
 
-def test_the_reference_phone_keeps_the_last_toast(shell: TableShell) -> None:
+def test_last_toast_is_read_on_the_reference_phone(shell: TableShell) -> None:
     shell.answers["dumpsys reference_phone toast"] = "package=org.notes\ntext=Note\nsaved\n"
     assert see(shell).last_toast() == Toast("org.notes", "Note\nsaved")
     shell.answers["dumpsys reference_phone toast"] = ""
@@ -147,7 +147,7 @@ def test_columns_are_joined_by_id_and_may_hold_anything(shell: TableShell) -> No
     ]
 
 
-def test_messages_and_calls_have_androids_types_by_name(shell: TableShell) -> None:
+def test_message_and_call_types_are_named_as_on_android(shell: TableShell) -> None:
     for column, value in (("address", "+4144"), ("body", "Hi, type=1"), ("type", "2")):
         shell.put(MESSAGES, column, {4: value})
     shell.put(MESSAGES, "date", {4: "1700000000000"})
@@ -170,18 +170,18 @@ def test_messages_and_calls_have_androids_types_by_name(shell: TableShell) -> No
         ("  mCallState=1\n", "ringing"),
     ],
 )
-def test_a_call_on_any_card_counts(shell: TableShell, output: str, state: str) -> None:
+def test_call_on_any_sim_counts(shell: TableShell, output: str, state: str) -> None:
     shell.answers["dumpsys telephony.registry"] = output
     assert see(shell).call_state() == state
 
 
-def test_an_unknown_call_state_is_undecided(shell: TableShell) -> None:
+def test_unknown_call_state_is_undecided(shell: TableShell) -> None:
     shell.answers["dumpsys telephony.registry"] = "  mCallState=7\n"
     with pytest.raises(EvaluationError):
         see(shell).call_state()
 
 
-def test_a_table_of_settings_is_read_whole(shell: TableShell) -> None:
+def test_settings_table_is_read_whole(shell: TableShell) -> None:
     shell.answers["settings list secure"] = "a=1\nb=x=y\nc=two\nlines\nempty=\n"
     assert see(shell).settings("secure") == {"a": "1", "b": "x=y", "c": "two\nlines", "empty": ""}
 
@@ -191,7 +191,7 @@ def test_a_table_of_settings_is_read_whole(shell: TableShell) -> None:
 STAT = "stat -L -c '%s %f %Y' --"
 
 
-def test_a_files_bytes_and_text(shell: TableShell) -> None:
+def test_file_bytes_and_text_are_read(shell: TableShell) -> None:
     shell.answers["test -e '/sdcard/a b'"] = ""
     shell.answers[f"{STAT} '/sdcard/a b'"] = "6 81b0 1700000000\n"
     shell.answers["cat -- '/sdcard/a b'"] = "Grüß\n"
@@ -201,7 +201,7 @@ def test_a_files_bytes_and_text(shell: TableShell) -> None:
     assert view.file_text("/sdcard/a b") == "Grüß\n"
 
 
-def test_no_file_is_told_from_one_that_cannot_be_read(shell: TableShell) -> None:
+def test_missing_file_is_distinguished_from_an_unreadable_one(shell: TableShell) -> None:
     shell.answers["test -e /sdcard/none"] = 1
     assert see(shell).file("/sdcard/none") is None
     assert see(shell).file_stat("/sdcard/none") is None
@@ -211,7 +211,7 @@ def test_no_file_is_told_from_one_that_cannot_be_read(shell: TableShell) -> None
         see(shell).file("/sdcard/locked")
 
 
-def test_a_folder_is_no_file_and_too_large_a_file_is_undecided(shell: TableShell) -> None:
+def test_folder_is_not_a_file_and_a_too_large_file_is_undecided(shell: TableShell) -> None:
     shell.answers["test -e /sdcard"] = ""
     shell.answers[f"{STAT} /sdcard"] = "4096 41ff 1\n"
     assert see(shell).file("/sdcard") is None
@@ -220,7 +220,7 @@ def test_a_folder_is_no_file_and_too_large_a_file_is_undecided(shell: TableShell
         see(shell).file("/sdcard")
 
 
-def test_a_folder_lists_names_with_any_letters(shell: TableShell) -> None:
+def test_folder_lists_names_with_any_characters(shell: TableShell) -> None:
     find = "find -H /sdcard -mindepth 1 -maxdepth 1 -print0"
     shell.answers["test -d /sdcard"] = ""
     shell.answers[find] = "/sdcard/b\0/sdcard/a\nb\0"

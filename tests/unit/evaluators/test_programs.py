@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import os
 
 
-def test_an_interpreter_runs_the_script_it_was_started_with(tmp_path: Path) -> None:
+def test_interpreter_runs_the_script_it_was_started_with(tmp_path: Path) -> None:
     desktop = ProgramsFixture(tmp_path)
     try:
         script = desktop.write("~/calc", "import time; open('runs', 'w'); time.sleep(60)\n")
@@ -37,7 +37,7 @@ def test_an_interpreter_runs_the_script_it_was_started_with(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("events", "runs"), [("populated 1\nfrozen 1\n", False), ("frozen 0\n", True), (None, True)]
 )
-def test_a_script_whose_control_group_is_frozen_does_not_run(
+def test_script_in_a_frozen_control_group_does_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, events: str | None, runs: bool
 ) -> None:
     desktop = ProgramsFixture(tmp_path)
@@ -73,7 +73,7 @@ def test_a_script_whose_control_group_is_frozen_does_not_run(
         ),
     ],
 )
-def test_a_shell_with_code_that_a_service_of_roots_keeps_does_not_run_its_script(
+def test_shell_with_code_from_a_root_service_does_not_run_its_script(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str, runs: bool
 ) -> None:
     desktop = ProgramsFixture(tmp_path)
@@ -95,9 +95,7 @@ def test_a_shell_with_code_that_a_service_of_roots_keeps_does_not_run_its_script
         desktop.close()
 
 
-def test_a_program_that_root_may_not_read_may_be_any(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_program_may_be_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desktop = ProgramsFixture(tmp_path)
     try:
         desktop.run(["/bin/sleep", "60"], cwd=desktop.home)

@@ -1,4 +1,4 @@
-"""Documents that LibreOffice saved are read alike in both families of formats, in a child."""
+"""Documents saved by LibreOffice are read the same in both families of formats, in a child process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read(kind: str, name: str) -> Any:  # noqa: ANN401
 
 
 @pytest.mark.parametrize("name", ["prices.ods", "prices.xlsx"])
-def test_values_formulas_and_charts_of_a_spreadsheet_are_read(name: str) -> None:
+def test_spreadsheet_values_formulas_and_charts_are_read(name: str) -> None:
     data, notes = read("workbook", name).sheets
     assert (data.name, notes.name) == ("Data", "Notes")
     total = data.cells["B6"]
@@ -40,7 +40,7 @@ def test_values_formulas_and_charts_of_a_spreadsheet_are_read(name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["report.odt", "report.docx"])
-def test_styles_tables_and_pictures_of_a_text_are_read(name: str) -> None:
+def test_text_styles_tables_and_pictures_are_read(name: str) -> None:
     document = read("text", name)
     assert [(paragraph.text, paragraph.level) for paragraph in document.paragraphs[:2]] == [
         ("Annual report", 1),
@@ -59,7 +59,7 @@ def test_styles_tables_and_pictures_of_a_text_are_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["talk.odp", "talk.pptx"])
-def test_titles_notes_and_pictures_of_slides_are_read(name: str) -> None:
+def test_slide_titles_notes_and_pictures_are_read(name: str) -> None:
     first, second = read("deck", name).slides
     assert (first.shapes[0].kind, first.shapes[0].text, first.notes) == (
         "title",
@@ -79,7 +79,7 @@ def test_titles_notes_and_pictures_of_slides_are_read(name: str) -> None:
         ("style:name='Text_20_body' style:display-name='Words'", "text", "Text body"),
     ],
 )
-def test_styles_have_the_names_that_users_read(style: str, family: str, shown: str) -> None:
+def test_styles_have_their_display_names(style: str, family: str, shown: str) -> None:
     named = f"<office:styles><style:style {style} style:family='{family}'/></office:styles>"
     derived = (
         "<style:style style:name='P1' style:family='paragraph' "
@@ -94,7 +94,7 @@ def test_styles_have_the_names_that_users_read(style: str, family: str, shown: s
 
 
 @pytest.mark.parametrize("form", ["odp", "pptx"])
-def test_what_says_nothing_on_a_slide_is_another_shape(form: str) -> None:
+def test_slide_shape_without_text_is_other(form: str) -> None:
     def build(deck: Any) -> None:  # noqa: ANN401
         slide = deck.slides.add_slide(deck.slide_layouts[6])
         slide.shapes.add_textbox(0, 0, 99, 99).text_frame.text = "x"
@@ -109,7 +109,7 @@ def test_what_says_nothing_on_a_slide_is_another_shape(form: str) -> None:
     ]
 
 
-def test_reading_a_workbook_costs_what_it_stores_not_its_extent() -> None:
+def test_workbook_reading_cost_follows_content_not_extent() -> None:
     def build(book: Any) -> None:  # noqa: ANN401
         book.active["A1"] = 1
         book.active["XFD1048576"] = 2
@@ -121,7 +121,7 @@ def test_reading_a_workbook_costs_what_it_stores_not_its_extent() -> None:
     assert {place: cell.value for place, cell in cells.items()} == {"A1": 1, "XFD1048576": 2}
 
 
-def test_a_merged_range_of_a_whole_sheet_is_refused_at_once() -> None:
+def test_merged_range_of_a_whole_sheet_is_rejected_at_once() -> None:
     def build(book: Any) -> None:  # noqa: ANN401
         book.active["A1"] = 1
         book.active.merge_cells("A1:B2")
@@ -140,7 +140,7 @@ def test_a_merged_range_of_a_whole_sheet_is_refused_at_once() -> None:
     assert least_cpu_s(refuse)[0] < EXTENT_CPU_S
 
 
-def test_a_child_reads_what_is_good_and_survives_what_is_not() -> None:
+def test_child_reads_valid_files_and_survives_invalid_ones() -> None:
     reader, good = ChildReader(), (DOCUMENTS / "prices.ods").read_bytes()
     assert reader.read("workbook", good, timeout_s=120) == read("workbook", "prices.ods")
     assert reader.read("text", good, timeout_s=120) is None
@@ -160,5 +160,5 @@ def test_a_child_reads_what_is_good_and_survives_what_is_not() -> None:
         ("anything", "", False),
     ],
 )
-def test_a_recognised_line_holds_whole_words_only(line: str, wanted: str, is_held: bool) -> None:
+def test_recognised_line_matches_whole_words_only(line: str, wanted: str, is_held: bool) -> None:
     assert holds(line, wanted) is is_held

@@ -14,7 +14,7 @@ from evaluators.desktop import reading
     ("user", "may_write", "place"),
     [(0, True, "/run"), (0, False, None), (1000, True, None), (1000, False, None)],
 )
-def test_copies_of_roots_are_kept_in_memory(
+def test_root_copies_are_kept_in_memory(
     monkeypatch: pytest.MonkeyPatch, user: int, may_write: bool, place: str | None
 ) -> None:
     asked: list[tuple[str, int]] = []

@@ -68,7 +68,7 @@ def refusal(make: Callable[[], object]) -> RequirementError:
     ("make", "variable", "name"),
     [(EasyOcr, "EASYOCR_DIR", "EasyOCR"), (XFeat, "XFEAT_WEIGHTS", "XFeat")],
 )
-def test_without_a_path_to_weights_the_setting_is_named(
+def test_missing_weights_path_names_the_setting(
     make: Callable[[], object], variable: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(f"MESOCOSM_VISION_{variable}", raising=False)
@@ -79,7 +79,7 @@ def test_without_a_path_to_weights_the_setting_is_named(
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_each_of_easyocr_s_files_must_be_there_and_the_one_meant(easyocr: Path, name: str) -> None:
+def test_each_easyocr_file_must_exist_and_match_its_checksum(easyocr: Path, name: str) -> None:
     (easyocr / name).write_bytes(b"something else")
     error = refusal(EasyOcr)
     assert error.brief == f"{easyocr / name} is not the expected file of weights."
@@ -89,7 +89,7 @@ def test_each_of_easyocr_s_files_must_be_there_and_the_one_meant(easyocr: Path, 
     assert str(easyocr / name) in refusal(EasyOcr).details
 
 
-def test_xfeat_s_file_must_be_there_and_the_one_meant(
+def test_xfeat_file_must_exist_and_match_its_checksum(
     xfeat: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MESOCOSM_VISION_XFEAT_SHA256", "")
@@ -103,7 +103,7 @@ def test_xfeat_s_file_must_be_there_and_the_one_meant(
 @pytest.mark.skipif(HAS_TORCH, reason="torch is installed")
 @pytest.mark.usefixtures("easyocr", "xfeat")
 @pytest.mark.parametrize("make", [EasyOcr, XFeat])
-def test_with_the_right_files_the_extra_is_named_that_is_missing(
+def test_missing_extra_is_named_if_the_files_are_valid(
     make: Callable[[], object],
 ) -> None:
     error = refusal(make)
@@ -113,16 +113,16 @@ def test_with_the_right_files_the_extra_is_named_that_is_missing(
 
 @pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
 @pytest.mark.usefixtures("easyocr")
-def test_files_that_are_no_weights_are_refused() -> None:
+def test_invalid_weights_files_are_rejected() -> None:
     assert "cannot load its weights" in refusal(EasyOcr).brief
 
 
-def test_a_module_that_cannot_be_imported_names_its_extra() -> None:
+def test_unimportable_module_names_its_extra() -> None:
     error = refusal(lambda: need("no_such_module_of_anybody", "ocr"))
     assert 'pip install "mesocosm[ocr]"' in error.resolution
 
 
-def test_an_engine_that_cannot_run_stands_in_the_table_with_the_reason(
+def test_unavailable_engine_is_in_the_table_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("MESOCOSM_VISION_XFEAT_WEIGHTS", raising=False)
@@ -138,7 +138,7 @@ def test_an_engine_that_cannot_run_stands_in_the_table_with_the_reason(
 
 
 @pytest.mark.slow
-def test_rapidocr_and_tesseract_read_what_stands_there() -> None:
+def test_rapidocr_and_tesseract_read_a_text() -> None:
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.new("RGB", (400, 80), "white")
@@ -154,7 +154,9 @@ def test_rapidocr_and_tesseract_read_what_stands_there() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("weights")
-@pytest.mark.filterwarnings("ignore")  # EasyOCR's own: it quantizes, and pins memory without a GPU
+@pytest.mark.filterwarnings(
+    "ignore"
+)  # warnings of EasyOCR: it quantizes, and pins memory without a GPU
 @pytest.mark.skipif(
     not HAS_TORCH or "MESOCOSM_VISION_EASYOCR_DIR" not in WEIGHTS,
     reason="torch or EasyOCR's weights are missing",
@@ -175,7 +177,7 @@ def test_easyocr_with_its_own_weights_reads_a_desktop() -> None:
     not HAS_TORCH or "MESOCOSM_VISION_XFEAT_WEIGHTS" not in WEIGHTS,
     reason="torch or XFeat's weights are missing",
 )
-def test_xfeat_with_its_own_weights_finds_a_part_and_not_what_is_not_there() -> None:
+def test_xfeat_with_its_own_weights_finds_only_existing_parts() -> None:
     pixels, _ = bench.load_picture(bench.PICTURE, bench.EXPECTED)
     by = XFeat()
     match = locate(pixels[250:520, 400:840], pixels, by)

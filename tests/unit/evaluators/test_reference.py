@@ -26,21 +26,21 @@ EVALUATORS = distinct_tools(builtin_evaluators())
 PAGE = Path(__file__).resolve().parents[3] / "docs/evaluators.md"
 
 
-def test_the_page_is_up_to_date() -> None:
+def test_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == render_reference(EVALUATORS), "run `make cases`"
 
 
-def test_the_page_of_actions_and_setup_operations_is_up_to_date() -> None:
+def test_page_of_actions_and_setup_operations_is_up_to_date() -> None:
     page = PAGE.with_name("actions.md").read_text(encoding="utf-8")
     assert page == render_operations(action_tools(), setup_tools()), "run `make cases`"
 
 
-def test_the_page_of_views_is_up_to_date() -> None:
+def test_page_of_views_is_up_to_date() -> None:
     page = PAGE.with_name("views.md").read_text(encoding="utf-8")
     assert page == render_views(), "run `make cases`"
 
 
-def fault_of(tool: Tool) -> str:
+def error_of(tool: Tool) -> str:
     """Return the errors in an evaluator's docstring; empty if there are none."""
     example = example_of(tool)
     if not tool.description.startswith("Return whether "):
@@ -52,16 +52,16 @@ def fault_of(tool: Tool) -> str:
     return "; ".join(fault.message for fault in tool.faults(example.get("with", {})))
 
 
-def test_docstrings_say_when_an_evaluator_is_met_and_hold_an_example() -> None:
-    faults = {f"{tool.on}.{tool.name}": fault_of(tool) for tool in EVALUATORS}
+def test_docstrings_state_the_condition_and_an_example() -> None:
+    faults = {f"{tool.on}.{tool.name}": error_of(tool) for tool in EVALUATORS}
     assert {name: fault for name, fault in faults.items() if fault} == {}
 
 
-def test_there_are_enough_of_them() -> None:
+def test_number_of_evaluators_is_sufficient() -> None:
     assert len(EVALUATORS) >= 80
 
 
-def test_no_evaluator_reads_what_the_agent_did_unless_its_name_says_so() -> None:
+def test_evaluators_read_agent_actions_only_if_their_name_says_so() -> None:
     hits = [
         f"{path.name}:{word}"
         for path in (PAGE.parents[1] / "evaluators").glob("*/*.py")
@@ -71,13 +71,13 @@ def test_no_evaluator_reads_what_the_agent_did_unless_its_name_says_so() -> None
     assert hits == []
 
 
-def test_an_evaluator_is_found_by_name_or_the_nearest_is_named() -> None:
+def test_unknown_evaluator_is_rejected_with_nearest_match() -> None:
     assert find_evaluator(EVALUATORS, "file_exists").on == "desktop"
     with pytest.raises(UnknownNameError, match="file_exsts") as caught:
         find_evaluator(EVALUATORS, "file_exsts")
     assert "file_exists" in caught.value.resolution
 
 
-def test_what_cannot_be_decided_is_said() -> None:
+def test_documented_errors_of_an_evaluator_are_found() -> None:
     assert raises_of(find_evaluator(EVALUATORS, "file_exists")) == ""
     assert raises_of(find_evaluator(EVALUATORS, "file_text_contains")) == "`text` is empty."

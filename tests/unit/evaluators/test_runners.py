@@ -57,7 +57,7 @@ def mumbles(session: int) -> bool:
 TOOLS = {function.__name__: describe(function) for function in (is_more, breaks, mumbles)}
 
 
-def test_a_wave_goes_on_when_one_evaluator_raises() -> None:
+def test_wave_continues_when_one_evaluator_raises() -> None:
     runner = HostRunner(TOOLS, lambda _: 5)
     calls = [
         Call("a", "breaks"),
@@ -90,7 +90,7 @@ def test_a_wave_goes_on_when_one_evaluator_raises() -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_an_undecided_outcome_tells_machines_from_evaluators(
+def test_undecided_outcome_distinguishes_machines_from_evaluators(
     error: Exception, cause: Cause
 ) -> None:
     @evaluator(on="session")
@@ -111,7 +111,7 @@ def test_an_undecided_outcome_tells_machines_from_evaluators(
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_a_wave_in_a_guest_tells_machines_from_evaluators(error: Exception, cause: Cause) -> None:
+def test_guest_wave_distinguishes_machines_from_evaluators(error: Exception, cause: Cause) -> None:
     class Failing:
         def call(self, op: str, params: object = None, *, timeout_s: float = 1.0) -> Json:
             raise error
@@ -120,7 +120,7 @@ def test_a_wave_in_a_guest_tells_machines_from_evaluators(error: Exception, caus
     assert [row.cause for row in runner.evaluate([Call("a", "c")], timeout_s=1)] == [cause]
 
 
-def test_each_wave_looks_at_a_new_subject_with_the_waves_time() -> None:
+def test_each_wave_gets_a_new_subject_and_its_own_timeout() -> None:
     times: list[float] = []
 
     def subject(timeout_s: float) -> int:
@@ -133,7 +133,7 @@ def test_each_wave_looks_at_a_new_subject_with_the_waves_time() -> None:
     assert times == [3, 4]
 
 
-def test_the_phones_runner_reads_the_phone_once_a_wave() -> None:
+def test_phone_runner_reads_the_phone_once_per_wave() -> None:
     shell = TableShell()
     shell.resume("a.b/.C")
     runner = phone_runner(shell, builtin_evaluators()["phone"])
@@ -147,7 +147,7 @@ def test_the_phones_runner_reads_the_phone_once_a_wave() -> None:
     assert len(shell.asked) == 2
 
 
-def test_a_lost_phone_is_inconclusive_with_the_reason() -> None:
+def test_lost_phone_is_inconclusive_with_the_reason() -> None:
     class Lost:
         def run(self, argv: Sequence[str], **_: object) -> CommandResult:
             raise LinkClosedError("adb: device offline")
@@ -160,7 +160,7 @@ def test_a_lost_phone_is_inconclusive_with_the_reason() -> None:
     assert "device offline" in outcome[0].reason
 
 
-def test_the_sessions_runner_sees_a_later_answer() -> None:
+def test_session_runner_sees_a_later_answer() -> None:
     @dataclass
     class Session:
         answer: str | None = None
@@ -178,7 +178,7 @@ def test_the_sessions_runner_sees_a_later_answer() -> None:
 
 @dataclass
 class Probe:
-    """The far end of a link: keeps bundles, answers every call by `met`."""
+    """The peer of a link: stores bundles, answers every call by `met`."""
 
     met: bool | None = True
     known: set[str] = field(default_factory=set)
@@ -210,7 +210,7 @@ class Probe:
 CALLS = [Call("a", "file_exists", {"path": "/x"}), Call("b", "file_exists", {"path": "/y"})]
 
 
-def test_the_bundle_is_loaded_once_and_a_wave_is_one_request() -> None:
+def test_bundle_is_loaded_once_and_a_wave_is_one_request() -> None:
     probe = Probe()
     runner = BundleRunner(probe, BUNDLE)
     for _ in range(2):
@@ -218,7 +218,7 @@ def test_the_bundle_is_loaded_once_and_a_wave_is_one_request() -> None:
     assert probe.ops == ["bundle", "evaluate", "evaluate"]
 
 
-def test_a_rewound_probe_gets_the_bundle_again() -> None:
+def test_rewound_probe_gets_the_bundle_again() -> None:
     probe = Probe()
     runner = BundleRunner(probe, BUNDLE)
     runner.evaluate(CALLS, timeout_s=5)
@@ -230,7 +230,7 @@ def test_a_rewound_probe_gets_the_bundle_again() -> None:
 @pytest.mark.parametrize(
     "trouble", [LinkTimeoutError("no reply"), LinkClosedError("gone"), GuestCallError("broken")]
 )
-def test_trouble_with_the_link_is_inconclusive_never_unmet(trouble: Exception) -> None:
+def test_link_failure_is_inconclusive_and_never_unmet(trouble: Exception) -> None:
     probe = Probe(trouble=trouble)
     outcomes = BundleRunner(probe, BUNDLE).evaluate(CALLS, timeout_s=5)
     assert [(outcome.node, outcome.met) for outcome in outcomes] == [("a", None), ("b", None)]
@@ -241,17 +241,17 @@ def test_trouble_with_the_link_is_inconclusive_never_unmet(trouble: Exception) -
     "reply",
     ["yes", [1], [{"node": "a", "met": "true"}], [{"node": "a"}], [{"node": "a", "met": 1}], {}],
 )
-def test_a_reply_of_another_shape_is_inconclusive(reply: Json) -> None:
+def test_malformed_reply_is_inconclusive(reply: Json) -> None:
     outcomes = BundleRunner(Probe(reply=reply), BUNDLE).evaluate(CALLS, timeout_s=5)
     assert [outcome.met for outcome in outcomes] == [None, None]
 
 
-def test_reasons_of_the_guest_are_handed_on() -> None:
+def test_reasons_of_the_guest_are_passed_on() -> None:
     outcomes = BundleRunner(Probe(met=None), BUNDLE).evaluate(CALLS, timeout_s=5)
     assert list(outcomes) == [Outcome(name, None, "r", Cause.EVALUATOR) for name in ("a", "b")]
 
 
-def test_no_evaluator_is_begun_after_the_waves_time() -> None:
+def test_no_evaluator_starts_after_the_time_limit_of_the_wave() -> None:
     clock = FakeClock()
 
     def is_slow(session: int) -> bool:
@@ -269,7 +269,7 @@ def test_no_evaluator_is_begun_after_the_waves_time() -> None:
 # --- the bundle and the catalogue ---
 
 
-def test_the_bundle_holds_every_desktop_module_and_loads_in_a_bare_namespace() -> None:
+def test_bundle_holds_every_desktop_module_and_loads_in_an_empty_namespace() -> None:
     bundle = desktop_bundle()
     assert {"evaluators", "evaluators.decorators", "evaluators.desktop"} <= set(bundle.modules)
     assert list(bundle.modules).index("evaluators") == 0
@@ -290,7 +290,7 @@ def test_every_built_in_evaluator_can_be_described() -> None:
             assert tool.parameters()["additionalProperties"] is False
 
 
-def test_two_evaluators_of_one_name_are_refused() -> None:
+def test_duplicate_evaluator_names_are_rejected() -> None:
     from types import ModuleType
 
     from appliance.base.errors import SpecError

@@ -21,7 +21,7 @@ Px = Annotated[int, Field(ge=0)]
 def poke(
     machine: Unknown,
     x: Px,
-    words: list[str],
+    phrases: list[str],
     how: Literal["softly", "hard"] = "softly",
     pause: float = 0.5,
 ) -> None:
@@ -34,7 +34,7 @@ def poke(
         machine: never offered; its type need not exist here.
         x: from the left edge,
             in px: counted from 0.
-        words: said meanwhile.
+        phrases: spoken meanwhile.
         how: how hard.
         pause: s.
 
@@ -49,7 +49,7 @@ def always(session: object) -> bool:
     return True
 
 
-def test_makes_the_tool_of_a_chat_completion() -> None:
+def test_creates_the_tool_of_a_chat_completion() -> None:
     tool = describe(poke).openai("desktop__poke")
     assert tool["type"] == "function"
     function = tool["function"]
@@ -57,17 +57,17 @@ def test_makes_the_tool_of_a_chat_completion() -> None:
     assert function["description"] == "Poke the screen somewhere.\nIt may hurt."
     schema = function["parameters"]
     assert schema["additionalProperties"] is False
-    assert schema["required"] == ["x", "words"]
+    assert schema["required"] == ["x", "phrases"]
     assert schema["properties"] == {
         "x": {"type": "integer", "minimum": 0, "description": "from the left edge, in px: counted from 0."},
-        "words": {"type": "array", "items": {"type": "string"}, "description": "said meanwhile."},
+        "phrases": {"type": "array", "items": {"type": "string"}, "description": "spoken meanwhile."},
         "how": {"type": "string", "enum": ["softly", "hard"], "default": "softly", "description": "how hard."},
         "pause": {"type": "number", "default": 0.5, "description": "s."},
     }  # fmt: skip
     json.dumps(tool)
 
 
-def test_a_function_without_arguments_takes_none() -> None:
+def test_function_without_arguments_takes_none() -> None:
     tool = describe(always)
     assert tool.parameters()["properties"] == {}
     assert tool.check({}) == {}
@@ -75,36 +75,38 @@ def test_a_function_without_arguments_takes_none() -> None:
         tool.check({"x": 1})
 
 
-def test_fills_defaults_in() -> None:
-    assert describe(poke).check({"x": 1, "words": []}) == {
-        "x": 1, "words": [], "how": "softly", "pause": 0.5,
+def test_applies_defaults() -> None:
+    assert describe(poke).check({"x": 1, "phrases": []}) == {
+        "x": 1, "phrases": [], "how": "softly", "pause": 0.5,
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("args", "fault"),
     [
-        ({"x": "1", "words": []}, "x: .*integer"),
-        ({"x": True, "words": []}, "x: .*integer"),
-        ({"x": 1.5, "words": []}, "x: .*integer"),
-        ({"x": -1, "words": []}, "x: .*greater"),
-        ({"x": 1, "words": "one"}, "words: .*array"),
-        ({"x": 1, "words": [2]}, "words.0: .*string"),
-        ({"x": 1, "words": [], "how": "Softly"}, "how: .*softly"),
-        ({"x": 1, "words": [], "pause": "long"}, "pause: .*number"),
-        ({"x": 1}, "words is missing"),
-        ({"x": 1, "words": [], "pauze": 1}, "'pauze'.*Did you mean 'pause'"),
-        ({"x": 1, "words": [], "machine": 1}, "no argument called 'machine'"),
-        ({"x": {1, 2}, "words": []}, "JSON"),
+        ({"x": "1", "phrases": []}, "x: .*integer"),
+        ({"x": True, "phrases": []}, "x: .*integer"),
+        ({"x": 1.5, "phrases": []}, "x: .*integer"),
+        ({"x": -1, "phrases": []}, "x: .*greater"),
+        ({"x": 1, "phrases": "one"}, "phrases: .*array"),
+        ({"x": 1, "phrases": [2]}, "phrases.0: .*string"),
+        ({"x": 1, "phrases": [], "how": "Softly"}, "how: .*softly"),
+        ({"x": 1, "phrases": [], "pause": "long"}, "pause: .*number"),
+        ({"x": 1}, "phrases is missing"),
+        ({"x": 1, "phrases": [], "pauze": 1}, "'pauze'.*Did you mean 'pause'"),
+        ({"x": 1, "phrases": [], "machine": 1}, "no argument called 'machine'"),
+        ({"x": {1, 2}, "phrases": []}, "JSON"),
     ],
 )
-def test_wrong_arguments_are_the_callers_fault_and_named(args: dict[str, Any], fault: str) -> None:
+def test_wrong_arguments_are_reported_as_the_callers_error(
+    args: dict[str, Any], fault: str
+) -> None:
     with pytest.raises(InvalidActionError, match=fault) as caught:
         describe(poke).check(args, error=InvalidActionError)
-    assert "poke takes: x, words, how (optional), pause (optional)." in caught.value.resolution
+    assert "poke takes: x, phrases, how (optional), pause (optional)." in caught.value.resolution
 
 
-def test_names_every_fault_once() -> None:
+def test_reports_every_error_once() -> None:
     with pytest.raises(SpecError) as caught:
         describe(poke).check({"x": -1, "how": "?", "z": 0})
     first = caught.value.brief.removeprefix("Wrong arguments for poke: ")
@@ -112,7 +114,7 @@ def test_names_every_fault_once() -> None:
     assert len(set(lines)) == len(lines) == 4
 
 
-def test_marks_say_what_a_function_is_and_leave_it_as_it_was() -> None:
+def test_mark_describes_a_function_and_leaves_it_unchanged() -> None:
     mark = mark_of(always)
     assert mark is not None
     assert (mark.kind, mark.name, mark.on) == ("evaluator", "always", "session")
@@ -120,7 +122,7 @@ def test_marks_say_what_a_function_is_and_leave_it_as_it_was() -> None:
     assert mark_of(len) is None
 
 
-def test_collect_takes_what_a_module_defines_not_what_it_imports() -> None:
+def test_collect_takes_defined_functions_not_imported_ones() -> None:
     own = {"poke": poke, "always": always, "__name__": __name__, "other": 3}
     assert list(collect(own, kind="action", on="desktop")) == ["poke"]
     assert collect(own, kind="action", on="phone") == {}
@@ -139,7 +141,7 @@ def test_marks_need_a_place_and_a_docstring() -> None:
         evaluator(on="session")(silent)
 
 
-def test_undescribed_or_untyped_parameters_are_refused() -> None:
+def test_undescribed_or_untyped_parameters_are_rejected() -> None:
     def quiet(session: object, x: int) -> bool:
         """Tell."""
         return x > 0
@@ -159,7 +161,7 @@ def test_undescribed_or_untyped_parameters_are_refused() -> None:
         describe(len)
 
 
-def test_reads_the_sections_of_a_docstring_apart() -> None:
+def test_separates_the_sections_of_a_docstring() -> None:
     text, described = read_docstring(
         "Do it.\n\nArgs:\n    a (int): one.\n    *b: two\n\nReturns:\n    c: no."
     )

@@ -99,7 +99,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package
         ("pass", "name = 1", "types", set()),
     ],
 )
-def test_a_change_is_noticed_where_it_matters(
+def test_relevant_changes_change_the_digest(
     package: Package, old: str, new: str, name: str, changed: set[str]
 ) -> None:
     before = package.digests()
@@ -115,7 +115,7 @@ def test_relative_imports_are_followed(package: Package) -> None:
     assert before["first"] != package.digests()["first"]
 
 
-def test_the_built_in_evaluators_have_digests_of_their_own() -> None:
+def test_built_in_evaluators_have_separate_digests() -> None:
     digester = SourceDigester()
     functions = [tool.mark.function for tool in builtin_evaluators()["phone"].values()]
     digests = [digester.digest(function) for function in functions]

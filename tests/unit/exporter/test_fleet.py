@@ -32,7 +32,7 @@ def lease(name: str, age_s: float, *kinds: str) -> LeaseRow:
     return LeaseRow(name, "1@host", kinds, NOW_S - age_s, NOW_S + 60)
 
 
-def test_leases_are_counted_with_who_waits_and_memory(tmp_path: Path) -> None:
+def test_leases_are_counted_with_waiting_ones_and_memory(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / FILE)
     ledger.add_lease(lease("held", 900, "desktop", "phone"))
     ledger.add_lease(lease("late", 40, "desktop"))
@@ -48,7 +48,7 @@ def test_leases_are_counted_with_who_waits_and_memory(tmp_path: Path) -> None:
     assert 0 < readings["memory_available_bytes"][()] < readings["memory_total_bytes"][()]
 
 
-def test_without_a_ledger_nothing_is_said_of_leases(tmp_path: Path) -> None:
+def test_leases_are_absent_without_a_ledger(tmp_path: Path) -> None:
     assert "leases" not in read(tmp_path)
     assert not (tmp_path / FILE).exists()
     (tmp_path / FILE).write_bytes(b"damaged" * 1000)
@@ -56,7 +56,7 @@ def test_without_a_ledger_nothing_is_said_of_leases(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("backend", ["vm", "container", "remote"])
-def test_a_pool_is_wanted_only_where_forks_can_be_made(tmp_path: Path, backend: str) -> None:
+def test_pool_is_wanted_only_where_forks_are_possible(tmp_path: Path, backend: str) -> None:
     assert "pool_wanted" not in read(tmp_path, {}, desktop=backend)
     (tmp_path / "templates" / "stamp").mkdir(parents=True)
     readings = read(tmp_path, desktop=backend)
@@ -67,7 +67,7 @@ def test_a_pool_is_wanted_only_where_forks_can_be_made(tmp_path: Path, backend: 
     assert readings["pool_standing_by"] == {("desktop",): 1}
 
 
-def test_an_idle_appliance_with_default_settings_misses_no_fork(tmp_path: Path) -> None:
+def test_idle_appliance_with_default_settings_misses_no_fork(tmp_path: Path) -> None:
     (tmp_path / "templates" / "stamp").mkdir(parents=True)
     idle = {("desktop", "ready"): 1}
     default = {gauge.name: gauge.values for gauge in _default_gauges(tmp_path, idle)}

@@ -28,7 +28,7 @@ def row(name: str, started_s: float, *, state: str = FINISHED, inconclusive: int
     return RunRow(name, "smoke", "oracle", started_s, state, 4, 4 - inconclusive, 0, inconclusive)
 
 
-def test_hosts_disk_images_and_the_last_good_run_are_told(
+def test_host_disk_image_and_run_gauges_are_exported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(state_dir=tmp_path)
@@ -62,7 +62,7 @@ def test_hosts_disk_images_and_the_last_good_run_are_told(
     assert readings["disk_free_bytes"][()] <= readings["disk_size_bytes"][()]
 
 
-def test_what_is_not_known_is_absent(tmp_path: Path) -> None:
+def test_unknown_values_are_absent(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     with LivenessWatch(Liveness(settings, {})) as watch:
         readings = {
@@ -75,7 +75,7 @@ def test_what_is_not_known_is_absent(tmp_path: Path) -> None:
     assert readings["good_run_days"] == {(): 0}
 
 
-def test_queue_and_schedules_are_told_where_there_is_a_service(tmp_path: Path) -> None:
+def test_queue_and_schedule_gauges_are_exported_with_a_service(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     with LivenessWatch(Liveness(settings, {})) as watch:
         gauges = ApplianceGauges(settings, watch, StoreSizes(settings), clock=FakeClock(NOW_S))

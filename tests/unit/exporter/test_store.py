@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_parts_of_the_state_are_measured_in_the_background(tmp_path: Path) -> None:
+def test_state_parts_are_measured_in_the_background(tmp_path: Path) -> None:
     (tmp_path / "runs" / "a").mkdir(parents=True)
     (tmp_path / "runs" / "a" / "log").write_bytes(b"x" * 100_000)
     (tmp_path / "runs" / "gone").symlink_to("nowhere")
@@ -25,7 +25,7 @@ def test_parts_of_the_state_are_measured_in_the_background(tmp_path: Path) -> No
     assert values["images",] == 0
 
 
-def test_a_walk_ends_when_it_is_told_to(tmp_path: Path) -> None:
+def test_walk_ends_on_request(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * 5000)
     ended = threading.Event()
     ended.set()

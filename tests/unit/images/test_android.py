@@ -81,7 +81,7 @@ def installing(**changed: str) -> dict[str, str]:
     }
 
 
-def test_what_is_installed_is_the_pinned(stage: Path) -> None:
+def test_pinned_versions_are_installed(stage: Path) -> None:
     (stage / "tmp").mkdir()
     output = perform(stage, "install.sh", installing(TMPDIR=str(stage / "tmp")))
     lines = [line for line in output.splitlines() if line.startswith("sdkmanager")]
@@ -93,13 +93,13 @@ def test_what_is_installed_is_the_pinned(stage: Path) -> None:
     assert list((stage / "tmp").iterdir()) == []
 
 
-def test_another_archive_is_refused_before_it_is_unpacked(stage: Path) -> None:
+def test_unpinned_archive_is_rejected_before_it_is_unpacked(stage: Path) -> None:
     output = perform(stage, "install.sh", installing(TOOLS_SHA256="0" * 64), fails=True)
     assert "unzip" not in output
     assert "sdkmanager" not in output
 
 
-def test_another_revision_of_the_system_image_is_refused(stage: Path) -> None:
+def test_unpinned_revision_of_the_system_image_is_rejected(stage: Path) -> None:
     output = perform(stage, "install.sh", installing(SYSTEM_IMAGE_REVISION="15"), fails=True)
     assert "has revision 14, pinned is 15" in output
 
@@ -121,7 +121,7 @@ def test_preparing_boots_installs_and_saves(stage: Path) -> None:
         ),
     ],
 )
-def test_starting_adds_the_key_and_only_then_opens_the_ports(
+def test_key_is_added_before_the_ports_are_opened(
     stage: Path, name: str, environment: dict[str, str]
 ) -> None:
     secrets = {"MESOCOSM_ADB_KEYS": "QAAA key", "MESOCOSM_CONSOLE_TOKEN": "t0ken"}
@@ -137,18 +137,18 @@ def built(settings: Settings, tmp_path: Path) -> None:
     AndroidRecipe(settings).build(tmp_path, ignore_progress, {})
 
 
-def test_the_emulator_is_never_built_unless_asked_for() -> None:
+def test_emulator_is_built_only_on_request() -> None:
     assert "android" in ON_REQUEST
     assert "android" not in NAMES
     assert make_recipe("android", Settings()).variant == "android-34"
 
 
-def test_without_the_licence_nothing_is_fetched(tmp_path: Path) -> None:
+def test_nothing_is_fetched_without_the_licence(tmp_path: Path) -> None:
     with pytest.raises(RequirementError, match="--accept-android-sdk-licence"):
         built(Settings(), tmp_path)
 
 
-def test_without_kvm_it_says_what_to_use_instead(
+def test_missing_kvm_suggests_the_reference_phone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(android, "KVM", tmp_path / "none")
@@ -156,12 +156,12 @@ def test_without_kvm_it_says_what_to_use_instead(
         built(Settings(accept_android_sdk_licence=True), tmp_path)
 
 
-def test_whether_the_licence_is_accepted_changes_no_digest() -> None:
+def test_accepting_the_licence_changes_no_digest() -> None:
     asked = AndroidRecipe(Settings(accept_android_sdk_licence=True)).inputs()
     assert asked == AndroidRecipe(Settings()).inputs()
 
 
-def test_apks_must_be_what_their_checksums_say(tmp_path: Path) -> None:
+def test_apks_must_match_their_checksums(tmp_path: Path) -> None:
     recipe = AndroidRecipe(Settings(android_apks_dir=tmp_path))
     with pytest.raises(ImageBuildError, match="has no SHA256SUMS"):
         recipe.inputs()

@@ -77,7 +77,7 @@ def _no_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("images.firefox.read_archives", list)
 
 
-def test_debians_firefox_brings_the_library_that_ubuntu_lacks(
+def test_debian_firefox_is_packed_with_the_library_missing_on_ubuntu(
     debian: tuple[Distribution, StandInArchive], tmp_path: Path
 ) -> None:
     distribution, archive = debian
@@ -101,7 +101,7 @@ def test_debians_firefox_brings_the_library_that_ubuntu_lacks(
     assert not (program / "glibc").exists()
 
 
-def test_where_the_c_library_is_too_old_debians_comes_with_it(
+def test_debian_c_library_is_packed_if_the_own_one_is_too_old(
     debian: tuple[Distribution, StandInArchive], tmp_path: Path
 ) -> None:
     distribution, archive = debian
@@ -125,7 +125,7 @@ def test_where_the_c_library_is_too_old_debians_comes_with_it(
     assert depends.startswith("patchelf, ")
 
 
-def test_an_archive_signed_by_somebody_else_is_refused(
+def test_archive_signed_by_somebody_else_is_rejected(
     debian: tuple[Distribution, StandInArchive], tmp_path: Path
 ) -> None:
     distribution, archive = debian
@@ -145,12 +145,12 @@ def test_an_archive_signed_by_somebody_else_is_refused(
     assert not (tmp_path / "debian-firefox").exists()
 
 
-def test_a_control_file_without_needs_is_refused() -> None:
+def test_control_file_without_dependencies_is_rejected() -> None:
     with pytest.raises(ImageBuildError, match="without version or dependencies"):
         adapt_control("Package: firefox-esr\nVersion: 1\n")
 
 
-def test_ubuntu_gets_debians_firefox_where_mozillas_archive_is_unknown(
+def test_ubuntu_gets_debian_firefox_without_the_mozilla_archive(
     debian: tuple[Distribution, StandInArchive], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distribution, archive = debian
@@ -167,7 +167,7 @@ def test_ubuntu_gets_debians_firefox_where_mozillas_archive_is_unknown(
     assert {path.name for path in tmp_path.iterdir()} <= set(SCRATCH)
 
 
-def test_a_package_is_installed_from_its_file_which_does_not_stay(
+def test_package_is_installed_from_a_file_that_is_removed_again(
     debian: tuple[Distribution, StandInArchive], tmp_path: Path
 ) -> None:
     distribution, archive = debian
@@ -197,7 +197,7 @@ def _empty_package(tree: Path) -> Path:
     return tree
 
 
-def test_ubuntu_gets_gnome_web_where_no_firefox_is_to_be_had(tmp_path: Path) -> None:
+def test_ubuntu_gets_gnome_web_without_any_firefox(tmp_path: Path) -> None:
     reports: list[str] = []
     settings = Settings(mirror_debian=NOWHERE)
 
@@ -213,6 +213,6 @@ def test_ubuntu_gets_gnome_web_where_no_firefox_is_to_be_had(tmp_path: Path) -> 
     assert any(line.startswith("WARNING") for line in reports)
 
 
-def test_debian_gets_its_own(tmp_path: Path) -> None:
+def test_debian_gets_its_own_firefox(tmp_path: Path) -> None:
     browser = prepare_browser(DISTRIBUTIONS["debian-12"], Settings(), tmp_path, ignore_progress)
     assert (browser.name, browser.packages) == (FIREFOX, ("firefox-esr",))

@@ -39,7 +39,7 @@ def recipe(tmp_path: Path) -> StubRecipe:
     return StubRecipe(tmp_path / "builds")
 
 
-def test_a_missing_image_is_built_once_and_then_found(tmp_path: Path, recipe: StubRecipe) -> None:
+def test_missing_image_is_built_once_and_then_found(tmp_path: Path, recipe: StubRecipe) -> None:
     builder = builder_of(tmp_path, recipe)
     first = builder.ensure("stub")
     assert builder.ensure("stub") == first == builder.find("stub")
@@ -48,7 +48,7 @@ def test_a_missing_image_is_built_once_and_then_found(tmp_path: Path, recipe: St
     assert first.label == "stub:one"
 
 
-def test_the_manifest_tells_files_packages_and_origin(tmp_path: Path, recipe: StubRecipe) -> None:
+def test_manifest_lists_files_packages_and_origin(tmp_path: Path, recipe: StubRecipe) -> None:
     image = builder_of(tmp_path, recipe).ensure("stub")
     manifest = read_manifest(image.path)
     assert set(manifest.files) == {"disk.img", "boot/kernel"}
@@ -59,7 +59,7 @@ def test_the_manifest_tells_files_packages_and_origin(tmp_path: Path, recipe: St
     assert manifest.seconds >= 0
 
 
-def test_changed_inputs_make_another_image_and_leave_the_old_one(
+def test_changed_inputs_build_another_image_and_keep_the_old_one(
     tmp_path: Path, recipe: StubRecipe
 ) -> None:
     builder = builder_of(tmp_path, recipe)
@@ -72,7 +72,7 @@ def test_changed_inputs_make_another_image_and_leave_the_old_one(
     assert old.file("disk.img").exists()
 
 
-def test_needed_images_come_first_and_their_digest_counts(
+def test_dependencies_are_built_first_and_their_digest_counts(
     tmp_path: Path, recipe: StubRecipe
 ) -> None:
     upper = StubRecipe(tmp_path / "upper", name="upper", needs=("stub",))
@@ -87,7 +87,7 @@ def test_needed_images_come_first_and_their_digest_counts(
     assert read_manifest(after.path).needs["stub"] == builder.find("stub").digest
 
 
-def test_the_log_of_a_build_is_kept(tmp_path: Path, recipe: StubRecipe) -> None:
+def test_build_log_is_kept(tmp_path: Path, recipe: StubRecipe) -> None:
     builder_of(tmp_path, recipe).ensure("stub")
     (log,) = (tmp_path / "images" / "logs").iterdir()
     assert "== write\nwriting stub" in log.read_text()
@@ -105,9 +105,7 @@ def test_progress_reaches_the_caller(tmp_path: Path, recipe: StubRecipe) -> None
 
 
 @pytest.mark.parametrize("error", [OSError(5, "I/O error"), ToolMissingError("no tool")])
-def test_a_failed_build_leaves_nothing(
-    tmp_path: Path, recipe: StubRecipe, error: Exception
-) -> None:
+def test_failed_build_leaves_nothing(tmp_path: Path, recipe: StubRecipe, error: Exception) -> None:
     def fail(workdir: Path) -> None:
         write_disk(workdir)
         raise error
@@ -121,7 +119,7 @@ def test_a_failed_build_leaves_nothing(
     assert builder.ensure("stub").file("disk.img").exists()
 
 
-def test_an_interrupted_build_leaves_nothing(tmp_path: Path, recipe: StubRecipe) -> None:
+def test_interrupted_build_leaves_nothing(tmp_path: Path, recipe: StubRecipe) -> None:
     def interrupt(workdir: Path) -> None:
         raise KeyboardInterrupt
 
@@ -131,13 +129,13 @@ def test_an_interrupted_build_leaves_nothing(tmp_path: Path, recipe: StubRecipe)
     assert not has_leftovers(tmp_path / "images", "stub")
 
 
-def test_a_recipe_that_makes_nothing_is_an_error(tmp_path: Path, recipe: StubRecipe) -> None:
+def test_recipe_without_output_is_an_error(tmp_path: Path, recipe: StubRecipe) -> None:
     recipe.work = make_nothing
     with pytest.raises(ImageBuildError, match="produced nothing"):
         builder_of(tmp_path, recipe).ensure("stub")
 
 
-def test_a_killed_build_is_never_used_and_its_leftovers_go(
+def test_killed_build_is_never_used_and_its_leftovers_are_removed(
     tmp_path: Path, recipe: StubRecipe
 ) -> None:
     stub = Path(__file__).with_name("stub.py")
@@ -167,7 +165,7 @@ def _is_gone(pid: int) -> bool:
         return True
 
 
-def test_a_build_killed_just_before_the_rename_is_not_used(
+def test_build_killed_just_before_the_rename_is_not_used(
     tmp_path: Path, recipe: StubRecipe
 ) -> None:
     builder = builder_of(tmp_path, recipe)
@@ -178,7 +176,7 @@ def test_a_build_killed_just_before_the_rename_is_not_used(
     assert not has_leftovers(tmp_path / "images", "stub")
 
 
-def test_two_builders_at_once_build_once(tmp_path: Path, recipe: StubRecipe) -> None:
+def test_concurrent_builders_build_once(tmp_path: Path, recipe: StubRecipe) -> None:
     go = threading.Event()
 
     def slow(workdir: Path) -> None:
@@ -224,7 +222,7 @@ def _flip(path: Path) -> None:
         (lambda path: (path / MANIFEST).write_text("{"), "manifest"),
     ],
 )
-def test_a_damaged_image_is_an_error_with_a_cure_that_works(
+def test_damaged_image_error_suggests_a_working_fix(
     tmp_path: Path, recipe: StubRecipe, damage: Callable[[Path], None], message: str
 ) -> None:
     builder = builder_of(tmp_path, recipe)
@@ -239,7 +237,7 @@ def test_a_damaged_image_is_an_error_with_a_cure_that_works(
     assert builder.find("stub") == image
 
 
-def test_damage_that_keeps_the_time_of_change_is_found_by_a_thorough_check(
+def test_damage_that_keeps_the_mtime_is_found_by_a_thorough_check(
     tmp_path: Path, recipe: StubRecipe
 ) -> None:
     builder = builder_of(tmp_path, recipe)
@@ -254,7 +252,7 @@ def test_damage_that_keeps_the_time_of_change_is_found_by_a_thorough_check(
         check_image(image.path, manifest, thorough=True)
 
 
-def test_a_touched_but_equal_file_is_no_damage(tmp_path: Path, recipe: StubRecipe) -> None:
+def test_touched_but_equal_file_is_no_damage(tmp_path: Path, recipe: StubRecipe) -> None:
     builder = builder_of(tmp_path, recipe)
     builder.ensure("stub").file("disk.img").touch()
     assert builder.find("stub").name == "stub"
@@ -271,9 +269,7 @@ def test_rebuild_replaces_the_image(tmp_path: Path, recipe: StubRecipe) -> None:
     assert not has_leftovers(tmp_path / "images", "stub")
 
 
-def test_a_broken_manifest_does_not_hide_the_other_images(
-    tmp_path: Path, recipe: StubRecipe
-) -> None:
+def test_broken_manifest_does_not_hide_the_other_images(tmp_path: Path, recipe: StubRecipe) -> None:
     builder = builder_of(tmp_path, recipe)
     broken = builder.ensure("stub")
     recipe.content = "other"
@@ -285,7 +281,7 @@ def test_a_broken_manifest_does_not_hide_the_other_images(
     assert len(rows) == 1
 
 
-def test_a_manifest_of_a_later_version_is_refused_by_name(
+def test_manifest_of_a_later_version_is_rejected_by_name(
     tmp_path: Path, recipe: StubRecipe
 ) -> None:
     image = builder_of(tmp_path, recipe).ensure("stub")
@@ -310,7 +306,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     run(["umount", str(folder)]).require()
 
 
-def test_a_full_disk_is_named_and_nothing_half_made_is_left(
+def test_full_disk_is_reported_and_nothing_incomplete_is_left(
     small_disk: Path, recipe: StubRecipe
 ) -> None:
     def fill(workdir: Path) -> None:
@@ -324,13 +320,13 @@ def test_a_full_disk_is_named_and_nothing_half_made_is_left(
     assert shutil.disk_usage(small_disk).free > 900_000
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, recipe: StubRecipe) -> None:
+def test_unwritable_folder_is_reported(tmp_path: Path, recipe: StubRecipe) -> None:
     (tmp_path / "images").write_text("a file where the folder should be")
     with pytest.raises(ImageBuildError, match="Cannot write images"):
         builder_of(tmp_path, recipe).ensure("stub")
 
 
-def test_the_lock_is_free_after_a_failure(tmp_path: Path, recipe: StubRecipe) -> None:
+def test_lock_is_released_after_a_failure(tmp_path: Path, recipe: StubRecipe) -> None:
     from appliance.base.files import FileLock
 
     recipe.work = make_nothing
@@ -341,7 +337,7 @@ def test_the_lock_is_free_after_a_failure(tmp_path: Path, recipe: StubRecipe) ->
     lock.release()
 
 
-def test_an_unknown_image_is_named_with_the_nearest() -> None:
+def test_unknown_image_is_rejected_with_nearest_match() -> None:
     from appliance.base.settings import Settings
 
     with pytest.raises(UnknownNameError, match="Did you mean 'desktop'"):

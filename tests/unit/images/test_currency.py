@@ -33,17 +33,17 @@ def judged(builder: Builder) -> dict[str, ImageState]:
     return {state.name: state for state in judge_images(["upper"], builder)}
 
 
-def test_what_was_never_built_is_missing(builder: Builder) -> None:
+def test_unbuilt_image_is_missing(builder: Builder) -> None:
     assert {state.currency for state in judged(builder).values()} == {Currency.MISSING}
 
 
-def test_what_was_just_built_is_current(builder: Builder) -> None:
+def test_just_built_image_is_current(builder: Builder) -> None:
     builder.ensure("upper")
     assert {state.currency for state in judged(builder).values()} == {Currency.CURRENT}
     require_images(builder, ["upper"])
 
 
-def test_a_changed_recipe_is_stale_and_so_is_what_stands_on_it(
+def test_changed_recipe_is_stale_and_so_are_its_dependents(
     builder: Builder, base: StubRecipe
 ) -> None:
     builder.ensure("upper")
@@ -60,7 +60,7 @@ def test_a_changed_recipe_is_stale_and_so_is_what_stands_on_it(
     assert caught.value.exit_code == 3
 
 
-def test_an_image_whose_base_was_built_anew_says_so(builder: Builder, base: StubRecipe) -> None:
+def test_image_with_a_rebuilt_base_reports_it(builder: Builder, base: StubRecipe) -> None:
     builder.ensure("upper")
     base.content = "changed"
     base.work = write_other
@@ -68,13 +68,13 @@ def test_an_image_whose_base_was_built_anew_says_so(builder: Builder, base: Stub
     assert "Its base base was rebuilt since" in judged(builder)["upper"].reason
 
 
-def test_a_damaged_image_is_corrupt(builder: Builder) -> None:
+def test_damaged_image_is_corrupt(builder: Builder) -> None:
     image = builder.ensure("base")
     image.file("disk.img").write_bytes(b"short")
     assert judged(builder)["base"].currency is Currency.CORRUPT
 
 
-def test_manifests_of_older_versions_can_be_judged(builder: Builder, base: StubRecipe) -> None:
+def test_currency_of_older_manifests_is_known(builder: Builder, base: StubRecipe) -> None:
     path = builder.ensure("base").path / MANIFEST
     text = path.read_text()
     path.write_text(text[: text.index('"inputs"')] + text[text.index('"docker_tag"') :])
@@ -82,7 +82,7 @@ def test_manifests_of_older_versions_can_be_judged(builder: Builder, base: StubR
     assert judged(builder)["base"].reason.startswith("Its recipe changed since it was built")
 
 
-def test_what_is_not_current_is_built_when_asked_for(
+def test_outdated_images_are_rebuilt_on_request(
     builder: Builder, base: StubRecipe, tmp_path: Path
 ) -> None:
     from rich.console import Console
@@ -94,7 +94,7 @@ def test_what_is_not_current_is_built_when_asked_for(
     require_images(builder, ["upper"])
 
 
-def test_the_list_tells_old_stale_and_missing_images_apart() -> None:
+def test_list_distinguishes_old_stale_and_missing_images() -> None:
     rows = [
         {"name": "base", "variant": "one", "built_at": "2026-01-01"},
         {"name": "base", "variant": "one", "built_at": "2026-02-01"},

@@ -44,7 +44,9 @@ class Recorder:
 
 
 @pytest.mark.parametrize("name", ["ubuntu-22.04", "ubuntu-24.04"])
-def test_the_commands_are_these(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_commands_are_exactly_these(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workdir = tmp_path / "work"
     workdir.mkdir()
     recorder = Recorder(workdir)
@@ -77,7 +79,7 @@ def test_the_commands_are_these(name: str, tmp_path: Path, monkeypatch: pytest.M
     assert not {"firefox.pref", "mozilla.asc"} & {path.name for path in workdir.iterdir()}
 
 
-def test_no_list_of_packages_has_ubuntus_stub() -> None:
+def test_package_lists_exclude_ubuntus_firefox_stub() -> None:
     for distribution in DISTRIBUTIONS.values():
         packages = read_packages(distribution)
         assert not {"firefox", "firefox-esr"} & set(packages)

@@ -45,26 +45,24 @@ def silent() -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/ubuntu"
 
 
-def test_an_archive_that_answers_is_reachable(server: str) -> None:
+def test_responding_archive_is_reachable(server: str) -> None:
     settings = Settings(mirror_ubuntu=server)
     assert check_archive(JAMMY, settings).ok
     assert not check_archive(DISTRIBUTIONS["ubuntu-24.04"], settings).ok
 
 
-def test_a_silent_archive_is_given_up_at_the_deadline(silent: str) -> None:
+def test_unresponsive_archive_times_out(silent: str) -> None:
     reach = check_archive(JAMMY, Settings(mirror_ubuntu=silent), timeout_s=0.3)
     assert not reach.ok
     assert "timed out" in reach.reason or "no answer" in reach.reason
 
 
-def test_an_address_that_is_none_is_not_reachable() -> None:
+def test_invalid_address_is_not_reachable() -> None:
     assert not fetch("http:///nothing", timeout_s=1).ok
 
 
 @pytest.mark.usefixtures("_no_host")
-def test_ubuntu_is_chosen_where_reachable_and_the_choice_is_kept(
-    tmp_path: Path, server: str
-) -> None:
+def test_ubuntu_is_chosen_if_reachable_and_the_choice_is_kept(tmp_path: Path, server: str) -> None:
     first = choose_distribution(Settings(state_dir=tmp_path, mirror_ubuntu=server))
     assert first.name == "ubuntu-22.04"
     later = Settings(state_dir=tmp_path, mirror_ubuntu="http://127.0.0.1:9/ubuntu")
@@ -74,31 +72,31 @@ def test_ubuntu_is_chosen_where_reachable_and_the_choice_is_kept(
     assert "not reachable" in renewed.reason
 
 
-def test_what_was_asked_for_is_chosen_without_the_network(tmp_path: Path) -> None:
+def test_requested_distribution_is_chosen_without_the_network(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path, distribution="ubuntu-24.04")
     assert choose_distribution(settings).name == "ubuntu-24.04"
     assert not list(tmp_path.iterdir())
 
 
-def test_what_an_appliance_was_brought_up_with_is_chosen_later(tmp_path: Path) -> None:
+def test_distribution_of_the_appliance_is_chosen_again(tmp_path: Path) -> None:
     asked = choose_distribution(Settings(state_dir=tmp_path, distribution="debian-12"))
     save_choice(Settings(state_dir=tmp_path), asked)
     assert choose_distribution(Settings(state_dir=tmp_path)) == asked
 
 
-def test_a_broken_record_of_the_choice_is_replaced(tmp_path: Path, server: str) -> None:
+def test_broken_record_of_the_choice_is_replaced(tmp_path: Path, server: str) -> None:
     settings = Settings(state_dir=tmp_path, mirror_ubuntu=server)
     choose_distribution(settings)
     (tmp_path / "images" / "distribution.json").write_text("{")
     assert choose_distribution(settings).name == "ubuntu-22.04"
 
 
-def test_an_unknown_distribution_is_named_with_the_nearest() -> None:
+def test_unknown_distribution_is_rejected_with_nearest_match() -> None:
     with pytest.raises(UnknownNameError, match=r"Did you mean 'ubuntu-24\.04'"):
         get_distribution("ubuntu-24.4")
 
 
-def test_the_mirror_comes_from_settings_then_sources_then_the_same_vendor() -> None:
+def test_mirror_comes_from_settings_then_sources_then_the_same_vendor() -> None:
     archives = [
         Archive("http://one.test/debian-security", "bookworm-security", "Debian"),
         Archive("http://one.test/debian", "bookworm", "Debian"),
@@ -130,7 +128,7 @@ def test_sources_hold_release_updates_and_security() -> None:
 
 
 @pytest.mark.usefixtures("_no_host")
-def test_a_host_without_archives_is_told_what_to_set() -> None:
+def test_host_without_archives_is_shown_the_setting() -> None:
     with pytest.raises(ImageBuildError, match="MESOCOSM_MIRROR_UBUNTU"):
         source_lines(JAMMY, Settings())
     assert check_archive(JAMMY, Settings()) == Reachability(
@@ -147,7 +145,7 @@ def test_a_host_without_archives_is_told_what_to_set() -> None:
         (("fedora", "42"), "debian-12"),
     ],
 )
-def test_docker_images_stand_on_the_hosts_release_where_that_can_carry_them(
+def test_docker_images_use_the_host_release_where_supported(
     monkeypatch: pytest.MonkeyPatch, release: tuple[str, str], expected: str
 ) -> None:
     monkeypatch.setattr(module, "read_os_release", lambda: release)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_context_holds_content_only(tmp_path: Path) -> None:
+def test_build_context_holds_content_only(tmp_path: Path) -> None:
     source = tmp_path / "source"
     (source / "__pycache__").mkdir(parents=True)
     (source / "__pycache__" / "old.pyc").write_bytes(b"x")
@@ -43,7 +43,7 @@ def test_package_lists_are_read() -> None:
     }
 
 
-def test_an_engine_that_does_not_answer_is_a_requirement(
+def test_unresponsive_engine_is_an_unmet_requirement(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
@@ -51,7 +51,7 @@ def test_an_engine_that_does_not_answer_is_a_requirement(
         pass
 
 
-def test_mmdebstraps_output_becomes_phases_and_fractions() -> None:
+def test_mmdebstrap_output_becomes_phases_and_fractions() -> None:
     seen: list[tuple[str, float | None]] = []
 
     def report(phase: str, fraction: float | None = None, line: str = "") -> None:
@@ -63,7 +63,7 @@ def test_mmdebstraps_output_becomes_phases_and_fractions() -> None:
     assert seen[-1] == ("installing packages", 0.5)
 
 
-def test_the_log_of_a_failed_build_says_why(tmp_path: Path) -> None:
+def test_log_of_a_failed_build_has_the_cause(tmp_path: Path) -> None:
     log = BuildLog(tmp_path / "logs" / "one.log", ignore_progress)
 
     def fail() -> None:
@@ -76,7 +76,7 @@ def test_the_log_of_a_failed_build_says_why(tmp_path: Path) -> None:
     assert log.path.read_text() == "== step\na line\nFAILED: broken\n"
 
 
-def test_progress_without_a_terminal_is_one_line_a_phase(
+def test_progress_without_a_terminal_is_one_line_per_phase(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with show_progress("base") as report:

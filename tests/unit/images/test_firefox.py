@@ -106,7 +106,7 @@ def install(
     return dict(row.split() for row in rows)
 
 
-def test_firefox_is_mozillas_though_ubuntus_stub_has_the_higher_version(
+def test_firefox_is_mozillas_although_the_stub_has_a_higher_version(
     ubuntu: tuple[Distribution, StandInArchive],
     mozilla: StandInArchive,
     keys: dict[str, SigningKey],
@@ -123,7 +123,7 @@ def test_firefox_is_mozillas_though_ubuntus_stub_has_the_higher_version(
     assert installed == {"hello": "1.0", "firefox": REAL}
 
 
-def test_without_mozillas_archive_there_is_none_of_it_and_the_reason_is_known(
+def test_firefox_is_absent_with_a_reason_without_the_mozilla_archive(
     ubuntu: tuple[Distribution, StandInArchive], tmp_path: Path
 ) -> None:
     reports = Reports()
@@ -136,7 +136,7 @@ def test_without_mozillas_archive_there_is_none_of_it_and_the_reason_is_known(
     assert install(ubuntu, firefox, tmp_path) == {"hello": "1.0"}
 
 
-def test_the_stub_is_never_installed_even_when_asked_for(
+def test_stub_is_never_installed_even_on_request(
     ubuntu: tuple[Distribution, StandInArchive], tmp_path: Path
 ) -> None:
     firefox = prepare_firefox(Settings(), tmp_path, Reports(), archives=[])
@@ -146,14 +146,14 @@ def test_the_stub_is_never_installed_even_when_asked_for(
     assert "firefox" in str(caught.value)
 
 
-def test_an_archive_signed_by_somebody_else_is_refused(
+def test_archive_signed_by_somebody_else_is_rejected(
     mozilla: StandInArchive, tmp_path: Path
 ) -> None:
     with pytest.raises(ImageBuildError, match="Mozilla cannot be trusted"):
         prepare_firefox(Settings(mirror_mozilla=mozilla.uri), tmp_path, Reports())
 
 
-def test_an_archive_without_its_key_gives_no_firefox(
+def test_archive_without_its_key_provides_no_firefox(
     mozilla: StandInArchive, tmp_path: Path
 ) -> None:
     key = mozilla.folder / "repo-signing-key.gpg"
@@ -166,7 +166,7 @@ def test_an_archive_without_its_key_gives_no_firefox(
     assert "could not be fetched" in firefox.note
 
 
-def test_the_archive_comes_from_settings_then_the_hosts_own_sources() -> None:
+def test_archive_comes_from_settings_then_the_host_sources() -> None:
     archives = [
         Archive("http://one.test/ubuntu", "jammy", "Ubuntu"),
         Archive("http://two.test/apt", "mozilla", ""),

@@ -48,7 +48,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn
 
 
 @pytest.mark.parametrize("is_asked_for", [True, False])
-def test_a_kernel_is_installed_without_the_firmware_it_asks_for(
+def test_kernel_is_installed_without_the_firmware_it_depends_on(
     archive: StandInArchive, tmp_path: Path, *, is_asked_for: bool
 ) -> None:
     ubuntu = dataclasses.replace(
@@ -75,6 +75,6 @@ def test_a_kernel_is_installed_without_the_firmware_it_asks_for(
     assert installed == {"linux-image-generic"} | more
 
 
-def test_a_kernel_that_asks_for_none_needs_no_package(tmp_path: Path) -> None:
+def test_kernel_without_firmware_dependency_needs_no_package(tmp_path: Path) -> None:
     assert make_firmware_package(DISTRIBUTIONS["debian-12"], tmp_path) is None
     assert list(tmp_path.iterdir()) == []

@@ -27,9 +27,7 @@ def _read(raw: bytes) -> configparser.SectionProxy:
     return conf["global"]
 
 
-def test_pips_way_to_the_index_is_taken_over(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_pip_index_settings_are_adopted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pem = tmp_path / "corporate.pem"
     pem.write_bytes(b"PEM")
     monkeypatch.setenv("PIP_CERT", str(pem))
@@ -40,12 +38,12 @@ def test_pips_way_to_the_index_is_taken_over(
     assert read_authorities() == b"PEM"
 
 
-def test_local_folders_stay_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_folders_are_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "file:///srv/simple https://more.test/simple")
     assert _read(read_pip_conf("/x"))["extra-index-url"] == "https://more.test/simple"
 
 
-def test_proxies_are_given_in_both_spellings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxies_are_set_in_both_spellings(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_proxies() == {}
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.test:3128")
     assert read_proxies() == {

@@ -36,13 +36,13 @@ def test_known_keys_are_trusted(made_key: tuple[Path, str]) -> None:
     check_fingerprints(file, replace(UBUNTU, key_fingerprints=(fingerprint,)))
 
 
-def test_a_key_that_is_not_known_is_refused(made_key: tuple[Path, str]) -> None:
+def test_unknown_key_is_rejected(made_key: tuple[Path, str]) -> None:
     file, fingerprint = made_key
     with pytest.raises(ImageBuildError, match=fingerprint):
         check_fingerprints(file, UBUNTU)
 
 
-def test_a_known_key_beside_an_unknown_one_is_refused(
+def test_known_key_with_an_unknown_one_is_rejected(
     made_key: tuple[Path, str], tmp_path: Path
 ) -> None:
     file, fingerprint = made_key
@@ -56,7 +56,7 @@ def test_a_known_key_beside_an_unknown_one_is_refused(
         check_fingerprints(both, replace(UBUNTU, key_fingerprints=known))
 
 
-def test_debians_own_keys_are_the_ones_of_the_table() -> None:
+def test_debian_keys_match_the_table() -> None:
     distribution = DISTRIBUTIONS["debian-12"]
     file = Path(distribution.keyring)
     if not file.is_file():
@@ -64,7 +64,7 @@ def test_debians_own_keys_are_the_ones_of_the_table() -> None:
     check_fingerprints(file, distribution)
 
 
-def test_the_hosts_own_key_file_is_preferred(made_key: tuple[Path, str], tmp_path: Path) -> None:
+def test_host_key_file_is_preferred(made_key: tuple[Path, str], tmp_path: Path) -> None:
     from appliance.base.settings import Settings
 
     distribution = replace(UBUNTU, keyring=str(made_key[0]))

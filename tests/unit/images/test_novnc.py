@@ -56,7 +56,7 @@ def builder(tmp_path: Path) -> Builder:
     return Builder(Settings(state_dir=tmp_path / "state"))
 
 
-def test_the_pinned_package_is_taken_from_npm(
+def test_pinned_package_is_taken_from_npm(
     tmp_path: Path, tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = a_package(tmp_path)
@@ -69,7 +69,7 @@ def test_the_pinned_package_is_taken_from_npm(
     assert builder(tmp_path).find("novnc") == image
 
 
-def test_another_package_than_the_pinned_one_is_refused(tmp_path: Path, tools: Path) -> None:
+def test_unpinned_package_is_rejected(tmp_path: Path, tools: Path) -> None:
     add_tool(tools, "npm", NPM.format(package=a_package(tmp_path)))
     with pytest.raises(ImageBuildError) as caught:
         builder(tmp_path).ensure("novnc")
@@ -78,9 +78,7 @@ def test_another_package_than_the_pinned_one_is_refused(tmp_path: Path, tools: P
 
 
 @pytest.mark.skipif(not find_tool("dpkg-deb"), reason="not a Debian or Ubuntu")
-def test_the_distributions_package_is_taken_where_npm_gives_none(
-    tmp_path: Path, tools: Path
-) -> None:
+def test_falls_back_to_the_distribution_package_without_npm(tmp_path: Path, tools: Path) -> None:
     tree = tmp_path / "tree"
     (tree / "DEBIAN").mkdir(parents=True)
     fields = (
@@ -101,7 +99,7 @@ def test_the_distributions_package_is_taken_where_npm_gives_none(
 
 
 @pytest.mark.usefixtures("tools")
-def test_where_nobody_gives_it_both_reasons_are_said(tmp_path: Path) -> None:
+def test_both_reasons_are_reported_if_neither_source_works(tmp_path: Path) -> None:
     with pytest.raises(ImageBuildError, match="could not be built") as caught:
         builder(tmp_path).ensure("novnc")
     assert "no registry answers" in caught.value.details

@@ -32,13 +32,13 @@ def digest(*recipes: Stub) -> str:
     return portable_recipe_digest(recipes[0].name, Settings(), make)
 
 
-def test_the_appliances_own_key_does_not_count() -> None:
+def test_appliance_key_does_not_count() -> None:
     first = digest(Stub("desktop", {"files": "1", "authorized_key": "a"}))
     assert first == digest(Stub("desktop", {"files": "1", "authorized_key": "b"}))
     assert first != digest(Stub("desktop", {"files": "2", "authorized_key": "a"}))
 
 
-def test_what_a_recipe_stands_on_counts() -> None:
+def test_dependencies_of_a_recipe_count() -> None:
     top = Stub("container", {"files": "1"}, ("desktop",))
     first = digest(top, Stub("desktop", {"files": "1"}))
     assert first == digest(top, Stub("desktop", {"files": "1"}))

@@ -23,7 +23,7 @@ def in_container(settings: Settings) -> Settings:
     return settings.model_copy(update={"place": "container"})
 
 
-def test_a_container_judges_images_by_what_the_host_recorded(tmp_path: Path) -> None:
+def test_container_evaluates_images_by_the_recipes_recorded_on_the_host(tmp_path: Path) -> None:
     base = StubRecipe(tmp_path / "base-builds", name="base")
     upper = StubRecipe(tmp_path / "upper-builds", name="upper", needs=("base",))
     host = builder_of(tmp_path, base, upper)
@@ -45,7 +45,7 @@ def test_a_container_judges_images_by_what_the_host_recorded(tmp_path: Path) -> 
         container.ensure("base")
 
 
-def test_what_is_recorded_has_the_digests_of_the_host(tmp_path: Path) -> None:
+def test_recorded_recipes_have_the_digests_of_the_host(tmp_path: Path) -> None:
     host = Settings(state_dir=tmp_path, distribution="debian-12")
     host.images_dir.mkdir()
     record_recipes(recorded_names(host), host)
@@ -59,7 +59,7 @@ def test_what_is_recorded_has_the_digests_of_the_host(tmp_path: Path) -> None:
     assert "phone" in recorded_names(host)
 
 
-def test_what_was_not_recorded_is_named_with_the_remedy(tmp_path: Path) -> None:
+def test_unrecorded_recipe_is_reported_with_a_fix(tmp_path: Path) -> None:
     host = Settings(state_dir=tmp_path, distribution="debian-12")
     with pytest.raises(ImageMissingError, match="has not recorded the recipe of desktop") as caught:
         read_recipe("desktop", host)

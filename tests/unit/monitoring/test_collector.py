@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_counters_stand_at_zero_before_anything_was_counted(tmp_path: Path) -> None:
+def test_counters_are_zero_before_the_first_event(tmp_path: Path) -> None:
     registry = make_registry(ApplianceCollector(MeasureReader(tmp_path), dict))
     for name, metric in CATALOG.items():
         for key in metric.zeros:
@@ -24,7 +24,7 @@ def test_counters_stand_at_zero_before_anything_was_counted(tmp_path: Path) -> N
     assert registry.get_sample_value("mesocosm_resets_total", failed) == 1.0
 
 
-def test_every_reason_is_shown() -> None:
+def test_every_reason_is_covered() -> None:
     assert set(REASONS) == {str(reason) for reason in Reason}
 
 

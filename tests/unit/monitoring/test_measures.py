@@ -1,4 +1,4 @@
-"""The log of measures: no line lost or duplicated, whatever happens to writer or reader."""
+"""The log of measures: no line is lost or duplicated if writer or reader fails."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def _record_pass(log: MeasureLog, count: int = 1) -> None:
         assert log.record("verdicts_total", suite="smoke", verdict="PASS")
 
 
-def test_every_name_is_in_the_catalog_and_back() -> None:
+def test_every_name_is_in_the_catalog_and_vice_versa() -> None:
     assert set(CATALOG) == set(get_args(Name))
 
 
-def test_histograms_end_in_seconds_counters_in_total_and_bounds_ascend() -> None:
+def test_names_have_unit_suffixes_and_bounds_ascend() -> None:
     for name, metric in CATALOG.items():
         if metric.buckets is None:
             assert name.endswith("_total")
@@ -42,7 +42,7 @@ def test_histograms_end_in_seconds_counters_in_total_and_bounds_ascend() -> None
             assert list(metric.buckets) == sorted(set(metric.buckets))
 
 
-def test_a_line_is_as_the_format_says(tmp_path: Path) -> None:
+def test_line_follows_the_format(tmp_path: Path) -> None:
     log = MeasureLog(tmp_path, clock=FakeClock(12.5))
     log.record("rewind_seconds", 0.9, kind="desktop", path="rewind")
     assert json.loads(log.path.read_text()) == {
@@ -53,25 +53,25 @@ def test_a_line_is_as_the_format_says(tmp_path: Path) -> None:
     }
 
 
-def test_values_that_are_not_finite_are_left_out(tmp_path: Path) -> None:
+def test_non_finite_values_are_dropped(tmp_path: Path) -> None:
     log = MeasureLog(tmp_path)
     assert not log.record("rewind_seconds", float("nan"))
     assert not log.record("rewind_seconds", float("inf"))
     assert not log.path.exists()
 
 
-def test_a_label_is_cut_so_that_a_line_stays_one_write(tmp_path: Path) -> None:
+def test_label_is_cut_so_that_a_line_stays_one_write(tmp_path: Path) -> None:
     log = MeasureLog(tmp_path)
     log.record("steps_total", suite="s" * 10_000, agent="a")
     assert json.loads(log.path.read_text())["l"]["suite"] == "s" * LABEL_CHARS
 
 
-def test_a_folder_that_cannot_be_written_fails_no_trial(tmp_path: Path) -> None:
+def test_unwritable_folder_fails_no_trial(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert not MeasureLog(tmp_path / "file").record("steps_total")
 
 
-def test_the_reader_counts_what_comes_after_it_began(tmp_path: Path) -> None:
+def test_reader_counts_lines_written_after_its_start(tmp_path: Path) -> None:
     log, reader = MeasureLog(tmp_path), MeasureReader(tmp_path)
     assert _passes(reader) == 0
     _record_pass(log, 2)
@@ -80,7 +80,7 @@ def test_the_reader_counts_what_comes_after_it_began(tmp_path: Path) -> None:
     assert _passes(reader) == 3
 
 
-def test_an_unfinished_line_is_counted_once_when_it_ends(tmp_path: Path) -> None:
+def test_unfinished_line_is_counted_once_when_it_ends(tmp_path: Path) -> None:
     log, reader = MeasureLog(tmp_path), MeasureReader(tmp_path)
     _record_pass(log)
     line = log.path.read_bytes()
@@ -93,7 +93,7 @@ def test_an_unfinished_line_is_counted_once_when_it_ends(tmp_path: Path) -> None
     assert reader.update().damaged == 0
 
 
-def test_a_torn_line_does_not_take_the_next_one_with_it(tmp_path: Path) -> None:
+def test_torn_line_does_not_affect_the_next_one(tmp_path: Path) -> None:
     log, reader = MeasureLog(tmp_path), MeasureReader(tmp_path)
     _record_pass(log)
     with log.path.open("ab") as file:
@@ -116,14 +116,14 @@ def test_a_torn_line_does_not_take_the_next_one_with_it(tmp_path: Path) -> None:
         b'{"t":1}',
     ],
 )
-def test_a_bad_line_is_counted_and_left_out(tmp_path: Path, line: bytes) -> None:
+def test_bad_line_is_counted_and_dropped(tmp_path: Path, line: bytes) -> None:
     (tmp_path / "measures.jsonl").write_bytes(line + b"\n")
     totals = MeasureReader(tmp_path).update()
     assert totals.damaged == 1
     assert totals.sums("verdicts_total", "verdict") == {}
 
 
-def test_label_sets_are_bounded(tmp_path: Path) -> None:
+def test_label_sets_are_limited(tmp_path: Path) -> None:
     totals = Aggregate()
     for number in range(MAX_SERIES + 7):
         totals.add("verdicts_total", 1, {"suite": str(number), "verdict": "PASS"})
@@ -131,7 +131,7 @@ def test_label_sets_are_bounded(tmp_path: Path) -> None:
     assert totals.dropped == 7
 
 
-def test_totals_kept_before_a_label_was_added_stay() -> None:
+def test_totals_without_a_new_label_are_kept() -> None:
     old = {
         "damaged": 0,
         "dropped": 0,
@@ -142,7 +142,7 @@ def test_totals_kept_before_a_label_was_added_stay() -> None:
     ]
 
 
-def test_folding_bounds_the_log_and_keeps_every_count(tmp_path: Path) -> None:
+def test_folding_limits_the_log_and_keeps_every_count(tmp_path: Path) -> None:
     log, reader = MeasureLog(tmp_path), MeasureReader(tmp_path, max_bytes=2000)
     for number in range(1, 201):
         _record_pass(log)
@@ -155,7 +155,7 @@ def test_folding_bounds_the_log_and_keeps_every_count(tmp_path: Path) -> None:
     assert series.total == pytest.approx(180)
 
 
-def test_a_new_reader_goes_on_where_the_old_one_was(tmp_path: Path) -> None:
+def test_new_reader_continues_where_the_old_one_stopped(tmp_path: Path) -> None:
     log = MeasureLog(tmp_path)
     for _ in range(5):
         _record_pass(log, 20)
@@ -164,7 +164,7 @@ def test_a_new_reader_goes_on_where_the_old_one_was(tmp_path: Path) -> None:
     assert _passes(MeasureReader(tmp_path)) == 100
 
 
-def test_a_reader_killed_after_the_rename_loses_nothing(tmp_path: Path) -> None:
+def test_reader_killed_after_the_rename_loses_nothing(tmp_path: Path) -> None:
     log = MeasureLog(tmp_path)
     _record_pass(log, 3)
     log.path.rename(tmp_path / "measures.1.jsonl")
@@ -174,7 +174,7 @@ def test_a_reader_killed_after_the_rename_loses_nothing(tmp_path: Path) -> None:
     assert _passes(MeasureReader(tmp_path)) == 5
 
 
-def test_a_reader_killed_before_the_deletion_doubles_nothing(tmp_path: Path) -> None:
+def test_reader_killed_before_the_deletion_doubles_nothing(tmp_path: Path) -> None:
     log = MeasureLog(tmp_path)
     _record_pass(log, 30)
     folded = log.path.read_bytes()
@@ -183,7 +183,7 @@ def test_a_reader_killed_before_the_deletion_doubles_nothing(tmp_path: Path) -> 
     assert _passes(MeasureReader(tmp_path)) == 30
 
 
-def test_a_damaged_state_starts_anew_and_says_so(
+def test_damaged_state_is_discarded_and_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "folded.json").write_text('{"folded": 3, "totals"')
@@ -192,7 +192,7 @@ def test_a_damaged_state_starts_anew_and_says_so(
     assert "damaged" in caplog.text
 
 
-def test_a_log_emptied_by_hand_is_read_from_its_start(tmp_path: Path) -> None:
+def test_log_emptied_by_hand_is_read_from_its_start(tmp_path: Path) -> None:
     log, reader = MeasureLog(tmp_path), MeasureReader(tmp_path)
     _record_pass(log, 3)
     assert _passes(reader) == 3
@@ -213,7 +213,7 @@ print(written)
 """
 
 
-def test_processes_that_write_while_the_reader_folds_lose_nothing(tmp_path: Path) -> None:
+def test_concurrent_writers_lose_nothing_while_the_reader_folds(tmp_path: Path) -> None:
     reader = MeasureReader(tmp_path, max_bytes=5000)
     writers = [start([sys.executable, "-c", WRITER, str(tmp_path)]) for _ in range(3)]
     while any(writer.poll() is None for writer in writers):
@@ -232,7 +232,7 @@ def _folded(folder: Path) -> int:
     return int(json.loads((folder / "folded.json").read_text())["folded"])
 
 
-def test_quantiles_are_those_of_prometheus() -> None:
+def test_quantiles_match_prometheus() -> None:
     # The same figures as in monitoring/prometheus/rules_test.yml.
     assert quantile((1.0, 2.0, 3.0), [0, 0, 10, 0], 0.5) == 2.5
     assert quantile((1.0,), [10, 0], 0.5) == 0.5

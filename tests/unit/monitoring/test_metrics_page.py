@@ -23,7 +23,7 @@ def test_every_measure_is_listed_with_its_labels() -> None:
         assert sorted(listed[name]) == sorted(metric.labels), name
 
 
-def test_every_metric_that_a_panel_shows_is_listed() -> None:
+def test_every_metric_of_a_panel_is_listed() -> None:
     listed = {name for names, _ in ROWS for name in re.findall(r"`(\w+)`", names)}
     shown = {
         re.sub(r"_(?:bucket|sum|count)$", "", name)
@@ -35,5 +35,5 @@ def test_every_metric_that_a_panel_shows_is_listed() -> None:
     assert shown - listed == set()
 
 
-def test_every_dashboard_is_named() -> None:
+def test_every_dashboard_is_listed() -> None:
     assert [board.title for board in DASHBOARDS if f"*{board.title}*" not in PAGE] == []

@@ -58,7 +58,7 @@ def read(url: str) -> str:
         return reply.read().decode()
 
 
-def test_metrics_show_counters_histograms_machines_and_the_build(tmp_path: Path) -> None:
+def test_metrics_have_counters_histograms_machines_and_the_build(tmp_path: Path) -> None:
     log = MeasureLog(tmp_path)
     for seconds in (0.8, 0.95, 12.0):
         log.record("rewind_seconds", seconds, kind="desktop", path="rewind")
@@ -82,7 +82,7 @@ def test_metrics_show_counters_histograms_machines_and_the_build(tmp_path: Path)
         assert line in text
 
 
-def test_what_users_named_is_escaped(tmp_path: Path) -> None:
+def test_user_defined_names_are_escaped(tmp_path: Path) -> None:
     MeasureLog(tmp_path).record("trials_ended_total", reason=EVIL)
     runs = [RunRow(EVIL, EVIL, EVIL, 0.0, {"PASS": 1})]
     with served(tmp_path, runs) as url, get(url) as reply:
@@ -94,7 +94,7 @@ def test_what_users_named_is_escaped(tmp_path: Path) -> None:
     assert "unsafe" not in policy
 
 
-def test_the_page_shows_verdicts_quantiles_and_runs(tmp_path: Path) -> None:
+def test_page_shows_verdicts_quantiles_and_runs(tmp_path: Path) -> None:
     log = MeasureLog(tmp_path)
     for verdict, count in (("PASS", 7), ("FAIL", 2), ("INCONCLUSIVE", 1)):
         for _ in range(count):
@@ -112,7 +112,7 @@ def test_the_page_shows_verdicts_quantiles_and_runs(tmp_path: Path) -> None:
     assert 'href="/prometheus/graph?g0.expr=' in page
 
 
-def test_an_appliance_without_runs_has_a_page(tmp_path: Path) -> None:
+def test_appliance_without_runs_has_a_page(tmp_path: Path) -> None:
     with served(tmp_path / "not-there-yet", []) as url:
         assert "No rewinds yet" in read(url)
         assert read(f"{url}/healthz") == "ok\n"
@@ -120,7 +120,7 @@ def test_an_appliance_without_runs_has_a_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("path", "method", "code"), [("/etc", "GET", 404), ("/", "POST", 405)])
-def test_everything_else_is_refused(tmp_path: Path, path: str, method: str, code: int) -> None:
+def test_other_requests_are_rejected(tmp_path: Path, path: str, method: str, code: int) -> None:
     with served(tmp_path, []) as url:
         with pytest.raises(urllib.error.HTTPError) as caught:
             get(url + path, method)
@@ -128,7 +128,7 @@ def test_everything_else_is_refused(tmp_path: Path, path: str, method: str, code
             assert error.code == code
 
 
-def test_a_taken_port_is_named(tmp_path: Path) -> None:
+def test_taken_port_is_reported(tmp_path: Path) -> None:
     with served(tmp_path, []) as url:
         port = int(url.rpartition(":")[2])
         with pytest.raises(RequirementError, match=str(port)):

@@ -55,7 +55,7 @@ def ask(port: int, path: str, hosts: tuple[str, ...], method: str = "GET") -> tu
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_foreign_name_reads_nothing(tmp_path: Path, path: str) -> None:
+def test_foreign_host_name_reads_nothing(tmp_path: Path, path: str) -> None:
     with served(tmp_path, "http://127.0.0.1:1") as port:
         for hosts in (
             ("evil.test",),
@@ -72,18 +72,18 @@ def test_a_foreign_name_reads_nothing(tmp_path: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "LocalHost", "[::1]"])
-def test_loopbacks_own_names_read_everything(tmp_path: Path, name: str) -> None:
+def test_loopback_names_read_everything(tmp_path: Path, name: str) -> None:
     with served(tmp_path) as port:
         assert [ask(port, path, (f"{name}:{port}",))[0] for path in PATHS[:-1]] == [200] * 4
 
 
-def test_a_name_that_is_allowed_reads_everything(tmp_path: Path) -> None:
+def test_allowed_name_reads_everything(tmp_path: Path) -> None:
     with served(tmp_path, hosts=("Controller:9464",)) as port:
         assert ask(port, "/metrics", ("controller:9464",))[0] == 200
         assert ask(port, "/metrics", ("controller",))[0] == 421
 
 
-def test_the_address_listened_on_is_allowed_and_a_wildcard_is_no_name() -> None:
+def test_listening_address_is_allowed_and_a_wildcard_is_not() -> None:
     assert "10.0.0.5:99" in allowed_hosts("10.0.0.5", [99])
     assert "[fd00::1]:99" in allowed_hosts("fd00::1", [99])
     loopback = {"127.0.0.1", "localhost", "[::1]"}
@@ -116,7 +116,7 @@ def upstream(status: int = 200, **headers: str) -> Iterator[str]:
         thread.join()
 
 
-def test_a_query_is_passed_on_as_it_was_asked(tmp_path: Path) -> None:
+def test_query_is_forwarded_unchanged(tmp_path: Path) -> None:
     path = f"{PREFIX}/api/v1/query?query=up%7Bjob%3D%22a%20b%22%7D&x=%2F"
     with upstream() as address, served(tmp_path, address) as port:
         status, body = ask(port, path, (f"localhost:{port}",))
@@ -126,7 +126,7 @@ def test_a_query_is_passed_on_as_it_was_asked(tmp_path: Path) -> None:
         assert encoded in ask(port, encoded, (f"localhost:{port}",))[1].decode()
 
 
-def test_replies_keep_their_type_and_place_and_nothing_that_sets_state(tmp_path: Path) -> None:
+def test_replies_keep_type_and_location_but_no_cookies(tmp_path: Path) -> None:
     headers = {"Content_Type": "text/x", "Location": f"{PREFIX}/graph", "Set_Cookie": "a=b"}
     with upstream(302, **headers) as address, served(tmp_path, address) as port:
         link = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
@@ -140,20 +140,20 @@ def test_replies_keep_their_type_and_place_and_nothing_that_sets_state(tmp_path:
     assert "frame-ancestors 'none'" in reply.headers["Content-Security-Policy"]
 
 
-def test_nothing_is_written_through(tmp_path: Path) -> None:
+def test_writing_methods_are_not_forwarded(tmp_path: Path) -> None:
     with upstream() as address, served(tmp_path, address) as port:
         for method in ("POST", "PUT", "DELETE"):
             assert ask(port, f"{PREFIX}/-/quit", (f"localhost:{port}",), method)[0] == 405
 
 
-def test_a_prometheus_that_is_away_is_named(tmp_path: Path) -> None:
+def test_unreachable_prometheus_is_reported(tmp_path: Path) -> None:
     with served(tmp_path, "http://127.0.0.1:1") as port:
         status, body = ask(port, f"{PREFIX}/graph", (f"localhost:{port}",))
     assert status == 502
     assert b"Prometheus does not answer" in body
 
 
-def test_without_a_prometheus_the_page_has_no_links_to_it(tmp_path: Path) -> None:
+def test_page_has_no_prometheus_links_without_prometheus(tmp_path: Path) -> None:
     with served(tmp_path) as port:
         own = (f"localhost:{port}",)
         assert ask(port, f"{PREFIX}/graph", own)[0] == 404

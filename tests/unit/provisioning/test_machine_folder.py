@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> MachineFolder:
 
 
 @pytest.mark.parametrize("backend", ["libvirt", "container", "remote", "fake"])
-def test_a_record_comes_back_as_what_it_was(folder: MachineFolder, backend: str) -> None:
+def test_record_is_read_back_unchanged(folder: MachineFolder, backend: str) -> None:
     record = desktop_record("desktop-1", backend)
     folder.write(record)
     read = folder.read()
@@ -36,7 +36,7 @@ def test_a_record_comes_back_as_what_it_was(folder: MachineFolder, backend: str)
     assert type(read) is type(record)
 
 
-def test_a_vm_says_what_its_backend_must_know(folder: MachineFolder, tmp_path: Path) -> None:
+def test_vm_record_holds_what_its_backend_needs(folder: MachineFolder, tmp_path: Path) -> None:
     record = desktop_record("desktop-1", template=tmp_path, is_fork=True, backing=(1, 2))
     folder.write(record)
     read = folder.read()
@@ -46,7 +46,7 @@ def test_a_vm_says_what_its_backend_must_know(folder: MachineFolder, tmp_path: P
     assert (read.info.user, read.info.home) == ("user", "/home/user")
 
 
-def test_a_record_of_another_version_or_of_before_there_were_any_is_not_read(
+def test_record_of_another_or_no_version_is_not_read(
     folder: MachineFolder,
 ) -> None:
     record = desktop_record("desktop-1").model_dump(mode="json")
@@ -70,7 +70,7 @@ def test_states_follow_the_table(folder: MachineFolder) -> None:
     assert record.state is MachineState.WAITING
 
 
-def test_a_machine_is_claimed_once(folder: MachineFolder) -> None:
+def test_machine_is_claimed_once(folder: MachineFolder) -> None:
     claim = folder.claim()
     assert claim is not None
     again = MachineFolder(folder.path)
@@ -82,7 +82,7 @@ def test_a_machine_is_claimed_once(folder: MachineFolder) -> None:
     assert not again.is_claimed()
 
 
-def test_a_claim_ends_with_its_process(folder: MachineFolder) -> None:
+def test_claim_ends_with_its_process(folder: MachineFolder) -> None:
     child = os.fork()
     if child == 0:
         folder.claim()
@@ -91,14 +91,14 @@ def test_a_claim_ends_with_its_process(folder: MachineFolder) -> None:
     assert folder.claim() is not None
 
 
-def test_what_is_gone_cannot_be_claimed_and_is_not_made_again(tmp_path: Path) -> None:
+def test_missing_machine_cannot_be_claimed_and_is_not_recreated(tmp_path: Path) -> None:
     gone = MachineFolder(tmp_path / "desktop-2")
     assert gone.claim() is None
     assert not gone.is_claimed()
     assert not gone.path.exists()
 
 
-def test_a_claim_on_a_folder_that_was_removed_is_not_one_on_its_successor(tmp_path: Path) -> None:
+def test_claim_on_a_removed_folder_does_not_apply_to_its_successor(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     first = create_folder(settings.machines_dir, "desktop-1")
     first.folder.remove()

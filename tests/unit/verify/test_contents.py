@@ -1,4 +1,4 @@
-"""What a machine holds, read from this host and from a phone in memory."""
+"""The contents of a machine, read from this host and from an in-memory phone."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class HostDesktop:
         return run(argv, timeout_s=timeout_s)
 
 
-def test_a_desktop_is_asked_for_programs_packages_and_commands() -> None:
+def test_desktop_contents_are_programs_packages_and_commands() -> None:
     contents = read_contents(cast("Machine", HostDesktop()))
     assert {"sh", "ls"} <= set(contents.commands)
     assert contents.packages["dash"][0].isdigit()
@@ -44,7 +44,7 @@ def test_a_desktop_is_asked_for_programs_packages_and_commands() -> None:
     assert read_page(page) == contents
 
 
-def test_programs_name_the_package_that_they_are_of() -> None:
+def test_programs_name_their_package() -> None:
     contents = Contents(
         "x",
         {"gedit": "Text Editor", "firefox": "Firefox"},
@@ -58,7 +58,7 @@ def test_programs_name_the_package_that_they_are_of() -> None:
     assert read_page(contents.page()) == contents
 
 
-def test_a_phone_shows_its_packages_and_first_content() -> None:
+def test_phone_page_shows_packages_and_initial_content() -> None:
     phone = FakePhone()
     add_contact(phone, "Ada Lovelace", "+44 20 1234")
     add_message(phone, "555", "Where are you?")
@@ -75,12 +75,12 @@ def test_labels_are_those_of_the_reference_phone() -> None:
     assert listed == PACKAGES
 
 
-def test_a_machine_that_cannot_be_asked_says_so() -> None:
+def test_unresponsive_machine_is_reported() -> None:
     with pytest.raises(ActionError, match="/bin/sh failed"):
         read_contents(FakeDesktop())
 
 
-def test_an_empty_machine_has_a_short_page() -> None:
+def test_empty_machine_has_a_short_page() -> None:
     assert Contents("x").page() == "# What is on x\n"
 
 
@@ -88,7 +88,7 @@ COMMITTED = sorted((REPOSITORY / "docs/contents").glob("*.md"))
 
 
 def read_page(text: str) -> Contents:
-    """Return what a page shows."""
+    """Return the content of a page."""
     head, *parts = text.split("\n## ")
     fields: dict[str, Any] = {"machine": head.removeprefix("# What is on ").strip(), "records": {}}
     for part in parts:
@@ -116,7 +116,7 @@ def read_page(text: str) -> Contents:
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
-def test_committed_pages_are_what_the_command_prints(path: Path) -> None:
+def test_committed_pages_match_the_output_of_the_command(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     contents = read_page(text)
     assert contents.page() == text
@@ -130,5 +130,5 @@ def test_committed_pages_are_what_the_command_prints(path: Path) -> None:
         assert {"python3", "git", "gsettings"} <= set(contents.commands)
 
 
-def test_there_is_a_page_of_each_distribution_and_of_the_phone() -> None:
+def test_every_distribution_and_the_phone_have_a_page() -> None:
     assert {path.stem for path in COMMITTED} == {*DISTRIBUTIONS, "phone"}

@@ -142,7 +142,7 @@ class SyncService:
         """Read the fields after the path in version 2 of SEND and RECV."""
         again, *numbers = struct.unpack(layout, self._take(struct.calcsize(layout)))
         if again != name:
-            raise _FailedError(f"{again!r} where {name!r} goes on")
+            raise _FailedError(f"got {again!r} in the middle of {name!r}")
         return tuple(numbers)
 
     def _check(self, flags: int, known: int) -> None:
@@ -216,7 +216,7 @@ class SyncService:
                     raise failure
                 return int(number)
             if name != b"DATA" or number > _CHUNK_BYTES:
-                raise _FailedError("this is no data of a file")
+                raise _FailedError(f"expected a DATA packet, got {name!r}")
             data = self._take(number)
             try:
                 if failure is None:

@@ -48,7 +48,9 @@ def run_screenrecord(call: Invocation, running: Running | None) -> str:
     if size is None:
         raise CommandError(f"Invalid size '{option_value(call.args, '--size')}'", 2)
     if running is None:
-        raise CommandError("screenrecord: it goes on, so a shell has to run it", 2)
+        raise CommandError(
+            "screenrecord: it runs until stopped, so it must be started from a shell", 2
+        )
     film = Film(call.resolve(paths[0]), (int(size[1]), int(size[2])))
     began_s, shown = time.monotonic(), -1
     try:

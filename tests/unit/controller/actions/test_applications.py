@@ -52,7 +52,7 @@ class SlowDesktop(FakeDesktop):
 
 
 @pytest.mark.parametrize(("shows_after_s", "waits_s"), [(0.0, 0.0), (12.0, 12.0), (90.0, 30.0)])
-def test_it_waits_for_the_window_but_not_for_ever(shows_after_s: float, waits_s: float) -> None:
+def test_waits_for_the_window_up_to_a_limit(shows_after_s: float, waits_s: float) -> None:
     clock = FakeClock()
     desktop = SlowDesktop(clock, shows_after_s)
     start_s = clock.monotonic_s()
@@ -60,7 +60,7 @@ def test_it_waits_for_the_window_but_not_for_ever(shows_after_s: float, waits_s:
     assert clock.monotonic_s() - start_s == pytest.approx(waits_s, abs=0.3)
 
 
-def test_a_program_in_front_already_is_not_waited_for_long() -> None:
+def test_program_already_in_front_is_not_waited_for_long() -> None:
     clock = FakeClock()
     desktop = FakeDesktop(clock=clock)
     start_and_wait(desktop, "Terminal", clock)
@@ -69,6 +69,6 @@ def test_a_program_in_front_already_is_not_waited_for_long() -> None:
     assert clock.monotonic_s() - start_s < 5.0
 
 
-def test_what_is_not_installed_is_said() -> None:
+def test_missing_application_is_reported() -> None:
     with pytest.raises(GuestCallError, match="Nothing"):
         start_and_wait(FakeDesktop(), "Nothing", FakeClock())

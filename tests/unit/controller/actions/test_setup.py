@@ -40,13 +40,13 @@ def test_files_are_put_into_the_home_folder() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 512 * 1024, 512 * 1024 + 1])
-def test_large_files_go_in_pieces(size: int) -> None:
+def test_large_files_are_sent_in_pieces(size: int) -> None:
     desktop = FakeDesktop()
     done(desktop, "put_file", path="/tmp/large", content="x" * size)
     assert desktop.get("/tmp/large") == b"x" * size
 
 
-def test_a_path_must_be_absolute() -> None:
+def test_path_must_be_absolute() -> None:
     with pytest.raises(
         SpecError, match=r'path: "note.txt" is a relative path. Write "~/note.txt" for'
     ):
@@ -93,7 +93,7 @@ def test_contacts_are_found_by_the_evaluators() -> None:
     assert not contact_exists(view(phone), "Alan Turing", "+44201234")
 
 
-def test_an_operation_that_fails_says_so() -> None:
+def test_failed_operation_is_reported() -> None:
     class Deaf(FakeDesktop):
         def run_command(self, argv: list[str]) -> str | None:
             return None
@@ -103,7 +103,7 @@ def test_an_operation_that_fails_says_so() -> None:
         done(desktop, "set_gsetting", schema="s", key="k", value="v")
 
 
-def test_a_row_that_the_phone_refuses_is_named_with_its_words() -> None:
+def test_row_refused_by_the_phone_is_reported_with_its_error_output() -> None:
     class Strict(FakePhone):
         def run(self, argv: Sequence[str], **options: Any) -> CommandResult:  # noqa: ANN401
             if "content insert" not in " ".join(argv):
@@ -116,7 +116,7 @@ def test_a_row_that_the_phone_refuses_is_named_with_its_words() -> None:
     assert "Unsupported argument: x" in caught.value.details
 
 
-def test_folders_are_made_and_a_reference_is_out_of_reach() -> None:
+def test_folders_are_made_and_a_reference_is_inaccessible() -> None:
     desktop = FakeDesktop()
     done(desktop, "make_dir", path="~/folder")
     done(desktop, "put_file", path="~/folder/a", content="a")
@@ -137,7 +137,7 @@ def test_owner_and_mode_are_those_of_the_task() -> None:
     assert (mine.owner, mine.mode) == ("user", 0o644)
 
 
-def test_files_and_trees_of_the_suite_are_copied_byte_by_byte(tmp_path: Path) -> None:
+def test_suite_files_and_trees_are_copied_byte_by_byte(tmp_path: Path) -> None:
     (tmp_path / "data/deep/none").mkdir(parents=True)
     (tmp_path / "data/deep/run.sh").write_bytes(b"\x00\xff")
     (tmp_path / "data/deep/run.sh").chmod(0o755)
@@ -183,7 +183,7 @@ def test_programs_and_documents_are_opened_and_awaited() -> None:
     assert desktop.state.apps[-1] == "Files"
 
 
-def test_a_misspelt_desktop_id_is_told_the_nearest() -> None:
+def test_misspelt_desktop_id_is_reported_with_nearest_match() -> None:
     with pytest.raises(ActionError, match="no application") as caught:
         done(FakeDesktop(), "start_program", desktop_id="org.gnome.Terminl")
     assert "Did you mean 'org.gnome.Terminal'" in caught.value.resolution
@@ -198,14 +198,12 @@ def test_a_misspelt_desktop_id_is_told_the_nearest() -> None:
         ("keep_reference", {"path": "~/none"}, "cp failed"),
     ],
 )
-def test_an_operation_that_fails_says_which_it_was(
-    do: str, args: dict[str, Any], message: str
-) -> None:
+def test_error_names_the_failed_operation(do: str, args: dict[str, Any], message: str) -> None:
     with pytest.raises(ActionError, match=f"step 1, {do} on desktop: .*{message}"):
         done(FakeDesktop(), do, **args)
 
 
-def test_a_window_that_does_not_come_fails_the_setup() -> None:
+def test_missing_window_fails_the_setup() -> None:
     class Slow(FakeDesktop):
         def open_app(self, name: str) -> None:
             del name
@@ -214,7 +212,7 @@ def test_a_window_that_does_not_come_fails_the_setup() -> None:
         done(Slow(), "start_program", desktop_id="org.gnome.Terminal", wait_s=0.01)
 
 
-def test_the_picture_of_a_program_that_starts_is_not_its_window() -> None:
+def test_startup_picture_of_a_program_is_not_its_window() -> None:
     asked: list[str] = []
 
     class Large(FakeDesktop):
@@ -232,7 +230,7 @@ def test_the_picture_of_a_program_that_starts_is_not_its_window() -> None:
     assert len(asked) == 3
 
 
-def test_every_provider_of_the_phone_takes_rows(tmp_path: Path) -> None:
+def test_every_phone_provider_takes_rows(tmp_path: Path) -> None:
     phone = FakePhone()
     done(phone, "add_message", number="555", text="a: b, c", box="sent", read=False)
     done(phone, "add_call", number="556", kind="outgoing", duration_s=7)

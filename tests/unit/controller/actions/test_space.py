@@ -119,9 +119,7 @@ def test_session_actions_change_the_session(executor: ActionExecutor, state: Ses
     assert state.completed
 
 
-def test_an_answer_that_is_too_long_is_refused_whole(
-    executor: ActionExecutor, state: SessionState
-) -> None:
+def test_too_long_answer_is_rejected_whole(executor: ActionExecutor, state: SessionState) -> None:
     longest = "a" * MAX_ANSWER_CHARS
     executor.execute(Action("submit", args={"answer": longest}))
     with pytest.raises(InvalidActionError, match="at most 4000 characters") as caught:
@@ -147,7 +145,7 @@ def test_an_answer_that_is_too_long_is_refused_whole(
         (Action("open_app", "pocket", {"name": "Nothing"}), "no application called 'Nothing'"),
     ],
 )
-def test_wrong_actions_are_refused_with_what_is_right(
+def test_wrong_actions_are_rejected_with_a_hint(
     executor: ActionExecutor, action: Action, message: str
 ) -> None:
     with pytest.raises(InvalidActionError) as caught:
@@ -157,14 +155,14 @@ def test_wrong_actions_are_refused_with_what_is_right(
     assert not Phone.hands.done
 
 
-def test_trouble_in_the_guest_is_not_the_agents_fault() -> None:
+def test_guest_failure_is_not_attributed_to_the_agent() -> None:
     machine = Desktop()
     machine.faults.add("call.open_app", GuestCallError("no session"))
     with pytest.raises(GuestCallError):
         executor_of("d", machine).execute(Action("open_app", "d", {"name": "Terminal"}))
 
 
-def test_the_last_pixel_is_on_the_screen(executor: ActionExecutor) -> None:
+def test_last_pixel_is_on_the_screen(executor: ActionExecutor) -> None:
     executor.execute(Action("click", "left", {"x": 319, "y": 199}))
     assert Desktop.hands.done == [("click", 319, 199, "left", 1)]
 
@@ -177,7 +175,7 @@ def test_phone_apps_open_by_label_or_package(name: str) -> None:
     assert phone.state.front == "com.google.android.apps.tasks"
 
 
-def test_tools_are_named_by_role_and_lead_back(space: ActionSpace) -> None:
+def test_tools_are_named_by_role_and_map_back_to_actions(space: ActionSpace) -> None:
     names = [tool["function"]["name"] for tool in space.openai_tools()]
     assert {"left__click", "pocket__tap", "session__complete"} <= set(names)
     assert len(names) == len(set(names))
@@ -186,7 +184,7 @@ def test_tools_are_named_by_role_and_lead_back(space: ActionSpace) -> None:
     assert space.action_of_tool("complete", {}) == Action("complete")
 
 
-def test_the_action_space_is_the_one_promised() -> None:
+def test_action_space_matches_the_documented_one() -> None:
     assert {place: set(tools) for place, tools in action_tools().items()} == {
         "desktop": {
             "click", "double_click", "right_click", "move", "drag", "scroll", "key", "type_text",
@@ -199,7 +197,7 @@ def test_the_action_space_is_the_one_promised() -> None:
     }  # fmt: skip
 
 
-def test_words_for_a_phones_shell_are_quoted() -> None:
+def test_arguments_for_the_phone_shell_are_quoted() -> None:
     phone = FakePhone()
     nasty = 'it\'s; rm -rf $(HOME) `x` "y" ü'
     run_on_phone(phone, "settings", "put", "system", "note", nasty)

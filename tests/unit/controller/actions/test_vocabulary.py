@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_the_shipped_suite_names_only_what_there_is() -> None:
+def test_shipped_suite_uses_existing_names_only() -> None:
     assert len(open_suite("smoke").tasks) == 8
 
 
-def test_setup_operations_are_the_ones_promised() -> None:
+def test_setup_operations_match_the_documented_ones() -> None:
     assert {place: set(tools) for place, tools in setup_tools().items()} == {
         "desktop": {
             *("put_file", "copy_files", "make_dir", "keep_reference", "run"),
@@ -39,7 +39,7 @@ def test_setup_operations_are_the_ones_promised() -> None:
         ("check: app_in_front", "check: app_in_fornt", "app_in_front"),
     ],
 )
-def test_a_misspelt_word_is_named_with_its_line(
+def test_misspelt_name_is_reported_with_its_line(
     tiny: Path, tmp_path: Path, right: str, wrong: str, message: str
 ) -> None:
     for path in tiny.iterdir():
@@ -52,9 +52,7 @@ def test_a_misspelt_word_is_named_with_its_line(
     assert message in str(caught.value)
 
 
-def test_a_key_that_does_not_exist_is_found_when_the_suite_is_read(
-    tiny: Path, tmp_path: Path
-) -> None:
+def test_unknown_key_is_rejected_when_the_suite_is_read(tiny: Path, tmp_path: Path) -> None:
     for path in tiny.iterdir():
         (tmp_path / path.name).write_text(path.read_text())
     file = tmp_path / "write-file.yaml"

@@ -29,7 +29,7 @@ TYPE = {"on": "desktop", "do": "type_text", "with": {"text": f"{SET_DARK}\n"}}
 TERMINAL_OPEN = {"on": "desktop", "check": "window_open", "with": {"app": "Gnome-terminal"}}
 
 
-def test_the_oracle_clicks_elements_by_name(bench: Bench) -> None:
+def test_oracle_clicks_elements_by_name(bench: Bench) -> None:
     at = {"name": "Terminal", "role": "push button"}
     task = make_task(oracle=[{"on": "desktop", "do": "click", "at": at}, TYPE])
     assert bench.play(task).verdict is Verdict.PASS
@@ -41,7 +41,7 @@ def test_the_oracle_clicks_elements_by_name(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("backend", "waits_s"), [("libvirt", 5), ("fake", 1)])
-def test_the_oracle_names_what_it_cannot_find(
+def test_oracle_names_the_element_it_cannot_find(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, backend: str, waits_s: int
 ) -> None:
     monkeypatch.setattr(
@@ -57,28 +57,28 @@ def test_the_oracle_names_what_it_cannot_find(
     assert f"within {waits_s} s" in result.detail
 
 
-def test_the_oracle_names_an_element_of_another_role_first(bench: Bench) -> None:
+def test_oracle_names_an_element_of_another_role_first(bench: Bench) -> None:
     at = {"name": "Terminal", "role": "menu item"}
     act = {"on": "desktop", "do": "click", "at": at, "seconds": 1.0}
     result = bench.play(make_task(oracle=[act]))
     assert "Existing elements: 'Terminal' (push button)" in result.detail
 
 
-def test_waiting_takes_no_step(bench: Bench) -> None:
+def test_waiting_counts_no_step(bench: Bench) -> None:
     opens = {"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}}
     task = make_task(oracle=[opens, {"wait_for": TERMINAL_OPEN}, TYPE])
     result = bench.play(task)
     assert (result.verdict, result.steps) == (Verdict.PASS, 2)
 
 
-def test_a_wait_that_is_never_over_ends_the_oracle(bench: Bench) -> None:
+def test_endless_wait_ends_the_oracle(bench: Bench) -> None:
     task = make_task(oracle=[{"wait_for": TERMINAL_OPEN, "seconds": 4.0}])
     result = bench.play(task)
     assert (result.reason, result.steps) == (Reason.AGENT_ERROR, 0)
     assert "window_open" in result.detail
 
 
-def test_a_broken_tree_is_the_environments_fault(bench: Bench) -> None:
+def test_broken_tree_is_an_environment_error(bench: Bench) -> None:
     with bench.fakes.acquire({"desktop": Kind.DESKTOP}):
         bench.fakes.machines[Kind.DESKTOP, 0].faults.add("tree", LinkTimeoutError("no reply"))
     task = make_task(oracle=[{"on": "desktop", "do": "click", "at": {"name": "Terminal"}}])
@@ -88,7 +88,7 @@ def test_a_broken_tree_is_the_environments_fault(bench: Bench) -> None:
 @pytest.mark.parametrize(
     "error", [LinkTimeoutError("no reply"), GuestCallError("the helper process died")]
 )
-def test_a_tree_that_is_late_once_is_asked_for_again(bench: Bench, error: MesocosmError) -> None:
+def test_late_tree_is_requested_again(bench: Bench, error: MesocosmError) -> None:
     with bench.fakes.acquire({"desktop": Kind.DESKTOP}):
         faults = bench.fakes.machines[Kind.DESKTOP, 0].faults
         faults.add("tree", error, effect=faults.clear)
@@ -96,7 +96,7 @@ def test_a_tree_that_is_late_once_is_asked_for_again(bench: Bench, error: Mesoco
     assert bench.play(make_task(oracle=[click, TYPE])).verdict is Verdict.PASS
 
 
-def test_an_oracle_for_other_machines_gives_up(bench: Bench, dark_task: Task) -> None:
+def test_oracle_for_other_machines_fails(bench: Bench, dark_task: Task) -> None:
     steps = make_task(
         roles={"phone": "phone", "desktop": "desktop"},
         oracle=[{"on": "phone", "do": "tap", "at": {"name": "Tasks"}}],
@@ -120,21 +120,21 @@ def random_actions(bench: Bench, seed: int) -> list[object]:
     return [event["action"] for event in bench.events if event["type"] in {"step", "refused"}]
 
 
-def test_chance_follows_from_the_seed(bench: Bench) -> None:
+def test_random_agent_follows_its_seed(bench: Bench) -> None:
     first = random_actions(bench, 1)
     assert len(first) > 5
     assert random_actions(bench, 1) == first
     assert random_actions(bench, 2) != first
 
 
-def test_random_arguments_are_ones_the_actions_take(bench: Bench) -> None:
+def test_random_arguments_are_valid(bench: Bench) -> None:
     for seed in range(10):
         random_actions(bench, seed)
         refused = [event["why"] for event in bench.events if event["type"] == "refused"]
         assert not [why for why in refused if "Wrong arguments" in why or "outside" in why]
 
 
-def test_each_trial_has_a_seed_of_its_own() -> None:
+def test_each_trial_has_its_own_seed() -> None:
     seeds = {trial_seed(s, task, n) for s in (0, 1) for task in "ab" for n in range(3)}
     assert len(seeds) == 12
     assert trial_seed(1, "a", 2) == trial_seed(1, "a", 2)
@@ -168,7 +168,7 @@ def test_scripts_are_read(tmp_path: Path, name: str, text: str) -> None:
         ("s.jsonl", '{"do": "complete"}\n"complete"\n', "s.jsonl:2"),
     ],
 )
-def test_a_wrong_script_is_named_with_its_line(
+def test_wrong_script_is_reported_with_its_line(
     tmp_path: Path, name: str, text: str, place: str
 ) -> None:
     path = tmp_path / name
@@ -177,12 +177,12 @@ def test_a_wrong_script_is_named_with_its_line(
         read_script(path)
 
 
-def test_a_missing_script_is_named(tmp_path: Path) -> None:
+def test_missing_script_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"none\.jsonl"):
         read_script(tmp_path / "none.jsonl")
 
 
-def test_a_script_is_played_and_completes(bench: Bench, dark_task: Task) -> None:
+def test_script_is_played_and_completes(bench: Bench, dark_task: Task) -> None:
     actions = [Action("open_app", "desktop", {"name": "Terminal"})]
     result = bench.run(dark_task, lambda context: ScriptAgent(context, actions))
     assert (result.reason, result.steps) == (Reason.FALSE_COMPLETION, 2)

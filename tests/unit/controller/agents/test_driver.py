@@ -31,7 +31,7 @@ TYPE = Action("type_text", "desktop", {"text": f"{SET_DARK}\n"})
 
 
 class Hanging:
-    """An agent that does not return before it is released."""
+    """An agent that does not return until it is released."""
 
     def __init__(self, wait_s: float = 30.0) -> None:
         self.wait_s = wait_s
@@ -66,7 +66,7 @@ def episode() -> Episode:
         ({"seconds": 60.0, "wall_seconds": 0.2}, Reason.WALL_LIMIT, Verdict.INCONCLUSIVE),
     ],
 )
-def test_an_agent_that_never_answers_cannot_keep_its_trial(
+def test_unresponsive_agent_does_not_block_its_trial(
     agent: Hanging, episode: Episode, limits: dict[str, float], reason: Reason, verdict: Verdict
 ) -> None:
     start_s = SYSTEM_CLOCK.monotonic_s()
@@ -76,7 +76,7 @@ def test_an_agent_that_never_answers_cannot_keep_its_trial(
     assert SYSTEM_CLOCK.monotonic_s() - start_s < 10
 
 
-def test_an_agent_may_stay_away_longer_while_its_model_is_down(
+def test_agent_has_more_time_while_its_model_is_down(
     episode: Episode,
 ) -> None:
     task = make_task(limits={"seconds": 0.1})
@@ -85,7 +85,7 @@ def test_an_agent_may_stay_away_longer_while_its_model_is_down(
     assert (result.reason, result.detail) == (Reason.TIME_LIMIT, "The agent used its 0.1 s.")
 
 
-def test_cancelling_does_not_wait_for_the_agent(agent: Hanging, episode: Episode) -> None:
+def test_cancellation_does_not_wait_for_the_agent(agent: Hanging, episode: Episode) -> None:
     def cancel() -> None:
         agent.called.wait(30)
         episode.cancel.cancel("Enough.")
@@ -98,12 +98,12 @@ def test_cancelling_does_not_wait_for_the_agent(agent: Hanging, episode: Episode
     assert not agent.released.is_set()
 
 
-def test_no_agent_can_ask_for_the_oracles_context() -> None:
+def test_no_agent_can_request_the_oracle_context() -> None:
     # mypy reports an unused ignore here if it ever accepts this.
     AgentDriver(Oracle)  # type: ignore[arg-type]
 
 
-def test_a_person_drives_an_episode_from_outside(episode: Episode) -> None:
+def test_person_drives_an_episode_from_outside(episode: Episode) -> None:
     driver = HumanDriver()
     results = []
     thread = threading.Thread(
@@ -123,7 +123,7 @@ def test_a_person_drives_an_episode_from_outside(episode: Episode) -> None:
     assert results[0].verdict is Verdict.PASS
 
 
-def test_a_person_who_does_nothing_reaches_the_time_limit(episode: Episode) -> None:
+def test_inactive_person_reaches_the_time_limit(episode: Episode) -> None:
     driver = HumanDriver(poll_s=0.05)
     result = run_trial(episode, make_task(limits={"seconds": 0.2}), driver)
     assert result.reason is Reason.TIME_LIMIT

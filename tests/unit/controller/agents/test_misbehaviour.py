@@ -43,14 +43,14 @@ def table() -> dict[str, tuple[str, str]]:
 
 @dataclass
 class Behaviour:
-    """A server's behaviour; a single occurrence is followed by that of a good model.
+    """A server's behaviour; a single occurrence is followed by valid answers.
 
     Attributes:
-        once: answers, the first of them bad.
-        always: answers, the last one again and again.
-        limits: of the task, beside the usual.
-        takes_s: how long every answer takes, by the trial's clock.
-        timeout_s: of a request.
+        once: answers, of which only the first is bad.
+        always: answers; the last one is repeated.
+        limits: limits of the task, in addition to the usual ones.
+        takes_s: duration of every answer, by the trial's clock.
+        timeout_s: timeout of a request.
         asleep: connections are refused, when it does it once until the first request failed.
     """
 
@@ -66,7 +66,7 @@ def before(*bad: Answer, **limits: float) -> Behaviour:
     return Behaviour((*bad, *GOOD), bad, limits)
 
 
-def spoilt(change: dict[str, Any]) -> Behaviour:
+def usable_with(change: dict[str, Any]) -> Behaviour:
     """Create a behaviour whose replies can be used unchanged."""
     bad = [(200, {**copy.deepcopy(reply), **change}) for reply in (OPEN, TYPE)]
     return Behaviour((bad[0], GOOD[1]), tuple(bad), {})
@@ -86,7 +86,7 @@ def error(text: str) -> dict[str, Any]:
 
 
 BEHAVIOURS = {
-    "asks to slow down (429)": before((429, error("slow down"))),
+    "limits the request rate (429)": before((429, error("slow down"))),
     "fails (5xx)": before((503, "oops")),
     "drops the connection within a reply": before(DROPPED),
     "cannot be connected to": Behaviour(GOOD, (), {}, asleep=True),
@@ -95,7 +95,7 @@ BEHAVIOURS = {
     "sends an empty list of choices": before((200, {"choices": []})),
     "sends half of a character (a lone surrogate)": before((200, completion(content="\ud83d"))),
     "does not know the key or the model (401, 403, 404)": before((404, error("no such model"))),
-    "counts tokens as text, below 0, above 10⁹ or not at all": spoilt(
+    "counts tokens as text, below 0, above 10⁹ or not at all": usable_with(
         {"usage": {"prompt_tokens": -7, "completion_tokens": "many"}}
     ),
     "sends arguments as an object instead of text": with_objects(),
@@ -103,8 +103,8 @@ BEHAVIOURS = {
         (200, completion(("desktop__click", '{"x": 1')))
     ),
     "calls a tool that does not exist": before((200, completion(("desktop__fly", "{}")))),
-    "talks and calls no tool": before((200, completion(content="I would rather talk."))),
-    "gets one call among three wrong": before(
+    "replies with text and calls no tool": before((200, completion(content="I would rather talk."))),
+    "makes one invalid call among three": before(
         (200, completion(MOVE, ("desktop__fly", "{}"), MOVE)), repetitions=99
     ),
     "refuses, or its content filter withholds the answer": before(
@@ -150,13 +150,13 @@ def tried(bench: Bench, behaviour: Behaviour, answers: tuple[Answer, ...]) -> st
     return result.verdict + ("" if result.reason == "success" else f" {result.reason}")
 
 
-def test_the_table_has_these_behaviours() -> None:
+def test_table_lists_these_behaviours() -> None:
     assert list(table()) == list(BEHAVIOURS)
     assert len(BEHAVIOURS) == 18
 
 
 @pytest.mark.parametrize("name", BEHAVIOURS)
-def test_a_model_that_misbehaves_once_and_always(bench: Bench, name: str) -> None:
+def test_model_misbehaves_once_and_always(bench: Bench, name: str) -> None:
     behaviour = BEHAVIOURS[name]
     outcomes = tuple(
         tried(bench, behaviour, answers) for answers in (behaviour.once, behaviour.always)

@@ -54,7 +54,7 @@ def pictures(request: dict[str, Any]) -> int:
     )
 
 
-def test_a_model_passes_a_task_and_its_tokens_are_counted(bench: Bench, dark_task: Task) -> None:
+def test_model_passes_a_task_and_its_tokens_are_counted(bench: Bench, dark_task: Task) -> None:
     with stand_in((200, OPEN), (200, TYPE)) as server:
         result = bench.run(dark_task, agent_of(server))
     assert (result.verdict, result.reason) == (Verdict.PASS, Reason.SUCCESS)
@@ -63,7 +63,7 @@ def test_a_model_passes_a_task_and_its_tokens_are_counted(bench: Bench, dark_tas
     assert steps_of(bench)[0]["note"] == "I open it."
 
 
-def test_the_request_has_task_screenshots_and_tools(bench: Bench, dark_task: Task) -> None:
+def test_request_has_task_screenshots_and_tools(bench: Bench, dark_task: Task) -> None:
     with stand_in((200, DONE)) as server:
         bench.run(dark_task, agent_of(server))
     request = server.requests[0]
@@ -74,7 +74,7 @@ def test_the_request_has_task_screenshots_and_tools(bench: Bench, dark_task: Tas
     assert server.keys == [f"Bearer {KEY}"]
 
 
-def test_tool_calls_are_answered_and_old_pictures_left_out(bench: Bench, dark_task: Task) -> None:
+def test_tool_calls_are_answered_and_old_pictures_dropped(bench: Bench, dark_task: Task) -> None:
     move = [(200, completion(("desktop__move", f'{{"x": {n}, "y": 9}}'))) for n in range(4)]
     with stand_in(*move, (200, DONE)) as server:
         bench.run(dark_task, agent_of(server, pictures=2))
@@ -85,7 +85,7 @@ def test_tool_calls_are_answered_and_old_pictures_left_out(bench: Bench, dark_ta
     assert called == answered
 
 
-def test_a_bounded_history_never_answers_a_forgotten_call(bench: Bench, dark_task: Task) -> None:
+def test_bounded_history_never_answers_a_dropped_call(bench: Bench, dark_task: Task) -> None:
     move = [(200, completion(("desktop__move", f'{{"x": {n}, "y": 9}}'))) for n in range(4)]
     with stand_in(*move, (200, DONE)) as server:
         bench.run(dark_task, agent_of(server, history=2))
@@ -93,7 +93,7 @@ def test_a_bounded_history_never_answers_a_forgotten_call(bench: Bench, dark_tas
     assert roles == ["system", "user", "assistant", "tool", "user"]
 
 
-def test_trees_are_shown_when_asked_for(bench: Bench, dark_task: Task) -> None:
+def test_trees_are_sent_on_request(bench: Bench, dark_task: Task) -> None:
     bench.with_trees = True
     with stand_in((200, DONE)) as server:
         bench.run(dark_task, agent_of(server))
@@ -104,14 +104,14 @@ def test_trees_are_shown_when_asked_for(bench: Bench, dark_task: Task) -> None:
 
 
 @pytest.mark.parametrize(("feedback", "lines"), [("none", []), ("nodes", ["dark: Not yet"])])
-def test_how_far_the_task_is_is_told_when_asked_for(
+def test_task_progress_is_sent_on_request(
     bench: Bench, dark_task: Task, feedback: str, lines: list[str]
 ) -> None:
     bench.feedback = feedback
     with stand_in((200, DONE)) as server:
         bench.run(dark_task, agent_of(server))
     texts = [part.get("text", "") for part in server.requests[0]["messages"][1]["content"]]
-    progress_texts = [text for text in texts if text.startswith("How far the task is:\n")]
+    progress_texts = [text for text in texts if text.startswith("Progress on the task:\n")]
     assert len(progress_texts) == len(lines)
     assert all(line in text for line, text in zip(lines, progress_texts, strict=True))
 
@@ -124,7 +124,7 @@ def test_how_far_the_task_is_is_told_when_asked_for(
         (200, '{"choices": [{"message": {"tool_calls": [{"id": 3}]}}]}'),
     ],
 )
-def test_a_broken_endpoint_is_inconclusive_and_the_key_stays_secret(
+def test_broken_endpoint_is_inconclusive_and_keeps_the_key_secret(
     bench: Bench, dark_task: Task, status: int, body: dict[str, Any] | str
 ) -> None:
     with stand_in((status, body)) as server:
@@ -134,7 +134,7 @@ def test_a_broken_endpoint_is_inconclusive_and_the_key_stays_secret(
     assert result.detail
 
 
-def test_a_key_in_replies_that_are_used_is_stored_nowhere(bench: Bench, dark_task: Task) -> None:
+def test_key_in_replies_is_not_stored(bench: Bench, dark_task: Task) -> None:
     typed = json.dumps({"text": f"\n{KEY}\n"})
     echo = completion(("desktop__type_text", typed), content=f"Authorization:\n{KEY}")
     echo["choices"][0]["message"]["reasoning_content"] = f"The key is {KEY}."
@@ -147,14 +147,14 @@ def test_a_key_in_replies_that_are_used_is_stored_nowhere(bench: Bench, dark_tas
     assert "Authorization:\n***" in [row["note"] for row in steps_of(bench)]
 
 
-def test_prices_give_the_cost(bench: Bench, dark_task: Task) -> None:
+def test_cost_follows_from_the_prices(bench: Bench, dark_task: Task) -> None:
     prices = {"usd_per_mtok_prompt": 2.0, "usd_per_mtok_completion": 10.0}
     with stand_in((200, OPEN), (200, TYPE)) as server:
         result = bench.run(dark_task, agent_of(server, **prices))
     assert result.usage.usd == pytest.approx((300 * 2 + 30 * 10) / 1e6)
 
 
-def test_absurd_counts_of_tokens_count_nothing(bench: Bench, dark_task: Task) -> None:
+def test_absurd_token_counts_are_ignored(bench: Bench, dark_task: Task) -> None:
     replies = [copy.deepcopy(OPEN), copy.deepcopy(TYPE)]
     for reply, count in zip(replies, (10**30, 1e308), strict=True):
         reply["usage"] = {"prompt_tokens": count, "completion_tokens": 7}
@@ -164,7 +164,7 @@ def test_absurd_counts_of_tokens_count_nothing(bench: Bench, dark_task: Task) ->
     assert (result.usage.prompt_tokens, result.usage.completion_tokens) == (0, 14)
 
 
-def test_a_refused_turn_is_paid_for(bench: Bench, dark_task: Task) -> None:
+def test_rejected_turn_counts_towards_cost(bench: Bench, dark_task: Task) -> None:
     refusal = {
         "choices": [{"message": {"refusal": "no"}}],
         "usage": {"prompt_tokens": 100, "completion_tokens": 10},
@@ -181,13 +181,16 @@ def test_a_refused_turn_is_paid_for(bench: Bench, dark_task: Task) -> None:
     [
         (completion(("desktop__click", "{x: 1")), "not JSON"),
         (completion(("desktop__click", "[1, 2]")), "not a JSON object"),
-        (completion(("desktop__click", '{"x": NaN, "y": 2}')), "NaN is no number that JSON has"),
-        (completion(("desktop__click", '{"x": 1e999, "y": 2}')), "1e999 is no number"),
-        (completion(("desktop__type_text", '{"text": "\\ud83d"}')), "no valid Unicode"),
+        (completion(("desktop__click", '{"x": NaN, "y": 2}')), "NaN is not a valid JSON number"),
+        (
+            completion(("desktop__click", '{"x": 1e999, "y": 2}')),
+            "1e999 is not a valid JSON number",
+        ),
+        (completion(("desktop__type_text", '{"text": "\\ud83d"}')), "not valid Unicode"),
         (completion(("desktop__click", '{"x": "left", "y": 2}')), "x: "),
     ],
 )
-def test_a_confused_model_is_told_and_then_fails(
+def test_invalid_call_is_explained_to_the_model_and_then_fails(
     bench: Bench, dark_task: Task, reply: dict[str, Any], message: str
 ) -> None:
     with stand_in((200, reply)) as server:
@@ -196,9 +199,7 @@ def test_a_confused_model_is_told_and_then_fails(
     assert message in json.dumps(server.requests[1]["messages"][-2]["content"])
 
 
-def test_each_call_of_a_reply_is_answered_with_what_came_of_it(
-    bench: Bench, dark_task: Task
-) -> None:
+def test_each_call_of_a_reply_is_answered_with_its_outcome(bench: Bench, dark_task: Task) -> None:
     calls = (("desktop__move", '{"x": 1, "y": 2}'), ("desktop__fly/", "{"), ("session__wait", "{}"))
     twice = completion(*calls)
     twice["choices"][0]["message"]["tool_calls"][1]["id"] = "call-0"
@@ -221,7 +222,7 @@ def test_each_call_of_a_reply_is_answered_with_what_came_of_it(
     assert steps_of(bench)[0]["action"]["do"] == "move"
 
 
-def test_screenshots_are_made_smaller_and_coordinates_converted_back(
+def test_screenshots_are_scaled_down_and_coordinates_converted_back(
     bench: Bench, dark_task: Task
 ) -> None:
     bench.with_trees = True
@@ -237,7 +238,7 @@ def test_screenshots_are_made_smaller_and_coordinates_converted_back(
     assert steps_of(bench)[0]["action"]["with"] == {"x": 41, "y": 11}
 
 
-def test_further_fields_and_the_seed_reach_the_model_and_a_seed_can_be_refused(
+def test_extra_fields_and_seed_are_sent_and_a_seed_can_be_rejected(
     bench: Bench, dark_task: Task
 ) -> None:
     extra = {"reasoning_effort": "low", "chat_template_kwargs": {"thinking": False}}
@@ -249,13 +250,13 @@ def test_further_fields_and_the_seed_reach_the_model_and_a_seed_can_be_refused(
     assert all(request | extra == request for request in server.requests)
 
 
-def test_fields_of_the_agents_own_cannot_be_set() -> None:
+def test_fields_set_by_the_agent_cannot_be_overridden() -> None:
     with pytest.raises(SettingsError, match="MESOCOSM_MODEL_EXTRA") as caught:
         read_settings(extra={"messages": [], "user": "me"})
     assert "messages cannot be set" in caught.value.details
 
 
-def test_a_reply_that_was_cut_off_is_called_that(bench: Bench, dark_task: Task) -> None:
+def test_truncated_reply_is_reported_as_truncated(bench: Bench, dark_task: Task) -> None:
     cut = completion(("desktop__type_text", '{"text": "a very'))
     cut["choices"][0]["finish_reason"] = "length"
     with stand_in((200, cut), (200, DONE)) as server:
@@ -263,7 +264,7 @@ def test_a_reply_that_was_cut_off_is_called_that(bench: Bench, dark_task: Task) 
     assert "cut off" in json.dumps(server.requests[1]["messages"])
 
 
-def test_reasoning_and_signatures_go_back_where_they_are_wanted(
+def test_reasoning_and_signatures_are_returned_where_required(
     bench: Bench, dark_task: Task
 ) -> None:
     thoughtful = completion(("desktop__open_app", '{"name": "Terminal"}'))
@@ -281,7 +282,7 @@ def test_reasoning_and_signatures_go_back_where_they_are_wanted(
     assert second["tool_calls"][0]["extra_content"] == {"google": {"thought_signature": "y=="}}
 
 
-def test_the_log_has_prompt_tools_and_what_was_replied(bench: Bench, dark_task: Task) -> None:
+def test_log_has_prompt_tools_and_replies(bench: Bench, dark_task: Task) -> None:
     refusal = {"choices": [{"message": {"refusal": f"No, {KEY}.", "reasoning": "It is wrong."}}]}
     with stand_in((503, f"busy {KEY}"), (200, OPEN), (200, refusal)) as server:
         result = bench.run(dark_task, agent_of(server))
@@ -298,7 +299,7 @@ def test_the_log_has_prompt_tools_and_what_was_replied(bench: Bench, dark_task: 
     assert KEY not in json.dumps(bench.events)
 
 
-def test_refused_actions_are_kept_with_step_and_pictures(bench: Bench, dark_task: Task) -> None:
+def test_rejected_actions_are_logged_with_step_and_pictures(bench: Bench, dark_task: Task) -> None:
     wrong = completion(("desktop__fly", "{}"))
     with stand_in((200, OPEN), (200, wrong), (200, DONE)) as server:
         bench.run(dark_task, agent_of(server))
@@ -308,7 +309,7 @@ def test_refused_actions_are_kept_with_step_and_pictures(bench: Bench, dark_task
     assert refused["action"]["do"] == "fly"
 
 
-def test_without_a_model_there_is_a_clear_error() -> None:
+def test_missing_model_is_a_clear_error() -> None:
     with pytest.raises(RequirementError, match="No model is configured") as caught:
         ModelSettings(base_url="", name="").require()
     assert "MESOCOSM_MODEL_BASE_URL" in caught.value.details

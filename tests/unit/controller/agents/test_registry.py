@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_unknown_agents_are_named_with_the_nearest() -> None:
+def test_unknown_agent_is_rejected_with_nearest_match() -> None:
     with pytest.raises(UnknownNameError, match="'oracle'"):
         specify_agent("orakle")
 
 
-def test_every_agent_can_be_specified_and_made(
+def test_every_agent_can_be_specified_and_created(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = tmp_path / "actions.jsonl"
@@ -38,12 +38,12 @@ def test_every_agent_can_be_specified_and_made(
         assert not any(secret in dumped for secret in ("s3cret", "pass", "user"))
 
 
-def test_the_endpoint_is_kept_without_what_may_be_secret() -> None:
+def test_stored_endpoint_has_no_secret() -> None:
     spec = ModelSpec(model="m", endpoint="https://me:word@[::1]:8000/v1/?token=x#y")
     assert spec.endpoint == "https://[::1]:8000/v1/"
 
 
-def test_what_a_model_is_asked_with_is_specified_and_used_again(
+def test_model_settings_are_stored_and_reused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings = {"TEMPERATURE": "0.5", "MAX_TOKENS": "99", "HISTORY": "3", "OUTAGE_S": "7"}
@@ -72,7 +72,7 @@ def test_what_a_model_is_asked_with_is_specified_and_used_again(
         ("HISTORY", "1"),
     ],
 )
-def test_a_run_is_not_resumed_with_another_model(
+def test_run_is_not_resumed_with_another_model(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     spec = specify_agent("model", AgentOptions(model="m", base_url="http://me:word@host/v1"))
@@ -86,26 +86,26 @@ def test_a_run_is_not_resumed_with_another_model(
 @pytest.mark.parametrize(
     "address", ["host/v1", "http://me:pa/ss@host/v1", "http://me:ss@[::1/v1", "ftp://me:ss@host"]
 )
-def test_what_is_no_address_is_refused_without_being_repeated(address: str) -> None:
+def test_invalid_address_is_rejected_without_being_repeated(address: str) -> None:
     with pytest.raises(UsageError, match="not a valid address") as caught:
         specify_agent("model", AgentOptions(model="m", base_url=address))
     assert "ss" not in str(caught.value).replace("address", "").replace("password", "")
 
 
-def test_a_changed_prompt_is_refused() -> None:
+def test_changed_prompt_is_rejected() -> None:
     spec = ModelSpec(model="m", endpoint="http://host/v1", prompt_digest="0" * 64)
     with pytest.raises(UsageError, match="prompts have changed"):
         make_driver(spec)
 
 
-def test_the_script_agent_needs_a_script(tmp_path: Path) -> None:
+def test_script_agent_needs_a_script(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         specify_agent("script")
     with pytest.raises(SpecError, match="cannot be read"):
         specify_agent("script", AgentOptions(script=tmp_path / "none.jsonl"))
 
 
-def test_a_changed_script_is_refused(tmp_path: Path) -> None:
+def test_changed_script_is_rejected(tmp_path: Path) -> None:
     script = tmp_path / "actions.jsonl"
     script.write_text('{"do": "complete"}\n')
     spec = specify_agent("script", AgentOptions(script=script))
@@ -115,7 +115,7 @@ def test_a_changed_script_is_refused(tmp_path: Path) -> None:
         make_driver(spec)
 
 
-def test_an_empty_variable_of_the_model_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_model_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MESOCOSM_MODEL_BASE_URL", "http://host/v1")
     monkeypatch.setenv("MESOCOSM_MODEL_NAME", "some-model")
     spec = specify_agent("model")

@@ -60,7 +60,7 @@ def other(**changes: object) -> RunSpec:
     return SPEC.model_copy(update={"run": "second", **changes})
 
 
-def test_what_is_compared_is_listed(tmp_path: Path) -> None:
+def test_comparison_lists_differences(tmp_path: Path) -> None:
     agent = ModelSpec(model="large", endpoint="http://host/v1", prompt_digest="q")
     spec = other(agent=agent, observation=ObservationSpec(trees=True))
     comparison = compare_runs(record(tmp_path, SPEC, "a"), record(tmp_path, spec, "abc"))
@@ -91,7 +91,7 @@ def test_what_is_compared_is_listed(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_task_that_is_not_the_same_is_left_out_by_name(
+def test_changed_task_is_excluded_by_name(
     tmp_path: Path, change: dict[str, object], reason: str
 ) -> None:
     spec = other(tasks=(task("a", **change), *TASKS[1:]))
@@ -102,13 +102,13 @@ def test_a_task_that_is_not_the_same_is_left_out_by_name(
     assert comparison.success_rate.tasks == 3
 
 
-def test_tasks_of_one_run_only_are_left_out_by_name(tmp_path: Path) -> None:
+def test_tasks_of_one_run_only_are_excluded_by_name(tmp_path: Path) -> None:
     spec = other(tasks=(*TASKS[1:], task("e")))
     comparison = compare_runs(record(tmp_path, SPEC, ""), record(tmp_path, spec, ""))
     assert comparison.left_out == {"a": "only in first", "e": "only in second"}
 
 
-def test_runs_without_a_task_to_compare_are_refused_with_the_reason_of_each(
+def test_runs_without_a_comparable_task_are_rejected_with_reasons(
     tmp_path: Path,
 ) -> None:
     second = Store(tmp_path).create(other())
@@ -119,7 +119,7 @@ def test_runs_without_a_task_to_compare_are_refused_with_the_reason_of_each(
     ]
 
 
-def test_recipes_accelerators_and_code_are_warned_of_and_refused_when_strict(
+def test_recipe_accelerator_and_code_changes_warn_or_are_rejected(
     tmp_path: Path,
 ) -> None:
     code = CodeSpec(version="1", commit="e" * 40, is_modified=True)
@@ -139,7 +139,7 @@ def test_recipes_accelerators_and_code_are_warned_of_and_refused_when_strict(
     assert compare_runs(first, first, strict=True).tasks == ("a", "b", "c", "d")
 
 
-def test_runs_of_different_suites_are_refused(tmp_path: Path) -> None:
+def test_runs_of_different_suites_are_rejected(tmp_path: Path) -> None:
     suite = SuiteSpec(name="other", version="1", digest="d" * 64)
     with pytest.raises(UsageError, match="different suites"):
         compare_runs(record(tmp_path, SPEC, ""), record(tmp_path, other(suite=suite), ""))

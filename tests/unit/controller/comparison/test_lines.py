@@ -39,7 +39,7 @@ def compared(tmp_path: Path) -> tuple[RunComparison, Breakdown]:
     return comparison, break_down(first, second, comparison, None)
 
 
-def test_lines_pair_the_tasks_and_say_what_is_missing(tmp_path: Path) -> None:
+def test_lines_pair_the_tasks_and_note_missing_data(tmp_path: Path) -> None:
     _, breakdown = compared(tmp_path)
     sections = dict(breakdown.sections())
     assert list(sections) == [
@@ -59,7 +59,7 @@ def test_lines_pair_the_tasks_and_say_what_is_missing(tmp_path: Path) -> None:
     assert "the suite tiny is not available" in breakdown.notes[0]
 
 
-def test_csv_has_a_row_a_line_and_markdown_a_table_a_section(tmp_path: Path) -> None:
+def test_csv_has_a_row_per_line_and_markdown_a_table_per_section(tmp_path: Path) -> None:
     comparison, breakdown = compared(tmp_path)
     rows = list(csv.DictReader(io.StringIO(to_csv(comparison, breakdown))))
     assert len(rows) == len(breakdown.lines)
@@ -98,7 +98,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_page_is_whole_has_charts_and_fetches_and_runs_nothing(tmp_path: Path) -> None:
+def test_page_is_self_contained_with_charts_and_no_script(tmp_path: Path) -> None:
     page = Page(to_html(*compared(tmp_path)))
     assert page.open == []
     assert page.active == []
@@ -150,7 +150,9 @@ def judged(folder: Path, suite: Suite, passed: str) -> RunFolder:
     return record(folder, create_run(plan, folder / "begun").spec, passed)
 
 
-def test_applications_and_capabilities_are_told_apart(tmp_path: Path, lines: Suite) -> None:
+def test_results_are_broken_down_by_application_and_capability(
+    tmp_path: Path, lines: Suite
+) -> None:
     first = judged(tmp_path / "a", lines, "five one")
     second = judged(tmp_path / "b", lines, "one")
     sections = dict(break_down(first, second, compare_runs(first, second), lines).sections())

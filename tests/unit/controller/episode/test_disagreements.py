@@ -71,7 +71,7 @@ def drawn(*, left: int = 40, top: int = 30, width: int = 100, height: int = 80) 
     return picture
 
 
-def told(before: Desk, **after: object) -> list[tuple[str, str]]:
+def disagreements_of(before: Desk, **after: object) -> list[tuple[str, str]]:
     clock = FakeClock()
     start_s = clock.monotonic_s()
     watch = ScreenWatch({"desktop": before}, clock)
@@ -89,21 +89,21 @@ NOT_DRAWN = [
 ]
 
 
-def test_a_window_that_is_drawn_nowhere_is_a_disagreement() -> None:
-    assert told(Desk(), windows=[DESKTOP, EDITOR]) == NOT_DRAWN
+def test_undrawn_window_is_a_disagreement() -> None:
+    assert disagreements_of(Desk(), windows=[DESKTOP, EDITOR]) == NOT_DRAWN
     pixel = wallpaper()
     pixel[60, 60] ^= 128
-    assert told(Desk(), windows=[DESKTOP, EDITOR], picture=pixel) == NOT_DRAWN
+    assert disagreements_of(Desk(), windows=[DESKTOP, EDITOR], picture=pixel) == NOT_DRAWN
 
 
-def test_a_window_before_a_dark_screen_is_a_disagreement() -> None:
+def test_window_on_a_dark_screen_is_a_disagreement() -> None:
     dark = np.zeros((200, 320, 3), np.uint8)
-    assert told(Desk([DESKTOP, EDITOR], drawn()), picture=dark) == [
+    assert disagreements_of(Desk([DESKTOP, EDITOR], drawn()), picture=dark) == [
         (EDITOR_TOLD, "QEMU's screenshot of the whole screen has a single colour")
     ]
     speck = dark.copy()
     speck[3, 5] = 9
-    assert told(Desk([DESKTOP, EDITOR], drawn()), picture=speck) == []
+    assert disagreements_of(Desk([DESKTOP, EDITOR], drawn()), picture=speck) == []
 
 
 @pytest.mark.parametrize(
@@ -129,22 +129,25 @@ def test_a_window_before_a_dark_screen_is_a_disagreement() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_may_be_so_is_none(before: Desk, after: Mapping[str, object]) -> None:
-    assert told(before, **after) == []
+def test_plausible_states_are_no_disagreement(before: Desk, after: Mapping[str, object]) -> None:
+    assert disagreements_of(before, **after) == []
 
 
-def test_what_other_windows_hide_does_not_count() -> None:
+def test_window_covered_by_others_is_no_disagreement() -> None:
     class Covered(Desk):
         def call(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401
             rows = super().call(*args, **options)
             return [{**row, "active": row["id"] == EDITOR[0]} for row in rows]
 
     cover = (3, "Cover", (40, 30, 100, 79))
-    assert told(Covered(), windows=[DESKTOP, EDITOR, cover]) == []
-    assert told(Covered(), windows=[DESKTOP, EDITOR, (3, "Cover", (40, 30, 50, 80))]) == NOT_DRAWN
+    assert disagreements_of(Covered(), windows=[DESKTOP, EDITOR, cover]) == []
+    assert (
+        disagreements_of(Covered(), windows=[DESKTOP, EDITOR, (3, "Cover", (40, 30, 50, 80))])
+        == NOT_DRAWN
+    )
 
 
-def test_what_is_drawn_a_moment_later_is_none() -> None:
+def test_window_drawn_late_is_no_disagreement() -> None:
     desk = Desk()
 
     class Slow(FakeClock):
@@ -159,11 +162,13 @@ def test_what_is_drawn_a_moment_later_is_none() -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_guest_that_does_not_tell_leaves_it_open(when: str) -> None:
+def test_unresponsive_guest_is_no_disagreement(when: str) -> None:
     silent = LinkTimeoutError("no reply")
     before = Desk(error=silent if when == "before" else None)
-    assert told(before, windows=[EDITOR], error=silent if when == "after" else None) == []
-    assert told(Desk(), windows=[("x", "no number", (0, 0, 99, 99))]) == []
+    assert (
+        disagreements_of(before, windows=[EDITOR], error=silent if when == "after" else None) == []
+    )
+    assert disagreements_of(Desk(), windows=[("x", "no number", (0, 0, 99, 99))]) == []
 
 
 def test_only_pictures_taken_outside_are_evidence() -> None:
@@ -173,7 +178,9 @@ def test_only_pictures_taken_outside_are_evidence() -> None:
     assert not isinstance(LinkScreen(cast("Link", None)), OutsideScreen)
 
 
-def test_a_trials_result_and_log_name_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disagreement_is_in_result_and_log_of_the_trial(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     still = wallpaper()
     honest = bench.run(make_task(), Scripted(OPEN))
     desktop = desktop_of(bench)
@@ -209,7 +216,7 @@ FULL = {"desktop": [{"host": "news.test", "port": 443, "is_allowed": True}] * 10
         (visit(url="about:config"), {"desktop": []}, False),
     ],
 )
-def test_visits_are_compared_with_the_proxys_log(
+def test_visits_are_compared_with_the_proxy_log(
     node: dict[str, object], asked: dict[str, list[dict[str, object]]], *, is_unseen: bool
 ) -> None:
     task = make_task(graph=[node])

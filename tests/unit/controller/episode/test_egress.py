@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from provisioning.protocols import Stream
 
 
-def test_a_machine_without_egress_makes_the_trial_inconclusive(bench: Bench) -> None:
+def test_machine_without_egress_makes_the_trial_inconclusive(bench: Bench) -> None:
     result = bench.play(make_task(egress={"desktop": ["shop.test:80"]}))
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR)
     assert "does not support network access" in result.detail
 
 
-def test_what_a_machine_asked_for_stands_in_the_logs_last_line(
+def test_requests_of_a_machine_are_in_the_last_line_of_the_log(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ways: list[str] = []
@@ -57,12 +57,10 @@ def test_what_a_machine_asked_for_stands_in_the_logs_last_line(
         ({"desktop": ["*:80"]}, "'*:80' is not a destination"),
     ],
 )
-def test_a_task_that_lets_out_what_makes_no_sense_is_refused(
-    egress: dict[str, list[str]], message: str
-) -> None:
+def test_invalid_egress_destination_is_rejected(egress: dict[str, list[str]], message: str) -> None:
     with pytest.raises(ValidationError, match=message.replace("*", r"\*")):
         make_task(egress=egress)
 
 
-def test_tasks_without_a_way_out_keep_their_digest() -> None:
+def test_tasks_without_egress_keep_their_digest() -> None:
     assert "egress" not in make_task().model_dump(mode="json")

@@ -1,4 +1,4 @@
-"""An episode as a user's own program uses it."""
+"""An episode as used by a user's program."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def episode(fleet: FakeFleet, clock: FakeClock) -> Episode:
     return Episode(RunContext(fleet, clock=clock))
 
 
-def test_a_program_resets_steps_and_closes(episode: Episode, fleet: FakeFleet) -> None:
+def test_program_resets_steps_and_closes(episode: Episode, fleet: FakeFleet) -> None:
     observation = episode.reset(make_task(), seed=7)
     assert observation.shots["desktop"].frame.shape == (200, 320, 3)
     first = episode.step([OPEN])
@@ -59,7 +59,7 @@ def test_a_program_resets_steps_and_closes(episode: Episode, fleet: FakeFleet) -
     assert (result.verdict, result.reason, result.steps) == (Verdict.PASS, Reason.SUCCESS, 2)
 
 
-def test_refused_actions_are_explained_and_count_no_step(episode: Episode) -> None:
+def test_rejected_actions_are_explained_and_count_no_step(episode: Episode) -> None:
     episode.reset(make_task())
     step = episode.step([Action("fly", "desktop"), OPEN])
     assert (step.done, step.observation.step) == (False, 0)
@@ -67,7 +67,7 @@ def test_refused_actions_are_explained_and_count_no_step(episode: Episode) -> No
     assert step.observation.feedback == step.feedback
 
 
-def test_a_trial_is_evaluated_as_often_as_wanted_and_goes_on(
+def test_trial_can_be_evaluated_repeatedly_and_continues(
     episode: Episode, fleet: FakeFleet, clock: FakeClock
 ) -> None:
     episode.reset(make_task())
@@ -85,7 +85,7 @@ def test_a_trial_is_evaluated_as_often_as_wanted_and_goes_on(
         episode.evaluate()
 
 
-def test_evaluating_is_not_charged_to_the_agent(episode: Episode, clock: FakeClock) -> None:
+def test_evaluation_time_is_not_charged_to_the_agent(episode: Episode, clock: FakeClock) -> None:
     episode.reset(make_task())
     live = episode._live
     assert live is not None
@@ -101,7 +101,7 @@ def test_evaluating_is_not_charged_to_the_agent(episode: Episode, clock: FakeClo
     assert not episode.step([MOVE]).done
 
 
-def test_close_may_be_called_again(episode: Episode, fleet: FakeFleet) -> None:
+def test_close_can_be_called_twice(episode: Episode, fleet: FakeFleet) -> None:
     episode.reset(make_task())
     result = episode.close()
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.CANCELLED)
@@ -109,9 +109,7 @@ def test_close_may_be_called_again(episode: Episode, fleet: FakeFleet) -> None:
     assert fleet.leased == 0
 
 
-def test_an_episode_that_is_left_gives_its_machines_back(
-    episode: Episode, fleet: FakeFleet
-) -> None:
+def test_leaving_an_episode_returns_its_machines(episode: Episode, fleet: FakeFleet) -> None:
     def use() -> None:
         with episode:
             episode.reset(make_task())
@@ -123,7 +121,7 @@ def test_an_episode_that_is_left_gives_its_machines_back(
     assert episode.close().reason is Reason.CANCELLED
 
 
-def test_step_before_reset_is_refused(episode: Episode) -> None:
+def test_step_before_reset_is_rejected(episode: Episode) -> None:
     with pytest.raises(EpisodeUseError, match="not reset"):
         episode.step([OPEN])
     with pytest.raises(EpisodeUseError, match="not reset"):
@@ -132,14 +130,14 @@ def test_step_before_reset_is_refused(episode: Episode) -> None:
         episode.close()
 
 
-def test_a_second_reset_is_refused(episode: Episode) -> None:
+def test_second_reset_is_rejected(episode: Episode) -> None:
     with episode:
         episode.reset(make_task())
         with pytest.raises(EpisodeUseError, match="already been reset"):
             episode.reset(make_task())
 
 
-def test_step_after_the_end_is_refused(episode: Episode) -> None:
+def test_step_after_the_end_is_rejected(episode: Episode) -> None:
     episode.reset(make_task())
     assert episode.step([Action("complete")]).reason is Reason.FALSE_COMPLETION
     assert episode.is_over
@@ -150,7 +148,7 @@ def test_step_after_the_end_is_refused(episode: Episode) -> None:
     assert episode.close().verdict is Verdict.FAIL
 
 
-def test_a_trial_that_cannot_begin_says_why(fleet: FakeFleet, clock: FakeClock) -> None:
+def test_trial_that_cannot_start_reports_the_cause(fleet: FakeFleet, clock: FakeClock) -> None:
     def refuse(machine: object) -> None:
         raise MachineStartError("no boot")
 
@@ -163,9 +161,7 @@ def test_a_trial_that_cannot_begin_says_why(fleet: FakeFleet, clock: FakeClock) 
         episode.step([OPEN])
 
 
-def test_the_agents_time_is_that_between_observation_and_turn(
-    episode: Episode, clock: FakeClock
-) -> None:
+def test_agent_time_runs_from_observation_to_turn(episode: Episode, clock: FakeClock) -> None:
     episode.reset(make_task())
     clock.advance(4)
     episode.step([OPEN])
@@ -193,7 +189,7 @@ def test_settling_and_evaluating_are_not_charged(
     assert episode.close().agent_seconds == 0
 
 
-def test_a_slow_host_ends_at_the_wall_limit(episode: Episode, clock: FakeClock) -> None:
+def test_slow_host_ends_at_the_wall_limit(episode: Episode, clock: FakeClock) -> None:
     limits = {"seconds": 600.0, "wall_seconds": 100.0}
     episode.reset(make_task(limits=limits))
     clock.advance(101)
@@ -203,7 +199,7 @@ def test_a_slow_host_ends_at_the_wall_limit(episode: Episode, clock: FakeClock) 
     assert episode.close().verdict is Verdict.INCONCLUSIVE
 
 
-def test_a_wall_limit_on_a_machine_that_the_agent_hinders_is_its_own_doing(
+def test_wall_limit_on_an_obstructed_machine_is_attributed_to_the_agent(
     fleet: FakeFleet, episode: Episode, clock: FakeClock
 ) -> None:
     episode.reset(make_task(limits={"seconds": 600.0, "wall_seconds": 100.0}))
@@ -223,7 +219,7 @@ def test_a_wall_limit_on_a_machine_that_the_agent_hinders_is_its_own_doing(
     ],
     ids=["less than half of it", "half of it"],
 )
-def test_a_wall_limit_that_the_agent_waited_for_is_its_own_doing(
+def test_wall_limit_after_waits_is_attributed_to_the_agent(
     episode: Episode,
     clock: FakeClock,
     waits: tuple[float, ...],
@@ -239,9 +235,7 @@ def test_a_wall_limit_that_the_agent_waited_for_is_its_own_doing(
     assert episode.close().verdict is verdict
 
 
-def test_an_agent_that_waits_and_then_stays_away_is_judged(
-    episode: Episode, clock: FakeClock
-) -> None:
+def test_agent_that_waits_and_stays_away_is_judged(episode: Episode, clock: FakeClock) -> None:
     episode.reset(make_task(limits={"seconds": 600.0, "wall_seconds": 20.0}))
     assert not episode.step([Action("wait", args={"seconds": 10.0})]).done
     clock.advance(11)
@@ -263,7 +257,7 @@ def test_tokens_and_money_are_limited(
     assert episode.close().verdict is Verdict.FAIL
 
 
-def test_an_episode_is_cancelled_from_another_thread(episode: Episode) -> None:
+def test_episode_is_cancelled_from_another_thread(episode: Episode) -> None:
     episode.reset(make_task())
     episode.cancel.cancel("The service stops.")
     assert episode.is_due()
@@ -272,7 +266,7 @@ def test_an_episode_is_cancelled_from_another_thread(episode: Episode) -> None:
     assert episode.close().detail == "The service stops."
 
 
-def test_cancelling_ends_a_wait(episode: Episode, clock: FakeClock) -> None:
+def test_cancellation_ends_a_wait(episode: Episode, clock: FakeClock) -> None:
     episode.reset(make_task())
     advance = clock.advance
 
@@ -286,7 +280,7 @@ def test_cancelling_ends_a_wait(episode: Episode, clock: FakeClock) -> None:
     assert (step.reason, clock.now_s() - before_s) == (Reason.CANCELLED, 5)
 
 
-def test_an_agent_is_given_three_things_and_may_write() -> None:
+def test_agent_context_has_exactly_four_fields() -> None:
     assert {field.name for field in dataclasses.fields(AgentContext)} == {
         "instruction",
         "space",
@@ -295,7 +289,7 @@ def test_an_agent_is_given_three_things_and_may_write() -> None:
     }
 
 
-def test_what_an_agent_is_given_leads_to_no_machine_task_or_runner(episode: Episode) -> None:
+def test_agent_cannot_reach_machine_task_or_runner(episode: Episode) -> None:
     episode.reset(make_task())
     forbidden = tuple(
         {type(machine) for machine in episode.oracle_context().machines.values()}

@@ -50,16 +50,14 @@ def desktop_of(bench: Bench) -> FakeDesktop | FakePhone:
 @pytest.mark.parametrize(
     "error", [AgentError("lost"), RuntimeError("bug"), LinkTimeoutError("its own"), SystemExit(1)]
 )
-def test_an_agent_that_raises_fails(
-    bench: Bench, dark_task: Task, error: Exception | SystemExit
-) -> None:
+def test_raising_agent_fails(bench: Bench, dark_task: Task, error: Exception | SystemExit) -> None:
     result = bench.run(dark_task, Scripted(OPEN, error))
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
     assert result.steps == 1
     assert str(error) in result.detail
 
 
-def test_an_agent_that_cannot_be_made_fails(bench: Bench, dark_task: Task) -> None:
+def test_agent_that_cannot_be_created_fails(bench: Bench, dark_task: Task) -> None:
     def make(context: AgentContext, /) -> Agent:
         raise RuntimeError("no weights")
 
@@ -72,19 +70,19 @@ def test_unusable_replies_fail(bench: Bench, dark_task: Task) -> None:
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.INVALID_ACTION)
 
 
-def test_a_model_that_refuses_fails(bench: Bench, dark_task: Task) -> None:
+def test_refusing_model_fails(bench: Bench, dark_task: Task) -> None:
     result = bench.run(dark_task, Scripted(OPEN, ModelRefusalError("I will not.")))
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MODEL_REFUSAL)
 
 
-def test_a_model_that_is_down_is_inconclusive_and_retried(bench: Bench, dark_task: Task) -> None:
+def test_unreachable_model_is_inconclusive_and_retried(bench: Bench, dark_task: Task) -> None:
     result = bench.run(dark_task, Scripted(OPEN, ModelUnavailableError("503")))
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.MODEL_UNAVAILABLE)
     assert result.reason.is_retried
 
 
 @pytest.mark.parametrize("last", [Action("complete"), Action("click", "desktop", {"x": 9, "y": 9})])
-def test_an_agent_that_powers_its_desktop_off_fails(
+def test_agent_that_powers_its_desktop_off_fails(
     bench: Bench, dark_task: Task, last: Action
 ) -> None:
     result = bench.run(dark_task, Scripted(OPEN, POWER_OFF, last))
@@ -93,7 +91,7 @@ def test_an_agent_that_powers_its_desktop_off_fails(
     assert not result.reason.is_retried
 
 
-def test_what_happened_before_the_machine_ended_keeps_its_credit(bench: Bench) -> None:
+def test_credit_before_the_end_of_the_machine_is_kept(bench: Bench) -> None:
     graph = [{"id": "opened", "mode": "once", **TERMINAL}]
     task = make_task(graph=[*graph, DARK_NODE])
     result = bench.run(task, Scripted(OPEN, POWER_OFF))
@@ -101,7 +99,7 @@ def test_what_happened_before_the_machine_ended_keeps_its_credit(bench: Bench) -
     assert (result.nodes_met, result.nodes) == (1, 2)
 
 
-def test_a_state_that_cannot_be_verified_any_more_is_unmet(bench: Bench) -> None:
+def test_state_that_can_no_longer_be_verified_is_unmet(bench: Bench) -> None:
     note = {"id": "note", "on": "desktop", "check": "file_exists", "with": {"path": "~/note"}}
     task = make_task(graph=[note, DARK_NODE])
     result = bench.run(task, Scripted(OPEN, type_line("touch note"), POWER_OFF))
@@ -110,7 +108,7 @@ def test_a_state_that_cannot_be_verified_any_more_is_unmet(bench: Bench) -> None
 
 
 @pytest.mark.parametrize("last", [Action("complete"), Action("click", "desktop", {"x": 9, "y": 9})])
-def test_a_machine_killed_from_outside_is_inconclusive(
+def test_machine_killed_from_outside_is_inconclusive(
     bench: Bench, dark_task: Task, last: Action
 ) -> None:
     machine = desktop_of(bench)
@@ -123,7 +121,7 @@ def test_a_machine_killed_from_outside_is_inconclusive(
     assert result.reason.is_retried
 
 
-def test_a_machine_that_ends_while_the_agent_thinks_is_not_the_agents_error(
+def test_machine_ending_while_the_agent_thinks_is_no_agent_error(
     bench: Bench, dark_task: Task
 ) -> None:
     machine = desktop_of(bench)
@@ -136,9 +134,7 @@ def test_a_machine_that_ends_while_the_agent_thinks_is_not_the_agents_error(
     assert result.verdict is Verdict.INCONCLUSIVE
 
 
-def test_a_guest_that_restarted_itself_ends_its_trial_at_the_next_step(
-    bench: Bench, dark_task: Task
-) -> None:
+def test_guest_restart_ends_the_trial_at_the_next_step(bench: Bench, dark_task: Task) -> None:
     machine = desktop_of(bench)
     result = bench.run(dark_task, Scripted(OPEN, machine.restart_itself, OPEN, OPEN, OPEN))
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT)
@@ -146,7 +142,7 @@ def test_a_guest_that_restarted_itself_ends_its_trial_at_the_next_step(
     assert result.steps == 2
 
 
-def spoil(machine: FakeDesktop | FakePhone, hindrance: str) -> Callable[[], None]:
+def obstruct(machine: FakeDesktop | FakePhone, hindrance: str) -> Callable[[], None]:
     def act() -> None:
         machine.state.hindrance = hindrance
         machine.faults.add("call.evaluate", GuestCallError("Input/output error"))
@@ -154,19 +150,17 @@ def spoil(machine: FakeDesktop | FakePhone, hindrance: str) -> Callable[[], None
     return act
 
 
-def test_an_evaluator_that_the_agent_hinders_leaves_its_node_unmet(
+def test_evaluator_obstructed_by_the_agent_leaves_its_node_unmet(
     bench: Bench, dark_task: Task
 ) -> None:
-    act = spoil(desktop_of(bench), "a mount of the user's on /home/user/Documents")
+    act = obstruct(desktop_of(bench), "a mount of the user's on /home/user/Documents")
     result = bench.run(dark_task, Scripted(OPEN, act))
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT)
     assert "/home/user/Documents" in result.detail
 
 
-def test_an_evaluator_that_raises_although_its_machine_answers(
-    bench: Bench, dark_task: Task
-) -> None:
-    result = bench.run(dark_task, Scripted(OPEN, spoil(desktop_of(bench), "")))
+def test_evaluator_raises_although_its_machine_answers(bench: Bench, dark_task: Task) -> None:
+    result = bench.run(dark_task, Scripted(OPEN, obstruct(desktop_of(bench), "")))
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.EVALUATOR_ERROR)
     assert not result.reason.is_retried
     counted = [labels for name, _, labels in bench.measures if name == "evaluator_errors_total"]
@@ -189,9 +183,7 @@ def answer(machine: FakeDesktop | FakePhone, reason: str) -> Callable[[], None]:
     return act
 
 
-def test_an_evaluator_that_is_kept_from_answering_leaves_its_node_unmet(
-    bench: Bench, dark_task: Task
-) -> None:
+def test_evaluator_kept_from_answering_leaves_its_node_unmet(bench: Bench, dark_task: Task) -> None:
     reason = "gsetting_equals took longer than 15 s"
     result = bench.run(dark_task, Scripted(OPEN, answer(desktop_of(bench), reason)))
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT)
@@ -205,7 +197,7 @@ def test_an_evaluator_that_is_kept_from_answering_leaves_its_node_unmet(
         ("mail_in_folder raised ServerError: mail.test is silent", Reason.ENVIRONMENT_ERROR),
     ],
 )
-def test_faults_that_are_not_the_agents_stay_inconclusive(
+def test_faults_outside_the_agent_stay_inconclusive(
     bench: Bench, dark_task: Task, reason: str, ending: Reason
 ) -> None:
     result = bench.run(dark_task, Scripted(OPEN, answer(desktop_of(bench), reason)))
@@ -214,7 +206,7 @@ def test_faults_that_are_not_the_agents_stay_inconclusive(
     assert len(counted) == (ending is Reason.EVALUATOR_ERROR)
 
 
-def test_a_slow_machine_excuses_what_is_late(bench: Bench, dark_task: Task) -> None:
+def test_slow_machine_excuses_late_answers(bench: Bench, dark_task: Task) -> None:
     machine = desktop_of(bench)
     machine.faults.add("run", LinkTimeoutError("no reply"))
     late = answer(machine, "gsetting_equals took longer than 15 s")
@@ -222,7 +214,7 @@ def test_a_slow_machine_excuses_what_is_late(bench: Bench, dark_task: Task) -> N
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.EVALUATOR_ERROR)
 
 
-def test_an_evaluator_whose_machine_does_not_answer(bench: Bench, dark_task: Task) -> None:
+def test_evaluator_of_an_unresponsive_machine(bench: Bench, dark_task: Task) -> None:
     machine = desktop_of(bench)
 
     def silence() -> None:
@@ -249,7 +241,7 @@ def test_undecided_at_the_start(
     assert "undecided" in result.detail
 
 
-def test_a_node_met_at_the_start_is_the_tasks_fault(bench: Bench) -> None:
+def test_node_met_at_the_start_is_a_task_error(bench: Bench) -> None:
     task = make_task(setup=[{"on": "desktop", "do": "set_gsetting", "with": DARK}])
     result = bench.play(task)
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.TASK_ERROR)
@@ -260,20 +252,20 @@ def test_a_node_met_at_the_start_is_the_tasks_fault(bench: Bench) -> None:
     ("do", "args"),
     [("start_app", {"name": "Nothing"}), ("put_file", {"path": "no/absolute/path"})],
 )
-def test_a_setup_that_fails_is_the_tasks_fault(bench: Bench, do: str, args: dict[str, str]) -> None:
+def test_failing_setup_is_a_task_error(bench: Bench, do: str, args: dict[str, str]) -> None:
     task = make_task(setup=[{"on": "desktop", "do": do, "with": args}])
     result = bench.play(task)
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.TASK_ERROR)
     assert result.detail.startswith("setup: ")
 
 
-def test_a_machine_that_fails_during_setup_is_not_the_tasks_fault(bench: Bench) -> None:
+def test_machine_failure_during_setup_is_no_task_error(bench: Bench) -> None:
     desktop_of(bench).faults.add("call.open_app", LinkTimeoutError("no reply"))
     task = make_task(setup=[{"on": "desktop", "do": "start_app", "with": {"name": "Terminal"}}])
     assert bench.play(task).reason is Reason.ENVIRONMENT_ERROR
 
 
-def test_a_broken_invariant_fails_although_all_else_is_met(bench: Bench) -> None:
+def test_broken_invariant_fails_although_all_else_is_met(bench: Bench) -> None:
     keep = {"id": "kept", "on": "desktop", "check": "file_exists", "with": {"path": "~/kept"}}
     setup = [{"on": "desktop", "do": "put_file", "with": {"path": "~/kept"}}]
     task = make_task(setup=setup, graph=[{**keep, "mode": "keep"}, DARK_NODE])
@@ -299,7 +291,7 @@ class Hurried:
         return self._fleet.acquire(roles, 5.0)
 
 
-def test_a_trial_whose_lease_ended_says_so(bench: Bench, dark_task: Task) -> None:
+def test_expired_lease_is_reported_in_the_result(bench: Bench, dark_task: Task) -> None:
     bench.fleet = Hurried(bench.fleet)
 
     def take_long() -> None:
@@ -313,5 +305,5 @@ def test_a_trial_whose_lease_ended_says_so(bench: Bench, dark_task: Task) -> Non
     ):
         result = bench.run(dark_task, Scripted(*moves))
         assert result.reason is reason
-        is_said = result.detail.startswith("The lease lease-")
-        assert is_said == (reason is Reason.ENVIRONMENT_ERROR)
+        is_reported = result.detail.startswith("The lease lease-")
+        assert is_reported == (reason is Reason.ENVIRONMENT_ERROR)

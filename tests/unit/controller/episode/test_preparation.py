@@ -14,7 +14,7 @@ WITHOUT = "GNOME Web, Ubuntu's"
 VISITED = {"id": "read", "on": "desktop", "check": "firefox_visited", "with": {"url": "http://a/"}}
 
 
-def test_a_task_about_firefox_is_refused_on_a_desktop_without() -> None:
+def test_firefox_task_is_rejected_on_a_desktop_without_firefox() -> None:
     task = make_task(roles={"desktop": "desktop"}, graph=[VISITED])
     with pytest.raises(
         UnsupportedError, match=r"needs Firefox, which desktop:fake lacks"
@@ -25,7 +25,7 @@ def test_a_task_about_firefox_is_refused_on_a_desktop_without() -> None:
 
 
 @pytest.mark.parametrize("browser", [WITH_FIREFOX, ""])
-def test_it_runs_where_firefox_is_or_nobody_can_tell(browser: str) -> None:
+def test_firefox_task_runs_where_firefox_exists_or_is_unknown(browser: str) -> None:
     task = make_task(roles={"desktop": "desktop"}, graph=[VISITED])
     require_programs(task, {"desktop": FakeDesktop(browser=browser)}, vocabulary())
 
@@ -35,6 +35,6 @@ def test_other_tasks_run_without_firefox() -> None:
     require_programs(task, {"desktop": FakeDesktop(browser=WITHOUT)}, vocabulary())
 
 
-def test_all_evaluators_of_firefox_say_that_they_need_it() -> None:
+def test_all_firefox_evaluators_declare_that_they_need_it() -> None:
     for name, tool in builtin_evaluators()["desktop"].items():
         assert (tool.mark.needs == "Firefox") == name.startswith("firefox_"), name

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evaluators.model.task import Task
 
 
-def test_a_recorded_trial_has_a_video_of_every_machine(bench: Bench, dark_task: Task) -> None:
+def test_recorded_trial_has_a_video_of_every_machine(bench: Bench, dark_task: Task) -> None:
     bench.video_hz = 20
 
     result = bench.run(dark_task, Scripted(Action("open_app", "desktop", {"name": "Terminal"})))
@@ -29,7 +29,7 @@ def test_a_recorded_trial_has_a_video_of_every_machine(bench: Bench, dark_task: 
     assert rows[-1]["end"]["frames"] == len(played)
 
 
-def test_nothing_is_recorded_unless_asked_for(bench: Bench, dark_task: Task) -> None:
+def test_nothing_is_recorded_by_default(bench: Bench, dark_task: Task) -> None:
     bench.run(dark_task, Scripted())
     assert not [event for event in bench.events if event["type"] == "recording"]
     assert not list(bench.folder.rglob("*.mp4"))

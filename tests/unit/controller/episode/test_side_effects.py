@@ -43,7 +43,7 @@ def may(**changes: list[str]) -> Task:
     return make_task(may_change={"desktop": changes})
 
 
-def test_what_a_trial_changes_beside_its_goal_is_listed(bench: Bench) -> None:
+def test_changes_outside_the_goal_are_listed(bench: Bench) -> None:
     setup = [{"on": "desktop", "do": "put_file", "with": {"path": "~/old", "content": "x"}}]
     task = make_task(setup=setup)
     agent = Scripted(OPEN, line("touch made"), line("rm old"), line(FONT), line(DARK))
@@ -58,7 +58,7 @@ def test_what_a_trial_changes_beside_its_goal_is_listed(bench: Bench) -> None:
     assert not result.side_effects.has_baseline
 
 
-def test_what_programs_leave_by_being_opened_is_no_side_effect() -> None:
+def test_files_left_by_opening_programs_are_no_side_effects() -> None:
     # As listed by a trial of desktop-editor on Ubuntu 22.04 and on Debian 12.
     left = [
         (StateKind.FILE, "~/.config/enchant/en_US.dic"),
@@ -98,21 +98,21 @@ def test_what_programs_leave_by_being_opened_is_no_side_effect() -> None:
         ),
     ],
 )  # fmt: skip
-def test_a_task_states_what_may_change(bench: Bench, task: Task, left: list[str]) -> None:
+def test_task_declares_allowed_changes(bench: Bench, task: Task, left: list[str]) -> None:
     result = bench.run(task, Scripted(OPEN, line("touch notes/a"), line(FONT), line(DARK)))
     assert [name for name, _ in names(result)] == left
 
 
-def test_a_role_that_may_change_must_be_one_of_the_tasks() -> None:
+def test_role_with_allowed_changes_must_belong_to_the_task() -> None:
     with pytest.raises(ValidationError, match="`may_change` names the unknown role 'phone'"):
         make_task(may_change={"phone": {}})
 
 
-def test_tasks_that_state_nothing_keep_their_digest() -> None:
+def test_tasks_without_declared_changes_keep_their_digest() -> None:
     assert "may_change" not in make_task().model_dump(mode="json")
 
 
-def test_what_a_noop_trial_changes_is_no_side_effect(bench: Bench, tmp_path: Path) -> None:
+def test_changes_of_a_noop_trial_are_no_side_effects(bench: Bench, tmp_path: Path) -> None:
     bench.baselines = Baselines(tmp_path / "baselines")
     machine = bench.fakes
     ticks = iter(range(100))
@@ -135,7 +135,7 @@ def test_what_a_noop_trial_changes_is_no_side_effect(bench: Bench, tmp_path: Pat
     assert not other.side_effects.has_baseline
 
 
-def test_a_damaged_baseline_is_none(tmp_path: Path) -> None:
+def test_damaged_baseline_is_ignored(tmp_path: Path) -> None:
     baselines = Baselines(tmp_path)
     baselines.keep(make_task(), {}, [])
     assert baselines.find(make_task(), {}) == frozenset()
@@ -146,7 +146,7 @@ def test_a_damaged_baseline_is_none(tmp_path: Path) -> None:
         assert baselines.find(make_task(), {}) is None
 
 
-def test_a_machine_that_cannot_be_asked_leaves_them_unknown(bench: Bench) -> None:
+def test_unresponsive_machine_leaves_side_effects_unknown(bench: Bench) -> None:
     def silence() -> None:
         desktop = bench.fakes.machines[Kind.DESKTOP, 0]
         desktop.faults.add("summarize", LinkTimeoutError("no reply"))
@@ -156,7 +156,7 @@ def test_a_machine_that_cannot_be_asked_leaves_them_unknown(bench: Bench) -> Non
     assert bench.run(make_task(), NoopAgent).side_effects is None
 
 
-def test_only_the_first_are_named_and_all_are_counted() -> None:
+def test_first_side_effects_are_listed_and_all_counted() -> None:
     changes = [
         Change("desktop", StateKind.FILE, f"~/{number:04}", "added") for number in range(500)
     ]
@@ -194,7 +194,7 @@ BESIDE = [
 @pytest.mark.parametrize(
     ("name", "goal"), [("phone-tick-off", TICKED), ("phone-new-contact", SAVED)]
 )
-def test_the_rows_that_a_task_asks_for_are_no_side_effects(name: str, goal: list[Change]) -> None:
+def test_rows_requested_by_a_task_are_no_side_effects(name: str, goal: list[Change]) -> None:
     task = open_suite("smoke", [name]).task(name)
     assert side_effects(goal, task, None).changes == ()
     assert side_effects([*goal, *BESIDE], task, None).changes == tuple(BESIDE)
@@ -214,7 +214,7 @@ def test_the_rows_that_a_task_asks_for_are_no_side_effects(name: str, goal: list
         ("setting_equals", {"namespace": "system", "key": "volume", "value": "2"}, [0, 1]),
     ],
 )  # fmt: skip
-def test_a_check_judges_the_rows_and_settings_that_it_names(
+def test_check_covers_the_rows_and_settings_that_it_names(
     check: str, args: dict[str, object], left: list[int]
 ) -> None:
     node = {"id": "done", "on": "phone", "check": check, "with": args}
@@ -227,7 +227,7 @@ def test_a_check_judges_the_rows_and_settings_that_it_names(
     assert side_effects(changes, task, None).changes == tuple(changes[at] for at in left)
 
 
-def test_a_phone_in_memory_tells_its_rows_and_settings() -> None:
+def test_in_memory_phone_summarises_its_rows_and_settings() -> None:
     phone = FakePhone()
     phone.start()
     phone.state.insert(f"content://{TASKS}", ["--bind", "title:s:Milk"])

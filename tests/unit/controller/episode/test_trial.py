@@ -72,7 +72,7 @@ def test_lines_logged_during_a_trial_name_its_machines(
     assert vars(record)["names"]["machine"] == machine
 
 
-def test_trees_are_logged_as_the_agent_was_shown_them(bench: Bench, dark_task: Task) -> None:
+def test_trees_are_logged_as_shown_to_the_agent(bench: Bench, dark_task: Task) -> None:
     bench.with_trees = True
     agent = Scripted(Action("wait", None, {"seconds": 0.1}), Action("fly"))
     bench.drive(dark_task, AgentDriver(agent))
@@ -87,7 +87,7 @@ def test_trees_are_logged_as_the_agent_was_shown_them(bench: Bench, dark_task: T
         assert {"role", "name", "bounds"} < json.loads(path.read_text())[0].keys()
 
 
-def test_measures_are_taken_with_their_labels(bench: Bench, dark_task: Task) -> None:
+def test_measures_are_recorded_with_their_labels(bench: Bench, dark_task: Task) -> None:
     bench.play(dark_task)
     names = {(name, *sorted(labels.items())) for name, _, labels in bench.measures}
     assert ("verdicts_total", ("suite", "tiny"), ("verdict", "PASS")) in names
@@ -97,7 +97,7 @@ def test_measures_are_taken_with_their_labels(bench: Bench, dark_task: Task) -> 
     assert phases == {"agent", "act", "settle", "observe", "evaluate"}
 
 
-def test_complete_without_doing_it_is_a_false_completion(bench: Bench, dark_task: Task) -> None:
+def test_complete_without_success_is_a_false_completion(bench: Bench, dark_task: Task) -> None:
     result = bench.run(dark_task, NoopAgent)
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.FALSE_COMPLETION)
     assert result.nodes_met == 0
@@ -109,7 +109,7 @@ def test_step_limit(bench: Bench, dark_task: Task) -> None:
     assert (result.verdict, result.reason, result.steps) == (Verdict.FAIL, Reason.STEP_LIMIT, 5)
 
 
-def test_time_limit_counts_the_time_the_agent_thinks(bench: Bench, dark_task: Task) -> None:
+def test_time_limit_includes_thinking_time(bench: Bench, dark_task: Task) -> None:
     agent = Scripted(OPEN, lambda: bench.clock.advance(60), type_line("prefer-dark"))
     result = bench.run(dark_task, agent)
     assert (result.verdict, result.reason, result.steps) == (Verdict.FAIL, Reason.TIME_LIMIT, 1)
@@ -121,16 +121,14 @@ def test_repetition_limit(bench: Bench, dark_task: Task) -> None:
     assert (result.reason, result.steps) == (Reason.REPETITION_LIMIT, 3)
 
 
-def test_waiting_is_no_repetition(bench: Bench, dark_task: Task) -> None:
+def test_waiting_is_not_a_repetition(bench: Bench, dark_task: Task) -> None:
     wait = Action("wait", args={"seconds": 1.0})
     result = bench.run(dark_task, Scripted(wait, wait, wait, wait))
     assert (result.reason, result.steps) == (Reason.FALSE_COMPLETION, 5)
     assert result.verdict is Verdict.FAIL
 
 
-def test_the_same_action_may_be_repeated_while_screens_change(
-    bench: Bench, dark_task: Task
-) -> None:
+def test_same_action_may_be_repeated_while_screens_change(bench: Bench, dark_task: Task) -> None:
     line = Action("type_text", "desktop", {"text": "wwwwwwwwwwwwwwwwwwwwwwwwww\n"})
     result = bench.run(dark_task, Scripted(OPEN, line, line, line))
     assert (result.reason, result.steps) == (Reason.FALSE_COMPLETION, 5)
@@ -149,7 +147,7 @@ def test_the_same_action_may_be_repeated_while_screens_change(
         Turn(()),
     ],
 )
-def test_invalid_actions_are_told_and_end_the_trial(
+def test_invalid_actions_are_reported_and_end_the_trial(
     bench: Bench, dark_task: Task, wrong: Action | Turn
 ) -> None:
     agent = Scripted(wrong, wrong, wrong, wrong)
@@ -159,7 +157,7 @@ def test_invalid_actions_are_told_and_end_the_trial(
     assert [bool(seen.feedback) for seen in agent.seen] == [False, True, True]
 
 
-def test_a_good_action_starts_the_count_of_invalid_ones_anew(bench: Bench, dark_task: Task) -> None:
+def test_valid_action_resets_the_count_of_invalid_ones(bench: Bench, dark_task: Task) -> None:
     wrong = Action("fly", "desktop")
     result = bench.run(
         dark_task, Scripted(wrong, wrong, OPEN, wrong, wrong, type_line("prefer-dark"))
@@ -167,21 +165,19 @@ def test_a_good_action_starts_the_count_of_invalid_ones_anew(bench: Bench, dark_
     assert result.verdict is Verdict.PASS
 
 
-def test_the_rest_of_a_turn_is_dropped_when_an_action_is_refused(
-    bench: Bench, dark_task: Task
-) -> None:
+def test_rest_of_a_turn_is_dropped_after_a_rejected_action(bench: Bench, dark_task: Task) -> None:
     turn = Turn((Action("fly", "desktop"), OPEN, type_line("prefer-dark")))
     assert bench.run(dark_task, Scripted(turn)).verdict is Verdict.FAIL
 
 
-def test_an_agent_that_gives_up_fails(bench: Bench, dark_task: Task) -> None:
+def test_agent_that_gives_up_fails(bench: Bench, dark_task: Task) -> None:
     result = bench.run(dark_task, Scripted(AgentError("lost")))
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
     assert result.detail == "lost"
 
 
 @pytest.mark.parametrize("point", ["capture", "input", "rewind", "call.open_app"])
-def test_a_failing_machine_is_an_environment_error_and_never_fail(
+def test_failing_machine_is_an_environment_error_and_never_fail(
     bench: Bench, dark_task: Task, point: str
 ) -> None:
     desktop_of(bench).faults.add(point, LinkTimeoutError("no reply"))
@@ -190,7 +186,7 @@ def test_a_failing_machine_is_an_environment_error_and_never_fail(
     assert "no reply" in result.detail
 
 
-def test_a_fleet_without_machines_is_an_environment_error(bench: Bench, dark_task: Task) -> None:
+def test_fleet_without_machines_is_an_environment_error(bench: Bench, dark_task: Task) -> None:
     bench.fakes.machines.clear()
     bench.fakes._prepare = _refuse
     result = bench.play(dark_task)
@@ -201,7 +197,7 @@ def _refuse(machine: object) -> None:
     raise MachineStartError("no boot")
 
 
-def test_an_agent_cannot_interrupt_its_run(bench: Bench, dark_task: Task) -> None:
+def test_agent_cannot_interrupt_its_run(bench: Bench, dark_task: Task) -> None:
     result = bench.run(dark_task, Scripted(OPEN, KeyboardInterrupt("mine")))
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
     assert "The agent raised KeyboardInterrupt: mine" in result.detail
@@ -237,20 +233,20 @@ TWO_HOLDS = [
 NOTE = Action("type_text", "desktop", {"text": "echo x > note\n"})
 
 
-def test_an_undone_hold_node_fails_the_trial(bench: Bench) -> None:
+def test_undone_hold_node_fails_the_trial(bench: Bench) -> None:
     moves = (OPEN, type_line("prefer-dark"), type_line("default"), NOTE)
     result = bench.run(make_task(graph=TWO_HOLDS), Scripted(*moves))
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.FALSE_COMPLETION)
     assert (result.nodes_met, bench.events[-1]["undone"]) == (1, ["dark"])
 
 
-def test_an_undone_hold_node_can_be_done_again(bench: Bench) -> None:
+def test_undone_hold_node_can_be_met_again(bench: Bench) -> None:
     moves = (OPEN, type_line("prefer-dark"), type_line("default"), NOTE, type_line("prefer-dark"))
     result = bench.run(make_task(graph=TWO_HOLDS), Scripted(*moves))
     assert (result.verdict, result.reason, result.steps) == (Verdict.PASS, Reason.SUCCESS, 5)
 
 
-def test_tokens_are_added_up(bench: Bench, dark_task: Task) -> None:
+def test_tokens_are_summed(bench: Bench, dark_task: Task) -> None:
     result = bench.run(
         dark_task, Scripted(Turn((OPEN,), Usage(10, 2, 0.5)), Turn((OPEN,), Usage(5, 1)))
     )
@@ -262,7 +258,7 @@ def test_tokens_are_added_up(bench: Bench, dark_task: Task) -> None:
     assert ("money_usd_total", 0.5, {"agent": "test", "model": ""}) in bench.measures
 
 
-def test_trouble_when_machines_go_back_does_not_change_the_verdict(
+def test_release_failure_does_not_change_the_verdict(
     bench: Bench, dark_task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Sticky(FakeLease):
@@ -296,7 +292,7 @@ DRAWN = {
 }
 
 
-def test_a_trial_draws_its_values_from_its_seed_and_records_them(bench: Bench) -> None:
+def test_trial_draws_its_values_from_its_seed_and_records_them(bench: Bench) -> None:
     task = make_task(**DRAWN)
     first, again, other = (
         run_trial(Episode(bench.context), task, OracleDriver(), seed=seed) for seed in (7, 7, 8)
@@ -306,7 +302,7 @@ def test_a_trial_draws_its_values_from_its_seed_and_records_them(bench: Bench) -
     assert len(str(first.parameters["word"]).split()) == 4
 
 
-def test_a_task_without_values_left_is_the_task_s_own_fault(bench: Bench) -> None:
+def test_task_without_values_left_is_a_task_error(bench: Bench) -> None:
     constant = {"type": "integer", "min": 1, "max": 1}
     task = make_task(parameters={"a": constant, "b": {**constant, "differs_from": ["a"]}})
     result = bench.play(task)
@@ -332,7 +328,7 @@ IMPOSSIBLE = {
 }
 
 
-def test_an_infeasible_task_passes_by_saying_so(bench: Bench, dark_task: Task) -> None:
+def test_infeasible_task_passes_when_declared_infeasible(bench: Bench, dark_task: Task) -> None:
     result = bench.play(make_task(**IMPOSSIBLE))
     assert (result.verdict, result.reason, result.steps) == (Verdict.PASS, Reason.SUCCESS, 1)
     assert bench.run(make_task(**IMPOSSIBLE), NoopAgent).verdict is Verdict.FAIL
@@ -342,7 +338,7 @@ def test_an_infeasible_task_passes_by_saying_so(bench: Bench, dark_task: Task) -
     assert given_up.detail == "No."
 
 
-def test_weights_are_reported_beside_the_nodes(bench: Bench) -> None:
+def test_weighted_score_is_reported_with_the_node_counts(bench: Bench) -> None:
     rows = [
         {"id": name, "on": "desktop", "check": "file_exists", "with": {"path": f"~/{name}"}}
         for name in ("a", "b")

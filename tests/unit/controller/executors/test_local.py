@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 NOOP = AgentDriver(NoopAgent)
 
 
-def test_every_task_is_tried_as_often_as_asked(lab: Lab) -> None:
+def test_every_task_is_run_as_often_as_requested(lab: Lab) -> None:
     run = lab.begin(OracleDriver(), repeats=3)
     lab.go(run)
     report = read_report(run)
@@ -69,7 +69,7 @@ def test_every_task_is_tried_as_often_as_asked(lab: Lab) -> None:
     assert not report.unfinished
 
 
-def test_a_shuffled_order_follows_the_seed_and_is_kept_when_resumed(lab: Lab) -> None:
+def test_shuffled_order_follows_the_seed_and_is_kept_on_resume(lab: Lab) -> None:
     begun: list[str] = []
 
     def interrupt(task: str) -> None:
@@ -95,13 +95,13 @@ def test_a_shuffled_order_follows_the_seed_and_is_kept_when_resumed(lab: Lab) ->
     assert [(result.task, result.repeat) for result in run.results()] == run.spec.planned
 
 
-def test_one_task_can_be_chosen(lab: Lab) -> None:
+def test_single_task_can_be_selected(lab: Lab) -> None:
     run = lab.begin(NOOP, "answer")
     lab.go(run)
     assert [(trial.task, trial.nodes_met) for trial in run.results()] == [("answer", 0)]
 
 
-def test_an_unknown_task_is_refused_before_anything_is_made(lab: Lab) -> None:
+def test_unknown_task_is_rejected_before_anything_is_created(lab: Lab) -> None:
     with pytest.raises(UnknownNameError, match="'answer'"):
         lab.begin(NOOP, "anser")
     assert not list(lab.folder.iterdir())
@@ -118,7 +118,7 @@ class Driven:
         OracleDriver().drive(episode, observation)
 
 
-def test_ctrl_c_ends_the_run_and_the_rest_stays_unfinished(lab: Lab) -> None:
+def test_ctrl_c_ends_the_run_and_leaves_the_rest_unfinished(lab: Lab) -> None:
     def interrupt(task: str) -> None:
         if task == "write-file":
             raise KeyboardInterrupt
@@ -132,7 +132,7 @@ def test_ctrl_c_ends_the_run_and_the_rest_stays_unfinished(lab: Lab) -> None:
     assert lab.fleet.leased == 0
 
 
-def test_the_log_of_a_killed_trial_tells_how_far_its_graph_was(lab: Lab) -> None:
+def test_log_of_a_killed_trial_shows_its_graph_progress(lab: Lab) -> None:
     run = killed(lab)
     first, second = read_report(run, lab.suite).unfinished
     assert (first.task, first.steps, first.nodes_met) == ("two-apps", 2, 1)
@@ -145,7 +145,7 @@ def test_the_log_of_a_killed_trial_tells_how_far_its_graph_was(lab: Lab) -> None
     assert read_report(run, other).unfinished[0].nodes_met is None
 
 
-def test_a_killed_run_is_resumed_on_fresh_machines(lab: Lab) -> None:
+def test_killed_run_is_resumed_on_fresh_machines(lab: Lab) -> None:
     run = killed(lab)
     before = run.events("two-apps", 0)
     lab.use(OracleDriver())
@@ -161,7 +161,7 @@ def test_a_killed_run_is_resumed_on_fresh_machines(lab: Lab) -> None:
     assert lab.go(run) == []
 
 
-def test_what_happens_is_reported(lab: Lab) -> None:
+def test_events_are_reported(lab: Lab) -> None:
     run = lab.begin(OracleDriver(), "answer")
     (result,) = lab.go(run)
     trial = TrialId("answer", 0)
@@ -181,7 +181,7 @@ class Failing:
             raise LinkClosedError(f"The machine of {task} is gone.")
 
 
-def test_a_trial_whose_machine_failed_gets_another_attempt(lab: Lab) -> None:
+def test_trial_on_a_failed_machine_gets_another_attempt(lab: Lab) -> None:
     run = lab.begin(Driven(Failing(2)), "answer", retries=2)
     (result,) = lab.go(run)
     assert result.verdict is Verdict.PASS
@@ -208,7 +208,7 @@ class Costly:
 
 
 @pytest.mark.parametrize("limit", [{"tokens": 250}, {"usd": 4.1}, {"seconds": 25.0}])
-def test_a_run_ends_when_its_budget_is_spent_and_goes_on_with_a_larger_one(
+def test_run_ends_when_its_budget_is_spent_and_continues_with_more(
     lab: Lab, limit: dict[str, Any]
 ) -> None:
     run = lab.begin(Costly(lab.clock, failures=1), retries=1, budget=BudgetSpec(**limit))
@@ -233,7 +233,7 @@ def test_a_run_ends_when_its_budget_is_spent_and_goes_on_with_a_larger_one(
     assert run.spec.budget == BudgetSpec(**limit)
 
 
-def test_a_spent_budget_allows_no_further_attempt(lab: Lab) -> None:
+def test_spent_budget_allows_no_further_attempt(lab: Lab) -> None:
     run = lab.begin(Costly(lab.clock, failures=9), retries=5, budget=BudgetSpec(tokens=100))
     (result,) = lab.go(run)
     assert result.reason is Reason.ENVIRONMENT_ERROR
@@ -243,7 +243,7 @@ def test_a_spent_budget_allows_no_further_attempt(lab: Lab) -> None:
     assert len(run.attempts(result.task, 0)) == 2
 
 
-def test_attempts_are_bounded_also_over_a_resume(lab: Lab) -> None:
+def test_attempts_are_limited_across_a_resume(lab: Lab) -> None:
     run = lab.begin(Driven(Failing(99)), "answer", retries=1)
     (result,) = lab.go(run)
     assert result.reason is Reason.ENVIRONMENT_ERROR
@@ -253,7 +253,7 @@ def test_attempts_are_bounded_also_over_a_resume(lab: Lab) -> None:
     assert len(run.attempts("answer", 0)) == 2
 
 
-def test_a_run_pauses_when_three_trials_in_a_row_cannot_reach_their_model(lab: Lab) -> None:
+def test_run_pauses_after_three_consecutive_model_outages(lab: Lab) -> None:
     def unreachable(task: str) -> None:
         if task != "write-file":
             raise ModelUnavailableError("The model is down.")
@@ -270,7 +270,7 @@ def test_a_run_pauses_when_three_trials_in_a_row_cannot_reach_their_model(lab: L
     assert reasons == {Reason.SUCCESS}
 
 
-def test_inconclusive_trials_are_tried_again_when_asked_for_and_every_attempt_is_kept(
+def test_inconclusive_trials_are_retried_on_request_and_all_attempts_kept(
     lab: Lab,
 ) -> None:
     run = lab.begin(Driven(Failing(2)), "answer", "write-file", retries=1)
@@ -296,19 +296,19 @@ def test_inconclusive_trials_are_tried_again_when_asked_for_and_every_attempt_is
 @pytest.mark.parametrize(
     ("word", "message"), [("step_limit", "were judged"), ("inconclusve", "'inconclusive'")]
 )
-def test_only_what_was_not_judged_can_be_tried_again(word: str, message: str) -> None:
+def test_only_unjudged_trials_can_be_retried(word: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         reasons_to_retry([word])
 
 
-def test_what_the_agent_did_wrong_is_not_tried_again(lab: Lab) -> None:
+def test_agent_failures_are_not_retried(lab: Lab) -> None:
     run = lab.begin(NOOP, "answer", retries=3)
     (result,) = lab.go(run)
     assert result.verdict is Verdict.FAIL
     assert len(run.attempts("answer", 0)) == 1
 
 
-def test_a_cancelled_trial_is_done_anew(lab: Lab) -> None:
+def test_cancelled_trial_is_repeated(lab: Lab) -> None:
     def interrupt(_task: str) -> None:
         raise KeyboardInterrupt
 
@@ -323,7 +323,7 @@ def test_a_cancelled_trial_is_done_anew(lab: Lab) -> None:
     assert run.is_complete()
 
 
-def test_several_trials_run_at_a_time_on_machines_of_their_own(lab: Lab) -> None:
+def test_parallel_trials_run_on_separate_machines(lab: Lab) -> None:
     barrier = threading.Barrier(4, timeout=60)
     run = lab.begin(Driven(lambda _: barrier.wait()), repeats=2)
     results = lab.go(run, parallel=4)
@@ -334,13 +334,13 @@ def test_several_trials_run_at_a_time_on_machines_of_their_own(lab: Lab) -> None
     assert len(started) == 8
 
 
-def test_more_threads_than_trials_do_no_harm(lab: Lab) -> None:
+def test_more_threads_than_trials_are_harmless(lab: Lab) -> None:
     run = lab.begin(OracleDriver(), "answer")
     assert [result.verdict for result in lab.go(run, parallel=8)] == [Verdict.PASS]
 
 
 @pytest.mark.parametrize("parallel", [1, 2])
-def test_a_cancelled_run_begins_no_other_trial(lab: Lab, parallel: int) -> None:
+def test_cancelled_run_starts_no_other_trial(lab: Lab, parallel: int) -> None:
     token = CancelToken()
     run = lab.begin(OracleDriver(), repeats=2)
 
@@ -358,7 +358,7 @@ def test_a_cancelled_run_begins_no_other_trial(lab: Lab, parallel: int) -> None:
     assert [result.reason for result in run.results()] == [Reason.SUCCESS] * 8
 
 
-def test_an_interrupt_ends_all_threads_and_their_trials(lab: Lab) -> None:
+def test_interrupt_ends_all_threads_and_their_trials(lab: Lab) -> None:
     sent: list[str] = []
 
     def interrupt(task: str) -> None:
@@ -376,7 +376,7 @@ def test_an_interrupt_ends_all_threads_and_their_trials(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("parallel", [1, 3])
-def test_a_failure_of_the_store_ends_the_run(
+def test_store_failure_ends_the_run(
     lab: Lab, parallel: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = lab.begin(OracleDriver(), repeats=3)
@@ -390,7 +390,7 @@ def test_a_failure_of_the_store_ends_the_run(
     assert not run.is_running()
 
 
-def test_lines_of_a_trial_name_it(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
+def test_log_lines_of_a_trial_name_it(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
     names: list[str] = []
 
     class Reader(logging.Handler):
@@ -466,7 +466,7 @@ def test_at_least_one_trial_at_a_time() -> None:
         LocalExecutor(0)
 
 
-def test_results_say_why_nodes_are_not_met_and_give_nothing_away(lab: Lab) -> None:
+def test_results_explain_unmet_nodes_and_reveal_no_answers(lab: Lab) -> None:
     run = lab.begin(NOOP)
     lab.go(run)
     why = {(trial.task, row.node): row.why for trial in run.results() for row in trial.unmet}
@@ -483,7 +483,7 @@ def test_results_say_why_nodes_are_not_met_and_give_nothing_away(lab: Lab) -> No
         assert not any(secret in reason for reason in why.values())
 
 
-def test_trials_do_not_see_what_earlier_ones_did(lab: Lab) -> None:
+def test_trials_do_not_see_effects_of_earlier_ones(lab: Lab) -> None:
     lab.go(lab.begin(OracleDriver(), "dark-style"))
     run = lab.begin(NOOP, "dark-style")
     lab.go(run)
@@ -492,7 +492,7 @@ def test_trials_do_not_see_what_earlier_ones_did(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("parallel", [1, 2])
-def test_draining_lets_running_trials_finish_and_begins_no_others(lab: Lab, parallel: int) -> None:
+def test_draining_finishes_running_trials_and_starts_no_others(lab: Lab, parallel: int) -> None:
     run = lab.begin(OracleDriver(), repeats=3)
     drain = threading.Event()
 

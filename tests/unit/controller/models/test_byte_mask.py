@@ -10,7 +10,7 @@ KEY = "sk-0123/456789"
 
 
 @pytest.mark.parametrize("written", [KEY, KEY.replace("/", r"\/")])
-def test_a_secret_is_hidden_wherever_the_stream_is_cut(written: str) -> None:
+def test_secret_is_masked_wherever_the_stream_is_split(written: str) -> None:
     text = f"data: {written}, {written[:5]} {written}".encode()
     for cut in range(len(text) + 1):
         mask = ByteMask({KEY})
@@ -19,12 +19,12 @@ def test_a_secret_is_hidden_wherever_the_stream_is_cut(written: str) -> None:
         )
 
 
-def test_only_what_may_be_the_beginning_of_a_secret_is_held_back() -> None:
+def test_only_a_possible_secret_prefix_is_held_back() -> None:
     mask = ByteMask({KEY})
     assert mask.feed(b"event: done\n\n") == b"event: done\n\n"
     assert mask.feed(b"ask") == b"a"
     assert mask.feed(b"ew") == b"skew"
 
 
-def test_a_word_that_serves_as_a_key_stays() -> None:
+def test_ordinary_word_used_as_a_key_is_kept() -> None:
     assert ByteMask({"none"}).feed(b"none of them") == b"none of them"

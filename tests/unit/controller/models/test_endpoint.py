@@ -40,7 +40,7 @@ def settings(base_url: str, **changes: object) -> ModelSettings:
     return made.model_copy(update=changes)
 
 
-def test_waiting_for_an_endpoint_that_is_busy_is_no_time_of_the_agents() -> None:
+def test_waiting_for_a_busy_endpoint_is_not_agent_time() -> None:
     clock = Watched()
     with stand_in((429, BUSY), (503, "down"), (200, DONE)) as server:
         endpoint = ModelEndpoint(settings(server.base_url), clock)
@@ -51,14 +51,14 @@ def test_waiting_for_an_endpoint_that_is_busy_is_no_time_of_the_agents() -> None
     assert len(server.requests) == 3
 
 
-def test_pauses_grow_where_the_endpoint_asks_for_none() -> None:
+def test_pauses_grow_without_a_retry_after_header() -> None:
     clock = Watched()
     with stand_in((200, "no JSON")) as server, pytest.raises(ModelUnavailableError):
         ModelEndpoint(settings(server.base_url, retries=5), clock).ask(MESSAGES, [])
     assert clock.pauses == [0.5, 1, 2, 4, 8]
 
 
-def test_a_trial_has_one_budget_for_all_outages() -> None:
+def test_trial_has_one_budget_for_all_outages() -> None:
     clock = Watched()
     with stand_in((200, "no JSON"), (200, DONE), (200, "no JSON")) as server:
         endpoint = ModelEndpoint(settings(server.base_url, retries=9, outage_s=3.0), clock)
@@ -69,7 +69,7 @@ def test_a_trial_has_one_budget_for_all_outages() -> None:
     assert endpoint.outage_s == pytest.approx(3)
 
 
-def test_a_server_that_is_down_is_waited_for_as_long_as_the_budget_lasts() -> None:
+def test_unreachable_server_is_retried_until_the_budget_is_spent() -> None:
     clock = Watched()
     with stand_in((200, DONE), asleep=True) as server:
         endpoint = ModelEndpoint(settings(server.base_url, retries=0, outage_s=60.0), clock)
@@ -80,7 +80,7 @@ def test_a_server_that_is_down_is_waited_for_as_long_as_the_budget_lasts() -> No
     assert caught.value.outage_s == pytest.approx(60, abs=0.01)
 
 
-def test_an_endpoint_that_is_not_there_is_noticed_before_a_run() -> None:
+def test_missing_endpoint_is_detected_before_a_run() -> None:
     with stand_in((200, DONE)) as server:
         require_listening(settings(server.base_url))
         assert server.requests == []
@@ -89,7 +89,7 @@ def test_an_endpoint_that_is_not_there_is_noticed_before_a_run() -> None:
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
-def test_a_wrong_key_or_name_is_not_asked_twice(status: int) -> None:
+def test_wrong_key_or_name_is_not_retried(status: int) -> None:
     with stand_in((status, "no")) as server, pytest.raises(ModelUnavailableError):
         ModelEndpoint(settings(server.base_url), FakeClock()).ask(MESSAGES, [])
     assert len(server.requests) == 1
@@ -107,14 +107,14 @@ def test_a_wrong_key_or_name_is_not_asked_twice(status: int) -> None:
         (200, {"choices": [{"message": {}, "finish_reason": "content_filter"}]}),
     ],
 )
-def test_refusals_are_not_asked_twice(status: int, body: dict[str, Any] | str) -> None:
+def test_refusals_are_not_retried(status: int, body: dict[str, Any] | str) -> None:
     with stand_in((status, body)) as server, pytest.raises(ModelRefusalError):
         ModelEndpoint(settings(server.base_url), FakeClock()).ask(MESSAGES, [])
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("is_client_first", [False, True])
-def test_a_request_has_a_deadline_even_when_bytes_trickle_in(
+def test_request_has_a_deadline_even_when_bytes_trickle_in(
     monkeypatch: pytest.MonkeyPatch, *, is_client_first: bool
 ) -> None:
     """The SDK's own timeout restarts with every byte; on a busy host it may still expire first."""
@@ -148,14 +148,14 @@ def test_a_request_has_a_deadline_even_when_bytes_trickle_in(
         ({}, None),
     ],
 )
-def test_a_pause_is_asked_for_in_seconds_or_by_its_end(
+def test_retry_after_is_in_seconds_or_a_date(
     headers: dict[str, str], pause_s: float | None
 ) -> None:
     now_s = datetime(2026, 11, 23, 12, tzinfo=UTC).timestamp()
     assert asked_pause_s(SimpleNamespace(headers=headers), now_s) == pause_s
 
 
-def test_a_server_that_reports_an_error_with_status_200_is_quoted() -> None:
+def test_error_reported_with_status_200_is_quoted() -> None:
     with (
         stand_in((200, {"error": {"message": "model is loading"}})) as server,
         pytest.raises(ModelUnavailableError) as caught,
@@ -165,7 +165,7 @@ def test_a_server_that_reports_an_error_with_status_200_is_quoted() -> None:
     assert "errors.pydantic.dev" not in caught.value.details
 
 
-def test_sampling_is_asked_for_only_where_it_is_set() -> None:
+def test_sampling_options_are_sent_only_where_set() -> None:
     with stand_in((200, DONE)) as server:
         ModelEndpoint(settings(server.base_url)).ask(MESSAGES, [])
         sampled = settings(server.base_url, temperature=0.0, top_p=0.9, max_tokens=7)
@@ -175,7 +175,7 @@ def test_sampling_is_asked_for_only_where_it_is_set() -> None:
     assert (full["temperature"], full["top_p"], full["max_tokens"]) == (0.0, 0.9, 7)
 
 
-def test_a_password_in_the_address_is_sent_and_never_shown() -> None:
+def test_password_in_the_address_is_sent_and_never_shown() -> None:
     with stand_in((401, "wrong: me, word-of-mouth, tok-en-12345")) as server:
         address = server.base_url.replace("://", "://me:word-of-mouth@") + "?token=tok-en-12345"
         with pytest.raises(ModelUnavailableError) as caught:
@@ -196,7 +196,7 @@ def test_a_password_in_the_address_is_sent_and_never_shown() -> None:
         (DROPPED, "Retrying in 0.5 s."),
     ],
 )
-def test_a_warning_says_what_came_of_a_request_and_when_it_is_asked_again(
+def test_warning_has_the_outcome_and_the_time_of_the_retry(
     caplog: pytest.LogCaptureFixture, answer: tuple[int, Any], warned: str
 ) -> None:
     with stand_in(answer, (200, DONE)) as server:
@@ -217,7 +217,7 @@ def test_a_warning_says_what_came_of_a_request_and_when_it_is_asked_again(
         ((401, "no"), "the model's name and its key"),
     ],
 )
-def test_advice_fits_what_the_server_did(answer: tuple[int, Any], advice: str) -> None:
+def test_advice_fits_the_server_error(answer: tuple[int, Any], advice: str) -> None:
     timeout_s = 0.3 if answer == HUNG else 10.0  # on a busy host any answer may take 0.3 s
     with stand_in(answer) as server, pytest.raises(ModelUnavailableError) as caught:
         ModelEndpoint(settings(server.base_url, timeout_s=timeout_s, outage_s=0.5, retries=0)).ask(
@@ -228,7 +228,7 @@ def test_advice_fits_what_the_server_did(answer: tuple[int, Any], advice: str) -
     assert caught.value.details
 
 
-def test_a_hung_server_is_called_so_whichever_clock_is_first(
+def test_hung_server_is_reported_whichever_clock_expires_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(CallThread, "run", lambda _thread, act, timeout_s: act())  # noqa: ARG005
@@ -239,7 +239,7 @@ def test_a_hung_server_is_called_so_whichever_clock_is_first(
     assert "increase MESOCOSM_MODEL_TIMEOUT_S (0.3 s)" in caught.value.resolution
 
 
-def test_a_negative_usage_is_called_negative(caplog: pytest.LogCaptureFixture) -> None:
+def test_negative_usage_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     with stand_in((200, completion(("session__complete", "{}"), tokens=(-5, 1)))) as server:
         ModelEndpoint(settings(server.base_url)).ask(MESSAGES, [])
     assert "prompt_tokens are not counted; the value was negative: -5" in caplog.text

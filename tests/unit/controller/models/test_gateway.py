@@ -73,7 +73,7 @@ def socket(tmp_path: Path) -> Path:
     return tmp_path / "s"
 
 
-def test_the_key_is_added_and_comes_back_nowhere(socket: Path) -> None:
+def test_key_is_added_and_never_returned(socket: Path) -> None:
     with (
         stand_in((401, f"wrong key: {KEY}"), (200, DONE)) as server,
         agent(socket, server.base_url) as client,
@@ -86,7 +86,7 @@ def test_the_key_is_added_and_comes_back_nowhere(socket: Path) -> None:
         assert server.requests == [ASKED] * 2
 
 
-def test_of_requests_and_replies_nothing_else_goes_on(socket: Path) -> None:
+def test_forwards_only_allowed_parts(socket: Path) -> None:
     seen: list[tuple[str, dict[str, str]]] = []
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
@@ -128,7 +128,7 @@ def test_of_requests_and_replies_nothing_else_goes_on(socket: Path) -> None:
         ("POST", CHAT, b'{"model": "m", "x": [' + b"[]," * 500_000 + b"[]]}", 413),
     ],
 )
-def test_what_does_not_ask_the_model_is_refused(
+def test_requests_other_than_to_the_model_are_rejected(
     socket: Path, method: str, path: str, body: bytes, status: int
 ) -> None:
     with stand_in((200, DONE)) as server, agent(socket, server.base_url) as client:
@@ -138,13 +138,13 @@ def test_what_does_not_ask_the_model_is_refused(
         assert server.requests == []
 
 
-def test_a_name_that_stands_twice_is_sent_once(socket: Path) -> None:
+def test_duplicate_key_is_sent_once(socket: Path) -> None:
     with stand_in((200, DONE)) as server, agent(socket, server.base_url) as client:
         client.post(CHAT, content=b'{"model": "dearer", "model": "m"}')
         assert server.requests == [{"model": "m"}]
 
 
-def test_long_requests_are_refused_and_long_replies_cut_off(
+def test_long_requests_are_rejected_and_long_replies_cut_off(
     socket: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reverse_proxy, "MAX_BYTES", 1000)
@@ -159,7 +159,7 @@ def test_long_requests_are_refused_and_long_replies_cut_off(
         assert len(server.requests) == 2
 
 
-def test_a_reply_is_passed_on_as_it_comes(socket: Path) -> None:
+def test_reply_is_streamed(socket: Path) -> None:
     has_first = threading.Event()
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
@@ -183,7 +183,7 @@ def test_a_reply_is_passed_on_as_it_comes(socket: Path) -> None:
         assert b"".join(pieces) == b"data: 2\n\n"
 
 
-def test_a_model_that_is_not_there_or_hangs_is_a_plain_error(socket: Path) -> None:
+def test_missing_or_hung_model_is_a_plain_error(socket: Path) -> None:
     with stand_in(HUNG, asleep=True) as server, agent(socket, server.base_url) as client:
         assert client.post(CHAT, json=ASKED).status_code == 502
     socket.unlink()
@@ -194,7 +194,7 @@ def test_a_model_that_is_not_there_or_hangs_is_a_plain_error(socket: Path) -> No
         assert client.post(CHAT, json=ASKED).status_code == 504
 
 
-def test_a_dropped_reply_is_seen_to_be_incomplete(socket: Path) -> None:
+def test_dropped_reply_is_detected_as_incomplete(socket: Path) -> None:
     with (
         stand_in(DROPPED) as server,
         agent(socket, server.base_url) as client,
@@ -216,7 +216,7 @@ def test_redirects_are_not_followed(socket: Path) -> None:
     assert "Location" not in reply.headers
 
 
-def test_a_trials_end_ends_its_requests(socket: Path) -> None:
+def test_end_of_a_trial_ends_its_requests(socket: Path) -> None:
     with stand_in(HUNG) as server:
         has_come = threading.Event()
         server.on_request = has_come.set
@@ -241,6 +241,6 @@ def test_a_trials_end_ends_its_requests(socket: Path) -> None:
         assert later.connect_ex(str(socket)) == errno.ECONNREFUSED
 
 
-def test_a_path_that_is_too_long_for_a_socket_is_named(tmp_path: Path) -> None:
+def test_too_long_socket_path_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RequirementError, match="Cannot listen on the socket"):
         ModelGateway(ModelSettings(name="m"), tmp_path / ("x" * 120))

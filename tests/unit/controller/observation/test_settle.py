@@ -65,7 +65,7 @@ def creep(time_s: float, frame: Frame) -> None:
         (cursor, True, 0.25, 0.31),
     ],
 )
-def test_it_waits_until_the_screen_stands_still(
+def test_waits_until_the_screen_is_still(
     draw: Callable[[float, Frame], None], is_still: bool, least_s: float, most_s: float
 ) -> None:
     clock = FakeClock()
@@ -81,14 +81,14 @@ def test_small_changes_that_add_up_are_not_still() -> None:
     assert not settle(film, RULE, clock).is_still
 
 
-def test_the_frame_given_is_the_last_one() -> None:
+def test_returned_frame_is_the_last_one() -> None:
     clock = FakeClock()
     film = Film(clock, one_second)
     settled = settle(film, RULE, clock)
     assert np.array_equal(settled.frame, film.capture())
 
 
-def test_frames_of_other_sizes_differ_wholly() -> None:
+def test_frames_of_other_sizes_differ_completely() -> None:
     frame = np.zeros((2, 2, 3), dtype=np.uint8)
     assert changed_ratio(frame, np.zeros((2, 3, 3), dtype=np.uint8)) == 1.0
     other = frame.copy()
@@ -106,7 +106,7 @@ class Busy:
         return min(self.clock.monotonic_s() - self.start_s, self.until_s)
 
 
-def test_a_still_picture_of_a_busy_machine_has_not_settled() -> None:
+def test_still_picture_of_a_busy_machine_has_not_settled() -> None:
     clock = FakeClock()
 
     settled = settle(Film(clock, nothing), RULE, clock, Busy(clock, 1.5))
@@ -115,7 +115,7 @@ def test_a_still_picture_of_a_busy_machine_has_not_settled() -> None:
     assert 1.5 <= settled.seconds < 2.1
 
 
-def test_a_machine_that_never_rests_is_not_waited_for_without_end() -> None:
+def test_restless_machine_is_not_waited_for_indefinitely() -> None:
     clock = FakeClock()
 
     settled = settle(Film(clock, nothing), RULE, clock, Busy(clock, 1e9))
@@ -125,7 +125,7 @@ def test_a_machine_that_never_rests_is_not_waited_for_without_end() -> None:
 
 
 @dataclass
-class Teller(Film):
+class ReportingFilm(Film):
     """A screen whose machine reports pending changes until a given time."""
 
     busy_until_s: float = 0.0
@@ -147,30 +147,30 @@ def late(time_s: float, frame: Frame) -> None:
     frame[:] = 9 if time_s >= 0.5 else 0
 
 
-def test_a_machine_that_knows_is_believed_at_once() -> None:
+def test_machine_that_reports_its_state_is_believed_at_once() -> None:
     clock = FakeClock()
-    settled = settle(Teller(clock, nothing), RULE, clock)
+    settled = settle(ReportingFilm(clock, nothing), RULE, clock)
     assert (settled.is_still, settled.frames) == (True, 1)
     assert settled.seconds < RULE.window_s
 
 
-def test_the_settled_frame_is_the_one_after_what_was_coming() -> None:
+def test_settled_frame_follows_pending_updates() -> None:
     clock = FakeClock()
-    settled = settle(Teller(clock, late, busy_until_s=0.5), RULE, clock)
+    settled = settle(ReportingFilm(clock, late, busy_until_s=0.5), RULE, clock)
     assert settled.is_still
     assert settled.frame[0, 0, 0] == 9
 
 
-def test_a_picture_that_changed_while_it_was_taken_is_not_settled() -> None:
+def test_picture_that_changed_during_capture_is_not_settled() -> None:
     clock = FakeClock()
-    settled = settle(Teller(clock, late, cost_s=0.6), RULE, clock)
+    settled = settle(ReportingFilm(clock, late, cost_s=0.6), RULE, clock)
     assert settled.is_still
     assert settled.frame[0, 0, 0] == 9
     assert settled.frames == 2
 
 
-def test_what_never_ends_ends_by_time() -> None:
+def test_endless_activity_ends_by_timeout() -> None:
     clock = FakeClock()
-    settled = settle(Teller(clock, nothing, busy_until_s=99.0), RULE, clock)
+    settled = settle(ReportingFilm(clock, nothing, busy_until_s=99.0), RULE, clock)
     assert not settled.is_still
     assert settled.seconds == pytest.approx(RULE.max_s, abs=0.1)

@@ -56,7 +56,7 @@ def judged(nodes: tuple[Node, ...], log: GraphRecord, answers: Answers) -> Graph
     return again
 
 
-def test_what_happened_stays_and_states_are_judged_anew() -> None:
+def test_once_credit_is_kept_and_states_are_evaluated_again() -> None:
     nodes = graph({"id": "opened", "mode": "once"}, {"id": "held"}, {"id": "later"})
     answers = Answers(held=False, later=True)
     again = judged(nodes, logged(nodes, opened=1, held=2), answers)
@@ -65,7 +65,7 @@ def test_what_happened_stays_and_states_are_judged_anew() -> None:
     assert sorted(answers.asked) == ["held", "later"]
 
 
-def test_credit_waits_for_a_predecessor_that_the_correction_added() -> None:
+def test_credit_waits_for_a_predecessor_added_by_the_correction() -> None:
     then = graph({"id": "opened", "mode": "once"})
     now = graph({"id": "first"}, {"id": "opened", "mode": "once", "after": ["first"]})
     log = logged(then, opened=1)
@@ -74,7 +74,7 @@ def test_credit_waits_for_a_predecessor_that_the_correction_added() -> None:
     assert (unmet.met, unmet.verdict()) == ((), Verdict.FAIL)
 
 
-def test_a_once_node_without_credit_is_looked_for_in_the_end_state() -> None:
+def test_once_node_without_credit_is_checked_in_the_end_state() -> None:
     nodes = graph({"id": "opened", "mode": "once"}, {"id": "whole", "mode": "keep"})
     log = logged(graph({"id": "other"}), other=1)
     answers = Answers(opened=True, whole=True)

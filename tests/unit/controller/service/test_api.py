@@ -97,9 +97,7 @@ def paths(app: FastAPI) -> list[tuple[str, str]]:
     ]
 
 
-def test_without_a_token_nothing_answers_but_health_and_metrics(
-    app: FastAPI, client: TestClient
-) -> None:
+def test_only_health_and_metrics_answer_without_a_token(app: FastAPI, client: TestClient) -> None:
     answers = {(method, path): client.request(method, path) for method, path in paths(app)}
     answers["GET", "/api/v1/openapi.json"] = client.get("/api/v1/openapi.json")
     answered = {key for key, answer in answers.items() if answer.status_code == 200}
@@ -117,7 +115,7 @@ def test_without_a_token_nothing_answers_but_health_and_metrics(
         assert answer.headers["cache-control"] == "no-store"
 
 
-def test_a_token_that_reads_changes_nothing(
+def test_read_only_token_changes_nothing(
     app: FastAPI, client: TestClient, tokens: dict[str, dict[str, str]]
 ) -> None:
     statuses: dict[str, set[int]] = {}
@@ -143,7 +141,7 @@ def test_a_token_that_reads_changes_nothing(
         ({"Content-Length": str(MAX_BODY_BYTES + 1)}, 413),
     ],
 )
-def test_foreign_names_pages_and_large_bodies_are_refused(
+def test_foreign_hosts_origins_and_large_bodies_are_rejected(
     *,
     client: TestClient,
     tokens: dict[str, dict[str, str]],
@@ -160,7 +158,7 @@ def test_foreign_names_pages_and_large_bodies_are_refused(
     assert set(answer.json()["error"]) == {"code", "brief", "details", "resolution"}
 
 
-def test_a_cookie_is_taken_from_own_pages_only(
+def test_cookie_is_accepted_from_own_pages_only(
     client: TestClient, tokens: dict[str, dict[str, str]]
 ) -> None:
     token = tokens["operate"]["Authorization"].removeprefix("Bearer ")
@@ -172,7 +170,7 @@ def test_a_cookie_is_taken_from_own_pages_only(
     assert own.status_code == 404
 
 
-def test_a_run_is_queued_followed_and_looked_at(
+def test_run_is_queued_followed_and_viewed(
     client: TestClient,
     tokens: dict[str, dict[str, str]],
     context: ApiContext,
@@ -220,7 +218,7 @@ def test_a_run_is_queued_followed_and_looked_at(
         ({"suite": "smoke", "agent": "noop", "shell": "rm"}, 422, "shell"),
     ],
 )
-def test_wrong_runs_are_refused(
+def test_wrong_runs_are_rejected(
     client: TestClient,
     tokens: dict[str, dict[str, str]],
     request_body: dict[str, Any],
@@ -259,7 +257,7 @@ def test_schedules_are_managed(client: TestClient, tokens: dict[str, dict[str, s
     assert client.get(base, headers=headers).status_code == 404
 
 
-def test_the_own_token_survives_restarts_and_is_made_anew_when_lost(
+def test_own_token_survives_restarts_and_is_recreated_when_lost(
     database: Database, tmp_path: Path
 ) -> None:
     tokens, path = Tokens(database, FakeClock()), tmp_path / "token"
@@ -271,7 +269,7 @@ def test_the_own_token_survives_restarts_and_is_made_anew_when_lost(
     assert tokens.role_of(token) is None
 
 
-def test_who_asks_too_often_is_told_when_to_ask_again(
+def test_too_frequent_requests_get_a_retry_after_header(
     database: Database, tmp_path: Path, clock: FakeClock
 ) -> None:
     context = make_api_context(database, tmp_path, rate=1, clock=clock)
@@ -309,7 +307,7 @@ def port(app: FastAPI, context: ApiContext) -> Iterator[int]:
     thread.join()
 
 
-def test_a_real_server_streams_events_and_bounds_what_it_reads(
+def test_real_server_streams_events_and_limits_what_it_reads(
     port: int,
     context: ApiContext,
     tokens: dict[str, dict[str, str]],
@@ -337,7 +335,7 @@ def test_a_real_server_streams_events_and_bounds_what_it_reads(
 
 
 @pytest.mark.parametrize("is_chunked", [True, False])
-def test_a_body_of_100_mib_is_refused_and_the_refusal_arrives(
+def test_rejection_of_a_body_of_100_mib_arrives(
     port: int, tokens: dict[str, dict[str, str]], *, is_chunked: bool
 ) -> None:
     piece = b"x" * 65536
@@ -379,7 +377,7 @@ def read_event(reply: http.client.HTTPResponse) -> tuple[str, str]:
 
 
 @pytest.mark.timeout(3600 if IS_NIGHTLY else 300)
-def test_the_document_tells_the_truth_whatever_is_asked(
+def test_api_matches_its_openapi_document(
     port: int,
     tokens: dict[str, dict[str, str]],
     context: ApiContext,

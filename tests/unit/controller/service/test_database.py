@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from controller.service.requests import RunRequest
 
 
-def test_migrations_make_the_tables_that_the_code_expects(database: Database) -> None:
+def test_migrations_create_the_expected_tables(database: Database) -> None:
     engine = create_engine(f"sqlite:///{database.path}")
     with engine.connect() as connection:
         context = MigrationContext.configure(connection)
@@ -30,7 +30,7 @@ def test_migrations_make_the_tables_that_the_code_expects(database: Database) ->
     engine.dispose()
 
 
-def test_a_state_of_a_newer_mesocosm_is_refused(database: Database) -> None:
+def test_state_of_a_newer_mesocosm_is_rejected(database: Database) -> None:
     with database.write() as session:
         session.execute(text("DELETE FROM alembic_version"))
         session.execute(text("INSERT INTO alembic_version VALUES ('r9999')"))
@@ -38,7 +38,7 @@ def test_a_state_of_a_newer_mesocosm_is_refused(database: Database) -> None:
         Database(database.path)
 
 
-def test_a_damaged_state_is_left_alone_and_said(tmp_path: Path) -> None:
+def test_damaged_state_is_reported_and_left_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "state.sqlite"
     path.write_bytes(b"no database at all" * 1000)
     with pytest.raises(StateError) as caught:
@@ -48,7 +48,7 @@ def test_a_damaged_state_is_left_alone_and_said(tmp_path: Path) -> None:
     assert path.read_bytes().startswith(b"no database")
 
 
-def test_a_failed_change_leaves_nothing_behind(
+def test_failed_change_leaves_nothing_behind(
     queue: RunQueue, database: Database, request_of_tiny: RunRequest
 ) -> None:
     run = queue.add(request_of_tiny, Requester("api")).run
@@ -66,7 +66,7 @@ def test_a_failed_change_leaves_nothing_behind(
     assert queue.get(run).state is State.QUEUED
 
 
-def test_a_copy_holds_what_was_there_when_it_was_made(
+def test_copy_holds_the_content_of_its_time(
     queue: RunQueue,
     database: Database,
     request_of_tiny: RunRequest,
@@ -82,7 +82,7 @@ def test_a_copy_holds_what_was_there_when_it_was_made(
     assert (tmp_path / "copy.sqlite").stat().st_mode & 0o077 == 0
 
 
-def test_a_new_state_waits_for_whoever_else_opens_it(tmp_path: Path) -> None:
+def test_new_state_waits_for_concurrent_openers(tmp_path: Path) -> None:
     path = tmp_path / "state.sqlite"
     holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     holder.execute("CREATE TABLE other (name)")
@@ -97,7 +97,7 @@ def test_a_new_state_waits_for_whoever_else_opens_it(tmp_path: Path) -> None:
         holder.close()
 
 
-def test_many_may_open_a_new_state_at_once_and_write(
+def test_many_processes_can_open_a_new_state_and_write(
     tmp_path: Path, request_of_tiny: RunRequest, clock: FakeClock
 ) -> None:
     path = tmp_path / "new/state.sqlite"

@@ -81,7 +81,7 @@ def step(client: TestClient, episode: str, request_id: str, *actions: object) ->
     return post(client, f"/{episode}/step", request_id=request_id, actions=list(actions))
 
 
-def test_an_episode_is_opened_stepped_and_closed(client: TestClient, fleet: FakeFleet) -> None:
+def test_episode_is_opened_stepped_and_closed(client: TestClient, fleet: FakeFleet) -> None:
     opened = open_one(client, pictures="base64", trees=True)
     assert (opened["phase"], opened["outcome"]) == ("open", None)
     assert "packing.txt" in opened["instruction"]
@@ -114,7 +114,7 @@ def test_an_episode_is_opened_stepped_and_closed(client: TestClient, fleet: Fake
     assert over["error"]["code"] == "episode_over"
 
 
-def test_a_request_that_is_made_again_is_not_carried_out_again(client: TestClient) -> None:
+def test_repeated_request_is_not_executed_again(client: TestClient) -> None:
     first = open_one(client, key="k")
     assert open_one(client, key="k")["id"] == first["id"]
     assert post(client, "", 409, **{**EDITOR, "key": "k", "seed": 1})["error"]["code"] == (
@@ -131,7 +131,7 @@ def test_a_request_that_is_made_again_is_not_carried_out_again(client: TestClien
     assert "no longer kept" in gone["error"]["brief"]
 
 
-def test_an_episode_is_judged_as_often_as_wanted(client: TestClient, fleet: FakeFleet) -> None:
+def test_episode_can_be_evaluated_repeatedly(client: TestClient, fleet: FakeFleet) -> None:
     episode = open_one(client)["id"]
     standing = [post(client, f"/{episode}/evaluate") for _ in range(2)]
     assert standing[0] == standing[1]
@@ -145,7 +145,7 @@ def test_an_episode_is_judged_as_often_as_wanted(client: TestClient, fleet: Fake
     assert fleet.leased == 1
 
 
-def test_without_capacity_callers_wait_in_a_line(
+def test_callers_queue_without_capacity(
     client: TestClient, sessions: EpisodeSessions, clock: FakeClock
 ) -> None:
     first, second = open_one(client), open_one(client)
@@ -181,7 +181,7 @@ def test_idle_episodes_expire_and_heartbeats_keep_them(
     assert client.get(f"{BASE}/{idle}").status_code == 404
 
 
-def test_a_limit_of_the_task_ends_an_episode_that_nobody_steps(
+def test_task_limit_ends_an_episode_without_steps(
     client: TestClient, sessions: EpisodeSessions, fleet: FakeFleet, clock: FakeClock
 ) -> None:
     episode = open_one(client, ttl_s=3600)["id"]
@@ -193,7 +193,7 @@ def test_a_limit_of_the_task_ends_an_episode_that_nobody_steps(
     assert fleet.leased == 0
 
 
-def test_faults_of_the_infrastructure_give_no_reward(
+def test_infrastructure_faults_return_no_reward(
     client: TestClient, fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = open_one(client)
@@ -215,7 +215,7 @@ def test_faults_of_the_infrastructure_give_no_reward(
     assert open_one(client, key="again")["phase"] == "open"
 
 
-def test_who_has_no_time_asks_again(
+def test_caller_with_a_short_deadline_asks_again(
     client: TestClient, fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free, acquire = threading.Event(), fleet.acquire
@@ -240,7 +240,7 @@ def test_who_has_no_time_asks_again(
     assert fleet.leased == 0
 
 
-def test_cancelling_ends_a_step_that_is_carried_out(
+def test_cancellation_ends_a_running_step(
     client: TestClient, fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     episode = open_one(client)["id"]
@@ -268,7 +268,7 @@ def test_cancelling_ends_a_step_that_is_carried_out(
     assert (replies[0]["reward"], fleet.leased) == (None, 0)
 
 
-def test_a_late_step_goes_on_and_is_answered_when_asked_for_again(
+def test_late_step_continues_and_is_answered_on_repetition(
     client: TestClient, fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     episode = open_one(client)["id"]
@@ -285,7 +285,7 @@ def test_a_late_step_goes_on_and_is_answered_when_asked_for_again(
     assert step(client, episode, "2", WAIT)["observation"]["step"] == 2
 
 
-def test_the_end_of_the_service_gives_all_machines_back(
+def test_service_shutdown_returns_all_machines(
     client: TestClient, sessions: EpisodeSessions, fleet: FakeFleet
 ) -> None:
     episodes = [open_one(client)["id"] for _ in range(2)]
@@ -300,7 +300,7 @@ def test_the_end_of_the_service_gives_all_machines_back(
     ] * 2
 
 
-def test_what_is_no_list_of_actions_is_called_so(client: TestClient) -> None:
+def test_invalid_action_list_is_rejected(client: TestClient) -> None:
     reply = post(client, "/x/step", 422, request_id="1", actions="nonsense")["error"]
     assert "valid list" in reply["details"]
     assert "openapi" in reply["resolution"]
@@ -315,7 +315,7 @@ def test_what_is_no_list_of_actions_is_called_so(client: TestClient) -> None:
         ({"suite": "smoke", "task": "desktop-editor", "shell": "rm"}, "shell"),
     ],
 )
-def test_wrong_episodes_are_refused(
+def test_wrong_episodes_are_rejected(
     client: TestClient, body: dict[str, object], message: str
 ) -> None:
     assert message in str(post(client, "", 422, **body))
@@ -325,7 +325,7 @@ def test_wrong_episodes_are_refused(
 def test_abandoned_episodes_leak_nothing(
     client: TestClient, sessions: EpisodeSessions, fleet: FakeFleet, clock: FakeClock
 ) -> None:
-    """Bound machines, threads, file descriptors and memory: 100 episodes in a landing, 1,000 in the nightly."""
+    """Bound machines, threads, file descriptors and memory: 100 episodes in `make test`, 1,000 in the nightly."""
 
     def abandon(count: int) -> None:
         for number in range(count):
@@ -368,7 +368,7 @@ def memory_mib() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def test_the_example_drives_an_episode(
+def test_example_drives_an_episode(
     database: Database,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

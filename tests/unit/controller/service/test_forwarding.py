@@ -71,7 +71,7 @@ def sign_in(controller: TestClient, database: Database, tmp_path: Path) -> Calla
 
 
 @pytest.mark.usefixtures("worker")
-def test_machines_are_shown_and_handled_by_the_worker(
+def test_worker_shows_and_controls_machines(
     controller: TestClient, sign_in: Callable[[Role], None], path: Path
 ) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
@@ -92,7 +92,9 @@ def test_machines_are_shown_and_handled_by_the_worker(
 
 
 @pytest.mark.usefixtures("worker")
-def test_episodes_are_the_workers(controller: TestClient, sign_in: Callable[[Role], None]) -> None:
+def test_episodes_run_in_the_worker(
+    controller: TestClient, sign_in: Callable[[Role], None]
+) -> None:
     sign_in(Role.OPERATE)
     opened = controller.post("/api/v1/episodes", json=EDITOR)
     assert opened.status_code == 201
@@ -107,7 +109,7 @@ def test_episodes_are_the_workers(controller: TestClient, sign_in: Callable[[Rol
 
 
 @pytest.mark.usefixtures("worker")
-def test_the_worker_checks_what_a_token_may_do(
+def test_worker_checks_the_rights_of_a_token(
     controller: TestClient, sign_in: Callable[[Role], None]
 ) -> None:
     sign_in(Role.READ)
@@ -117,7 +119,7 @@ def test_the_worker_checks_what_a_token_may_do(
 
 
 @pytest.mark.skipif(not IS_THERE, reason="the qemu-system-x86 package is missing")
-def test_a_live_screen_goes_through_the_controller_and_ends_with_its_viewer(
+def test_live_screen_is_forwarded_and_ends_with_its_viewer(
     database: Database, tmp_path: Path, path: Path
 ) -> None:
     inner, outer = (make_api_context(database, tmp_path) for _ in range(2))
@@ -152,7 +154,7 @@ def test_a_live_screen_goes_through_the_controller_and_ends_with_its_viewer(
                 thread.join()
 
 
-def test_without_a_worker_all_else_works(
+def test_other_pages_work_without_a_worker(
     controller: TestClient, sign_in: Callable[[Role], None], path: Path
 ) -> None:
     assert controller.get("/api/v1/status").status_code == 401
@@ -173,7 +175,7 @@ def test_without_a_worker_all_else_works(
         assert controller.get("/api/v1/status").json()["error"]["code"] == "no_worker"
 
 
-def test_the_socket_of_a_killed_worker_is_replaced(path: Path, tmp_path: Path) -> None:
+def test_socket_of_a_killed_worker_is_replaced(path: Path, tmp_path: Path) -> None:
     listen_privately(path).close()
     with listen_privately(path), socket.socket(socket.AF_UNIX) as client:
         client.connect(str(path))

@@ -50,7 +50,7 @@ def make(request: RunRequest, *targets: Webhook | Mail) -> Schedule:
     return Schedule(name="s", trigger=Interval(every_s=60), request=request, notify=targets)
 
 
-def test_a_message_is_tried_again_until_a_real_listener_takes_it(
+def test_message_is_retried_until_a_real_listener_accepts_it(
     database: Database, queue: RunQueue, clock: FakeClock, request_of_tiny: RunRequest
 ) -> None:
     outbox = Outbox(database, clock, deliver)
@@ -67,12 +67,12 @@ def test_a_message_is_tried_again_until_a_real_listener_takes_it(
         assert states(database) == [(SENT, 3)]
         clock.advance(1e6)
         assert outbox.deliver_due() == 0
-    # A redirect is not followed: that would be another POST, or a GET that the server rejects.
+    # A redirect is not followed: it would be another POST, or a GET that the server rejects.
     assert len(server.bodies) == 3
     assert {(body["run"], body["id"], body["event"]) for body in server.bodies} == {(run, 1, "end")}
 
 
-def test_a_receiver_that_never_answers_is_given_up(
+def test_unresponsive_receiver_is_given_up(
     database: Database, queue: RunQueue, clock: FakeClock, request_of_tiny: RunRequest
 ) -> None:
     with socket.socket() as unused:
@@ -89,7 +89,7 @@ def test_a_receiver_that_never_answers_is_given_up(
         assert "cannot be reached" in session.scalars(select(NotificationRow)).one().error
 
 
-def test_only_those_are_told_whom_an_event_concerns(
+def test_only_subscribers_of_an_event_are_notified(
     database: Database, queue: RunQueue, clock: FakeClock, request_of_tiny: RunRequest
 ) -> None:
     schedule = make(

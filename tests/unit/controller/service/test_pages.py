@@ -33,7 +33,7 @@ def test_pages_ask_for_a_token_first(browser: TestClient, context: ApiContext) -
     assert browser.get("/runs").url.path == "/login"
 
 
-def test_the_cookie_goes_over_tls_alone_where_the_page_came_by_it(
+def test_cookie_is_secure_where_the_page_used_tls(
     context: ApiContext,
 ) -> None:
     for scheme, origin in (("http", "http"), ("https", "https"), ("http", "https")):
@@ -48,7 +48,7 @@ def test_the_cookie_goes_over_tls_alone_where_the_page_came_by_it(
         assert ("; Secure" in gone.headers["set-cookie"]) is is_secure
 
 
-def test_every_page_shows_what_there_is_and_names_nothing_foreign(
+def test_every_page_shows_its_content_without_foreign_addresses(
     browser: TestClient, context: ApiContext, request_of_tiny: RunRequest
 ) -> None:
     run = carry_out(context, request_of_tiny)
@@ -73,7 +73,7 @@ def test_every_page_shows_what_there_is_and_names_nothing_foreign(
         assert browser.get(name).status_code == 200
 
 
-def test_what_agents_write_is_text(
+def test_agent_output_is_escaped(
     browser: TestClient, context: ApiContext, request_of_tiny: RunRequest
 ) -> None:
     run = carry_out(context, request_of_tiny)
@@ -92,7 +92,7 @@ def test_what_agents_write_is_text(
     assert browser.get(f"/runs/{run}/trials/dark-style/0?attempt=9").status_code == 404
 
 
-def test_a_reader_sees_no_buttons_and_may_press_none(
+def test_reader_sees_no_buttons_and_may_press_none(
     browser: TestClient, context: ApiContext, request_of_tiny: RunRequest
 ) -> None:
     run = carry_out(context, request_of_tiny)
@@ -105,7 +105,7 @@ def test_a_reader_sees_no_buttons_and_may_press_none(
     assert "token is read-only" in refused.text
 
 
-def test_runs_are_queued_and_changed_by_forms_and_errors_are_pages(
+def test_forms_queue_and_change_runs_and_errors_are_pages(
     browser: TestClient, context: ApiContext
 ) -> None:
     sign_in(browser, context)

@@ -9,7 +9,7 @@ from controller.service.process import run_parts, stop_after
 LONG_S = 60.0
 
 
-def test_a_part_that_serves_another_ends_after_it() -> None:
+def test_dependent_part_ends_after_the_part_that_uses_it() -> None:
     stop, is_asked, may_end = threading.Event(), threading.Event(), threading.Event()
     ended: list[str] = []
 
@@ -34,7 +34,7 @@ def test_a_part_that_serves_another_ends_after_it() -> None:
     assert ended == ["worker", "server"]
 
 
-def test_a_part_that_fails_ends_all_with_its_error() -> None:
+def test_failing_part_ends_all_with_its_error() -> None:
     def fail(_stop: threading.Event) -> None:
         raise RuntimeError("broken")
 

@@ -21,7 +21,7 @@ def claims(database: Database, clock: FakeClock) -> Claims:
     return Claims(database, clock)
 
 
-def test_the_highest_priority_is_taken_first_then_the_first_asked_for(
+def test_queue_is_ordered_by_priority_then_age(
     queue: RunQueue, claims: Claims, request_of_tiny: RunRequest
 ) -> None:
     priorities = [0, 5, -3, 5]
@@ -35,7 +35,7 @@ def test_the_highest_priority_is_taken_first_then_the_first_asked_for(
     assert taken[-1] is None
 
 
-def test_runs_of_one_moment_have_ids_of_their_own(
+def test_runs_of_one_moment_have_distinct_ids(
     queue: RunQueue, request_of_tiny: RunRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn = iter(["aaaa", "aaaa", "aaaa", "bbbb"])
@@ -43,7 +43,9 @@ def test_runs_of_one_moment_have_ids_of_their_own(
     assert [queue.add(request_of_tiny, Requester("api")).run for _ in "12"] == ["aaaa", "bbbb"]
 
 
-def test_a_repeated_request_is_the_first_one(queue: RunQueue, request_of_tiny: RunRequest) -> None:
+def test_repeated_request_returns_the_first_run(
+    queue: RunQueue, request_of_tiny: RunRequest
+) -> None:
     first = queue.add(request_of_tiny, Requester("api", key="k"))
     assert queue.add(request_of_tiny, Requester("api", key="k")) == first
     with pytest.raises(UsageError, match="different request"):
@@ -51,7 +53,7 @@ def test_a_repeated_request_is_the_first_one(queue: RunQueue, request_of_tiny: R
     assert queue.count()[State.QUEUED] == 1
 
 
-def test_what_a_killed_worker_left_is_put_back_as_it_was_wished(
+def test_runs_of_a_killed_worker_are_restored_as_requested(
     queue: RunQueue, claims: Claims, request_of_tiny: RunRequest
 ) -> None:
     runs = [queue.add(request_of_tiny, Requester("api")).run for _ in range(4)]
@@ -67,7 +69,7 @@ def test_what_a_killed_worker_left_is_put_back_as_it_was_wished(
     assert claims.recover() == []
 
 
-def test_runs_that_are_over_refuse_wishes_and_may_be_tried_again(
+def test_finished_runs_reject_requests_and_can_be_retried(
     queue: RunQueue, request_of_tiny: RunRequest
 ) -> None:
     run = queue.add(request_of_tiny, Requester("api")).run
@@ -81,7 +83,7 @@ def test_runs_that_are_over_refuse_wishes_and_may_be_tried_again(
         queue.get(f"{run}x")
 
 
-def test_a_run_that_failed_waits_and_starts_without_progress_are_counted(
+def test_failed_run_waits_and_starts_without_progress_are_counted(
     queue: RunQueue, claims: Claims, request_of_tiny: RunRequest, clock: FakeClock
 ) -> None:
     run = queue.add(request_of_tiny, Requester("api")).run
@@ -103,7 +105,7 @@ def test_a_run_that_failed_waits_and_starts_without_progress_are_counted(
     assert queue.get(run).starts == 1
 
 
-def test_readers_see_what_changed_since_they_looked(
+def test_readers_see_changes_since_their_last_read(
     queue: RunQueue, claims: Claims, request_of_tiny: RunRequest
 ) -> None:
     runs = [queue.add(request_of_tiny, Requester("api")).run for _ in range(3)]
@@ -146,7 +148,7 @@ def test_readers_see_what_changed_since_they_looked(
         ({"record_hz": float("nan")}, UsageError, "record_hz: "),
     ],
 )
-def test_a_wrong_request_is_refused_before_it_is_queued(
+def test_wrong_request_is_rejected_before_it_is_queued(
     values: dict[str, object], error: type[MesocosmError], message: str
 ) -> None:
     with pytest.raises(error) as caught:

@@ -39,7 +39,7 @@ def outcomes(register: Register, name: str = "nightly") -> list[tuple[float, Out
     return [(slot.slot_s, slot.outcome) for slot in reversed(register.history(name))]
 
 
-def test_each_slot_is_fired_once_and_runs_do_not_overlap(
+def test_each_slot_fires_once_and_runs_do_not_overlap(
     register: Register, schedule: Schedule, database: Database, queue: RunQueue, clock: FakeClock
 ) -> None:
     start_s = clock.now_s()
@@ -66,7 +66,7 @@ def test_each_slot_is_fired_once_and_runs_do_not_overlap(
 
 
 @pytest.mark.parametrize("policy", list(Missed))
-def test_slots_that_went_by_have_one_record_each(
+def test_missed_slots_have_one_record_each(
     *,
     policy: Missed,
     register: Register,
@@ -88,7 +88,7 @@ def test_slots_that_went_by_have_one_record_each(
     assert in_time.outcome is (Outcome.OVERLAPPED if policy is Missed.ONCE else Outcome.FIRED)
 
 
-def test_a_clock_that_is_put_back_fires_no_slot_again(
+def test_clock_set_back_fires_no_slot_again(
     register: Register, schedule: Schedule, database: Database, queue: RunQueue, clock: FakeClock
 ) -> None:
     register.add(schedule)
@@ -103,7 +103,7 @@ def test_a_clock_that_is_put_back_fires_no_slot_again(
     assert len(queue.entries()) == 1
 
 
-def test_a_process_that_dies_while_it_fires_leaves_both_records_or_none(
+def test_crash_while_firing_leaves_both_records_or_none(
     *,
     register: Register,
     schedule: Schedule,
@@ -125,7 +125,7 @@ def test_a_process_that_dies_while_it_fires_leaves_both_records_or_none(
     assert fired.outcome is Outcome.FIRED
 
 
-def test_a_paused_schedule_fires_nothing_and_goes_on_with_its_next_slot(
+def test_paused_schedule_fires_nothing_and_resumes_with_its_next_slot(
     register: Register, schedule: Schedule, database: Database, clock: FakeClock
 ) -> None:
     start_s = clock.now_s()
@@ -138,7 +138,7 @@ def test_a_paused_schedule_fires_nothing_and_goes_on_with_its_next_slot(
     assert register.add(schedule).next_s == start_s + 300
 
 
-def test_a_run_by_hand_stands_beside_the_slots(
+def test_manual_run_is_recorded_and_overlaps_the_next_slot(
     register: Register, schedule: Schedule, database: Database, clock: FakeClock
 ) -> None:
     start_s = clock.now_s()
@@ -164,9 +164,7 @@ def test_a_run_by_hand_stands_beside_the_slots(
         register.history("never")
 
 
-def test_another_schedule_of_the_same_name_is_refused(
-    register: Register, schedule: Schedule
-) -> None:
+def test_duplicate_schedule_name_is_rejected(register: Register, schedule: Schedule) -> None:
     register.add(schedule)
     with pytest.raises(UsageError, match="different schedule"):
         register.add(schedule.model_copy(update={"priority": 1}))
@@ -184,13 +182,15 @@ def test_another_schedule_of_the_same_name_is_refused(
         ({"often": 1}, "often"),
     ],
 )
-def test_wrong_values_are_named(changes: dict[str, object], field: str, schedule: Schedule) -> None:
+def test_wrong_values_are_reported(
+    changes: dict[str, object], field: str, schedule: Schedule
+) -> None:
     with pytest.raises(UsageError) as caught:
         parse_schedule({**schedule.model_dump(mode="json"), **changes})
     assert f"{field}: " in caught.value.details
 
 
-def test_declared_schedules_and_those_added_by_hand_are_told_apart(
+def test_declared_and_manual_schedules_are_distinguished(
     context: ApiContext, browser: TestClient, schedule: Schedule
 ) -> None:
     context.register.add(schedule)

@@ -42,12 +42,12 @@ def slots(trigger: Trigger, count: int, *, after_s: float = START) -> list[str]:
         ("0 0 29 2 *", ["Tue 29 Feb 00:00"]),
     ],
 )
-def test_cron_lines_mean_what_crontab_means(line: str, expected: list[str]) -> None:
+def test_cron_lines_follow_crontab(line: str, expected: list[str]) -> None:
     shown = slots(Cron(line=line), len(expected))
     assert [slot.removesuffix(" +0000") for slot in shown] == expected
 
 
-def test_a_night_has_one_slot_when_the_clock_is_changed() -> None:
+def test_night_of_a_clock_change_has_one_slot() -> None:
     nightly = Cron(line="30 2 * * *", timezone="Europe/Berlin")
     # On the 29th there is no 02:30.
     assert slots(nightly, 3) == [
@@ -70,7 +70,7 @@ def test_a_night_has_one_slot_when_the_clock_is_changed() -> None:
 
 
 @given(every_s=st.integers(1, 1_000_000), passed_s=st.floats(0, 1e7))
-def test_intervals_count_from_when_the_schedule_was_added(every_s: int, passed_s: float) -> None:
+def test_intervals_count_from_the_creation_of_the_schedule(every_s: int, passed_s: float) -> None:
     after_s = START + passed_s
     slot_s = next_slot(Interval(every_s=every_s), after_s=after_s, created_s=START)
     assert slot_s is not None
@@ -92,6 +92,6 @@ def test_intervals_count_from_when_the_schedule_was_added(every_s: int, passed_s
         ("0 2 * * *", "../../etc/passwd", "time zone"),
     ],
 )
-def test_a_line_that_never_fires_is_refused(line: str, zone: str, message: str) -> None:
+def test_line_that_never_fires_is_rejected(line: str, zone: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         check_trigger(Cron(line=line, timezone=zone), now_s=START)

@@ -91,7 +91,7 @@ def wait_for_steps(settings: Settings, run: str) -> None:
     assert wait_until(lambda: has_steps(settings, run), timeout_s=LONG_S, every_s=0.02)
 
 
-def test_a_run_is_carried_out_and_its_schedule_told_of_a_regress(
+def test_run_is_executed_and_its_schedule_notified_of_a_regression(
     database: Database, settings: Settings, queue: RunQueue, request_of_tiny: RunRequest
 ) -> None:
     register = Register(database, SYSTEM_CLOCK)
@@ -121,7 +121,7 @@ def test_a_run_is_carried_out_and_its_schedule_told_of_a_regress(
     assert message["comparison"]["SR"]["difference"] == -1.0
 
 
-def test_cancel_ends_a_running_trial_and_resume_tries_it_anew(
+def test_cancel_ends_a_running_trial_and_resume_repeats_it(
     database: Database, settings: Settings, queue: RunQueue, tiny: Path, tmp_path: Path
 ) -> None:
     run = queue.add(slow(tiny, tmp_path), Requester("api")).run
@@ -147,7 +147,7 @@ def test_cancel_ends_a_running_trial_and_resume_tries_it_anew(
     assert (left.state, left.starts) == (State.QUEUED, 0)
 
 
-def test_pause_lets_a_trial_finish_and_begins_no_other(
+def test_pause_finishes_a_trial_and_starts_no_other(
     database: Database, settings: Settings, queue: RunQueue, request_of_tiny: RunRequest
 ) -> None:
     run = queue.add(request_of_tiny.model_copy(update={"repeats": 50}), Requester("api")).run
@@ -162,7 +162,7 @@ def test_pause_lets_a_trial_finish_and_begins_no_other(
     assert len(list((folder.path / "trials").iterdir())) == len(results) > 0
 
 
-def test_a_run_whose_budget_is_spent_ends_and_goes_on_with_a_larger_one(
+def test_run_ends_when_its_budget_is_spent_and_continues_with_more(
     database: Database, settings: Settings, queue: RunQueue, request_of_tiny: RunRequest
 ) -> None:
     asked = {"repeats": 3, "budget": BudgetSpec(seconds=0.001, tokens=9)}
@@ -181,7 +181,7 @@ def test_a_run_whose_budget_is_spent_ends_and_goes_on_with_a_larger_one(
     assert len(Store(settings.runs_dir).open(run).attempts("dark-style", 0)) == 1
 
 
-def test_what_cannot_be_run_fails_at_once_and_trouble_of_the_host_is_retried(
+def test_unrunnable_run_fails_at_once_and_host_trouble_is_retried(
     database: Database,
     settings: Settings,
     queue: RunQueue,
@@ -207,7 +207,7 @@ def test_what_cannot_be_run_fails_at_once_and_trouble_of_the_host_is_retried(
     assert waiting.not_before_s > waiting.requested_s
 
 
-def test_no_run_is_begun_whose_model_does_not_answer(
+def test_run_with_an_unresponsive_model_is_not_started(
     database: Database,
     settings: Settings,
     queue: RunQueue,
@@ -227,7 +227,7 @@ def test_no_run_is_begun_whose_model_does_not_answer(
     assert not Store(settings.runs_dir).has(run)
 
 
-def test_a_queue_has_one_worker(database: Database, settings: Settings) -> None:
+def test_queue_has_one_worker(database: Database, settings: Settings) -> None:
     with working(database, settings):
         second = Worker(database, settings, SYSTEM_CLOCK, preflight=not_asked)
         lock = settings.run_dir / "worker.lock"
@@ -236,7 +236,7 @@ def test_a_queue_has_one_worker(database: Database, settings: Settings) -> None:
             second.run(threading.Event(), grace_s=0)
 
 
-def test_a_worker_in_a_container_refuses_runs_that_need_files_of_the_host(
+def test_worker_in_a_container_rejects_runs_that_need_host_files(
     database: Database, settings: Settings, queue: RunQueue, request_of_tiny: RunRequest
 ) -> None:
     inside = settings.model_copy(update={"place": "container"})

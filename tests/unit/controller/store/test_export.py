@@ -62,7 +62,7 @@ def test_every_attempt_is_a_row_and_every_line_an_event(lab: Lab) -> None:
     assert {"plan"} == {row["kind"] for row in events if row["type"] == "agent"}
 
 
-def test_steps_and_refusals_are_rows_with_pictures(lab: Lab) -> None:
+def test_steps_and_rejections_are_rows_with_pictures(lab: Lab) -> None:
     run = lab.begin(AgentDriver(Wordy), "answer")
     lab.go(run)
     text = "".join(as_csv(export_rows(run, "steps"), STEP_COLUMNS))

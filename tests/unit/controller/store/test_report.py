@@ -79,7 +79,7 @@ def printed(report: Report) -> str:
     return out.getvalue()
 
 
-def test_json_has_the_keys_promised() -> None:
+def test_json_has_the_documented_keys() -> None:
     report_json = REPORT.to_dict()
     assert report_json["run"] == "run-1"
     assert report_json["suite"] == {"name": "smoke", "digest": "d" * 64}
@@ -136,7 +136,7 @@ def test_inconclusive_trials_enter_no_metric() -> None:
     }
 
 
-def test_side_effects_are_listed_and_their_rate_is_told() -> None:
+def test_side_effects_are_listed_with_their_rate() -> None:
     change = Change("desktop", StateKind.FILE, "~/made", "added")
     dirty = replace(PASSED, side_effects=SideEffects(1, (change,), has_baseline=True))
     clean = replace(FAILED, side_effects=SideEffects(0, (), has_baseline=False))
@@ -159,7 +159,7 @@ def test_side_effects_are_listed_and_their_rate_is_told() -> None:
     assert "side effects" not in printed(REPORT)
 
 
-def test_the_reference_phone_is_marked_and_what_ran_is_said() -> None:
+def test_reference_phone_is_marked_and_machines_are_listed() -> None:
     text = printed(REPORT)
     assert "phone: reference phone" in text
     assert "not scores on Android" in text
@@ -170,7 +170,7 @@ def test_the_reference_phone_is_marked_and_what_ran_is_said() -> None:
     assert [m["is_reference_phone"] for m in machines if isinstance(m, dict)] == [False, True]
 
 
-def test_the_table_has_interval_bounds_and_what_is_unfinished() -> None:
+def test_table_has_interval_bounds_and_unfinished_trials() -> None:
     text = printed(REPORT)
     assert "SR 50.0% (95 % interval over 2 tasks: 5.5% to 94.5%)" in text
     assert "SR with inconclusive trials counted as FAIL 25.0%, as PASS 50.0%" in text
@@ -178,7 +178,7 @@ def test_the_table_has_interval_bounds_and_what_is_unfinished() -> None:
     assert "a.1: [no] reply" in text
 
 
-def test_the_table_says_what_an_agent_or_its_model_did_wrong() -> None:
+def test_table_describes_agent_and_model_errors() -> None:
     raised = replace(FAILED, reason=Reason.MODEL_REFUSAL, detail="It raised.\nmine.py:7, in act")
     text = printed(replace(REPORT, trials=(raised,)))
     assert "b.0: It raised.\nmine.py:7, in act" in text
@@ -187,7 +187,7 @@ def test_the_table_says_what_an_agent_or_its_model_did_wrong() -> None:
     )
 
 
-def test_the_table_says_why_nodes_are_not_met() -> None:
+def test_table_explains_unmet_nodes() -> None:
     waiting = Feedback("sent", NodeState.WAITING, "Counts only after saved.")
     unfinished = Unfinished("b", 1, 3, 1, (waiting,))
     text = printed(replace(REPORT, unfinished=(unfinished,)))
@@ -196,7 +196,7 @@ def test_the_table_says_why_nodes_are_not_met() -> None:
     assert "1/2" in next(line for line in text.splitlines() if "unfinished" in line)
 
 
-def test_a_report_without_trials_can_be_shown() -> None:
+def test_report_without_trials_can_be_shown() -> None:
     empty = Report(SPEC, (), ())
     metrics = empty.to_dict()["metrics"]
     assert isinstance(metrics, dict)
@@ -205,6 +205,6 @@ def test_a_report_without_trials_can_be_shown() -> None:
     assert "0 PASS" in printed(empty)
 
 
-def test_several_accelerators_are_all_named() -> None:
+def test_several_accelerators_are_all_listed() -> None:
     other = replace(PASSED, machines=(replace(DESKTOP, accelerator="kvm"),))
     assert Report(SPEC, (PASSED, other), ()).accelerator == "kvm+tcg"

@@ -60,7 +60,7 @@ def end(
     return result
 
 
-def test_what_was_written_is_read_again(tmp_path: Path) -> None:
+def test_written_run_is_read_back(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     result = end(folder, "a", 0)
     again = Store(tmp_path).open("latest")
@@ -68,7 +68,7 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     assert again.results() == [result]
 
 
-def test_the_latest_run_can_be_narrowed(tmp_path: Path) -> None:
+def test_latest_run_can_be_filtered(tmp_path: Path) -> None:
     store = Store(tmp_path)
     old, other, last = ("20261121-080000-aaaa", "20261121-090000-bbbb", "20261121-100000-cccc")
     spec = make_run(tmp_path, old).spec
@@ -94,7 +94,7 @@ def test_trials_are_planned_round_by_round(tmp_path: Path) -> None:
     assert make_run(tmp_path).spec.planned == [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
 
 
-def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
+def test_torn_last_line_is_ignored(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     with folder.begin_attempt("a", 0, CLOCK) as log:
         log.append("start")
@@ -106,14 +106,14 @@ def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", [b"garbage", b"[]", b'{"n":1}', b"\xff"])
-def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path, line: bytes) -> None:
+def test_damaged_line_in_the_middle_is_reported(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "events.jsonl"
     path.write_bytes(b'{"type":"start"}\n' + line + b'\n{"type":"end"}\n')
     with pytest.raises(StoreError, match=r"events\.jsonl:2 is damaged"):
         list(read_events(path))
 
 
-def test_every_attempt_is_kept_and_only_the_last_one_counts(tmp_path: Path) -> None:
+def test_all_attempts_are_kept_and_the_last_one_counts(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     end(folder, "a", 0, Verdict.INCONCLUSIVE)
     last = end(folder, "a", 0, Verdict.FAIL)
@@ -135,13 +135,13 @@ def test_attempts_are_ordered_by_number(tmp_path: Path) -> None:
     assert [attempt.number for attempt in folder.attempts("a", 0)] == list(range(1, 12))
 
 
-def test_an_attempt_has_one_log(tmp_path: Path) -> None:
+def test_attempt_has_one_log(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     with folder.begin_attempt("a", 0, CLOCK) as log, pytest.raises(StoreError):
         TrialLog(log.path.parent, folder.path / "blobs", CLOCK)
 
 
-def test_what_is_written_carries_the_schema_version(tmp_path: Path) -> None:
+def test_written_files_carry_the_schema_version(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     end(folder, "a", 0)
     assert json.loads((folder.path / "run.json").read_bytes())["schema_version"] == 2
@@ -150,7 +150,7 @@ def test_what_is_written_carries_the_schema_version(tmp_path: Path) -> None:
     assert not any("schema_version" in event for event in others)
 
 
-def test_what_a_newer_mesocosm_wrote_is_refused_by_name(tmp_path: Path) -> None:
+def test_files_of_a_newer_mesocosm_are_rejected_by_name(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     end(folder, "a", 0)
     (attempt,) = folder.attempts("a", 0)
@@ -170,7 +170,7 @@ def test_what_a_newer_mesocosm_wrote_is_refused_by_name(tmp_path: Path) -> None:
     assert "schema version is 3" in caught.value.details
 
 
-def test_a_cancelled_trial_leaves_its_run_unfinished(tmp_path: Path) -> None:
+def test_cancelled_trial_leaves_its_run_unfinished(tmp_path: Path) -> None:
     folder = make_run(tmp_path, repeats=1)
     end(folder, "a", 0)
     end(folder, "b", 0, Verdict.INCONCLUSIVE, Reason.CANCELLED)
@@ -180,7 +180,7 @@ def test_a_cancelled_trial_leaves_its_run_unfinished(tmp_path: Path) -> None:
     assert folder.is_complete()
 
 
-def test_equal_pictures_are_kept_once_under_their_digest(tmp_path: Path) -> None:
+def test_equal_pictures_are_stored_once_under_their_digest(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     frame = np.zeros((4, 4, 3), dtype=np.uint8)
     png = encode_png(frame)
@@ -194,7 +194,7 @@ def test_equal_pictures_are_kept_once_under_their_digest(tmp_path: Path) -> None
     assert digest_bytes(picture.read_bytes()) == picture.stem == shot.digest
 
 
-def test_equal_trees_are_kept_once_under_their_digest(tmp_path: Path) -> None:
+def test_equal_trees_are_stored_once_under_their_digest(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     tree = [Element("push button", "Save", Bounds(1, 2, 3, 4), frozenset({"focused", "enabled"}))]
     with folder.begin_attempt("a", 0, CLOCK) as log:
@@ -208,7 +208,7 @@ def test_equal_trees_are_kept_once_under_their_digest(tmp_path: Path) -> None:
     assert (row["bounds"], row["states"]) == ([1, 2, 3, 4], ["enabled", "focused"])
 
 
-def test_an_unknown_run_is_named_with_the_nearest(tmp_path: Path) -> None:
+def test_unknown_run_is_rejected_with_nearest_match(tmp_path: Path) -> None:
     make_run(tmp_path)
     with pytest.raises(UnknownNameError, match="20261121-080000-aaaa"):
         Store(tmp_path).open("20261121-080000-aaab")
@@ -229,7 +229,7 @@ def test_only_one_process_works_on_a_run(tmp_path: Path) -> None:
     assert not folder.is_running()
 
 
-def test_looking_at_a_run_is_never_in_the_way_of_running_it(tmp_path: Path) -> None:
+def test_reading_a_run_never_blocks_running_it(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     stop = threading.Event()
 
@@ -250,14 +250,14 @@ def test_looking_at_a_run_is_never_in_the_way_of_running_it(tmp_path: Path) -> N
             looker.join()
 
 
-def test_looking_at_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_reading_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     before = sorted(folder.path.rglob("*"))
     assert not folder.is_running()
     assert sorted(folder.path.rglob("*")) == before
 
 
-def test_a_locked_index_is_read_around_and_stays(
+def test_locked_index_is_bypassed_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(index, "_LOCK_TIMEOUT_S", 0.0)
@@ -278,7 +278,7 @@ def test_a_locked_index_is_read_around_and_stays(
     assert list_runs(store)[0] == before[0]
 
 
-def test_a_damaged_index_is_moved_aside(tmp_path: Path) -> None:
+def test_damaged_index_is_moved_aside(tmp_path: Path) -> None:
     make_run(tmp_path)
     garbage = b"this is no database, certainly not one of SQLite" * 99
     (tmp_path / "index.sqlite").write_bytes(garbage)
@@ -287,7 +287,7 @@ def test_a_damaged_index_is_moved_aside(tmp_path: Path) -> None:
     assert len(list_runs(Store(tmp_path))) == 1
 
 
-def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
+def test_index_of_another_version_is_recreated(tmp_path: Path) -> None:
     make_run(tmp_path)
     with contextlib.closing(sqlite3.connect(tmp_path / "index.sqlite")) as database:
         database.execute("CREATE TABLE runs (run TEXT PRIMARY KEY, other TEXT)")
@@ -296,7 +296,7 @@ def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.damaged*"))
 
 
-def test_the_index_tells_the_state_of_every_run(tmp_path: Path) -> None:
+def test_index_holds_the_state_of_every_run(tmp_path: Path) -> None:
     done = make_run(tmp_path, "1", repeats=1)
     end(done, "a", 0)
     end(done, "b", 0, Verdict.FAIL)
@@ -319,7 +319,7 @@ def test_the_index_tells_the_state_of_every_run(tmp_path: Path) -> None:
     ]
 
 
-def test_the_index_follows_a_run_that_goes_on(tmp_path: Path) -> None:
+def test_index_follows_a_continuing_run(tmp_path: Path) -> None:
     folder = make_run(tmp_path, repeats=1)
     assert list_runs(Store(tmp_path))[0].state == "unfinished"
     end(folder, "a", 0)
@@ -328,7 +328,7 @@ def test_the_index_follows_a_run_that_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"this is no database, certainly not one of SQLite" * 99, None])
-def test_a_damaged_or_missing_index_is_rebuilt(tmp_path: Path, damage: bytes | None) -> None:
+def test_damaged_or_missing_index_is_rebuilt(tmp_path: Path, damage: bytes | None) -> None:
     folder = make_run(tmp_path, repeats=1)
     end(folder, "a", 0)
     before = list_runs(Store(tmp_path))
@@ -339,7 +339,7 @@ def test_a_damaged_or_missing_index_is_rebuilt(tmp_path: Path, damage: bytes | N
     assert list_runs(Store(tmp_path)) == before
 
 
-def test_a_line_is_on_disk_before_append_returns(tmp_path: Path) -> None:
+def test_line_is_on_disk_before_append_returns(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     log = folder.begin_attempt("a", 0, CLOCK)
     with log:
@@ -347,7 +347,7 @@ def test_a_line_is_on_disk_before_append_returns(tmp_path: Path) -> None:
         assert json.loads(log.path.read_text())["n"] == 1
 
 
-def test_a_line_that_does_not_fit_leaves_nothing_of_itself(tmp_path: Path) -> None:
+def test_line_that_does_not_fit_leaves_no_part_of_itself(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with folder.begin_attempt("a", 0, CLOCK) as log:
@@ -362,7 +362,7 @@ def test_a_line_that_does_not_fit_leaves_nothing_of_itself(tmp_path: Path) -> No
     assert [event.get("n") for event in folder.events("a", 0)] == [None, 2]
 
 
-def test_a_picture_that_cannot_be_written_is_an_error_of_the_store(tmp_path: Path) -> None:
+def test_unwritable_picture_is_a_store_error(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     (folder.path / "blobs").write_bytes(b"no folder")
     shot = Screenshot(np.zeros((1, 1, 3), np.uint8), b"x", digest_bytes(b"x"))

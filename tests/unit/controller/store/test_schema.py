@@ -26,14 +26,14 @@ def old(tmp_path: Path) -> RunFolder:
     return Store(tmp_path / "runs").open("latest")
 
 
-def test_its_specification_is_read(old: RunFolder) -> None:
+def test_old_specification_is_read(old: RunFolder) -> None:
     spec = old.spec
     assert (spec.schema_version, spec.suite.name, spec.agent) == (1, "tiny", OracleSpec())
     assert spec.planned == [("answer", 0), ("two-apps", 0), ("write-file", 0)]
     assert not any(task.has_digests for task in spec.tasks)
 
 
-def test_its_results_and_lost_attempts_are_read(old: RunFolder) -> None:
+def test_old_results_and_lost_attempts_are_read(old: RunFolder) -> None:
     report = read_report(old)
     assert [(trial.task, trial.verdict, trial.steps) for trial in report.trials] == [
         ("answer", Verdict.PASS, 1),
@@ -48,12 +48,12 @@ def test_its_results_and_lost_attempts_are_read(old: RunFolder) -> None:
     assert (row.state, row.suite, row.planned, row.passed) == ("unfinished", "tiny", 3, 2)
 
 
-def test_it_is_not_continued(old: RunFolder) -> None:
+def test_old_run_is_not_continued(old: RunFolder) -> None:
     with pytest.raises(StoreError, match="older schema"):
         old.begin_attempt("answer", 0, SYSTEM_CLOCK)
 
 
-def test_a_comparison_is_refused_where_no_task_of_it_can_be_compared(old: RunFolder) -> None:
+def test_comparison_without_a_comparable_task_is_rejected(old: RunFolder) -> None:
     with pytest.raises(UsageError, match="no comparable task") as caught:
         compare_runs(old, old)
     for name in ("answer", "two-apps", "write-file"):
@@ -68,7 +68,7 @@ def test_agents_of_the_first_schema_become_typed() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema_version": "two"}'])
-def test_what_is_no_specification_is_refused(tmp_path: Path, text: str) -> None:
+def test_invalid_specification_is_rejected(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(StoreError, match=r"run\.json"):
         RunFolder(tmp_path)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_an_attempt_that_was_lost_is_counted_by_its_log(tmp_path: Path) -> None:
+def test_lost_attempt_is_counted_by_its_log(tmp_path: Path) -> None:
     agent = ModelSpec(
         model="m", endpoint="http://host/v1", usd_per_mtok_prompt=10, usd_per_mtok_completion=30
     )
@@ -41,14 +41,14 @@ def test_an_attempt_that_was_lost_is_counted_by_its_log(tmp_path: Path) -> None:
     assert read_spending(folder).seconds == 12.0
 
 
-def test_what_is_used_up_is_named() -> None:
+def test_spent_limits_are_named() -> None:
     budget = RunBudget(BudgetSpec(tokens=100, usd=2.5, seconds=60), Spending(99, 2.0, 59.0))
     assert budget.excess() == ""
     assert budget.excess(Spending(1, 0.5)) == "100 of 100 tokens, 2.5 of 2.5 USD"
     assert RunBudget(BudgetSpec(), Spending(10**9, 1e9, 1e9)).excess() == ""
 
 
-def test_a_damaged_budget_is_no_budget(tmp_path: Path) -> None:
+def test_damaged_budget_is_an_error(tmp_path: Path) -> None:
     folder = Store(tmp_path).create(SPEC)
     (folder.path / "budget.json").write_text("{")
     with pytest.raises(StoreError, match="damaged"):

@@ -28,7 +28,7 @@ oracle:
 """
 
 
-def test_unmet_nodes_are_told_with_the_values_of_the_trials_seed(tmp_path: Path) -> None:
+def test_unmet_nodes_are_shown_with_the_values_of_the_trial_seed(tmp_path: Path) -> None:
     folder = tmp_path / "words"
     folder.mkdir()
     (folder / "suite.yaml").write_text(SUITE)

@@ -62,7 +62,7 @@ def alone(lab: Lab, folder: Path, task: str, *kinds: Kind) -> Validation:
     return row
 
 
-def test_the_tiny_suite_is_sound(lab: Lab) -> None:
+def test_tiny_suite_is_sound(lab: Lab) -> None:
     rows = validated(lab)
     assert [row.task for row in rows] == [task.id for task in lab.suite.tasks]
     assert [row.faults for row in rows] == [()] * 4
@@ -74,9 +74,7 @@ def test_the_tiny_suite_is_sound(lab: Lab) -> None:
     assert all(attempt.run.startswith("2") for attempt in rows[0].attempts)
 
 
-def test_a_task_alone_is_proven_by_cheats_and_attempts_that_must_fail(
-    lab: Lab, tmp_path: Path
-) -> None:
+def test_task_is_proven_by_cheats_and_attempts_that_must_fail(lab: Lab, tmp_path: Path) -> None:
     row = alone(lab, tmp_path, f"{COPY}legitimate: [copy-reference, overwrite-both]\n")
     assert row.faults == ()
     names = {attempt.label: attempt.meaning for attempt in row.attempts}
@@ -86,7 +84,7 @@ def test_a_task_alone_is_proven_by_cheats_and_attempts_that_must_fail(
     assert "cheat copy-reference" not in names
 
 
-def test_a_reference_that_the_agent_can_reach_is_found_out(lab: Lab, tmp_path: Path) -> None:
+def test_reference_reachable_by_the_agent_is_detected(lab: Lab, tmp_path: Path) -> None:
     row = alone(lab, tmp_path, COPY, Kind.CHEAT)
     assert any("cheat copy-reference ended with PASS" in fault for fault in row.faults)
 
@@ -110,7 +108,7 @@ limits: {steps: 40}
         (Kind.RANDOM, "on: phone, check: app_in_front, with: {package: com.google.android.apps.tasks}", "random"),
     ],
 )  # fmt: skip
-def test_each_way_that_needs_no_work_finds_its_task(
+def test_each_cheat_detects_its_task(
     lab: Lab, tmp_path: Path, kind: Kind, node: str, label: str
 ) -> None:
     role = "phone" if "on: phone" in node else "desktop"
@@ -138,9 +136,7 @@ def same_text(guest, first: str, second: str) -> bool:
 """
 
 
-def test_a_suites_own_check_of_two_files_is_tried_with_both_spoilt(
-    lab: Lab, tmp_path: Path
-) -> None:
+def test_custom_check_of_two_files_is_tried_with_both_damaged(lab: Lab, tmp_path: Path) -> None:
     (tmp_path / "evaluators").mkdir()
     (tmp_path / "evaluators/same.py").write_text(SAME)
     node = "on: desktop, check: same_text, with: {first: ~/a, second: ~/b}"
@@ -159,7 +155,7 @@ def test_a_suites_own_check_of_two_files_is_tried_with_both_spoilt(
         ("noop", 'content: "two', 'content: "one', "noop ended with INCONCLUSIVE (task_error"),
     ],
 )  # fmt: skip
-def test_an_unsound_task_is_found_out(  # noqa: PLR0917
+def test_unsound_task_is_detected(  # noqa: PLR0917
     lab: Lab, tmp_path: Path, kind: str, old: str, new: str, fault: str
 ) -> None:
     assert old in COPY
@@ -181,9 +177,7 @@ def test_attempts_that_died_are_no_evidence(lab: Lab, tmp_path: Path) -> None:
     assert any("only 0 attempts without doing it" in fault for fault in few.faults)
 
 
-def test_a_machine_that_fails_says_nothing_of_the_task_and_is_tried_again(
-    lab: Lab, tmp_path: Path
-) -> None:
+def test_machine_failure_is_retried_and_no_fault_of_the_task(lab: Lab, tmp_path: Path) -> None:
     with lab.fleet.acquire({"desktop": MachineKind.DESKTOP}):
         faults = lab.fleet.machines[MachineKind.DESKTOP, 0].faults
     faults.add("input", LinkTimeoutError("no reply"), effect=faults.clear)
@@ -191,9 +185,7 @@ def test_a_machine_that_fails_says_nothing_of_the_task_and_is_tried_again(
     assert [attempt.result.verdict for attempt in row.attempts] == [Verdict.PASS] * 2
 
 
-def test_a_task_that_is_wrong_is_not_tried_to_the_end_and_says_so_once(
-    lab: Lab, tmp_path: Path
-) -> None:
+def test_wrong_task_is_stopped_early_and_reported_once(lab: Lab, tmp_path: Path) -> None:
     row = alone(lab, tmp_path, COPY.replace('content: "two', 'content: "one'))
     assert [attempt.label for attempt in row.attempts] == ["oracle terminal", "oracle editor"]
     (fault,) = row.faults
@@ -201,16 +193,14 @@ def test_a_task_that_is_wrong_is_not_tried_to_the_end_and_says_so_once(
     assert fault.endswith("(likewise: oracle editor)")
 
 
-def test_a_failing_solution_says_at_which_step(lab: Lab, tmp_path: Path) -> None:
+def test_failing_solution_names_its_step(lab: Lab, tmp_path: Path) -> None:
     step = "  terminal:\n    - {on: desktop, do: click, at: {name: Nine}, seconds: 1}\n"
     row = alone(lab, tmp_path, COPY.replace("  terminal:\n", step), Kind.ORACLE)
     (fault,) = [fault for fault in row.faults if "oracle terminal" in fault]
     assert "step 1 of 3, click on desktop: No element" in fault
 
 
-def test_each_attempt_is_named_as_it_ends_and_is_kept_when_the_rest_is_interrupted(
-    lab: Lab, tmp_path: Path
-) -> None:
+def test_each_attempt_is_reported_and_kept_on_interruption(lab: Lab, tmp_path: Path) -> None:
     alone(lab, tmp_path, COPY, Kind.NOOP)
     attempts: list[Attempt] = []
 
@@ -231,7 +221,7 @@ def test_each_attempt_is_named_as_it_ends_and_is_kept_when_the_rest_is_interrupt
     ]
 
 
-def test_trials_of_several_rounds_run_at_a_time_and_show_the_same(lab: Lab, tmp_path: Path) -> None:
+def test_parallel_rounds_show_the_same(lab: Lab, tmp_path: Path) -> None:
     (tmp_path / "task.yaml").write_text(f"{COPY}legitimate: [copy-reference, overwrite-both]\n")
     index = 'name: mine\nversion: "1"\ndescription: d\ntasks: [task.yaml]\n'
     (tmp_path / "suite.yaml").write_text(index)

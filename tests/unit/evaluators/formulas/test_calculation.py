@@ -76,14 +76,14 @@ def calculator(formulas: dict[str, str], **limits: int) -> Calculator:
         ("=D1+1", 46348.0),
     ],
 )
-def test_a_formula_is_calculated(formula: str, value: Scalar) -> None:
+def test_formula_is_calculated(formula: str, value: Scalar) -> None:
     result = calculator({"E20": formula}).value("data", "E20")
     assert result == (pytest.approx(value) if isinstance(value, float) else value)
     assert type(result) is type(value)
 
 
 @pytest.mark.parametrize("formula", ["=1/0", "=A1+1", "=SUM(None!A1)", "=SQRT(-1)", "=AVERAGE(E1)"])
-def test_an_error_value_is_raised(formula: str) -> None:
+def test_error_value_is_raised(formula: str) -> None:
     with pytest.raises(ErrorValue, match="#"):
         calculator({"E20": formula}).value("Data", "E20")
 
@@ -112,7 +112,7 @@ def test_an_error_value_is_raised(formula: str) -> None:
         "=MOD(2.9,0.1)",
     ],
 )
-def test_what_is_not_supported_is_named(formula: str) -> None:
+def test_unsupported_formula_raises(formula: str) -> None:
     with pytest.raises(UnsupportedFormula):
         calculator({"E20": formula}).value("Data", "E20")
 
@@ -122,7 +122,7 @@ def test_stored_results_of_formulas_are_ignored() -> None:
     assert calculator({"F1": "=B1", **chain}).value("Data", "F2999") == 3000.5
 
 
-def test_a_circle_of_cells_is_not_supported() -> None:
+def test_circular_reference_is_not_supported() -> None:
     with pytest.raises(UnsupportedFormula, match="itself"):
         calculator({"F1": "=F2", "F2": "=F1"}).value("Data", "F1")
 
@@ -161,7 +161,7 @@ def test_work_is_limited() -> None:
         ("=SUMSQ", False),
     ],
 )
-def test_whether_a_result_depends_on_a_function(formula: str, *, is_used: bool) -> None:
+def test_dependence_on_a_function_is_detected(formula: str, *, is_used: bool) -> None:
     try:
         is_dependent = calculator({"E20": formula}).depends_on("Data", "E20", "SUM")
     except UnsupportedFormula:

@@ -1,4 +1,4 @@
-"""The graph, against a slow and obvious reference."""
+"""The graph, compared with a slow and simple reference."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class World:
 
 
 class Lost:
-    """The runner of a machine that cannot be asked."""
+    """The runner of a machine that does not respond."""
 
     def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
         raise LinkClosedError("The link is closed.")
@@ -63,7 +63,7 @@ def node(
     check: str = "c",
     others: Sequence[str] = (),
 ) -> Node:
-    """Make a node; `others` are the roles of its alternatives, called ``name#1``, ``name#2``..."""
+    """Create a node; `others` are the roles of its alternatives, called ``name#1``, ``name#2``..."""
     alternatives = tuple(Check(on=role, check=check) for role in others)
     return Node(id=name, on=on, check=check, mode=mode, after=after, alternatives=alternatives)
 
@@ -77,7 +77,7 @@ def evaluator(*nodes: Node) -> tuple[GraphEvaluator, World]:
     return GraphEvaluator(nodes, runners(world)), world
 
 
-# --- the reference: no waves, no states, one node at a time until nothing moves ---
+# --- the reference: no waves, no states, one node at a time until nothing changes ---
 
 
 @dataclass
@@ -103,7 +103,7 @@ class Reference:
         return None if is_troubled else False
 
     def start(self, truth: Truth) -> set[str]:
-        """Return the nodes that forbid the start."""
+        """Return the nodes that prevent the start."""
         wrong = set()
         for graph_node in self.nodes:
             wanted = graph_node.mode is Mode.KEEP
@@ -164,7 +164,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Story:
-    """A graph, the true conditions at each step, and machines that the agent stops or hinders at the end."""
+    """A graph, the true conditions at each step, and machines that the agent ends or obstructs at the end."""
 
     nodes: list[Node]
     truths: list[Truth]
@@ -206,7 +206,7 @@ def stories(draw: st.DrawFn) -> Story:
 
 @many_stories
 @given(stories())
-def test_agrees_with_the_reference_in_every_story(story: Story) -> None:
+def test_agrees_with_the_reference_on_random_runs(story: Story) -> None:
     world = World()
     graph = GraphEvaluator(story.nodes, runners(world))
     reference = Reference(story.nodes)
@@ -288,10 +288,10 @@ def test_continues_from_its_saved_state_unchanged(story: Story, cut: int) -> Non
     assert again.cause is graph.cause
 
 
-# --- single corners, by name ---
+# --- single edge cases, by name ---
 
 
-def test_reaches_a_whole_chain_in_one_step_by_waves() -> None:
+def test_meets_a_whole_chain_in_one_step_by_waves() -> None:
     graph, world = evaluator(node("a"), node("b", "a"), node("c", "b"))
     world.truth = {"a": True, "b": True, "c": True}
     assert graph.step() == ("a", "b", "c")
@@ -343,7 +343,7 @@ def test_hold_nodes_lose_their_credit_when_undone_and_descendants_keep_theirs() 
     assert graph.verdict() is Verdict.FAIL
 
 
-def test_undone_and_done_again_before_the_end_counts() -> None:
+def test_undone_and_met_again_before_the_end_counts() -> None:
     graph, world = evaluator(node("a"), node("b"))
     story: list[Truth] = [{"a": True}, {"a": False}, {"a": True, "b": True}]
     for world.truth in story:
@@ -374,7 +374,7 @@ def test_finish_twice_asks_nothing_more() -> None:
         graph.step()
 
 
-def test_a_raising_evaluator_makes_its_node_inconclusive_with_the_reason() -> None:
+def test_raising_evaluator_makes_its_node_inconclusive_with_the_reason() -> None:
     graph, world = evaluator(node("a"), node("b"))
     world.truth = {"a": None, "b": False}
     graph.step()
@@ -394,7 +394,7 @@ def test_only_the_last_answer_of_an_inconclusive_node_counts() -> None:
     assert graph.verdict() is Verdict.PASS
 
 
-def test_a_hold_node_that_cannot_be_checked_again_is_inconclusive() -> None:
+def test_unverifiable_hold_node_is_inconclusive() -> None:
     graph, world = evaluator(node("a"))
     world.truth = {"a": True}
     graph.step()
@@ -404,7 +404,7 @@ def test_a_hold_node_that_cannot_be_checked_again_is_inconclusive() -> None:
     assert graph.verdict() is Verdict.INCONCLUSIVE
 
 
-def test_at_the_start_no_source_may_be_met_and_nothing_latches() -> None:
+def test_no_source_may_be_met_at_the_start_and_nothing_latches() -> None:
     graph, world = evaluator(node("a"), node("b", "a"), node("c"))
     world.truth = {"a": True, "b": True, "c": None}
     report = graph.check_start()
@@ -423,7 +423,7 @@ def test_at_the_start_no_source_may_be_met_and_nothing_latches() -> None:
     assert graph.check_start().cause is None
 
 
-def test_at_the_start_every_keep_node_must_be_met() -> None:
+def test_every_keep_node_must_be_met_at_the_start() -> None:
     graph, world = evaluator(node("a"), node("k", mode=Mode.KEEP))
     assert [(problem.node, problem.cause) for problem in graph.check_start().problems] == [
         ("k", Cause.TASK)
@@ -434,7 +434,7 @@ def test_at_the_start_every_keep_node_must_be_met() -> None:
     assert graph.check_start().cause is Cause.EVALUATOR
 
 
-def test_a_machine_that_cannot_be_asked_at_the_start_is_the_cause() -> None:
+def test_unresponsive_machine_at_the_start_is_the_cause() -> None:
     graph = GraphEvaluator(
         [node("a"), node("b", on="phone")], {"desktop": World({"a": None}), "phone": Lost()}
     )
@@ -443,7 +443,7 @@ def test_a_machine_that_cannot_be_asked_at_the_start_is_the_cause() -> None:
     assert report.cause is Cause.MACHINE
 
 
-def test_a_broken_keep_node_fails_a_trial_that_met_everything_else() -> None:
+def test_broken_keep_node_fails_a_trial_that_met_everything_else() -> None:
     graph, world = evaluator(node("a"), node("k", mode=Mode.KEEP))
     world.truth = {"a": True, "k": False}
     assert graph.step() == ("a",)
@@ -455,7 +455,7 @@ def test_a_broken_keep_node_fails_a_trial_that_met_everything_else() -> None:
     assert graph.verdict() is Verdict.FAIL
 
 
-def test_a_keep_node_earns_no_credit_and_is_asked_at_the_end_alone() -> None:
+def test_keep_node_earns_no_credit_and_is_evaluated_at_the_end_only() -> None:
     graph, world = evaluator(node("a"), node("k", mode=Mode.KEEP))
     world.truth = {"a": True, "k": True}
     graph.step()
@@ -466,7 +466,7 @@ def test_a_keep_node_earns_no_credit_and_is_asked_at_the_end_alone() -> None:
     assert graph.verdict() is Verdict.PASS
 
 
-def test_a_keep_node_that_is_broken_and_restored_counts_as_kept() -> None:
+def test_keep_node_broken_and_restored_counts_as_kept() -> None:
     graph, world = evaluator(node("a"), node("k", mode=Mode.KEEP))
     truths: list[Truth] = [{"k": False}, {"a": True, "k": True}]
     for world.truth in truths:
@@ -475,7 +475,7 @@ def test_a_keep_node_that_is_broken_and_restored_counts_as_kept() -> None:
     assert graph.verdict() is Verdict.PASS
 
 
-def test_a_keep_node_unknown_at_the_end_is_inconclusive() -> None:
+def test_keep_node_unknown_at_the_end_is_inconclusive() -> None:
     graph, world = evaluator(node("a"), node("k", mode=Mode.KEEP))
     world.truth = {"a": True, "k": None}
     graph.finish()
@@ -483,7 +483,7 @@ def test_a_keep_node_unknown_at_the_end_is_inconclusive() -> None:
     assert graph.cause is Cause.EVALUATOR
 
 
-def test_a_broken_keep_node_fails_whatever_else_is_undecided() -> None:
+def test_broken_keep_node_fails_whatever_else_is_undecided() -> None:
     graph, world = evaluator(node("a"), node("k", mode=Mode.KEEP))
     world.truth = {"a": None, "k": False}
     graph.finish()
@@ -504,7 +504,7 @@ def test_keep_nodes_have_no_edges_and_are_not_alone(nodes: list[Node]) -> None:
         build_graph(nodes)
 
 
-def test_an_undecided_node_has_a_cause() -> None:
+def test_undecided_node_has_a_cause() -> None:
     graph, world = evaluator(node("a"))
     world.truth = {"a": None}
     graph.step()
@@ -517,7 +517,7 @@ def test_an_undecided_node_has_a_cause() -> None:
     assert graph.cause is None
 
 
-def test_nodes_of_a_machine_that_the_agent_ended_are_unmet_and_not_asked() -> None:
+def test_nodes_of_a_machine_ended_by_the_agent_are_unmet_and_not_asked() -> None:
     nodes = [
         node("held"),
         node("done", mode=Mode.ONCE),
@@ -543,7 +543,7 @@ def test_nodes_of_a_machine_that_the_agent_ended_are_unmet_and_not_asked() -> No
     assert (record.reason, record.cause) == ("the guest powered off", None)
 
 
-def test_a_keep_node_of_a_machine_that_the_agent_ended_is_broken() -> None:
+def test_keep_node_of_a_machine_ended_by_the_agent_is_broken() -> None:
     graph, world = evaluator(node("a", mode=Mode.ONCE), node("k", mode=Mode.KEEP))
     world.truth = {"a": True, "k": True}
     graph.step()
@@ -552,7 +552,7 @@ def test_a_keep_node_of_a_machine_that_the_agent_ended_is_broken() -> None:
     assert graph.verdict() is Verdict.FAIL
 
 
-def test_a_check_that_the_agent_keeps_from_answering_is_unmet_and_others_are_asked() -> None:
+def test_check_obstructed_by_the_agent_is_unmet_and_others_are_asked() -> None:
     nodes = [node("a"), node("b"), node("far", on="phone"), node("either", others=["phone"])]
     graph, world = evaluator(*nodes)
     world.truth = {"a": None, "b": True, "far": None, "either": None, "either#1": None}
@@ -583,7 +583,7 @@ def test_a_check_that_the_agent_keeps_from_answering_is_unmet_and_others_are_ask
         ("hinder_machine", Verdict.FAIL),
     ],
 )
-def test_an_undecided_session_check_is_unmet_where_the_agent_ended_or_hindered_a_machine(
+def test_undecided_session_check_is_unmet_if_the_agent_obstructed_a_machine(
     cause: Cause, change: str, verdict: Verdict
 ) -> None:
     class Comparing:
@@ -597,7 +597,7 @@ def test_an_undecided_session_check_is_unmet_where_the_agent_ended_or_hindered_a
     assert graph.verdict() is verdict
 
 
-def test_a_runner_that_forgets_or_repeats_an_outcome_leaves_nodes_inconclusive() -> None:
+def test_missing_or_repeated_outcome_leaves_nodes_inconclusive() -> None:
     class Careless:
         def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
             return [Outcome("a", True), Outcome("a", False), Outcome("stranger", True)]
@@ -607,13 +607,13 @@ def test_a_runner_that_forgets_or_repeats_an_outcome_leaves_nodes_inconclusive()
     assert set(graph.inconclusive) == {"a", "b"}
 
 
-def test_the_same_evaluator_counts_for_each_node_by_itself() -> None:
+def test_same_evaluator_counts_for_each_node_separately() -> None:
     graph, world = evaluator(node("a", check="same"), node("b", check="same"))
     world.truth = {"a": True, "b": False}
     assert graph.step() == ("a",)
 
 
-def test_a_cycle_is_named() -> None:
+def test_cycle_is_reported() -> None:
     with pytest.raises(GraphError) as caught:
         build_graph([node("z"), node("a", "c"), node("b", "a"), node("c", "b")])
     assert "cycle" in caught.value.brief
@@ -622,31 +622,31 @@ def test_a_cycle_is_named() -> None:
     assert "z" not in caught.value.brief
 
 
-def test_a_node_after_itself_is_a_cycle() -> None:
+def test_node_after_itself_is_a_cycle() -> None:
     with pytest.raises(GraphError, match="a -> a"):
         build_graph([node("a", "a")])
 
 
-def test_an_unknown_predecessor_is_named_with_the_nearest_match() -> None:
+def test_unknown_predecessor_is_reported_with_nearest_match() -> None:
     with pytest.raises(GraphError) as caught:
         build_graph([node("opened"), node("b", "openned")])
     assert "openned" in caught.value.brief
     assert "'opened'" in caught.value.resolution
 
 
-def test_empty_graphs_and_double_ids_are_refused() -> None:
+def test_empty_graphs_and_duplicate_ids_are_rejected() -> None:
     with pytest.raises(GraphError, match="no nodes"):
         build_graph([])
     with pytest.raises(GraphError, match="Two nodes"):
         build_graph([node("a"), node("a")])
 
 
-def test_a_role_without_runner_is_refused() -> None:
+def test_role_without_runner_is_rejected() -> None:
     with pytest.raises(GraphError, match="runner"):
         GraphEvaluator([node("a", on="watch")], runners(World()))
 
 
-def test_the_state_of_another_graph_is_refused() -> None:
+def test_state_of_another_graph_is_rejected() -> None:
     graph, world = evaluator(node("a"))
     with pytest.raises(GraphError, match="another graph"):
         GraphEvaluator.from_dict([node("b")], runners(world), graph.to_dict())
@@ -655,20 +655,20 @@ def test_the_state_of_another_graph_is_refused() -> None:
 
 
 @pytest.mark.parametrize("asked", ["state_of", "waits_for"])
-def test_asking_for_an_unknown_node_is_an_error(asked: str) -> None:
+def test_unknown_node_is_an_error(asked: str) -> None:
     graph, _ = evaluator(node("a"))
     with pytest.raises(UnknownNameError):
         getattr(graph, asked)("b")
 
 
-def test_one_of_several_checks_is_enough() -> None:
+def test_any_of_several_checks_is_enough() -> None:
     graph, world = evaluator(node("a", others=["phone"]), node("b", "a"))
     world.truth = {"a": False, "a#1": True, "b": True}
     assert graph.step() == ("a", "b")
     assert graph.round_trips == {"desktop": 2, "phone": 1}
 
 
-def test_an_undecided_alternative_counts_only_when_no_other_is_met() -> None:
+def test_undecided_alternative_counts_only_if_no_other_is_met() -> None:
     graph, world = evaluator(node("a", others=["phone", "phone"]))
     world.truth = {"a": False, "a#1": None, "a#2": False}
     graph.step()
@@ -678,7 +678,7 @@ def test_an_undecided_alternative_counts_only_when_no_other_is_met() -> None:
     assert graph.inconclusive == {}
 
 
-def test_another_alternative_may_hold_a_node_than_met_it() -> None:
+def test_node_may_be_held_by_another_alternative_than_met_it() -> None:
     graph, world = evaluator(node("a", others=["phone"]))
     world.truth = {"a": True, "a#1": False}
     graph.step()
@@ -687,16 +687,16 @@ def test_another_alternative_may_hold_a_node_than_met_it() -> None:
     assert graph.verdict() is Verdict.PASS
 
 
-def test_a_role_of_an_alternative_needs_a_runner_too() -> None:
+def test_role_of_an_alternative_needs_a_runner_too() -> None:
     with pytest.raises(GraphError, match="watch"):
         GraphEvaluator([node("a", others=["watch"])], runners(World()))
 
 
-def test_the_machines_of_a_wave_are_asked_at_the_same_time() -> None:
+def test_machines_of_a_wave_are_asked_in_parallel() -> None:
     both = threading.Barrier(2)
 
     class Meeting:
-        """Answers only once the other role is being asked too."""
+        """Answers only while the other role is being queried too."""
 
         def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
             both.wait(timeout=20)
@@ -708,7 +708,7 @@ def test_the_machines_of_a_wave_are_asked_at_the_same_time() -> None:
     assert graph.step() == ("a", "b")
 
 
-def test_a_machine_lost_in_the_middle_leaves_the_other_ones_nodes_alone() -> None:
+def test_machine_lost_midway_leaves_other_nodes_unaffected() -> None:
     world = World({"a": True, "b": True, "c": True})
     line: dict[str, WaveRunner] = {"desktop": world, "phone": world}
     nodes = [node("a"), node("b", on="phone"), node("c", "b", on="phone")]
@@ -725,7 +725,7 @@ def test_a_machine_lost_in_the_middle_leaves_the_other_ones_nodes_alone() -> Non
     assert graph.verdict() is Verdict.INCONCLUSIVE
 
 
-def test_a_defect_of_a_runner_propagates_from_its_thread() -> None:
+def test_runner_defect_propagates_from_its_thread() -> None:
     class Faulty:
         def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
             raise ZeroDivisionError
@@ -736,9 +736,9 @@ def test_a_defect_of_a_runner_propagates_from_its_thread() -> None:
         graph.step()
 
 
-def test_what_an_acting_evaluator_did_is_seen_by_later_calls_and_at_the_end() -> None:
+def test_effects_of_an_acting_evaluator_are_seen_by_later_calls() -> None:
     class Acting:
-        """``a`` breaks what ``b`` looks at, which stands before it, and mends ``c``."""
+        """``a`` breaks the condition of ``b``, which is evaluated before it, and repairs that of ``c``."""
 
         def __init__(self) -> None:
             self.state: Truth = {"a": True, "b": True, "c": False}
@@ -756,7 +756,7 @@ def test_what_an_acting_evaluator_did_is_seen_by_later_calls_and_at_the_end() ->
     assert graph.finish() == ("b",)
 
 
-def test_a_node_with_predecessors_may_be_met_at_the_start_and_counts_after_them() -> None:
+def test_node_met_at_the_start_counts_after_its_predecessors() -> None:
     graph, world = evaluator(node("a"), node("b", "a"))
     world.truth = {"b": True}
     assert graph.check_start().is_clean
@@ -765,7 +765,7 @@ def test_a_node_with_predecessors_may_be_met_at_the_start_and_counts_after_them(
     assert graph.step() == ("a", "b")
 
 
-def test_a_log_shows_how_far_the_graph_was_without_any_machine() -> None:
+def test_log_shows_graph_progress_without_any_machine() -> None:
     nodes = [node("a"), node("b", "a"), node("k", mode=Mode.KEEP)]
     graph, world = evaluator(*nodes)
     rows: list[dict[str, object]] = [{"type": "start"}, {"type": "end", "graph": None}]
@@ -782,7 +782,7 @@ def test_a_log_shows_how_far_the_graph_was_without_any_machine() -> None:
     assert (progress.met, progress.waits_for("b")) == (("a",), ())
 
 
-def test_a_saved_state_that_no_story_leads_to_is_refused() -> None:
+def test_impossible_saved_state_is_rejected() -> None:
     nodes = [node("a"), node("b", "a")]
     graph, world = evaluator(*nodes)
     state = json.loads(json.dumps(graph.to_dict()))
@@ -791,7 +791,7 @@ def test_a_saved_state_that_no_story_leads_to_is_refused() -> None:
         GraphEvaluator.from_dict(nodes, runners(world), state)
 
 
-def test_checks_of_and_count_as_one_and_alternatives_stand_in_for_them() -> None:
+def test_conjunction_counts_as_one_check_and_has_alternatives() -> None:
     joined = Node.model_validate(
         {
             "id": "a",
@@ -819,7 +819,7 @@ def test_checks_of_and_count_as_one_and_alternatives_stand_in_for_them() -> None
         ), (own, other, instead)
 
 
-def test_a_keep_node_has_no_weight() -> None:
+def test_keep_node_has_no_weight() -> None:
     row = {"id": "a", "on": "desktop", "check": "c", "weight": 2.0}
     assert Node.model_validate(row).weight == 2
     with pytest.raises(ValidationError, match="A keep node earns no credit"):

@@ -70,7 +70,7 @@ def test_each_state_has_its_text() -> None:
     assert undone.why.startswith("No longer satisfied at the end: ")
 
 
-def test_a_broken_keep_node_is_explained_and_a_kept_one_is_not() -> None:
+def test_broken_keep_node_is_explained_and_a_kept_one_is_not() -> None:
     keep = {"id": "k", "on": "pc", "check": "file_exists", "with": {"path": "~/k"}, "mode": "keep"}
     task = Task.model_validate(TASK | {"graph": [TASK["graph"][2], keep]})  # type: ignore[index]
     graph, runner = graph_of(task)
@@ -84,7 +84,7 @@ def test_a_broken_keep_node_is_explained_and_a_kept_one_is_not() -> None:
     )
 
 
-def test_what_keeps_a_trial_from_starting_is_not_called_unsatisfied() -> None:
+def test_start_failures_are_not_reported_as_unsatisfied() -> None:
     checks = {"a": {}, "b": {}, "k": {"mode": "keep"}, "l": {"mode": "keep"}, "m": {}}
     nodes = [
         {"id": name, "on": "pc", "check": "file_exists", "with": {"path": f"~/{name}"}, **more}
@@ -103,7 +103,7 @@ def test_what_keeps_a_trial_from_starting_is_not_called_unsatisfied() -> None:
     }
 
 
-def test_an_unknown_evaluator_is_only_named() -> None:
+def test_unknown_evaluator_is_shown_by_name_only() -> None:
     task = Task.model_validate(TASK | {"graph": [{"id": "c", "on": "pc", "check": "no_such"}]})
     (row,) = explain(graph_of(task)[0], task, builtin_evaluators())
     assert row.why == "Not yet satisfied: no_such (pc)."
@@ -115,7 +115,7 @@ def test_an_unknown_evaluator_is_only_named() -> None:
 )
 @settings(max_examples=10, deadline=None)
 @given(secret=st.text("qxz0123456789", min_size=6, max_size=12))
-def test_no_argument_is_ever_shown(place: str, name: str, secret: str) -> None:
+def test_arguments_are_never_shown(place: str, name: str, secret: str) -> None:
     role = {"desktop": "pc", "phone": "handset", "session": "session"}[place]
     tool = builtin_evaluators()[place][name]
     args = dict.fromkeys(tool.parameters()["properties"], secret)
@@ -127,7 +127,7 @@ def test_no_argument_is_ever_shown(place: str, name: str, secret: str) -> None:
     assert len(row.why) > len("Not yet satisfied: ")
 
 
-def test_an_agent_is_told_as_much_as_the_run_allows() -> None:
+def test_agent_feedback_follows_the_run_setting() -> None:
     task = Task.model_validate(TASK)
     graph, runner = graph_of(task)
     runner.truth = {"a": True}
@@ -142,7 +142,7 @@ def test_an_agent_is_told_as_much_as_the_run_allows() -> None:
     assert hinted == "c: Not yet satisfied: Look into the attic."
 
 
-def test_people_see_which_checks_are_not_met_and_agents_do_not() -> None:
+def test_people_see_which_checks_are_unmet_and_agents_do_not() -> None:
     check = {"on": "pc", "check": "file_exists", "with": {"path": "~/second"}}
     task = Task.model_validate(
         TASK

@@ -9,7 +9,7 @@ from evaluators.metrics.structure import Structure
 
 
 def structure(*edges: str, **apps: str) -> Structure:
-    """Make a graph; edges are written ``ab`` (b comes after a), nodes are single letters."""
+    """Create a graph; edges are written ``ab`` (b comes after a), nodes are single letters."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(apps)
     graph.add_edges_from((edge[0], edge[1]) for edge in edges)

@@ -1,4 +1,4 @@
-"""Logical consistency against enumeration, which is slow and obvious."""
+"""Logical consistency compared with enumeration, which is slow and simple."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def best_by_enumeration(graph: Structure) -> int:
 
 @settings(max_examples=300, deadline=None)
 @given(structures())
-def test_the_largest_coherency_is_that_of_the_best_order_of_all(graph: Structure) -> None:
+def test_largest_coherency_is_that_of_the_best_order(graph: Structure) -> None:
     assert largest_coherency(graph) == best_by_enumeration(graph)
 
 
@@ -53,7 +53,7 @@ def allowed_orders(graph: Structure, steps: list[list[str]]) -> list[list[str]]:
 
 @st.composite
 def agents(draw: st.DrawFn) -> tuple[Structure, list[list[str]]]:
-    """Draw a graph and the steps in which an agent met a part of it."""
+    """Draw a graph and the steps in which an agent met some of its nodes."""
     graph = draw(structures(6))
     order = draw(st.sampled_from(list(nx.all_topological_sorts(graph.graph))))
     length = draw(st.integers(1, len(order)))
@@ -64,7 +64,7 @@ def agents(draw: st.DrawFn) -> tuple[Structure, list[list[str]]]:
 
 @settings(max_examples=300, deadline=None)
 @given(agents())
-def test_the_agent_gets_the_best_order_that_its_steps_allow(
+def test_agent_gets_the_best_order_that_its_steps_allow(
     agent: tuple[Structure, list[list[str]]],
 ) -> None:
     graph, steps = agent
@@ -81,7 +81,7 @@ def test_the_agent_gets_the_best_order_that_its_steps_allow(
 
 @settings(max_examples=150, deadline=None)
 @given(agents(), st.data())
-def test_no_agent_loses_by_meeting_two_steps_at_once(
+def test_meeting_two_steps_at_once_never_lowers_the_score(
     agent: tuple[Structure, list[list[str]]], data: st.DataObject
 ) -> None:
     graph, steps = agent
@@ -99,7 +99,7 @@ def test_no_agent_loses_by_meeting_two_steps_at_once(
 
 @settings(max_examples=150, deadline=None)
 @given(structures(6))
-def test_meeting_everything_in_one_step_is_as_consistent_as_possible(graph: Structure) -> None:
+def test_meeting_everything_in_one_step_is_maximally_consistent(graph: Structure) -> None:
     consistency = logical_consistency(graph, [list(graph.apps)])
     assert consistency.switching == 1
     assert consistency.full in {1, None}
@@ -107,7 +107,7 @@ def test_meeting_everything_in_one_step_is_as_consistent_as_possible(graph: Stru
 
 @settings(max_examples=100, deadline=None)
 @given(agents())
-def test_one_node_a_step_leaves_no_doubt(agent: tuple[Structure, list[list[str]]]) -> None:
+def test_one_node_per_step_is_unambiguous(agent: tuple[Structure, list[list[str]]]) -> None:
     graph, steps = agent
     order = allowed_orders(graph, steps)[0]
     consistency = logical_consistency(graph, [[name] for name in order])
@@ -139,7 +139,7 @@ def parallel_chains(seed: int, chains: int, length: int, apps: int) -> Structure
     return Structure(graph, {name: str(chance.randrange(apps)) for name in graph})
 
 
-def test_forty_nodes_are_searched_and_not_enumerated() -> None:
+def test_forty_nodes_are_searched_without_enumeration() -> None:
     """Forty independent nodes have 8e47 orders; ten chains of four in 12 applications many too."""
     loose = structure(**{chr(97 + i) if i < 26 else chr(39 + i): "XYZ"[i % 3] for i in range(40)})
     assert fewest_blocks(loose) == 3
@@ -147,7 +147,7 @@ def test_forty_nodes_are_searched_and_not_enumerated() -> None:
     assert 12 <= fewest_blocks(hard) <= 40
 
 
-def test_two_node_chains_need_one_block_more_for_each_loop_of_applications() -> None:
+def test_two_node_chains_need_one_more_block_per_loop_of_applications() -> None:
     # X before Y in one chain and Y before X in the other: one application is entered twice.
     assert fewest_blocks(structure("ab", "cd", a="X", b="Y", c="Y", d="X")) == 3
 
@@ -160,7 +160,7 @@ def test_two_node_chains_need_one_block_more_for_each_loop_of_applications() -> 
         ([["a"], ["b"]], Consistency(0.5, 1.0, 1.0)),
         ([["a"], ["c"], ["b"], ["d"]], Consistency(0.0, 0.0, 0.5)),
         ([["a"], ["b"], ["c"], ["d"]], Consistency(1.0, 1.0, 1.0)),
-        # In one step: taken as done in the better order.
+        # In one step: counted as done in the better order.
         ([["a"], ["c", "b"], ["d"]], Consistency(1.0, 1.0, 1.0)),
     ],
 )
@@ -169,12 +169,12 @@ def test_partial_runs_in_the_three_variants(steps: list[list[str]], expected: Co
     assert logical_consistency(graph, steps) == expected
 
 
-def test_where_no_neighbours_can_be_alike_full_and_prefix_are_undefined() -> None:
+def test_full_and_prefix_are_undefined_without_equal_neighbours() -> None:
     graph = structure("ab", a="X", b="Y")
     assert logical_consistency(graph, [["a"], ["b"]]) == Consistency(None, None, 1.0)
     assert logical_consistency(graph, []) == Consistency(None, None, None)
 
 
-def test_the_papers_measure_is_of_neighbours_not_of_the_longest_run() -> None:
+def test_published_measure_uses_neighbours_not_the_longest_run() -> None:
     assert coherency("YXXXYY") == 3
     assert coherency("") == coherency("X") == 0

@@ -30,7 +30,7 @@ from tests.unit.evaluators.metrics.graphs import structure, structures
 DIAMOND = structure("ab", "ac", "bd", "cd", "ad", a="X", b="X", c="Y", d="Z")
 
 
-def test_deep_nodes_weigh_their_depth() -> None:
+def test_deeper_nodes_weigh_more() -> None:
     assert dict(DIAMOND.depths) == {"a": 1, "b": 2, "c": 2, "d": 3}
     assert coverage_rate(DIAMOND, []) == 0
     assert coverage_rate(DIAMOND, ["a"]) == 1 / 8
@@ -38,11 +38,11 @@ def test_deep_nodes_weigh_their_depth() -> None:
     assert coverage_rate(DIAMOND, "abcd") == 1
 
 
-def test_progress_counts_in_part() -> None:
+def test_progress_counts_partially() -> None:
     assert coverage_of_progress(DIAMOND, {"a": 1, "b": 0.5}) == 2 / 8
 
 
-def test_without_edges_coverage_is_the_share_of_nodes() -> None:
+def test_coverage_without_edges_is_the_share_of_nodes() -> None:
     assert coverage_rate(structure(a="X", b="X", c="Y"), ["b"]) == pytest.approx(1 / 3)
 
 
@@ -56,7 +56,7 @@ def test_coverage_grows_with_every_node(graph: Structure, data: st.DataObject) -
         assert coverage_rate(graph, met | {name}) > covered
 
 
-def test_strange_nodes_and_progress_are_refused() -> None:
+def test_unknown_nodes_and_progress_are_rejected() -> None:
     with pytest.raises(UnknownNameError):
         coverage_rate(DIAMOND, ["e"])
     with pytest.raises(ValueError, match="must be"):
@@ -80,7 +80,7 @@ def node(name: str, *after: str, **more: object) -> dict[str, object]:
     return {"id": name, "on": "desktop", "check": "c", "after": list(after), **more}
 
 
-def test_each_node_of_a_task_without_subtasks_is_one_of_its_own() -> None:
+def test_each_node_of_a_task_without_subtasks_is_its_own_subtask() -> None:
     task = task_of(
         node("b", "a", on="phone"), node("a", app="GIMP"), node("k", mode="keep", app="Files")
     )
@@ -90,8 +90,8 @@ def test_each_node_of_a_task_without_subtasks_is_one_of_its_own() -> None:
     assert graph.completed({"a", "k"}) == {"a"}
 
 
-def test_the_knowledge_of_a_task_with_an_unknown_application_is_not_measured() -> None:
-    """It counted the role, so that a category was called "desktop"."""
+def test_knowledge_is_not_measured_with_an_unknown_application() -> None:
+    """The role was once counted, so that a category was called "desktop"."""
     graph = Structure.of(task_of(node("b", "a", on="phone"), node("a", app="GIMP")))
     complexity = measure_complexity(graph, CATEGORIES)
     assert complexity.level(Dimension.KNOWLEDGE) is None
@@ -110,7 +110,7 @@ SUBTASKS = task_of(
 )  # fmt: skip
 
 
-def test_subtasks_are_what_counts_and_their_nodes_are_not() -> None:
+def test_subtasks_count_instead_of_their_nodes() -> None:
     graph = Structure.of(SUBTASKS)
     assert dict(graph.apps) == {"a": "GIMP", "b": "Mail", "c": "Mail", "free": "Files"}
     assert set(graph.graph.edges) == {("a", "b"), ("c", "free")}
@@ -124,7 +124,7 @@ def test_subtasks_are_what_counts_and_their_nodes_are_not() -> None:
     }
 
 
-def test_a_subtask_is_complete_once_all_of_its_nodes_are_met() -> None:
+def test_subtask_is_complete_once_all_of_its_nodes_are_met() -> None:
     graph = Structure.of(SUBTASKS)
     assert graph.completed({"a-1", "c-1"}) == {"c"}
     assert coverage_rate(graph, graph.completed({"a-1", "c-1"})) == 1 / 6
@@ -132,7 +132,7 @@ def test_a_subtask_is_complete_once_all_of_its_nodes_are_met() -> None:
     assert graph.completions(steps) == [(), ("c",), ("a", "b"), ()]
 
 
-def test_subtasks_completed_against_their_order_keep_the_figures_in_range() -> None:
+def test_subtasks_completed_out_of_order_stay_in_range() -> None:
     """A free node may come after the first node of a subtask, and be met before its last one."""
     task = task_of(
         node("a-1", app="GIMP"), node("a-2", "a-1"), node("free", "a-1", app="Files"),
@@ -152,7 +152,7 @@ def test_subtasks_completed_against_their_order_keep_the_figures_in_range() -> N
         ([{"id": "a", "nodes": ["z"]}], "has the node 'z'"),
     ],
 )
-def test_parts_of_a_task_must_be_sound(parts: list[dict[str, object]], message: str) -> None:
+def test_inconsistent_parts_are_rejected(parts: list[dict[str, object]], message: str) -> None:
     rows = [{"subtask": "s", "app": "Files", **part} for part in parts]
     with pytest.raises(ValidationError, match=message):
         task_of(node("x"), node("y"), parts=rows)
@@ -171,17 +171,17 @@ def antichain_by_trying(graph: Structure) -> int:
 
 @settings(max_examples=150, deadline=None)
 @given(structures())
-def test_the_width_is_that_of_the_largest_antichain_of_all(graph: Structure) -> None:
+def test_width_is_that_of_the_largest_antichain(graph: Structure) -> None:
     assert largest_antichain(graph) == antichain_by_trying(graph)
 
 
-def test_the_width_may_exceed_every_level() -> None:
+def test_width_may_exceed_every_level() -> None:
     graph = structure("ab", "cd", "de", a="X", b="X", c="X", d="X", e="X", f="X")
     smaller = structure("ab", "bc", "de", a="X", b="X", c="X", d="X", e="X")
     assert (largest_antichain(graph), largest_antichain(smaller)) == (3, 2)
 
 
-def test_the_five_measures() -> None:
+def test_five_measures() -> None:
     measured = measure_complexity(DIAMOND, {"X": "Office", "Y": "Office"})
     assert {dimension.value: count for dimension, count in measured.measures.items()} == {
         "dependency": 4,  # the edge from a to d is implied
@@ -203,13 +203,13 @@ def test_the_five_measures() -> None:
         (Dimension.BRANCH, "easy easy medium medium hard"),
     ],
 )
-def test_the_levels(dimension: Dimension, levels: str) -> None:
+def test_levels(dimension: Dimension, levels: str) -> None:
     actual = [Complexity({dimension: count}).level(dimension) for count in range(1, 6)]
     assert actual == [Level(level) for level in levels.split()]
 
 
 def of_levels(**levels: str) -> Complexity:
-    """Make a complexity of these levels, all others medium."""
+    """Create a complexity with these levels, all others medium."""
     counts = {Level.EASY: 0, Level.MEDIUM: 1, Level.HARD: 2}
     measures = {
         dimension: (LARGEST[dimension][0], LARGEST[dimension][1], LARGEST[dimension][1] + 1)[
@@ -220,7 +220,7 @@ def of_levels(**levels: str) -> Complexity:
     return Complexity(measures)
 
 
-def test_a_task_of_medium_levels_asks_for_nothing_in_particular() -> None:
+def test_task_of_medium_levels_requires_no_capability() -> None:
     assert capabilities_of(of_levels()) == ()
 
 
@@ -230,7 +230,7 @@ def test_capabilities_follow_the_table() -> None:
     assert "Long Instruction Following" in capabilities_of(planning, TABLE_12)
 
 
-def test_the_printed_table_has_one_row_twice_and_the_amended_one_has_not() -> None:
+def test_printed_table_has_a_duplicate_row_and_the_amended_one_none() -> None:
     def rows(table: object) -> list[object]:
         assert isinstance(table, dict)
         return [sorted(capability.needs.items()) for capability in table.values()]

@@ -25,7 +25,7 @@ counts = st.integers(1, 8).flatmap(
 
 
 @given(counts)
-def test_both_figures_are_the_shares_of_all_draws(count: tuple[int, int, int]) -> None:
+def test_both_figures_are_shares_of_all_draws(count: tuple[int, int, int]) -> None:
     passed, trials, k = count
     draws = list(itertools.combinations([True] * passed + [False] * (trials - passed), k))
     assert pass_at_k(passed, trials, k) == pytest.approx(sum(map(any, draws)) / len(draws))
@@ -33,13 +33,13 @@ def test_both_figures_are_the_shares_of_all_draws(count: tuple[int, int, int]) -
 
 
 @pytest.mark.parametrize(("passed", "trials", "k"), [(1, 2, 3), (3, 2, 1), (1, 2, 0), (-1, 2, 1)])
-def test_impossible_draws_are_refused(passed: int, trials: int, k: int) -> None:
+def test_impossible_draws_are_rejected(passed: int, trials: int, k: int) -> None:
     for figure in (pass_at_k, pass_hat_k):
         with pytest.raises(ValueError, match="must"):
             figure(passed, trials, k)
 
 
-def test_tasks_with_too_few_trials_are_left_out() -> None:
+def test_tasks_with_too_few_trials_are_excluded() -> None:
     repeats = measure_repeats([(1, 2), (1, 1), (0, 0)], 2)
     assert (repeats.at, repeats.hat, repeats.tasks) == (1.0, 0.0, 1)
     assert measure_repeats([(1, 1)], 2).to_dict() == {
@@ -56,14 +56,14 @@ def test_whole_tasks_are_drawn() -> None:
     assert bootstrap_interval(few, confidence=0.4) == (0.5, 0.5)
 
 
-def test_tasks_of_more_trials_weigh_no_more_than_others() -> None:
+def test_tasks_with_more_trials_weigh_no_more() -> None:
     by_task = {"a": [1.0] * 3, "b": [0.0]}
     assert bootstrap_interval(by_task, confidence=0.4) == (0.5, 0.5)
     assert mean_of_tasks(by_task.values()) == 0.5
     assert mean_of_tasks([[], []]) is None
 
 
-def test_one_task_says_nothing_about_others() -> None:
+def test_single_task_has_no_interval() -> None:
     assert bootstrap_interval({"a": [1.0, 0.0], "b": []}) is None
     assert bootstrap_interval({}) is None
 
@@ -84,7 +84,7 @@ def test_wilson_agrees_with_published_values(
 
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_wilson_holds_the_share_and_stays_in_range(count: tuple[int, int]) -> None:
+def test_wilson_interval_holds_the_share_and_stays_in_range(count: tuple[int, int]) -> None:
     successes, trials = count
     low, high = wilson_interval(successes, trials)
     assert 0 <= low <= successes / trials <= high <= 1
@@ -93,7 +93,7 @@ def test_wilson_holds_the_share_and_stays_in_range(count: tuple[int, int]) -> No
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 0), (2, 1), (-1, 3)])
-def test_intervals_of_impossible_counts_are_refused(successes: int, trials: int) -> None:
+def test_impossible_counts_have_no_interval(successes: int, trials: int) -> None:
     with pytest.raises(ValueError, match="must be"):
         wilson_interval(successes, trials)
 
@@ -104,7 +104,7 @@ task_values = st.lists(
 
 
 @given(task_values)
-def test_the_interval_over_tasks_holds_the_mean_and_stays_in_range(
+def test_interval_over_tasks_holds_the_mean_and_stays_in_range(
     by_task: list[list[float]],
 ) -> None:
     mean, interval = mean_of_tasks(by_task), task_interval(by_task)
@@ -116,9 +116,7 @@ def test_the_interval_over_tasks_holds_the_mean_and_stays_in_range(
 
 
 @given(st.lists(st.booleans(), min_size=2, max_size=20), st.integers(1, 50))
-def test_repeats_that_all_end_the_same_way_add_no_certainty(
-    passed: list[bool], repeats: int
-) -> None:
+def test_identical_repeats_add_no_certainty(passed: list[bool], repeats: int) -> None:
     once = task_interval([[float(value)] for value in passed])
     often = task_interval([[float(value)] * repeats for value in passed])
     assert often == pytest.approx(once)
@@ -134,16 +132,14 @@ def test_repeats_that_all_end_the_same_way_add_no_certainty(
         ([[1.0, 0.0, 0.0]], 1),
     ],
 )
-def test_the_effective_number_of_observations(
-    by_task: list[list[float]], observations: float
-) -> None:
+def test_effective_number_of_observations(by_task: list[list[float]], observations: float) -> None:
     mean = mean_of_tasks(by_task)
     assert mean is not None
     expected = wilson_interval(mean * observations, observations)
     assert task_interval(by_task) == pytest.approx(expected)
 
 
-def test_there_is_no_interval_without_values_nor_for_other_ranges() -> None:
+def test_interval_needs_values_from_0_to_1() -> None:
     assert task_interval([]) is None
     assert task_interval([[]]) is None
     with pytest.raises(ValueError, match="from 0 to 1"):
@@ -152,7 +148,7 @@ def test_there_is_no_interval_without_values_nor_for_other_ranges() -> None:
 
 @pytest.mark.parametrize(("tasks", "repeats"), [(5, 1), (5, 8), (24, 3), (24, 8)])
 @pytest.mark.parametrize("shape", [(0.3, 0.3), (2.0, 2.0), (0.2, 1.8)])
-def test_the_interval_over_tasks_covers_where_one_over_trials_does_not(
+def test_interval_over_tasks_covers_where_one_over_trials_does_not(
     tasks: int, repeats: int, shape: tuple[float, float]
 ) -> None:
     chance = np.random.default_rng(7)
@@ -183,7 +179,7 @@ def test_pass_at_1_has_the_interval_of_the_success_rate() -> None:
     assert later.at_interval != later.hat_interval
 
 
-def test_the_bootstrap_covers_the_truth_about_as_often_as_it_claims() -> None:
+def test_bootstrap_covers_the_truth_about_as_often_as_it_claims() -> None:
     chance = random.Random(3)  # noqa: S311 - no secret
     hits = 0
     for _ in range(200):
@@ -194,7 +190,7 @@ def test_the_bootstrap_covers_the_truth_about_as_often_as_it_claims() -> None:
     assert 175 <= hits <= 200
 
 
-def test_agents_are_compared_on_the_tasks_that_both_have_done() -> None:
+def test_agents_are_compared_on_their_common_tasks() -> None:
     first = {"a": [0.0, 1.0], "b": [0.0], "c": [1.0], "d": []}
     second = {"a": [1.0], "b": [1.0, 1.0], "c": [1.0], "d": [1.0], "e": [1.0]}
     comparison = compare(first, second)
@@ -206,7 +202,7 @@ def test_agents_are_compared_on_the_tasks_that_both_have_done() -> None:
     assert back.p_value == comparison.p_value
 
 
-def test_agents_that_share_nothing_cannot_be_compared() -> None:
+def test_agents_without_common_tasks_cannot_be_compared() -> None:
     assert compare({"a": [1.0]}, {"b": [1.0]}).to_dict() == {
         "tasks": 0, "difference": None, "difference_95": None, "p": None, "better": 0, "worse": 0,
         "seed": 20261121,
@@ -223,7 +219,7 @@ def test_equal_agents_do_not_differ() -> None:
     )
 
 
-def test_the_estimate_for_many_tasks_agrees_with_the_count_for_few() -> None:
+def test_estimate_for_many_tasks_agrees_with_the_count_for_few() -> None:
     zero = {str(n): [0.0] for n in range(17)}
     few = {name: [float(int(name) < 5)] for name in zero}
     exact = compare(zero, few).p_value

@@ -37,33 +37,33 @@ scores = st.lists(
 )
 
 
-def test_follows_the_formulas_of_the_paper() -> None:
+def test_follows_the_published_formulas() -> None:
     trial = score(3, 4, actions=6, tokens=1500)
     assert trial.completion_ratio == 0.75
     assert trial.execution_efficiency == 0.75 / 6
     assert trial.cost_efficiency == 0.75 / 1500
 
 
-def test_efficiency_is_undefined_for_credit_without_cost_and_0_without_credit() -> None:
+def test_efficiency_is_undefined_without_cost_and_0_without_credit() -> None:
     assert score(4).execution_efficiency is None
     assert score(4).cost_efficiency is None
     assert score(0).execution_efficiency == 0
     assert score(0).cost_efficiency == 0
 
 
-def test_a_count_beyond_floats_makes_no_efficiency() -> None:
+def test_token_count_beyond_floats_gives_zero_efficiency() -> None:
     assert score(4, tokens=10**400).cost_efficiency == 0
 
 
 @pytest.mark.parametrize("actions", [0, 1])
-def test_a_failure_without_an_action_is_worth_no_more_than_one_with_an_action(actions: int) -> None:
+def test_failure_without_actions_scores_no_less_than_one_with_actions(actions: int) -> None:
     passed = score(4, actions=4)
     failed = [score(0, task=f"t{number}", actions=actions) for number in range(9)]
     assert measure([passed, *failed]).execution_efficiency == pytest.approx(0.025)
 
 
 @given(scores)
-def test_an_agent_that_acts_in_vain_and_one_that_is_idle_have_the_same_efficiency(
+def test_actions_of_a_failing_agent_do_not_change_efficiency(
     trials: list[TrialScore],
 ) -> None:
     idle = [score(0, task="idle")]
@@ -74,20 +74,20 @@ def test_an_agent_that_acts_in_vain_and_one_that_is_idle_have_the_same_efficienc
     )
 
 
-def test_cost_efficiency_is_none_without_a_model_and_counts_every_failure_with_one() -> None:
+def test_cost_efficiency_is_none_without_a_model_and_counts_failures() -> None:
     assert measure([score(4), score(0, task="b")]).cost_efficiency is None
     metrics = measure([score(4, tokens=100), score(0, task="b")])
     assert metrics.cost_efficiency == pytest.approx(0.005)
 
 
-def test_means_run_over_trials_where_the_metric_is_defined() -> None:
+def test_means_cover_trials_where_the_metric_is_defined() -> None:
     metrics = measure([score(4, actions=2), score(2, task="b", actions=5), score(4, task="c")])
     assert metrics.success_rate == pytest.approx(2 / 3)
     assert metrics.completion_ratio == pytest.approx(2.5 / 3)
     assert metrics.execution_efficiency == pytest.approx((0.5 + 0.1) / 2)
 
 
-def test_each_task_weighs_the_same_however_many_trials_it_has() -> None:
+def test_each_task_weighs_the_same_regardless_of_its_trials() -> None:
     metrics = measure([*[score(4, actions=1)] * 9, score(0, task="b", actions=1)])
     assert metrics.success_rate == pytest.approx(0.5)
     assert metrics.completion_ratio == pytest.approx(0.5)
@@ -96,7 +96,7 @@ def test_each_task_weighs_the_same_however_many_trials_it_has() -> None:
 
 
 @given(scores, scores)
-def test_the_rates_weigh_trials_as_the_comparison_does(
+def test_rates_weigh_trials_as_the_comparison_does(
     first: list[TrialScore], second: list[TrialScore]
 ) -> None:
     def passes(trials: list[TrialScore]) -> dict[str, list[float]]:
@@ -121,7 +121,7 @@ def test_the_rates_weigh_trials_as_the_comparison_does(
         assert difference == pytest.approx(rates[1] - rates[0])
 
 
-def test_inconclusive_trials_enter_no_metric_but_the_bounds() -> None:
+def test_inconclusive_trials_enter_the_bounds_only() -> None:
     lost = score(1, actions=3, tokens=9, verdict=Verdict.INCONCLUSIVE)
     passed, failed = score(4, actions=2), score(0, task="b", actions=2)
     alone = measure([passed, failed])
@@ -136,7 +136,7 @@ def test_inconclusive_trials_enter_no_metric_but_the_bounds() -> None:
 
 
 @given(scores)
-def test_the_bounds_and_the_interval_hold_the_success_rate(trials: list[TrialScore]) -> None:
+def test_bounds_and_interval_hold_the_success_rate(trials: list[TrialScore]) -> None:
     metrics = measure(trials)
     if metrics.success_bounds is None:
         assert not trials
@@ -162,7 +162,7 @@ def test_the_bounds_and_the_interval_hold_the_success_rate(trials: list[TrialSco
 
 
 @pytest.mark.parametrize(("lost", "bounds"), [(0, None), (2, [0.0, 1.0])])
-def test_metrics_of_no_conclusive_trial_are_none(lost: int, bounds: list[float] | None) -> None:
+def test_metrics_without_conclusive_trials_are_none(lost: int, bounds: list[float] | None) -> None:
     metrics = measure([score(1, verdict=Verdict.INCONCLUSIVE)] * lost)
     assert metrics.to_dict() == {
         "SR": None, "SR_95": None, "SR_bounds": bounds, "CR": None, "EE": None, "CE": None,
@@ -170,14 +170,14 @@ def test_metrics_of_no_conclusive_trial_are_none(lost: int, bounds: list[float] 
     }  # fmt: skip
 
 
-def test_the_interval_is_that_over_tasks() -> None:
+def test_interval_is_the_one_over_tasks() -> None:
     trials = [score(4), score(0), score(4, task="b"), score(4, task="c")]
     metrics = measure(trials)
     assert metrics.success_interval == task_interval([[1.0, 0.0], [1.0], [1.0]])
     assert metrics.to_dict()["SR_95"] == list(metrics.success_interval or ())
 
 
-def test_an_undone_graph_can_have_all_but_one_node_and_still_fail() -> None:
+def test_undone_graph_can_have_all_but_one_node_and_still_fail() -> None:
     metrics = measure([score(3, 4)])
     assert (metrics.success_rate, metrics.completion_ratio) == (0.0, 0.75)
 
@@ -185,6 +185,6 @@ def test_an_undone_graph_can_have_all_but_one_node_and_still_fail() -> None:
 @pytest.mark.parametrize(
     ("met", "nodes", "actions"), [(5, 4, 0), (-1, 4, 0), (0, 0, 0), (1, 4, -1)]
 )
-def test_impossible_counts_are_refused(met: int, nodes: int, actions: int) -> None:
+def test_impossible_counts_are_rejected(met: int, nodes: int, actions: int) -> None:
     with pytest.raises(ValueError, match="must"):
         TrialScore("a", Verdict.FAIL, met, nodes, actions)

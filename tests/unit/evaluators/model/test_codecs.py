@@ -1,4 +1,4 @@
-"""Schema versions, and files that are written and read again."""
+"""Schema versions, and files that are written and read back."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ checks = st.fixed_dictionaries({"on": names, "check": names, "with": args})
 
 @st.composite
 def tasks(draw: st.DrawFn) -> Task:
-    """Draw a task of any content that the model allows, parts included."""
+    """Draw a task with any content that the model allows, including parts."""
     ids = draw(st.lists(names, min_size=2, max_size=4, unique=True))
     graph = [
         {
@@ -103,7 +103,7 @@ def tasks(draw: st.DrawFn) -> Task:
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(task=tasks())
-def test_a_task_that_is_written_is_read_as_the_same(tmp_path: Path, task: Task) -> None:
+def test_written_task_is_read_back_unchanged(tmp_path: Path, task: Task) -> None:
     path = tmp_path / "task.yaml"
     path.write_text(encode(task), encoding="utf-8")
     assert decode(path, Task) == task
@@ -118,7 +118,7 @@ def test_texts_keep_every_character(tmp_path: Path, text: str) -> None:
     assert read_yaml(path).data == {text: [text]}
 
 
-def test_a_subtask_and_a_composed_task_that_are_written_are_read_as_the_same(
+def test_written_subtask_and_composed_task_are_read_back_unchanged(
     tmp_path: Path,
 ) -> None:
     subtask = Subtask.model_validate(
@@ -148,7 +148,7 @@ def test_a_subtask_and_a_composed_task_that_are_written_are_read_as_the_same(
         assert decode(path, type(model)) == model
 
 
-def test_what_is_written_carries_the_current_version() -> None:
+def test_written_files_carry_the_current_version() -> None:
     task = Task.model_validate(
         {
             "id": "t",
@@ -162,14 +162,14 @@ def test_what_is_written_carries_the_current_version() -> None:
 
 
 @pytest.mark.parametrize("head", ["", "schema_version: 1\n", "schema_version: 2\n"])
-def test_every_version_so_far_is_read(tmp_path: Path, head: str) -> None:
+def test_every_earlier_version_is_read(tmp_path: Path, head: str) -> None:
     path = tmp_path / "task.yaml"
     path.write_text(f"{head}{PLAIN}")
     assert decode(path, Task).id == "one"
 
 
 @pytest.mark.parametrize("version", ["3", "0", "'2'", "true", "2.0", "[1]", "null"])
-def test_unknown_versions_are_refused_by_name_with_the_line(tmp_path: Path, version: str) -> None:
+def test_unknown_versions_are_rejected_by_name_with_the_line(tmp_path: Path, version: str) -> None:
     path = tmp_path / "task.yaml"
     path.write_text(f"# a task\nschema_version: {version}\n{PLAIN}")
     with pytest.raises(SpecError) as caught:
@@ -180,7 +180,7 @@ def test_unknown_versions_are_refused_by_name_with_the_line(tmp_path: Path, vers
 
 
 @pytest.mark.parametrize("head", ["", "schema_version: 1\n"])
-def test_keys_of_a_newer_version_need_it(tmp_path: Path, head: str) -> None:
+def test_keys_of_a_newer_version_need_that_version(tmp_path: Path, head: str) -> None:
     path = tmp_path / "task.yaml"
     path.write_text(f"{head}{PLAIN}subtasks: []\n")
     with pytest.raises(
@@ -189,7 +189,7 @@ def test_keys_of_a_newer_version_need_it(tmp_path: Path, head: str) -> None:
         open_document(path)
 
 
-def test_the_lines_of_a_file_with_a_version_are_its_own(tmp_path: Path) -> None:
+def test_lines_of_a_file_with_a_version_are_correct(tmp_path: Path) -> None:
     path = tmp_path / "task.yaml"
     path.write_text(f"schema_version: 2\n{PLAIN}limits: {{steps: 0}}\n")
     with pytest.raises(SpecError, match=r"task\.yaml:7: limits\.steps"):

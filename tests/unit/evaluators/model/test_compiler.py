@@ -115,7 +115,7 @@ def compiled(tmp_path: Path) -> Task:
     return load(write(tmp_path)).tasks[0]
 
 
-def test_nodes_are_called_after_their_use_and_follow_the_file(compiled: Task) -> None:
+def test_nodes_are_named_after_their_use_in_file_order(compiled: Task) -> None:
     assert [node.id for node in compiled.graph] == [
         "reply-given",
         *(f"first-{name}" for name in ("source-kept", "seen", "made")),
@@ -125,7 +125,7 @@ def test_nodes_are_called_after_their_use_and_follow_the_file(compiled: Task) ->
     ]
 
 
-def test_first_nodes_come_after_the_last_nodes_of_what_is_bound_or_named(compiled: Task) -> None:
+def test_first_nodes_follow_the_last_nodes_of_their_inputs(compiled: Task) -> None:
     after = {node.id: node.after for node in compiled.graph}
     assert after["first-seen"] == ()
     assert after["first-made"] == ("first-seen",)
@@ -136,7 +136,7 @@ def test_first_nodes_come_after_the_last_nodes_of_what_is_bound_or_named(compile
     assert after["second-source-kept"] == ()
 
 
-def test_values_and_roles_take_the_place_of_placeholders_everywhere(compiled: Task) -> None:
+def test_values_and_roles_replace_placeholders_everywhere(compiled: Task) -> None:
     nodes = {node.id: node for node in compiled.graph}
     made = nodes["second-made"]
     assert (made.on, made.args, made.hint) == ("right", {"path": "~/c"}, "Look at ~/c.")
@@ -164,7 +164,7 @@ def test_setup_and_oracle_follow_the_order_of_work(compiled: Task) -> None:
     ]  # fmt: skip
 
 
-def test_the_instruction_joins_those_of_the_subtasks_unless_the_task_has_one(
+def test_instruction_joins_those_of_the_subtasks_unless_given(
     tmp_path: Path, compiled: Task
 ) -> None:
     assert compiled.instruction == (
@@ -174,7 +174,7 @@ def test_the_instruction_joins_those_of_the_subtasks_unless_the_task_has_one(
     assert load(write(tmp_path, own)).tasks[0].instruction == "Do all."
 
 
-def test_the_parts_are_what_metrics_see(compiled: Task) -> None:
+def test_parts_are_passed_to_the_metrics(compiled: Task) -> None:
     assert [(part.id, part.subtask, part.app, part.nodes) for part in compiled.parts] == [
         ("reply", "answer", "Calculator", ("reply-given",)),
         ("first", "copy", "Files", ("first-seen", "first-made")),
@@ -191,13 +191,13 @@ def test_the_parts_are_what_metrics_see(compiled: Task) -> None:
     }
 
 
-def test_a_literal_dollar_survives(tmp_path: Path) -> None:
+def test_literal_dollar_survives(tmp_path: Path) -> None:
     changed = COPY.replace("x ${retries}", "$${HOME} ${retries}")
     task = load(write(tmp_path, copy=changed)).tasks[0]
     assert task.setup[1].args["content"] == "${HOME} 1"
 
 
-def test_a_role_may_be_named_in_an_argument(tmp_path: Path) -> None:
+def test_argument_may_name_a_role(tmp_path: Path) -> None:
     changed = COPY.replace("x ${retries}", "${roles.pc} ${retries}")
     task = load(write(tmp_path, copy=changed)).tasks[0]
     contents = [step.args["content"] for step in task.setup[1:]]
@@ -227,7 +227,7 @@ def test_a_role_may_be_named_in_an_argument(tmp_path: Path) -> None:
         ("package: a.b", "pakage: a.b", 22, "'pakage'", "app_in_front takes: package."),
     ],
 )  # fmt: skip
-def test_mistakes_of_a_task_are_named_with_file_line_and_nearest_match(  # noqa: PLR0917
+def test_task_errors_are_reported_with_file_line_and_nearest_match(  # noqa: PLR0917
     tmp_path: Path, old: str, new: str, line: int, brief: str, resolution: str
 ) -> None:
     assert TASK.count(old) == 1, "the mistake must have one place"
@@ -255,7 +255,7 @@ def test_mistakes_of_a_task_are_named_with_file_line_and_nearest_match(  # noqa:
         ("schema_version: 2\n", "schema_version: 9\n", 1, "schema_version 9 is unknown", ""),
     ],
 )  # fmt: skip
-def test_mistakes_of_a_subtask_are_named_in_its_own_file(  # noqa: PLR0917
+def test_subtask_errors_are_reported_in_their_own_file(  # noqa: PLR0917
     tmp_path: Path, old: str, new: str, line: int, brief: str, resolution: str
 ) -> None:
     assert COPY.count(old) == 1, "the mistake must have one place"
@@ -266,7 +266,7 @@ def test_mistakes_of_a_subtask_are_named_in_its_own_file(  # noqa: PLR0917
     assert resolution in caught.value.resolution
 
 
-def test_a_value_that_an_evaluator_refuses_is_named_in_the_subtask_with_its_use(
+def test_rejected_value_is_reported_in_the_subtask_with_its_use(
     tmp_path: Path,
 ) -> None:
     changed = COPY.replace(
@@ -286,7 +286,7 @@ def mistakes(folder: Path) -> dict[str, str]:
     return {place.removeprefix(f"{folder}/"): message for place, _, message in rows}
 
 
-def test_no_mistake_in_a_composed_task_hides_another(tmp_path: Path) -> None:
+def test_errors_in_a_composed_task_do_not_hide_each_other(tmp_path: Path) -> None:
     task = TASK
     for old, new in (
         ("use: answer", "use: anser"),
@@ -305,7 +305,7 @@ def test_no_mistake_in_a_composed_task_hides_another(tmp_path: Path) -> None:
         assert f"Did you mean {hint}?" in message
 
 
-def test_no_mistake_of_shape_hides_names_in_a_composed_task_or_a_subtask(tmp_path: Path) -> None:
+def test_shape_errors_do_not_hide_unknown_names(tmp_path: Path) -> None:
     task = TASK.replace("after: [second, other-seen]", "after: [secnd, other-seen], mode: always")
     subtask = COPY
     for old, new in (
@@ -322,7 +322,7 @@ def test_no_mistake_of_shape_hides_names_in_a_composed_task_or_a_subtask(tmp_pat
     assert list(messages) == [*lines, "task.yaml:22"]
 
 
-def test_the_mistakes_of_subtasks_tasks_and_applications_are_named_together(tmp_path: Path) -> None:
+def test_errors_of_subtasks_tasks_and_applications_are_reported_together(tmp_path: Path) -> None:
     broken_copy = COPY.replace("check: window_open", "check: windw_open").replace(
         "retries: {type: integer}", "retries: {type: integer}\n  unused: {type: text}"
     )
@@ -333,7 +333,7 @@ def test_the_mistakes_of_subtasks_tasks_and_applications_are_named_together(tmp_
     assert list(messages) == ["copy.yaml:9", "copy.yaml:17", "suite.yaml:7"]
 
 
-def test_a_broken_subtask_leaves_tasks_that_do_not_use_it(tmp_path: Path) -> None:
+def test_broken_subtask_does_not_affect_other_tasks(tmp_path: Path) -> None:
     other = """\
 id: plain
 instruction: Answer.
@@ -352,7 +352,7 @@ oracle: [{do: submit, with: {answer: x}}]
         load_suite(folder, Vocabulary(builtin_evaluators()), ["twice"])
 
 
-def test_a_list_inside_a_text_is_refused(tmp_path: Path) -> None:
+def test_list_inside_a_text_is_rejected(tmp_path: Path) -> None:
     changed = COPY.replace("retries: {type: integer}", "retries: {type: names}")
     task = TASK.replace("retries: 1", "retries: [a, b]")
     with pytest.raises(SpecError, match="cannot be used inside a text") as caught:
@@ -361,13 +361,13 @@ def test_a_list_inside_a_text_is_refused(tmp_path: Path) -> None:
     assert caught.value.details == "Used as 'first'."
 
 
-def test_a_task_needs_an_instruction_from_somewhere(tmp_path: Path) -> None:
+def test_task_needs_an_instruction(tmp_path: Path) -> None:
     changed = ANSWER.replace("instruction: Submit ${text}.\n", "")
     with pytest.raises(SpecError, match="the subtask answer has no instruction"):
         load(write(tmp_path, answer=changed))
 
 
-def test_suites_name_files_of_subtasks_once_and_below_their_folder(tmp_path: Path) -> None:
+def test_suites_list_subtask_files_once_and_below_their_folder(tmp_path: Path) -> None:
     write(tmp_path, twin=COPY)
     with pytest.raises(SpecError, match="another subtask of this suite has the id 'copy'"):
         load(tmp_path)
@@ -381,7 +381,7 @@ def test_suites_name_files_of_subtasks_once_and_below_their_folder(tmp_path: Pat
     assert "copy.yaml" in caught.value.resolution
 
 
-def test_suites_have_applications_of_their_own(tmp_path: Path) -> None:
+def test_suites_have_their_own_applications(tmp_path: Path) -> None:
     changed = COPY.replace("app: Files\nroles", "app: Blender\nroles")
     write(tmp_path, copy=changed)
     with pytest.raises(SpecError, match="application called 'Blender'"):

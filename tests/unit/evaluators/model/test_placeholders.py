@@ -44,7 +44,7 @@ def test_placeholders_take_values(content: JsonValue, expected: JsonValue) -> No
 
 
 @pytest.mark.parametrize("content", ["the ${tags}", "${flag}?"])
-def test_only_texts_and_numbers_stand_inside_texts(content: str) -> None:
+def test_only_texts_and_numbers_may_be_used_inside_texts(content: str) -> None:
     with pytest.raises(TypeError, match="cannot be used inside a text"):
         substitute(content, VALUES)
 
@@ -54,7 +54,7 @@ def test_values_are_not_substituted_again() -> None:
 
 
 @given(st.text())
-def test_a_text_escaped_by_a_second_dollar_is_itself(text: str) -> None:
+def test_doubled_dollar_is_an_escape(text: str) -> None:
     assert substitute(text.replace("${", "$${"), {}) == text or "$${" in text
 
 
@@ -71,14 +71,14 @@ def test_a_text_escaped_by_a_second_dollar_is_itself(text: str) -> None:
         ("${x:text}", {"x": "no ${n}"}, "no 7"),
     ],
 )
-def test_what_is_substituted_twice_is_as_if_it_were_once(
+def test_substitution_in_two_passes_equals_one_pass(
     content: str, inputs: dict[str, JsonValue], expected: JsonValue
 ) -> None:
     once = substitute(content, inputs, keeps_escapes=True)
     assert substitute(once, {"n": 7}) == expected
 
 
-def test_entries_have_numbers_in_their_arguments_alone() -> None:
+def test_entries_have_numbers_in_their_arguments_only() -> None:
     entry: JsonValue = {"hint": "${count}", "with": {"n": "${count}", "list": ["${count}"]}}
     expected = {"hint": "3", "with": {"n": 3, "list": [3]}}
     assert substitute_entry(entry, VALUES) == expected
@@ -86,7 +86,7 @@ def test_entries_have_numbers_in_their_arguments_alone() -> None:
         substitute_entry({"hint": "${tags}"}, VALUES)
 
 
-def test_placeholders_are_found_with_their_places() -> None:
+def test_placeholders_are_found_with_their_positions() -> None:
     content: JsonValue = {"a": ["x", "${one} ${two:text}"], "b": {"c": "$${no} $$${three}"}}
     assert list(placeholders(content)) == [
         ("one", ("a", 1)),

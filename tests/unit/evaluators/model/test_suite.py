@@ -109,7 +109,7 @@ def broken(tmp_path: Path, old: str, new: str) -> SpecError:
     return caught.value
 
 
-def test_a_task_has_the_content_of_its_file(tmp_path: Path) -> None:
+def test_task_has_the_content_of_its_file(tmp_path: Path) -> None:
     task = load(tmp_path, TASK)
     assert task.roles == {"desktop": Kind.DESKTOP, "phone": Kind.PHONE}
     assert task.setup[0].args == {"title": "Milk"}
@@ -158,7 +158,7 @@ def test_a_task_has_the_content_of_its_file(tmp_path: Path) -> None:
         ("id: one", "id: [one", 2, "not valid YAML", "brackets"),
     ],
 )  # fmt: skip
-def test_a_broken_task_names_file_line_and_what_was_expected(  # noqa: PLR0917
+def test_broken_task_is_reported_with_file_line_and_expectation(  # noqa: PLR0917
     tmp_path: Path, old: str, new: str, line: int, brief: str, resolution: str
 ) -> None:
     error = broken(tmp_path, old, new)
@@ -169,13 +169,13 @@ def test_a_broken_task_names_file_line_and_what_was_expected(  # noqa: PLR0917
     assert resolution in error.resolution
 
 
-def test_a_cycle_is_named_in_its_file(tmp_path: Path) -> None:
+def test_cycle_is_reported_in_its_file(tmp_path: Path) -> None:
     error = broken(tmp_path, "    mode: once", "    mode: once\n    after: [made]")
     assert error.brief.startswith(f"{tmp_path / 't0.yaml'}:8: The graph has a cycle: ")
     assert "opened" in error.brief
 
 
-def test_all_mistakes_of_shape_are_listed_with_their_lines(tmp_path: Path) -> None:
+def test_all_shape_errors_are_listed_with_their_lines(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         load(tmp_path, TASK.replace("steps: 5", "steps: x").replace("mode: once", "mode: on"))
     path = tmp_path / "t0.yaml"
@@ -185,18 +185,18 @@ def test_all_mistakes_of_shape_are_listed_with_their_lines(tmp_path: Path) -> No
     assert second.startswith(f"{path}:20: limits.steps")
 
 
-def test_oracles_and_setups_go_unchecked_without_a_vocabulary_of_them(tmp_path: Path) -> None:
+def test_oracles_and_setups_are_unchecked_without_a_vocabulary(tmp_path: Path) -> None:
     folder = write(tmp_path, TASK.replace("do: click", "do: fly"))
     assert load_suite(folder, UNCHECKED).tasks[0].id == "one"
 
 
 @pytest.mark.parametrize("text", ["", "only text\n", "- a\n- b\n"])
-def test_a_task_must_be_keys_and_values(tmp_path: Path, text: str) -> None:
+def test_task_must_be_a_mapping(tmp_path: Path, text: str) -> None:
     with pytest.raises(SpecError, match=r"t0\.yaml:1: expected keys and values"):
         load(tmp_path, text)
 
 
-def test_two_tasks_of_one_id_are_refused(tmp_path: Path) -> None:
+def test_duplicate_task_ids_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"t1.yaml:1: another task .* 'one'"):
         load(tmp_path, TASK, TASK)
 
@@ -216,7 +216,7 @@ def test_task_files_must_exist_within_the_suite(tmp_path: Path) -> None:
             load_suite(folder, VOCABULARY)
 
 
-def test_the_digest_covers_content_and_not_layout(tmp_path: Path) -> None:
+def test_digest_covers_content_and_not_layout(tmp_path: Path) -> None:
     def digest(text: str) -> str:
         return load_suite(write(tmp_path, text), VOCABULARY).digest
 
@@ -228,14 +228,14 @@ def test_the_digest_covers_content_and_not_layout(tmp_path: Path) -> None:
         assert digest(TASK.replace(old, new)) != first
 
 
-def test_alternatives_are_read_checked_and_part_of_the_digest(tmp_path: Path) -> None:
+def test_alternatives_are_read_checked_and_in_the_digest(tmp_path: Path) -> None:
     other = "    or:\n      - {on: session, check: answer_equals, with: {expected: yes it is}}\n"
     plain = load_suite(write(tmp_path, TASK), VOCABULARY)
     text = TASK.replace("    after: [opened]\n", f"    after: [opened]\n{other}")
     suite = load_suite(write(tmp_path, text), VOCABULARY)
     assert [check.on for check in suite.task("one").graph[1].checks] == ["desktop", "session"]
     assert suite.digest != plain.digest
-    # Suites from before there were alternatives keep their digest.
+    # Suites without alternatives keep the digest of earlier versions.
     dumped = plain.task("one").graph[1].model_dump(mode="json", by_alias=True)
     assert set(dumped) == {"on", "check", "with", "id", "mode", "after"}
     with pytest.raises(SpecError, match=r"t0.yaml:21: .*no evaluator for session called"):
@@ -252,7 +252,7 @@ def test_suites_are_found_by_name_folder_or_file(tmp_path: Path) -> None:
     assert load_suite("smoke", UNCHECKED).name == "smoke"
 
 
-def test_unknown_suites_and_tasks_are_named_with_the_nearest_match(tmp_path: Path) -> None:
+def test_unknown_suites_and_tasks_are_reported_with_nearest_match(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError) as caught:
         load_suite("smokee", VOCABULARY)
     assert "Did you mean 'smoke'?" in caught.value.resolution
@@ -263,7 +263,7 @@ def test_unknown_suites_and_tasks_are_named_with_the_nearest_match(tmp_path: Pat
     assert "'one'" in caught.value.resolution
 
 
-def test_a_target_picks_by_exact_name_role_id_and_index() -> None:
+def test_target_selects_by_exact_name_role_id_and_index() -> None:
     def element(name: str, role: str = "button", resource_id: str = "") -> Element:
         return Element(role, name, Bounds(0, 0, 2, 2), resource_id=resource_id)
 
@@ -293,7 +293,7 @@ def test_smoke_has_three_desktop_two_phone_and_three_cross_device_tasks() -> Non
 
 
 @pytest.mark.parametrize("task", SMOKE.tasks, ids=lambda task: task.id)
-def test_each_smoke_task_has_a_small_graph_that_ends_in_a_state(task: Task) -> None:
+def test_each_smoke_task_has_a_small_graph_ending_in_a_state(task: Task) -> None:
     assert 2 <= len(task.graph) <= 5
     inner = {name for node in task.graph for name in node.after}
     assert all(node.mode is Mode.HOLD for node in task.graph if node.id not in inner)
@@ -301,14 +301,14 @@ def test_each_smoke_task_has_a_small_graph_that_ends_in_a_state(task: Task) -> N
 
 
 @pytest.mark.parametrize("task", SMOKE.tasks, ids=lambda task: task.id)
-def test_each_smoke_oracle_keeps_to_its_limits_and_completes(task: Task) -> None:
+def test_each_smoke_oracle_respects_its_limits_and_completes(task: Task) -> None:
     acts = [step for step in task.oracle if isinstance(step, Act)]
     assert len(acts) <= task.limits.steps
     assert acts[-1] == Act(do="complete")
     assert all(step.on in task.roles or step.on is None for step in acts)
 
 
-def test_all_mistakes_of_all_files_are_named_at_once_and_none_twice(tmp_path: Path) -> None:
+def test_all_errors_of_all_files_are_reported_once(tmp_path: Path) -> None:
     wrong = (
         TASK.replace("check: app_in_front", "check: app_in_frnt")
         .replace("steps: 5", "steps: x")
@@ -333,7 +333,7 @@ def test_all_mistakes_of_all_files_are_named_at_once_and_none_twice(tmp_path: Pa
     assert "wrong arguments" in rows[-1]
 
 
-def test_a_mistake_in_another_task_leaves_that_one_out(tmp_path: Path) -> None:
+def test_error_in_another_task_does_not_affect_this_one(tmp_path: Path) -> None:
     broken_task = TASK.replace("id: one", "id: two").replace("do: click", "do: clik")
     folder = write(tmp_path, TASK, broken_task)
     suite = load_suite(folder, VOCABULARY, ["on*"])
@@ -344,12 +344,12 @@ def test_a_mistake_in_another_task_leaves_that_one_out(tmp_path: Path) -> None:
             load_suite(folder, VOCABULARY, wanted)
 
 
-def test_a_folder_without_an_index_is_called_that(tmp_path: Path) -> None:
+def test_folder_without_an_index_is_reported_as_such(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"is not a suite: it does not contain suite\.yaml"):
         load_suite(str(tmp_path), VOCABULARY)
 
 
-def test_the_three_nearest_names_are_shown_and_not_all() -> None:
+def test_only_the_three_nearest_names_are_suggested() -> None:
     names = [f"name-{number}" for number in range(40)]
     near = UnknownNameError.of("thing", "name-3x", names).resolution
     assert near.count("'") == 6
@@ -391,7 +391,7 @@ PARAMETERS = "parameters: {what: {type: text}}\n"
         ),
     ],
 )
-def test_no_layer_of_checks_hides_the_mistakes_of_another(
+def test_checks_do_not_hide_errors_of_other_checks(
     tmp_path: Path, changes: dict[str, str], expected: dict[int, str]
 ) -> None:
     text = TASK
@@ -408,7 +408,7 @@ def test_no_layer_of_checks_hides_the_mistakes_of_another(
         assert message in mistake
 
 
-def test_a_misspelt_key_of_the_index_does_not_hide_missing_files(tmp_path: Path) -> None:
+def test_misspelt_index_key_does_not_hide_missing_files(tmp_path: Path) -> None:
     folder = write(tmp_path, TASK)
     index = folder / "suite.yaml"
     text = index.read_text().replace("description", "descripton").replace("t0.yaml", "t1.yaml")

@@ -28,7 +28,7 @@ def test_returns_data_and_the_line_of_everything(tmp_path: Path) -> None:
     assert source.line_of(()) == 1
 
 
-def test_follows_yaml_1_2_where_1_1_surprises(tmp_path: Path) -> None:
+def test_follows_yaml_1_2_instead_of_1_1(tmp_path: Path) -> None:
     source = read(
         tmp_path,
         "on: off\nyes: no\nnumber: 0445550173\ntime: 12:30\nday: 2026-11-21\nbig: 1_000\n"
@@ -63,7 +63,7 @@ def test_follows_yaml_1_2_where_1_1_surprises(tmp_path: Path) -> None:
         (b"a: 1\nb: \xff\n", 2, "not UTF-8"),
     ],
 )
-def test_names_file_and_line_of_what_is_wrong(
+def test_names_file_and_line_of_the_error(
     tmp_path: Path, text: str | bytes, line: int, message: str
 ) -> None:
     with pytest.raises(SpecError) as caught:
@@ -72,13 +72,13 @@ def test_names_file_and_line_of_what_is_wrong(
     assert message in caught.value.brief
 
 
-def test_control_characters_and_second_documents_are_refused(tmp_path: Path) -> None:
+def test_control_characters_and_second_documents_are_rejected(tmp_path: Path) -> None:
     for text in ("a: \x01\n", "a: 1\n---\nb: 2\n"):
         with pytest.raises(SpecError, match="not valid YAML"):
             read(tmp_path, text)
 
 
-def test_alias_bombs_huge_files_and_deep_nests_are_refused_quickly(tmp_path: Path) -> None:
+def test_alias_bombs_huge_files_and_deep_nests_are_rejected_quickly(tmp_path: Path) -> None:
     bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)
     )
@@ -91,12 +91,12 @@ def test_alias_bombs_huge_files_and_deep_nests_are_refused_quickly(tmp_path: Pat
             read(tmp_path, text)
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="cannot be read"):
         read_yaml(tmp_path / "none.yaml")
 
 
-def test_an_empty_file_has_no_data_and_line_1(tmp_path: Path) -> None:
+def test_empty_file_has_no_data_and_line_1(tmp_path: Path) -> None:
     source = read(tmp_path, "# nothing\n")
     assert source.data is None
     assert source.line_of(("a",)) == 1

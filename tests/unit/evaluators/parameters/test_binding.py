@@ -1,4 +1,4 @@
-"""Tasks with parameters: read with their mistakes, bound to a seed, recorded in results."""
+"""Tasks with parameters: their errors, binding to a seed, records in results."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def load(folder: Path, task: str = TASK, *, subtask: str = "") -> Suite:
     return load_suite(folder, Vocabulary(builtin_evaluators()))
 
 
-def test_values_stand_in_place_of_placeholders(tmp_path: Path) -> None:
+def test_values_replace_placeholders(tmp_path: Path) -> None:
     bound = bind_task(load(tmp_path).tasks[0], 5)
     word, count = bound.values["word"], bound.values["count"]
     assert word in {"pear", "plum"}
@@ -74,14 +74,14 @@ def test_values_stand_in_place_of_placeholders(tmp_path: Path) -> None:
     assert bind_task(bound.task, 9).task == bound.task
 
 
-def test_the_options_of_a_file_are_part_of_the_digest(tmp_path: Path) -> None:
+def test_options_file_is_part_of_the_digest(tmp_path: Path) -> None:
     first = load(tmp_path).digest
     assert load(tmp_path).digest == first
     (tmp_path / "data/words.txt").write_text("pear\nplum\nfig\n")
     assert load_suite(tmp_path, Vocabulary(builtin_evaluators())).digest != first
 
 
-def test_composed_tasks_hand_parameters_to_their_subtasks(tmp_path: Path) -> None:
+def test_composed_tasks_pass_parameters_to_their_subtasks(tmp_path: Path) -> None:
     bound = bind_task(load(tmp_path, COMPOSED, subtask=SUBTASK).tasks[0], 1)
     made, other = bound.task.graph
     first, last = str(bound.values["who"]).lower().split()
@@ -90,7 +90,7 @@ def test_composed_tasks_hand_parameters_to_their_subtasks(tmp_path: Path) -> Non
     assert bound.task.instruction.endswith("${x} is yours.")
 
 
-def test_a_number_alone_is_text_where_only_text_is_taken(tmp_path: Path) -> None:
+def test_bare_number_becomes_text_where_text_is_required(tmp_path: Path) -> None:
     lines = """\
     with: {path: "~/${word}.txt", text: "${count}"}
     hint: "${count}"
@@ -107,7 +107,7 @@ def test_a_number_alone_is_text_where_only_text_is_taken(tmp_path: Path) -> None
     assert bound.task.graph[0].hint == str(count)
 
 
-def test_a_number_of_a_task_is_text_where_a_subtask_wants_text(tmp_path: Path) -> None:
+def test_number_of_a_task_becomes_text_where_a_subtask_requires_text(tmp_path: Path) -> None:
     subtask = SUBTASK.replace('text: "${text}"', 'text: "${size}"').replace(
         "Write ${text}", "Write $$${text}"
     )
@@ -118,7 +118,7 @@ def test_a_number_of_a_task_is_text_where_a_subtask_wants_text(tmp_path: Path) -
     assert bound.task.instruction.startswith("Write $by ")
 
 
-def test_the_escape_is_named_where_it_is_missing_or_wrong(tmp_path: Path) -> None:
+def test_missing_or_wrong_escape_is_reported(tmp_path: Path) -> None:
     for old, new, advice in (
         ("$${HOME}.", "${HOME}.", "To write this text literally, use $${HOME}."),
         ("extra", "", "$${count} is the text ${count}; $$${count} is a dollar sign and the value."),
@@ -141,7 +141,7 @@ def test_the_escape_is_named_where_it_is_missing_or_wrong(tmp_path: Path) -> Non
         ('text: "${word} ${count} $${HOME}"', 'text: ["${count}"]', 11, "valid string, not"),
     ],
 )
-def test_mistakes_are_named_with_their_line(
+def test_errors_are_reported_with_their_line(
     tmp_path: Path, old: str, new: str, line: int, message: str
 ) -> None:
     assert TASK.count(old) == 1

@@ -1,4 +1,4 @@
-"""Values drawn from a seed: reproducible, of their kind, different where they must be."""
+"""Values drawn from a seed: reproducible, of their type, different where required."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def drawn(seed: int, **rows: object) -> Values:
     return draw(declared(**(rows or DECLARED)), seed)
 
 
-def test_a_seed_s_values_never_change() -> None:
-    # Pinned: other values for the same seed would make old results another task's.
+def test_values_of_a_seed_never_change() -> None:
+    # Pinned: with other values for the same seed, old results would belong to another task.
     values = drawn(1)
     assert {name: values[name] for name in DECLARED} == PINNED
 
 
-def test_each_value_is_of_its_kind() -> None:
+def test_each_value_is_of_its_type() -> None:
     for seed in range(40):
         values = drawn(seed)
         assert values["word"] in {"pear", "plum", "fig"}
@@ -62,18 +62,18 @@ def test_each_value_is_of_its_kind() -> None:
         assert len(str(values["memo"]).split()) == 4
 
 
-def test_two_seeds_differ_and_every_option_comes_up() -> None:
+def test_two_seeds_differ_and_every_option_occurs() -> None:
     values = [drawn(seed) for seed in range(60)]
     assert {value["word"] for value in values} == {"pear", "plum", "fig"}
     assert {value["count"] for value in values} == {10, 15, 20, 25, 30}
     assert len({value["who"] for value in values}) > 50
 
 
-def test_a_parameter_more_leaves_the_others_as_they_are() -> None:
+def test_another_parameter_does_not_change_the_others() -> None:
     assert drawn(3, **DECLARED, new={"type": "text"})["memo"] == drawn(3)["memo"]
 
 
-def test_values_differ_where_the_task_says_so() -> None:
+def test_values_differ_where_required() -> None:
     pair = {
         "a": {"type": "integer", "min": 1, "max": 2},
         "b": {"type": "integer", "min": 1, "max": 2, "differs_from": ["a"]},
@@ -101,6 +101,6 @@ def test_values_differ_where_the_task_says_so() -> None:
         ({"type": "text", "wrds": 3}, "Did you mean 'words'"),
     ],
 )
-def test_wrong_declarations_are_refused(row: object, message: str) -> None:
+def test_wrong_declarations_are_rejected(row: object, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         declared(it=row)

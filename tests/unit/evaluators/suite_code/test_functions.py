@@ -70,7 +70,7 @@ def error_of(root: Path, files: dict[str, str]) -> SpecError:
     return caught.value
 
 
-def test_a_suite_brings_functions_of_each_kind(tmp_path: Path) -> None:
+def test_suite_provides_functions_of_each_kind(tmp_path: Path) -> None:
     action = HEAD + (
         '@action(on="desktop")\ndef fly(machine, far: int) -> None:\n'
         '    """Fly.\n\n    Args:\n        machine: m.\n        far: px.\n    """\n'
@@ -93,7 +93,7 @@ def test_a_suite_brings_functions_of_each_kind(tmp_path: Path) -> None:
     assert "is_done" not in vocabulary().evaluators["desktop"]
 
 
-def test_files_are_part_of_the_digest_of_the_suite_and_of_the_bundle(tmp_path: Path) -> None:
+def test_files_are_part_of_the_suite_and_bundle_digests(tmp_path: Path) -> None:
     suite = load(tmp_path, a=EVALUATOR)
     again = load(tmp_path, a=EVALUATOR)
     other = load(tmp_path, a=EVALUATOR + "# other\n")
@@ -103,7 +103,7 @@ def test_files_are_part_of_the_digest_of_the_suite_and_of_the_bundle(tmp_path: P
     assert vocabulary().bundle.digest not in bundles
 
 
-def test_two_versions_of_a_suite_do_not_meet_in_one_process(tmp_path: Path) -> None:
+def test_two_versions_of_a_suite_are_isolated_in_one_process(tmp_path: Path) -> None:
     old = load(tmp_path, a=EVALUATOR)
     new = load(tmp_path, a=EVALUATOR.replace('== "a"', '== "b"'))
     answers = [
@@ -113,7 +113,7 @@ def test_two_versions_of_a_suite_do_not_meet_in_one_process(tmp_path: Path) -> N
     assert answers == [True, False]
 
 
-def test_functions_know_their_file_and_leave_nothing_beside_it(tmp_path: Path) -> None:
+def test_functions_know_their_file_and_leave_no_other_file(tmp_path: Path) -> None:
     suite = load(tmp_path, a=EVALUATOR)
     function = suite.vocabulary.evaluators["desktop"]["is_done"].mark.function
     assert inspect.getsourcefile(function) == str(tmp_path / "evaluators/a.py")
@@ -132,7 +132,7 @@ def calls(*names: str) -> list[Call]:
     return [Call(name, "is_done", {"name": name}) for name in names]
 
 
-def test_guests_get_evaluators_and_the_files_they_import(tmp_path: Path) -> None:
+def test_guests_get_evaluators_and_their_imports(tmp_path: Path) -> None:
     on_host = HEAD + (
         'import numpy\n\n@evaluator(on="documents")\ndef is_big(view) -> bool:\n'
         '    """Return whether it is big."""\n    return bool(numpy.ones(1))\n'
@@ -157,7 +157,7 @@ def test_guests_get_evaluators_and_the_files_they_import(tmp_path: Path) -> None
     ]
 
 
-def test_fake_desktops_run_them_as_well(tmp_path: Path) -> None:
+def test_in_memory_desktops_run_suite_functions(tmp_path: Path) -> None:
     on_host = HEAD + (
         '@evaluator(on="vision")\ndef is_wide(view) -> bool:\n'
         '    """Return whether the screen is wide."""\n    return view.frame().shape[1] > 10\n'
@@ -213,7 +213,7 @@ def test_fake_desktops_run_them_as_well(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_mistake_is_named_with_file_and_line(
+def test_error_is_reported_with_file_and_line(
     tmp_path: Path, text: str, line: int, reason: str
 ) -> None:
     files = {"evaluators/a.py": text}
@@ -222,7 +222,7 @@ def test_a_mistake_is_named_with_file_and_line(
     assert reason in f"{error.brief} {error.resolution}"
 
 
-def test_two_files_with_one_name_are_both_named(tmp_path: Path) -> None:
+def test_two_files_with_one_name_are_both_reported(tmp_path: Path) -> None:
     error = error_of(tmp_path, {"evaluators/a.py": EVALUATOR, "evaluators/b.py": EVALUATOR})
     assert error.brief == (
         f"{tmp_path}/evaluators/b.py:{LINE}: another evaluator called 'is_done' is "
@@ -231,24 +231,24 @@ def test_two_files_with_one_name_are_both_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("on", ["documents", "vision"])
-def test_actions_are_for_what_can_be_acted_on(tmp_path: Path, on: str) -> None:
+def test_actions_need_a_known_place(tmp_path: Path, on: str) -> None:
     text = HEAD + f'@action(on="{on}")\ndef f(machine) -> None:\n    """F."""\n'
     error = error_of(tmp_path, {"actions/a.py": text})
     assert "Known: desktop, phone, session." in error.resolution
 
 
 @pytest.mark.parametrize("name", ["my-file.py", "__init__.py"])
-def test_a_file_that_cannot_be_a_module_is_refused(tmp_path: Path, name: str) -> None:
+def test_file_that_cannot_be_a_module_is_rejected(tmp_path: Path, name: str) -> None:
     assert "cannot be a module" in error_of(tmp_path, {f"evaluators/{name}": EVALUATOR}).brief
 
 
-def test_an_empty_init_file_is_left_alone(tmp_path: Path) -> None:
+def test_empty_init_file_is_ignored(tmp_path: Path) -> None:
     files: dict[str, Any] = {"evaluators/__init__.py": "", "evaluators/a.py": EVALUATOR}
     suite = load_suite(write(tmp_path, files), vocabulary())
     assert suite.digest == load(tmp_path, a=EVALUATOR).digest
 
 
-def test_files_outside_the_folder_and_large_ones_are_refused(tmp_path: Path) -> None:
+def test_files_outside_the_folder_and_large_ones_are_rejected(tmp_path: Path) -> None:
     outside = tmp_path / "a.py"
     outside.write_text(EVALUATOR)
     root = write(tmp_path / "suite", {"evaluators/b.py": "#" * (1 << 20) + EVALUATOR})
@@ -258,7 +258,7 @@ def test_files_outside_the_folder_and_large_ones_are_refused(tmp_path: Path) -> 
     assert "outside the suite's folder" in error_of(root, {}).brief
 
 
-def test_a_wrong_file_hides_no_mistake_of_a_task(tmp_path: Path) -> None:
+def test_error_in_a_file_does_not_hide_errors_of_tasks(tmp_path: Path) -> None:
     wrong = EVALUATOR.replace("        name: of it.\n", "")
     task = TASK.replace("instruction: Do it.", "instruction: Do it.\nlimits: {steps: 0}")
     error = error_of(tmp_path, {"evaluators/mine.py": wrong, "one.yaml": task})
@@ -267,7 +267,7 @@ def test_a_wrong_file_hides_no_mistake_of_a_task(tmp_path: Path) -> None:
     assert "steps" in error.details
 
 
-def test_what_a_wrong_file_defines_is_no_mistake_of_a_task(tmp_path: Path) -> None:
+def test_functions_of_a_broken_file_cause_no_task_errors(tmp_path: Path) -> None:
     wrong = EVALUATOR.replace("        name: of it.\n", "")
     error = error_of(tmp_path, {"evaluators/mine.py": wrong})
     assert "'name' of is_done has no type or no line in `Args:`" in error.brief

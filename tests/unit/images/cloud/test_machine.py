@@ -14,14 +14,14 @@ from images.cloud.recipe import take_root
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden"
 MIB = 1 << 20
-# Fake QEMU: the guest's answer is in a file next to it.
+# Fake QEMU: the guest's reply is in a file next to it.
 QEMU = """#!/bin/sh
 dd if="${0%/*}/answer.tar" of="${0%/*}/../out.raw" conv=notrunc status=none
 echo booted > "${0%/*}/../serial.log"
 """
 
 
-def test_the_machine_of_a_build_is_run_by_exactly_this_command() -> None:
+def test_build_machine_is_run_by_exactly_this_command() -> None:
     plain = BuildMachine(Path("/w/d.img"), Path("/w/seed.iso"), Path("/w"), accelerator="kvm")
     direct = BuildMachine(
         *(Path("/w/d.qcow2"), Path("/w/seed.iso"), Path("/w")),
@@ -43,7 +43,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BuildMachine:
 
 
 def answer(machine: BuildMachine, **files: str) -> None:
-    """Set the guest's answer."""
+    """Set the guest's reply."""
     with tarfile.open(machine.folder / "bin/answer.tar", "w") as tar:
         for name, text in files.items():
             info = tarfile.TarInfo(f"./{name}")
@@ -51,13 +51,13 @@ def answer(machine: BuildMachine, **files: str) -> None:
             tar.addfile(info, io.BytesIO(text.encode()))
 
 
-def test_what_the_guest_answers_is_read(machine: BuildMachine) -> None:
+def test_reply_of_the_guest_is_read(machine: BuildMachine) -> None:
     answer(machine, status="0\n", hostname="guest\n")
     assert machine.run(timeout_s=20) == {"status": b"0\n", "hostname": b"guest\n"}
     assert not (machine.folder / "out.raw").exists()
 
 
-def test_work_that_fails_in_the_guest_stops_the_build_with_its_words(
+def test_failure_in_the_guest_stops_the_build_with_its_output(
     machine: BuildMachine,
 ) -> None:
     answer(machine, **{"status": "3\n", "install.log": "the cause\n"})
@@ -66,14 +66,14 @@ def test_work_that_fails_in_the_guest_stops_the_build_with_its_words(
     assert caught.value.details == "the cause\n"
 
 
-def test_a_guest_that_ends_without_an_answer_failed(machine: BuildMachine) -> None:
+def test_guest_that_ends_without_a_reply_failed(machine: BuildMachine) -> None:
     (machine.folder / "bin/answer.tar").write_bytes(b"no tar")
     with pytest.raises(ImageBuildError, match="by cloud-init failed") as caught:
         machine.run(timeout_s=20)
     assert caught.value.details == "booted\n"
 
 
-def test_a_guest_that_never_ends_is_given_up(machine: BuildMachine) -> None:
+def test_guest_that_never_ends_times_out(machine: BuildMachine) -> None:
     program = machine.folder / "bin/qemu-system-x86_64"
     program.write_text(QEMU.replace("dd if", "true if") + "sleep 60\n")
     with pytest.raises(ImageBuildError, match=r"did not finish within 0\.5 s"):
@@ -120,7 +120,7 @@ needs_sfdisk = pytest.mark.skipif(not find_tool("sfdisk"), reason="needs the pac
 
 
 @needs_sfdisk
-def test_the_largest_linux_partition_becomes_the_disk(system: Path, tmp_path: Path) -> None:
+def test_largest_linux_partition_becomes_the_disk(system: Path, tmp_path: Path) -> None:
     # Like Ubuntu's: the root is first in the table and last on the disk, with a boot partition.
     table = "label: gpt\n17MiB,16MiB,L\n1MiB,4MiB,U\n6MiB,8MiB,L\n"
     disk = partitioned(tmp_path, table, system, at_mib=17)
@@ -132,7 +132,7 @@ def test_the_largest_linux_partition_becomes_the_disk(system: Path, tmp_path: Pa
 
 
 @needs_sfdisk
-def test_a_disk_without_partitions_is_taken_whole(system: Path, tmp_path: Path) -> None:
+def test_unpartitioned_disk_is_used_whole(system: Path, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     take_root(as_qcow2(system), tmp_path / "root.qcow2", scratch)
@@ -140,7 +140,7 @@ def test_a_disk_without_partitions_is_taken_whole(system: Path, tmp_path: Path) 
 
 
 @needs_sfdisk
-def test_a_disk_without_a_linux_partition_is_refused(system: Path, tmp_path: Path) -> None:
+def test_disk_without_a_linux_partition_is_rejected(system: Path, tmp_path: Path) -> None:
     disk = partitioned(tmp_path, "label: gpt\n1MiB,32MiB,U\n", system, at_mib=1)
     with pytest.raises(ImageBuildError, match="no Linux partition"):
         take_root(disk, tmp_path / "root.qcow2", tmp_path)

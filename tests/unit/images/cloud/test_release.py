@@ -67,19 +67,19 @@ def fetch(vendor: StandInArchive, folder: Path) -> Path:
     return fetch_cloud_image(DISTRIBUTIONS["ubuntu-22.04"], settings, work, ignore_progress)
 
 
-def test_an_image_that_its_vendor_signed_is_taken(vendor: StandInArchive, tmp_path: Path) -> None:
+def test_image_signed_by_its_vendor_is_accepted(vendor: StandInArchive, tmp_path: Path) -> None:
     assert fetch(vendor, tmp_path).read_bytes() == IMAGE
     assert [path.name for path in (tmp_path / "work").iterdir()] == [NAME]
 
 
-def test_an_altered_image_is_refused_and_removed(vendor: StandInArchive, tmp_path: Path) -> None:
+def test_altered_image_is_rejected_and_removed(vendor: StandInArchive, tmp_path: Path) -> None:
     (vendor.folder / "jammy/current" / NAME).write_bytes(IMAGE[:-1] + b"x")
     with pytest.raises(ImageBuildError, match="does not match the checksum that its vendor signed"):
         fetch(vendor, tmp_path)
     assert not list((tmp_path / "work").iterdir())
 
 
-def test_altered_checksums_are_refused_before_the_image_is_fetched(
+def test_altered_checksums_are_rejected_before_the_image_is_fetched(
     vendor: StandInArchive, tmp_path: Path
 ) -> None:
     altered = SUMS.replace(b"0" * 64, b"1" * 64)
@@ -90,7 +90,7 @@ def test_altered_checksums_are_refused_before_the_image_is_fetched(
     assert "BAD signature" in caught.value.details
 
 
-def test_a_signature_by_somebody_else_is_refused(
+def test_signature_by_somebody_else_is_rejected(
     vendor: StandInArchive, keys: dict[str, SigningKey], tmp_path: Path
 ) -> None:
     signature = sign(keys["other"], SUMS)
@@ -99,7 +99,7 @@ def test_a_signature_by_somebody_else_is_refused(
         fetch(vendor, tmp_path)
 
 
-def test_a_good_signature_by_a_key_that_is_not_the_vendors_is_refused(
+def test_valid_signature_by_a_foreign_key_is_rejected(
     keys: dict[str, SigningKey], tmp_path: Path
 ) -> None:
     keyring = tmp_path / "both.gpg"
@@ -111,15 +111,13 @@ def test_a_good_signature_by_a_key_that_is_not_the_vendors_is_refused(
     check_signature(SUMS, sign(keys["vendor"], SUMS), keyring, tmp_path, known)
 
 
-def test_no_signature_at_all_is_refused(vendor: StandInArchive, tmp_path: Path) -> None:
+def test_missing_signature_is_rejected(vendor: StandInArchive, tmp_path: Path) -> None:
     (vendor.folder / "jammy/current/SHA256SUMS.gpg").write_bytes(b"")
     with pytest.raises(ImageBuildError, match="not signed by the vendor"):
         fetch(vendor, tmp_path)
 
 
-def test_a_server_that_is_away_or_unknown_is_said_so(
-    vendor: StandInArchive, tmp_path: Path
-) -> None:
+def test_unreachable_or_unknown_server_is_reported(vendor: StandInArchive, tmp_path: Path) -> None:
     (vendor.folder / "jammy/current/SHA256SUMS").unlink()
     with pytest.raises(ImageBuildError, match="could not be fetched"):
         fetch(vendor, tmp_path)
@@ -127,12 +125,12 @@ def test_a_server_that_is_away_or_unknown_is_said_so(
         fetch_cloud_image(DISTRIBUTIONS["ubuntu-22.04"], Settings(), tmp_path, ignore_progress)
 
 
-def test_a_list_without_the_image_is_refused() -> None:
+def test_list_without_the_image_is_rejected() -> None:
     assert find_sum(SUMS.decode(), "other.img") == "0" * 64
     with pytest.raises(ImageBuildError, match="do not list noble"):
         find_sum(SUMS.decode(), "noble.img")
 
 
-def test_an_image_of_another_name_is_not_taken_for_it() -> None:
+def test_image_of_another_name_is_not_mistaken_for_it() -> None:
     with pytest.raises(ImageBuildError, match="do not list"):
         find_sum(f"{'0' * 64} *otherXimg\n", "other.img")

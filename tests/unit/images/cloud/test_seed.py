@@ -41,12 +41,12 @@ def seed_of(name: str, recipe: dict[str, Path]) -> Seed:
 
 
 @pytest.mark.parametrize("name", ["ubuntu-22.04", "ubuntu-24.04"])
-def test_cloud_init_is_told_exactly_this(name: str, recipe: dict[str, Path]) -> None:
+def test_user_data_is_exactly_this(name: str, recipe: dict[str, Path]) -> None:
     golden = GOLDEN / f"user-data-{name}.yaml"
     assert seed_of(name, recipe).user_data() == golden.read_text()
 
 
-def test_the_image_has_the_label_and_files_that_cloud_init_looks_for(
+def test_seed_image_has_the_label_and_files_that_cloud_init_expects(
     recipe: dict[str, Path], tmp_path: Path
 ) -> None:
     seed = seed_of("ubuntu-24.04", recipe)
@@ -71,7 +71,7 @@ def test_the_image_has_the_label_and_files_that_cloud_init_looks_for(
         assert contents[way, "recipe.tar"] == pack(recipe)
 
 
-def test_the_packed_recipe_is_the_same_for_the_same_content(recipe: dict[str, Path]) -> None:
+def test_packed_recipe_is_reproducible(recipe: dict[str, Path]) -> None:
     first = pack(recipe)
     (recipe["files"] / "deep/one.conf").touch()
     assert pack(recipe) == first
@@ -91,7 +91,7 @@ def test_the_packed_recipe_is_the_same_for_the_same_content(recipe: dict[str, Pa
     ]
 
 
-def test_without_packages_no_archive_is_asked(tmp_path: Path) -> None:
+def test_no_archive_is_queried_without_packages(tmp_path: Path) -> None:
     script = tmp_path / "answer.sh"
     script.write_text("true\n")
     user_data = Seed("one", "guest", (), {"install.sh": script}).user_data()

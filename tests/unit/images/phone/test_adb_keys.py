@@ -22,7 +22,7 @@ def sign(path: Path, token: bytes) -> bytes:
     return key.sign(token, padding.PKCS1v15(), utils.Prehashed(hashes.SHA1()))  # noqa: S303
 
 
-def test_a_signature_of_a_known_key_is_taken(tmp_path: Path) -> None:
+def test_signature_of_a_known_key_is_accepted(tmp_path: Path) -> None:
     make_key(tmp_path / "one")
     make_key(tmp_path / "two")
     token = secrets.token_bytes(TOKEN_BYTES)
@@ -37,5 +37,5 @@ def test_a_signature_of_a_known_key_is_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["", "# none", "AAAA", "no base64 at all!", "QUJD user@host"])
-def test_what_is_no_key_is_left_out(line: str) -> None:
+def test_invalid_key_is_ignored(line: str) -> None:
     assert parse_key(line) is None

@@ -28,20 +28,20 @@ class Bytes:
 
 
 @given(st.sampled_from(sorted(wire.COMMANDS)), st.binary(max_size=100), st.booleans())
-def test_a_message_survives_the_wire(command: int, payload: bytes, check: bool) -> None:
+def test_message_survives_a_round_trip(command: int, payload: bytes, check: bool) -> None:
     message = wire.Message(command, 3, 9, payload)
     data = wire.encode_header(message, with_checksum=check) + payload
     assert wire.receive(Bytes(data), max_bytes=100, check=check) == message
 
 
 @given(st.binary(max_size=200))
-def test_random_bytes_are_refused_in_words(data: bytes) -> None:
+def test_random_bytes_raise_a_protocol_error(data: bytes) -> None:
     with pytest.raises((wire.AdbProtocolError, wire.ConnectionEndedError)):
         wire.receive(Bytes(data), max_bytes=100, check=True)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.binary(max_size=50))), st.integers(1, 20))
-def test_packets_survive_any_cutting(packets: list[tuple[int, bytes]], step: int) -> None:
+def test_packets_survive_any_split(packets: list[tuple[int, bytes]], step: int) -> None:
     data = b"".join(encode(kind, part) for kind, part in packets)
     reader, received = PacketReader(), []
     for start in range(0, len(data), step):
@@ -51,7 +51,7 @@ def test_packets_survive_any_cutting(packets: list[tuple[int, bytes]], step: int
     assert received == packets
 
 
-def test_a_stream_has_one_message_in_flight() -> None:
+def test_stream_has_one_message_in_flight() -> None:
     sent: list[wire.Message] = []
     stream = Stream(1, 7, sent.append, 4, lambda _: None)
     writer = threading.Thread(target=stream.write, args=(b"abcdefgh!",))
@@ -65,7 +65,7 @@ def test_a_stream_has_one_message_in_flight() -> None:
     assert not writer.is_alive()
 
 
-def test_a_writer_wakes_up_when_the_stream_ends() -> None:
+def test_writer_wakes_up_when_the_stream_ends() -> None:
     stream = Stream(1, 7, lambda _: None, 4, lambda _: None)
     ended = threading.Event()
 
@@ -79,7 +79,7 @@ def test_a_writer_wakes_up_when_the_stream_ends() -> None:
     assert ended.wait(5)
 
 
-def test_each_message_is_acknowledged_once_it_was_read() -> None:
+def test_each_message_is_acknowledged_after_it_was_read() -> None:
     sent: list[wire.Message] = []
     stream = Stream(1, 7, sent.append, 4, lambda _: None)
     for data in (b"one", b"two"):
@@ -89,7 +89,7 @@ def test_each_message_is_acknowledged_once_it_was_read() -> None:
     assert sent == [wire.Message(wire.OKAY, 1, 7)] * 2
 
 
-def test_a_host_that_never_waits_is_refused() -> None:
+def test_host_that_never_waits_is_rejected() -> None:
     stream = Stream(1, 7, lambda _: None, 4, lambda _: None)
     for _ in range(4):
         assert stream.take_data(bytes(1 << 20))
@@ -102,7 +102,7 @@ class TestDelayedAcknowledgements:
         stream = Stream(1, 7, sent.append, 4, lambda _: None, credit_bytes=credit_bytes)
         return stream, sent
 
-    def test_a_writer_stops_when_what_was_lent_is_used(self) -> None:
+    def test_writer_stops_when_the_window_is_used_up(self) -> None:
         stream, sent = self.make(6)
         writer = threading.Thread(target=stream.write, args=(b"abcdefghijkl",))
         writer.start()
@@ -114,7 +114,7 @@ class TestDelayedAcknowledgements:
         writer.join(5)
         assert [message.payload for message in sent] == [b"abcd", b"efgh", b"ijkl"]
 
-    def test_what_was_read_is_given_back_in_bytes(self) -> None:
+    def test_read_bytes_are_acknowledged(self) -> None:
         stream, sent = self.make(6)
         stream.accept()
         assert sent == [wire.Message(wire.OKAY, 1, 7, struct.pack("<i", WINDOW_BYTES))]
@@ -124,7 +124,7 @@ class TestDelayedAcknowledgements:
         assert sent[1:] == [wire.Message(wire.OKAY, 1, 7, struct.pack("<i", 8))]
 
 
-def test_all_streams_share_one_budget_and_give_it_back() -> None:
+def test_all_streams_share_one_budget_and_return_it() -> None:
     budget = Budget(10)
     first, second = (Stream(n, 7, lambda _: None, 4, lambda _: None, budget=budget) for n in (1, 2))
     assert first.take_data(b"sixsix")
@@ -135,7 +135,7 @@ def test_all_streams_share_one_budget_and_give_it_back() -> None:
     assert budget.left_bytes == 10
 
 
-def test_what_came_before_the_close_is_still_read() -> None:
+def test_data_before_the_close_is_still_read() -> None:
     stream = Stream(1, 7, lambda _: None, 4, lambda _: None)
     stream.take_data(b"last")
     stream.take_close()
@@ -143,7 +143,7 @@ def test_what_came_before_the_close_is_still_read() -> None:
     assert stream.read() == b""
 
 
-def test_a_host_that_comes_back_may_leave_the_checksum_out_at_once() -> None:
+def test_returning_host_may_omit_the_checksum_at_once() -> None:
     message = wire.Message(wire.CNXN, wire.VERSION_SKIP_CHECKSUM, 4096, b"host::")
     data = wire.encode_header(message, with_checksum=False) + message.payload
     assert wire.receive(Bytes(data), max_bytes=100, check=True) == message
@@ -153,7 +153,7 @@ def test_a_host_that_comes_back_may_leave_the_checksum_out_at_once() -> None:
         wire.receive(Bytes(data), max_bytes=100, check=True)
 
 
-def test_a_socket_that_ends_in_the_middle_is_told() -> None:
+def test_socket_closed_midway_is_reported() -> None:
     here, there = socket.socketpair()
     with here, there:
         there.sendall(b"x" * 10)

@@ -58,7 +58,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clocked:
     return Clocked(tmp_path, monkeypatch)
 
 
-def test_an_alarm_rings_once_and_what_was_open_returns(user: Clocked) -> None:
+def test_alarm_rings_once_and_the_previous_screen_returns(user: Clocked) -> None:
     user.set_alarm()
     user.tap("Settings")
     user.wait(1.5 * MINUTE_S)
@@ -77,7 +77,7 @@ def test_an_alarm_rings_once_and_what_was_open_returns(user: Clocked) -> None:
     assert user.front() == SETTINGS
 
 
-def test_a_snoozed_alarm_rings_again_after_ten_minutes(user: Clocked) -> None:
+def test_snoozed_alarm_rings_again_after_ten_minutes(user: Clocked) -> None:
     user.set_alarm("-e", "android.intent.extra.alarm.MESSAGE", "Get up")
     user.wait(3 * MINUTE_S)
     assert user.sees("Get up")
@@ -91,7 +91,7 @@ def test_a_snoozed_alarm_rings_again_after_ten_minutes(user: Clocked) -> None:
     assert user.alarms() == [(7, 0)]
 
 
-def test_an_alarm_of_some_days_stays_on(user: Clocked) -> None:
+def test_alarm_on_some_days_stays_on(user: Clocked) -> None:
     user.set_alarm()
     user.phone.store.change("UPDATE alarm SET daysofweek=?", (1 << 4 | 1 << 0,))
     for days in (0, 3):  # Friday, then Monday
@@ -102,7 +102,7 @@ def test_an_alarm_of_some_days_stays_on(user: Clocked) -> None:
         assert user.alarms() == [(7, 1)]
 
 
-def test_who_leaves_a_ringing_alarm_comes_back_through_its_notification(user: Clocked) -> None:
+def test_ringing_alarm_is_reopened_through_its_notification(user: Clocked) -> None:
     user.set_alarm()
     user.wait(3 * MINUTE_S)
     user.phone.press("HOME")
@@ -113,7 +113,7 @@ def test_who_leaves_a_ringing_alarm_comes_back_through_its_notification(user: Cl
     user.tap("Dismiss")
 
 
-def test_a_timer_rings_and_gets_another_minute(user: Clocked) -> None:
+def test_timer_rings_and_gets_another_minute(user: Clocked) -> None:
     user.tap("Clock", "Timer", "timer_setup_digit_5", "timer_setup_digit_0", "Start")
     user.phone.press("HOME")
     user.wait(49)
@@ -130,7 +130,7 @@ def test_a_timer_rings_and_gets_another_minute(user: Clocked) -> None:
     assert user.phone.store.rows("SELECT ends, left FROM timer") == [{"ends": None, "left": 50}]
 
 
-def test_what_a_rewind_skipped_does_not_ring(user: Clocked) -> None:
+def test_alarm_skipped_by_a_rewind_does_not_ring(user: Clocked) -> None:
     machine = PhoneMachine(user.config, user.phone, Processes())
     user.set_alarm()
     machine.save("before")
@@ -142,7 +142,7 @@ def test_what_a_rewind_skipped_does_not_ring(user: Clocked) -> None:
     assert user.alarms() == [(7, 1)]
 
 
-def test_the_system_tells_the_next_alarm(user: Clocked) -> None:
+def test_next_alarm_is_dumped(user: Clocked) -> None:
     assert "time:" not in user.run("dumpsys", "alarm")
     user.set_alarm()
     output = user.run("dumpsys", "alarm")
@@ -152,7 +152,7 @@ def test_the_system_tells_the_next_alarm(user: Clocked) -> None:
 
 
 @pytest.mark.parametrize("extra", ["HOUR", "LENGTH"])
-def test_an_intent_with_a_wrong_number_sets_nothing(user: Clocked, extra: str) -> None:
+def test_intent_with_a_wrong_number_sets_nothing(user: Clocked, extra: str) -> None:
     action = f"android.intent.action.SET_{'ALARM' if extra == 'HOUR' else 'TIMER'}"
     for value in ("99999", "x", "-1"):
         argv = ["am", "start", "-a", action, "--ei", f"android.intent.extra.alarm.{extra}", value]
@@ -161,7 +161,7 @@ def test_an_intent_with_a_wrong_number_sets_nothing(user: Clocked, extra: str) -
     assert user.phone.store.rows("SELECT * FROM timer") == []
 
 
-def test_the_world_clock_tells_the_offset_of_a_city_at_utc_0(user: Clocked) -> None:
+def test_world_clock_shows_the_offset_of_a_city_at_utc_0(user: Clocked) -> None:
     user.phone.store.put_property("persist.sys.timezone", "Asia/Tokyo")
     for name, zone in (("Reykjavik", "Atlantic/Reykjavik"), ("Seoul", "Asia/Seoul")):
         user.phone.store.change("INSERT INTO city (name, zone) VALUES (?, ?)", (name, zone))

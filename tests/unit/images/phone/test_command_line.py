@@ -10,13 +10,13 @@ from images.phone.device.shell.command_line import split_plain
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8")), min_size=1))
-def test_quoted_words_come_back_or_are_left_to_the_shell(args: list[str]) -> None:
+def test_quoted_arguments_round_trip_or_need_a_shell(args: list[str]) -> None:
     parts = split_plain(shlex.join(args))
     assert parts is None or parts == args
 
 
 @given(st.text(max_size=300))
-def test_no_line_is_too_odd(line: str) -> None:
+def test_every_line_can_be_split(line: str) -> None:
     split_plain(line)
 
 
@@ -35,7 +35,7 @@ def test_no_line_is_too_odd(line: str) -> None:
         "",
     ],
 )
-def test_what_a_shell_would_change_is_left_to_it(line: str) -> None:
+def test_line_with_shell_syntax_needs_a_shell(line: str) -> None:
     assert split_plain(line) is None
 
 

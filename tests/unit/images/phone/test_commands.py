@@ -100,17 +100,17 @@ class TestContent:
             "'" + "x" * 5000 + "'",
         ],
     )
-    def test_what_is_no_condition_is_refused(self, phone: Shell, where: str) -> None:
+    def test_invalid_condition_is_rejected(self, phone: Shell, where: str) -> None:
         assert "[ERROR]" in phone.fail("content", "query", "--uri", self.SMS, "--where", where)
 
-    def test_rows_are_changed_and_deleted_where_asked(self, phone: Shell) -> None:
+    def test_matching_rows_are_changed_and_deleted(self, phone: Shell) -> None:
         where = ("--uri", self.SMS, "--where", "address='+1555'")
         phone("content", "update", *where, "--bind", "read:i:1")
         assert len(phone.rows(self.SMS, "--where", "read=1")) == 2
         phone("content", "delete", *where)
         assert phone.rows(self.SMS, "--projection", "body") == ["Row: 0 body=a"]
 
-    def test_calls_events_and_media_are_there(self, phone: Shell) -> None:
+    def test_calls_events_and_media_are_available(self, phone: Shell) -> None:
         calls, events = "content://call_log/calls", "content://com.android.calendar/events"
         phone("content", "insert", "--uri", calls, "--bind", "number:s:123", "--bind", "type:i:3")
         assert "number=123" in phone.rows(calls, "--where", "type=3")[0]
@@ -128,7 +128,7 @@ class TestContent:
 
 
 class TestPackages:
-    def test_a_permission_is_granted_and_taken_back(self, phone: Shell) -> None:
+    def test_permission_is_granted_and_revoked(self, phone: Shell) -> None:
         phone("pm", "grant", SETTINGS, CONTACTS_PERMISSION)
         output = phone("dumpsys", "package", SETTINGS)
         assert f"{CONTACTS_PERMISSION}: granted=true" in output
@@ -137,32 +137,32 @@ class TestPackages:
         assert "Unknown package" in phone.fail("pm", "grant", "no.such", CONTACTS_PERMISSION)
         assert "Unknown permission" in phone.fail("pm", "grant", SETTINGS, "x")
 
-    def test_clear_forgets_what_an_application_holds(self, phone: Shell) -> None:
+    def test_clear_deletes_application_data(self, phone: Shell) -> None:
         phone.phone.telephony.receive_sms("+1555", "hello")
         phone("pm", "grant", MESSAGES, CONTACTS_PERMISSION)
         assert phone("pm", "clear", MESSAGES) == "Success\n"
         assert phone.rows("content://sms") == ["No result found."]
         assert CONTACTS_PERMISSION not in phone("dumpsys", "package", MESSAGES)
 
-    def test_nothing_is_installed_or_removed(self, phone: Shell) -> None:
+    def test_nothing_can_be_installed_or_removed(self, phone: Shell) -> None:
         assert "INSTALL_FAILED" in phone.fail("pm", "install", "-r", "/sdcard/x.apk")
         assert "DELETE_FAILED" in phone.fail("pm", "uninstall", SETTINGS)
         assert phone.fail("pm", "path", "no.such") == ""
 
 
 class TestServices:
-    def test_the_clipboard_is_kept_and_pasted(self, phone: Shell) -> None:
+    def test_clipboard_is_stored_and_pasted(self, phone: Shell) -> None:
         phone("cmd", "clipboard", "set-primary-clip", "größe", "2")
         assert phone("cmd", "clipboard", "get-primary-clip") == "größe 2\n"
 
-    def test_a_notification_is_posted_and_told(self, phone: Shell) -> None:
+    def test_notification_is_posted_and_listed(self, phone: Shell) -> None:
         phone("cmd", "notification", "post", "-t", "Title", "tag", "some", "text")
         output = phone("dumpsys", "notification", "--noredact")
         assert "pkg=com.android.shell user=UserHandle{0} id=1 tag=tag" in output
         assert "android.title=String (Title)\n        android.text=String (some text)" in output
         assert phone("cmd", "notification", "list") == "0|com.android.shell|1|tag|2000\n"
 
-    def test_the_shade_takes_the_focus(self, phone: Shell) -> None:
+    def test_shade_takes_the_focus(self, phone: Shell) -> None:
         phone("cmd", "statusbar", "expand-notifications")
         assert "NotificationShade}" in phone("dumpsys", "window")
         phone("am", "broadcast", "-a", "android.intent.action.CLOSE_SYSTEM_DIALOGS")
@@ -175,7 +175,7 @@ class TestServices:
         phone("cmd", "wifi", "set-wifi-enabled", "enabled")
         assert "Wi-Fi is enabled" in phone("dumpsys", "wifi")
 
-    def test_unknown_ones_fail_as_on_android(self, phone: Shell) -> None:
+    def test_unknown_services_fail_as_on_android(self, phone: Shell) -> None:
         assert phone.commands.run(["cmd", "nonsense"], phone.config.root).exit_code == 20
         assert phone.fail("dumpsys", "nonsense") == "Can't find service: nonsense\n"
         assert "Unknown command" in phone.fail("pm", "nonsense")
@@ -183,19 +183,19 @@ class TestServices:
 
 
 class TestActivities:
-    def test_an_address_opens_what_takes_it(self, phone: Shell) -> None:
+    def test_address_opens_the_application_that_handles_it(self, phone: Shell) -> None:
         output = phone("am", "start", "-a", "android.intent.action.DIAL", "-d", "tel:5551234")
         assert output == "Starting: Intent { act=android.intent.action.DIAL dat=tel:5551234 }\n"
         assert "dialer" in phone("dumpsys", "activity", "activities").splitlines()[2]
         assert "unable to resolve" in phone.fail("am", "start", "-d", "nonsense:x")
 
-    def test_extras_reach_what_is_opened(self, phone: Shell) -> None:
+    def test_extras_reach_the_opened_application(self, phone: Shell) -> None:
         send = ("am", "start", "-a", "android.intent.action.SENDTO", "-d", "smsto:5551234")
         phone(*send, "--es", "sms_body", "On my way", "--ez", "exit_on_sent", "true")
         assert 'text="On my way"' in phone("uiautomator", "dump", "/dev/tty")
         assert phone.fail(*send, "--es", "sms_body").startswith("Error: Argument expected")
 
-    def test_the_log_tells_of_it(self, phone: Shell) -> None:
+    def test_activity_starts_are_logged(self, phone: Shell) -> None:
         phone("am", "start", "-p", SETTINGS)
         output = phone("logcat", "-d", "-v", "brief", "-s", "ActivityTaskManager:I")
         assert f"START u0 {{pkg={SETTINGS}}} from uid 2000" in output
@@ -218,14 +218,14 @@ class TestInput:
         phone("input", "keyevent", "83")
         assert "NotificationShade}" in phone("dumpsys", "window")
 
-    def test_places_beyond_the_edge_are_moved_onto_it_as_it_is_held(self, phone: Shell) -> None:
+    def test_coordinates_beyond_the_edge_are_clamped(self, phone: Shell) -> None:
         phone("wm", "user-rotation", "lock", "1")
         assert phone("wm", "user-rotation") == "lock 1\n"
         assert "orientation=1" in phone("dumpsys", "display")
         phone("input", "tap", "99999", "-5")
         assert phone.fail("input", "tap", "nan", "1")
 
-    def test_a_forced_size_and_density_are_seen_touched_and_reset(self, phone: Shell) -> None:
+    def test_forced_size_and_density_are_shown_used_and_reset(self, phone: Shell) -> None:
         phone("am", "start", "-p", SETTINGS)
         phone("wm", "size", "720x1600")
         phone("wm", "density", "280")
@@ -249,12 +249,12 @@ class TestInput:
     @pytest.mark.parametrize(
         "args", ["size 0x0", "size 9999x9999", "size 720", "size ²x²", "density 10", "density x"]
     )
-    def test_what_no_screen_can_be_is_refused(self, phone: Shell, args: str) -> None:
+    def test_impossible_screen_size_or_density_is_rejected(self, phone: Shell, args: str) -> None:
         before = phone("wm", "size"), phone("wm", "density")
         assert phone.fail("wm", *args.split()).startswith("Error: ")
         assert (phone("wm", "size"), phone("wm", "density")) == before
 
-    def test_any_words_in_its_settings_leave_a_screen(self, phone: Shell) -> None:
+    def test_invalid_screen_settings_are_ignored(self, phone: Shell) -> None:
         for setting in ("99999,99999", "0,0", "x", "²,²", "1,99999", ""):
             phone("settings", "put", "global", "display_size_forced", setting)
             phone("settings", "put", "secure", "display_density_forced", setting.split(",")[0])
@@ -269,13 +269,13 @@ class TestInput:
         with Image.open(tmp_path / "sdcard/s.png") as image:
             assert image.convert("RGBA").tobytes() == raw[16:]
 
-    def test_the_frames_number_grows_with_the_picture_only(self, phone: Shell) -> None:
+    def test_frame_number_grows_only_when_the_picture_changes(self, phone: Shell) -> None:
         before = phone("dumpsys", "reference_phone", "frame")
         assert phone("dumpsys", "reference_phone", "frame") == before
         phone("am", "start", "-p", SETTINGS)
         assert phone("dumpsys", "reference_phone", "frame") != before
 
-    def test_it_tells_of_what_is_still_coming(self, phone: Shell) -> None:
+    def test_pending_work_is_reported(self, phone: Shell) -> None:
         may_end = threading.Event()
 
         def work() -> Callable[[], None]:
@@ -290,7 +290,7 @@ class TestInput:
 
 
 class TestRandomTouches:
-    def test_they_stay_in_what_is_allowed_and_come_again(self, phone: Shell) -> None:
+    def test_monkey_stays_in_allowed_packages_and_is_repeatable(self, phone: Shell) -> None:
         argv = ("monkey", "-p", SETTINGS, "-p", "com.google.android.keep", "-s", "7", "-v", "60")
         assert ":Monkey: seed=7 count=60" in phone(*argv)
         assert "Events injected: 60" in phone(*argv)
@@ -298,12 +298,12 @@ class TestRandomTouches:
         assert len(phone.phone.stack.tasks) > 1
 
     @pytest.mark.parametrize("args", ["", "0", "x", "-p", "-p no.such 1", "-s x 1", "99999999"])
-    def test_odd_calls_fail(self, phone: Shell, args: str) -> None:
+    def test_invalid_calls_fail(self, phone: Shell, args: str) -> None:
         assert phone.commands.run(["monkey", *args.split()], phone.config.root).exit_code == 252
 
 
 class TestBattery:
-    def test_it_says_what_it_is_made_to_say(self, phone: Shell) -> None:
+    def test_forced_battery_values_are_reported(self, phone: Shell) -> None:
         phone("dumpsys", "battery", "set", "level", "7")
         phone("cmd", "battery", "unplug")
         output = phone("dumpsys", "battery")
@@ -314,12 +314,12 @@ class TestBattery:
         assert "  level: 100\n" in phone("dumpsys", "battery")
 
     @pytest.mark.parametrize("args", ["set level 101", "set level -1", "set x 1", "set ac 2"])
-    def test_what_no_battery_says_is_refused(self, phone: Shell, args: str) -> None:
+    def test_impossible_battery_value_is_rejected(self, phone: Shell, args: str) -> None:
         assert "Battery service" in phone.fail("cmd", "battery", *args.split())
 
 
 class TestSmallServices:
-    def test_the_one_input_method_is_listed_and_chosen(self, phone: Shell) -> None:
+    def test_single_input_method_is_listed_and_selected(self, phone: Shell) -> None:
         method = phone("ime", "list", "-s").strip()
         assert f"mCurMethodId={method}" in phone("dumpsys", "input_method")
         assert phone("ime", "set", method) == f"Input method {method} selected for user #0\n"
@@ -330,7 +330,7 @@ class TestSmallServices:
         assert phone("settings", "get", "global", "airplane_mode_on") == "1\n"
         assert phone("cmd", "connectivity", "airplane-mode") == "enabled\n"
 
-    def test_dumps_tell_theme_bluetooth_and_orientation(self, phone: Shell) -> None:
+    def test_theme_bluetooth_and_orientation_are_dumped(self, phone: Shell) -> None:
         phone("cmd", "uimode", "night", "yes")
         phone("wm", "user-rotation", "lock", "3")
         assert "mNightMode=2 (yes)" in phone("dumpsys", "uimode")
@@ -339,7 +339,7 @@ class TestSmallServices:
 
 
 class TestFingers:
-    def test_a_finger_is_put_down_moved_and_lifted(self, phone: Shell) -> None:
+    def test_finger_is_put_down_moved_and_lifted(self, phone: Shell) -> None:
         phone("am", "start", "-p", SETTINGS)
         x, y = center_of(phone.phone.compositor.dump(), "About phone")
         phone("input", "motionevent", "DOWN", str(x), str(y))
@@ -347,18 +347,18 @@ class TestFingers:
         phone("input", "motionevent", "UP", str(x), str(y))
         assert "Model" in phone.phone.compositor.dump()
 
-    def test_a_finger_that_moves_pulls(self, phone: Shell) -> None:
+    def test_moving_finger_drags(self, phone: Shell) -> None:
         for kind, y in (("DOWN", 10), ("MOVE", 400), ("UP", 900)):
             phone("input", "motionevent", kind, "540", str(y))
         assert "NotificationShade}" in phone("dumpsys", "window")
 
-    def test_a_cancelled_touch_does_nothing(self, phone: Shell) -> None:
+    def test_cancelled_touch_does_nothing(self, phone: Shell) -> None:
         for kind in ("DOWN", "CANCEL", "UP"):
             phone("input", "motionevent", kind, "540", "10")
         assert "NotificationShade}" not in phone("dumpsys", "window")
         assert phone.fail("input", "motionevent", "JUMP", "1", "1")
 
-    def test_a_wheel_scrolls(self, phone: Shell) -> None:
+    def test_wheel_scrolls(self, phone: Shell) -> None:
         for number in range(40):
             phone(
                 "content",
@@ -375,12 +375,12 @@ class TestFingers:
         phone("input", "scroll", "540", "1200", "--axis", "VSCROLL,3")
         assert phone.phone.compositor.dump() == before
 
-    def test_a_trackball_is_taken_and_does_nothing(self, phone: Shell) -> None:
+    def test_trackball_events_are_accepted_and_ignored(self, phone: Shell) -> None:
         for action in ("press", "roll 1 -1"):
             assert phone("input", *action.split()) == ""
 
 
-def test_a_reboot_closes_everything(phone: Shell) -> None:
+def test_reboot_closes_everything(phone: Shell) -> None:
     phone("am", "start", "-p", SETTINGS)
     phone("cmd", "notification", "post", "tag", "text")
     phone("reboot")
@@ -394,14 +394,14 @@ class TestConsole:
         name, _, rest = line.partition(" ")
         return phone.console[name](rest)
 
-    def test_a_message_comes_in(self, phone: Shell) -> None:
+    def test_message_is_received(self, phone: Shell) -> None:
         self.say(phone, r"sms send +1555 hello  w\u00f6rld\n2")
         phone.phone.compositor.screenshot()
         (row,) = phone.phone.store.rows("SELECT address, body, type FROM sms")
         assert row == {"address": "+1555", "body": "hello  wörld\n2", "type": 1}
         assert "hello  wörld" in phone("dumpsys", "notification")
 
-    def test_a_call_rings_is_taken_and_ends(self, phone: Shell) -> None:
+    def test_call_rings_is_accepted_and_ends(self, phone: Shell) -> None:
         def state() -> str:
             return phone("dumpsys", "telephony.registry").splitlines()[1].strip()
 
@@ -421,12 +421,12 @@ class TestConsole:
         self.say(phone, "gsm cancel 5551234")
         assert state() == "mCallState=0"
 
-    def test_a_call_that_nobody_took_is_missed(self, phone: Shell) -> None:
+    def test_unanswered_call_is_missed(self, phone: Shell) -> None:
         self.say(phone, "gsm call 5551234")
         self.say(phone, "gsm cancel 5551234")
         assert "type=3" in phone.rows("content://call_log/calls")[0]
 
-    def test_place_and_power_are_told(self, phone: Shell) -> None:
+    def test_location_and_power_are_reported(self, phone: Shell) -> None:
         self.say(phone, "geo fix 7.4474 46.9480")
         assert "gps 46.948000,7.447400" in phone("dumpsys", "location")
         for line in ("power capacity 12", "power ac off", "power status discharging"):
@@ -435,7 +435,7 @@ class TestConsole:
         output = self.say(phone, "power display")
         assert "AC: offline\nstatus: Discharging\nhealth: Good" in output
 
-    def test_the_phone_is_turned(self, phone: Shell) -> None:
+    def test_phone_is_rotated(self, phone: Shell) -> None:
         phone("wm", "user-rotation", "free")
         self.say(phone, "rotate")
         assert phone.phone.display.rotation == 1
@@ -458,7 +458,7 @@ class TestConsole:
             "avd",
         ],
     )
-    def test_what_is_odd_is_refused(self, phone: Shell, line: str) -> None:
+    def test_invalid_command_is_rejected(self, phone: Shell, line: str) -> None:
         with pytest.raises(Exception, match=r"\w") as caught:
             self.say(phone, line)
         assert type(caught.value).__name__ in {"RefusedError", "SnapshotRefusedError"}
@@ -474,7 +474,7 @@ def boxes(data: bytes) -> dict[bytes, bytes]:
     return contents
 
 
-def test_a_film_holds_every_frame_for_its_time(tmp_path: Path) -> None:
+def test_screen_recording_shows_every_frame_for_its_duration(tmp_path: Path) -> None:
     film = Film(tmp_path / "a.mp4", (54, 120))
     colors = ((255, 0, 0, 255), (0, 0, 255, 255))
     for number, color in enumerate(colors):
@@ -502,7 +502,7 @@ def test_a_film_holds_every_frame_for_its_time(tmp_path: Path) -> None:
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(st.text(max_size=20), max_size=6))
-def test_no_words_break_a_command(phone: Shell, args: list[str]) -> None:
+def test_random_arguments_crash_no_command(phone: Shell, args: list[str]) -> None:
     for name in ("am", "cmd", "content", "dumpsys", "input", "log", "logcat", "pm", "wm"):
         result = phone.commands.run([name, *args], phone.config.root)
         assert 0 <= result.exit_code <= 255

@@ -110,7 +110,7 @@ def test_evaluators_see_the_screen(phone: Shell) -> None:
         "monkey",
     ],
 )
-def test_what_is_wrong_fails_in_words(phone: Shell, command: str) -> None:
+def test_errors_have_a_message_and_exit_code(phone: Shell, command: str) -> None:
     argv = split_plain(command) or command.split()
     result = phone.commands.run(argv, phone.config.root)
     assert result.exit_code != 0
@@ -131,7 +131,7 @@ def test_settings_are_rows_too(phone: Shell) -> None:
     assert phone.view().setting("secure", "bluetooth_name")
 
 
-def test_files_are_taken_in_renamed_and_deleted(tmp_path: Path) -> None:
+def test_files_are_added_renamed_and_deleted(tmp_path: Path) -> None:
     config = DeviceConfig(tmp_path, tmp_path / "state", tmp_path / "bin")
     config.make_folders()
     commands = Commands(Phone(Store(config.database), tmp_path), config)
@@ -162,5 +162,5 @@ def test_files_are_taken_in_renamed_and_deleted(tmp_path: Path) -> None:
         ("--uri content://settings/nope", "Unknown URI"),
     ],
 )
-def test_wrong_words_are_named(phone: Shell, options: str, message: str) -> None:
+def test_wrong_options_are_reported(phone: Shell, options: str, message: str) -> None:
     assert message in phone.shell(f"content query {options}").stderr.decode()

@@ -24,7 +24,7 @@ def phone(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
 
 
-def test_a_link_to_a_message_sends_none(phone: Shell) -> None:
+def test_message_link_sends_no_message(phone: Shell) -> None:
     link = "am start -a android.intent.action.SENDTO -d smsto:5551234 --es sms_body Hello"
     assert phone.shell(link).exit_code == 0
     assert ui_text_shown(phone.view(), "Hello", "com.google.android.apps.messaging")
@@ -32,13 +32,13 @@ def test_a_link_to_a_message_sends_none(phone: Shell) -> None:
     assert not message_drafted(phone.view(), "5551234", "Hello")
 
 
-def test_a_link_to_a_number_calls_nobody(phone: Shell) -> None:
+def test_phone_number_link_starts_no_call(phone: Shell) -> None:
     assert phone.shell("am start -a android.intent.action.DIAL -d tel:5551234").exit_code == 0
     assert app_in_front(phone.view(), DIALER)
     assert not call_logged(phone.view(), "5551234", "outgoing")
 
 
-def test_an_address_that_names_an_application_does_not_bring_it_to_the_front(phone: Shell) -> None:
+def test_link_naming_an_application_does_not_bring_it_to_the_front(phone: Shell) -> None:
     claim = f"  topResumedActivity=ActivityRecord{{1 u0 {SETTINGS}/.Settings t1}}"
     argv = ["am", "start", "-a", "android.intent.action.DIAL", "-d", f"tel:{claim}"]
     assert phone.commands.run(argv, phone.config.root).exit_code == 0
@@ -46,7 +46,7 @@ def test_an_address_that_names_an_application_does_not_bring_it_to_the_front(pho
     assert not app_in_front(phone.view(), SETTINGS)
 
 
-def test_a_text_that_looks_like_a_row_is_none(phone: Shell) -> None:
+def test_text_that_looks_like_a_row_is_not_a_row(phone: Shell) -> None:
     title = "x\nRow: 1 _id=9, title=Milk"
     argv = ["content", "insert", "--uri", TASKS, "--bind", f"title:s:{title}"]
     assert phone.commands.run(argv, phone.config.root).exit_code == 0
@@ -57,14 +57,14 @@ def test_a_text_that_looks_like_a_row_is_none(phone: Shell) -> None:
     assert task_listed(phone.view(), title)
 
 
-def test_another_application_of_the_same_words_does_not_count(phone: Shell) -> None:
+def test_same_text_in_another_application_does_not_count(phone: Shell) -> None:
     phone.shell(f"am start -p {SETTINGS}")
     assert ui_text_shown(phone.view(), "Display", SETTINGS)
     assert not ui_text_shown(phone.view(), "Display", "com.android.settings.copy")
     assert not ui_element_shown(phone.view(), DIALER, text="Display")
 
 
-def test_a_notification_that_looks_like_another_applications_is_none(phone: Shell) -> None:
+def test_forged_notification_does_not_count_for_another_application(phone: Shell) -> None:
     record = "NotificationRecord(0x1a: pkg=com.google.android.deskclock user=UserHandle{0} id=1)"
     text = f"x\n    {record}\n      extras={{\n        android.title=String (Alarm"
     argv = ["cmd", "notification", "post", "-t", "Note", "tag", text]
@@ -74,7 +74,7 @@ def test_a_notification_that_looks_like_another_applications_is_none(phone: Shel
     assert notifications_cleared(phone.view(), "com.google.android.deskclock")
 
 
-def test_a_whole_notification_within_a_text_is_none(phone: Shell) -> None:
+def test_notification_inside_a_text_does_not_count(phone: Shell) -> None:
     clock = "com.google.android.deskclock"
     head = f"NotificationRecord(0x1a: pkg={clock} user=UserHandle{{0}} id=1 key=0|{clock}|1|null|1)"
     text = f"x)\n      }}\n    {head}\n      extras={{\n        android.title=String (Alarm"

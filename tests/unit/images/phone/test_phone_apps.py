@@ -42,7 +42,7 @@ def user(tmp_path: Path) -> User:
     return User(tmp_path)
 
 
-def test_the_drawer_opens_by_a_swipe_and_starts_an_application(user: User) -> None:
+def test_drawer_opens_by_a_swipe_and_starts_an_application(user: User) -> None:
     user.phone.swipe((540, 2000), (540, 600), 300)
     assert user.sees("Search apps")
     user.tap("Search apps")
@@ -52,7 +52,7 @@ def test_the_drawer_opens_by_a_swipe_and_starts_an_application(user: User) -> No
     assert user.front() == SETTINGS
 
 
-def test_a_task_is_added_edited_ticked_off_and_deleted(user: User) -> None:
+def test_task_is_added_edited_ticked_off_and_deleted(user: User) -> None:
     user.tap("Tasks")
     user.tap("Create new task")
     user.phone.type("Buy milk")
@@ -72,7 +72,7 @@ def test_a_task_is_added_edited_ticked_off_and_deleted(user: User) -> None:
     assert "No result" in user.run("content", "query", "--uri", f"content://{TASKS}/tasks")
 
 
-def test_a_contact_is_added_changed_found_and_deleted(user: User) -> None:
+def test_contact_is_added_changed_found_and_deleted(user: User) -> None:
     user.tap("Contacts")
     user.tap("Create contact")
     for text in ("Ines", "Carvalho", "+41 44 555 01 73"):
@@ -112,7 +112,7 @@ def test_dark_theme_and_device_name_are_set(user: User) -> None:
     assert user.phone.compositor.screenshot() != light
 
 
-def test_back_leads_through_the_screens_and_home(user: User) -> None:
+def test_back_leads_through_the_screens_to_home(user: User) -> None:
     user.tap("Settings")
     user.tap("About phone")
     user.phone.press("BACK")
@@ -123,7 +123,7 @@ def test_back_leads_through_the_screens_and_home(user: User) -> None:
     assert user.front() == LAUNCHER
 
 
-def test_home_keeps_what_was_open_and_force_stop_does_not(user: User) -> None:
+def test_home_keeps_the_screen_and_force_stop_does_not(user: User) -> None:
     user.tap("Settings")
     user.tap("Display")
     user.phone.press("HOME")
@@ -134,14 +134,14 @@ def test_home_keeps_what_was_open_and_force_stop_does_not(user: User) -> None:
     assert not user.sees("Dark theme")
 
 
-def test_recent_applications_are_brought_back(user: User) -> None:
+def test_recent_applications_are_reopened(user: User) -> None:
     user.tap("Tasks")
     user.phone.press("APP_SWITCH")
     user.tap("Tasks")
     assert user.front() == TASKS
 
 
-def test_a_list_scrolls_and_only_what_can_be_seen_is_told(user: User) -> None:
+def test_list_scrolls_and_hierarchy_has_visible_elements_only(user: User) -> None:
     for number in range(40):
         user.run(
             "content",
@@ -167,7 +167,7 @@ def test_a_list_scrolls_and_only_what_can_be_seen_is_told(user: User) -> None:
         assert 0 <= top < bottom <= 2400
 
 
-def test_the_brightness_follows_the_finger(user: User) -> None:
+def test_brightness_follows_the_finger(user: User) -> None:
     user.run("am", "start", "-a", "android.settings.DISPLAY_SETTINGS")
     x, y = center_of(user.phone.compositor.dump(), "Brightness level")
     user.phone.swipe((x, y), (1079, y), 200)
@@ -205,7 +205,7 @@ STEPS = {
 }
 
 
-def test_every_application_is_looked_at() -> None:
+def test_every_application_is_explored() -> None:
     assert STEPS.keys() | {SETTINGS} == SCREENS.keys() == APPS.keys()
 
 
@@ -236,7 +236,7 @@ def test_every_screen_is_drawn_and_its_texts_do_not_overlap(
     user.check_screen()
 
 
-def test_signs_that_control_are_shown_as_blanks(user: User) -> None:
+def test_control_characters_are_shown_as_blanks(user: User) -> None:
     user.tap("Notes", "New text note")
     user.phone.type("".join(chr(number) for number in (*range(32), *range(127, 160))))
     user.phone.type("a\u2028b\u2029c\u0085d\x1ee\u202ef")
@@ -263,7 +263,9 @@ event = st.one_of(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(event, max_size=30))
-def test_no_input_breaks_the_phone(user: User, events: list[tuple[str, int | str, int]]) -> None:
+def test_random_input_does_not_break_the_phone(
+    user: User, events: list[tuple[str, int | str, int]]
+) -> None:
     for kind, *values in events:
         if kind == "tap":
             user.phone.tap(int(values[0]), int(values[1]))

@@ -55,26 +55,26 @@ class TestMigrations:
             db.execute("INSERT INTO task (title) VALUES ('Milk')")
             db.commit()
 
-    def test_an_older_state_is_brought_up_to_date_and_keeps_its_rows(self, tmp_path: Path) -> None:
+    def test_older_database_is_migrated_and_keeps_its_rows(self, tmp_path: Path) -> None:
         self.make_old(tmp_path / "phone.db")
         with closing(Store(tmp_path / "phone.db")) as store:
             assert [row["title"] for row in store.rows("SELECT title FROM task")] == ["Milk"]
             assert store.rows("SELECT * FROM note") == []
             assert set(store.digest()) == set(schema.TABLES)
 
-    def test_so_is_an_older_snapshot(self, tmp_path: Path, store: Store) -> None:
+    def test_older_snapshot_is_migrated_too(self, tmp_path: Path, store: Store) -> None:
         self.make_old(tmp_path / "old.db")
         store.load_from(tmp_path / "old.db")
         assert [row["title"] for row in store.rows("SELECT title FROM task")] == ["Milk"]
         assert store.rows("SELECT * FROM alarm") == []
 
-    def test_a_newer_one_is_refused(self, tmp_path: Path) -> None:
+    def test_newer_database_is_rejected(self, tmp_path: Path) -> None:
         with closing(sqlite3.connect(tmp_path / "phone.db")) as db:
             db.execute("PRAGMA user_version = 99")
         with pytest.raises(ValueError, match="version 99"):
             Store(tmp_path / "phone.db")
 
-    def test_the_digest_covers_every_table(self, store: Store) -> None:
+    def test_digest_covers_every_table(self, store: Store) -> None:
         rows = store.rows(
             "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'"
         )
@@ -97,7 +97,7 @@ class TestMessages:
     ) -> None:
         assert is_same_number(number, other) is same
 
-    def test_one_conversation_for_one_telephone(self, store: Store) -> None:
+    def test_number_formats_share_one_conversation(self, store: Store) -> None:
         add_message(store, "+41445550173", "a", SENT, 1)
         add_message(store, "044 555 01 73", "b", RECEIVED, 2)
         add_message(store, "999", "c", RECEIVED, 3)
@@ -105,7 +105,7 @@ class TestMessages:
         assert threads == [("c", 1), ("b", 1)]
 
 
-def test_a_notification_of_the_same_tag_replaces_the_older(store: Store) -> None:
+def test_notification_of_the_same_tag_replaces_the_older(store: Store) -> None:
     for title, tag in (("a", "x"), ("b", "x"), ("c", ""), ("d", "")):
         post_notification(store, "p", title, "", tag=tag, posted_ms=1, activity="", arguments={})
     assert [row["title"] for row in list_notifications(store)] == ["d", "c", "b"]
@@ -121,26 +121,26 @@ class TestAlarms:
         ("hour", "days", "day"),
         [(13, 0, 21), (7, 0, 22), (12, 0, 22), (13, 1 << 5, 21), (7, 1 << 5, 28), (7, 1, 23)],
     )
-    def test_it_rings_next(self, hour: int, days: int, day: int) -> None:
+    def test_next_ring_time_is_computed(self, hour: int, days: int, day: int) -> None:
         alarm_time = next_time({"hour": hour, "minutes": 0, "daysofweek": days}, self.NOW)
         assert (alarm_time.day, alarm_time.hour) == (day, hour)
 
 
 class TestPlaces:
-    def test_every_place_has_a_zone_and_lies_on_the_earth(self) -> None:
+    def test_every_place_has_a_zone_and_lies_on_earth(self) -> None:
         for place in all_places():
             assert ZoneInfo(place.zone).key == place.zone
             assert -90 < place.latitude < 90
             assert -180 <= place.longitude <= 180
 
-    def test_the_best_comes_first_and_accents_do_not_matter(self) -> None:
+    def test_best_match_comes_first_and_accents_are_ignored(self) -> None:
         assert find_places("zurich")[0].title == "Zürich, Switzerland"
         assert find_places("paris")[0].region == "France"
         assert find_places("tokyo tower")[0].name == "Tokyo Tower"
         assert find_places("no such place") == ()
         assert find_places("  ") == ()
 
-    def test_a_way_goes_from_one_end_to_the_other(self) -> None:
+    def test_route_goes_from_start_to_end(self) -> None:
         start, end = find_place("Paris"), find_place("Zurich")
         assert start is not None
         assert end is not None
@@ -151,7 +151,7 @@ class TestPlaces:
         assert route.minutes("Walking") > route.minutes("Driving")
         assert heading(start, end) == "east"
 
-    def test_water_is_water_and_land_is_land(self) -> None:
+    def test_water_and_land_are_distinguished(self) -> None:
         """Three spots in the middle of the continents, three in the oceans, one across 180°."""
 
         def color(longitude: float, latitude: float) -> tuple[int, int, int]:
@@ -166,7 +166,7 @@ class TestPlaces:
         assert dry != wet
         assert len(land()) > 100
 
-    def test_the_map_holds_what_it_is_made_for(self) -> None:
+    def test_map_window_covers_the_found_places(self) -> None:
         places = tuple(find_places("japan"))
         window = window_of(places)
         for place in places:
@@ -174,7 +174,7 @@ class TestPlaces:
 
 
 class TestFiles:
-    def test_nothing_leaves_the_shared_folder(self, tmp_path: Path) -> None:
+    def test_files_outside_the_shared_folder_are_inaccessible(self, tmp_path: Path) -> None:
         card = tmp_path / "card"
         card.mkdir()
         (tmp_path / "secret.txt").write_text("x")
@@ -189,7 +189,7 @@ class TestFiles:
         assert not media.delete_path(card, "")
         assert (tmp_path / "secret.txt").read_text() == "x"
 
-    def test_names_that_are_taken_get_a_number(self, tmp_path: Path) -> None:
+    def test_taken_names_get_a_number(self, tmp_path: Path) -> None:
         (tmp_path / "a.txt").write_text("1")
         (tmp_path / "dir").mkdir()
         assert media.transfer(tmp_path, "a.txt", "", keep=True)
@@ -200,11 +200,11 @@ class TestFiles:
         assert not media.rename_path(tmp_path, "dir", "a (1).txt")
 
     @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\0b"])
-    def test_odd_names_are_refused(self, tmp_path: Path, name: str) -> None:
+    def test_invalid_names_are_rejected(self, tmp_path: Path, name: str) -> None:
         assert not media.make_folder(tmp_path, "", name)
         assert list(tmp_path.iterdir()) == []
 
-    def test_what_is_no_picture_is_none(self, tmp_path: Path) -> None:
+    def test_invalid_picture_is_none(self, tmp_path: Path) -> None:
         (tmp_path / "x.jpg").write_bytes(b"no picture")
         assert media.read_picture(tmp_path, "x.jpg") is None
         assert media.read_picture(tmp_path, "none.jpg") is None

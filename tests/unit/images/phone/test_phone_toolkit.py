@@ -47,7 +47,7 @@ def has_keyboard(user: User) -> bool:
 
 
 class TestKeyboard:
-    def test_it_types_and_back_hides_it_before_the_screen_closes(self, user: User) -> None:
+    def test_back_hides_the_keyboard_before_the_screen_closes(self, user: User) -> None:
         begin_note(user, "")
         assert has_keyboard(user)
         for key in ("h", "i"):
@@ -59,21 +59,21 @@ class TestKeyboard:
         user.phone.press("BACK")
         assert user.sees("browse_text_note") or user.sees(f"{NOTES}:id/browse_text_note")
 
-    def test_a_tap_on_the_field_brings_it_back(self, user: User) -> None:
+    def test_tap_on_the_field_shows_the_keyboard_again(self, user: User) -> None:
         begin_note(user, "")
         user.phone.tap(*keys_of("letters")["Hide keyboard"])
         assert not has_keyboard(user)
         user.tap("edit_note_text")
         assert has_keyboard(user)
 
-    def test_a_capital_is_typed_once(self, user: User) -> None:
+    def test_shift_applies_to_one_letter(self, user: User) -> None:
         begin_note(user, "")
         user.phone.tap(*keys_of("letters")["Shift"])
         user.phone.tap(*keys_of("letters", is_upper=True)["A"])
         user.phone.tap(*keys_of("letters")["b"])
         assert user.sees("Ab")
 
-    def test_it_is_no_part_of_the_applications_window_but_of_all_windows(self, user: User) -> None:
+    def test_keyboard_is_in_the_dump_of_all_windows_only(self, user: User) -> None:
         begin_note(user, "")
         assert "Keyboard.Key" not in user.phone.compositor.dump()
         root = ElementTree.fromstring(user.phone.compositor.dump_windows())
@@ -81,14 +81,14 @@ class TestKeyboard:
         assert {node.get("content-desc") for node in keys} >= {"q", "Space", "Enter", "Delete"}
         assert [window.get("active") for window in root.iter("window")] == ["true", "false"]
 
-    def test_nothing_of_the_application_lies_below_it(self, user: User) -> None:
+    def test_keyboard_covers_no_part_of_the_application(self, user: User) -> None:
         begin_note(user, "line\n" * 60)
         keyboard = user.phone.compositor.scene().keyboard
         assert keyboard is not None
         for view in user.phone.compositor.scene().content.children[0].walk():
             assert view.clip.is_empty or view.clip.bottom <= keyboard.box.top
 
-    def test_the_end_of_a_long_text_is_in_sight(self, user: User) -> None:
+    def test_end_of_a_long_text_is_visible(self, user: User) -> None:
         begin_note(user, "line\n" * 60)
         (field,) = (v for v in user.phone.compositor.scene().window.walk() if v.traits.focused)
         line = field.caret_place(field.inner().width)[0]
@@ -113,7 +113,7 @@ class TestSelection:
         user.tap("Paste")
         assert user.sees("forty-two")
 
-    def test_typing_replaces_what_is_selected(self, user: User) -> None:
+    def test_typing_replaces_the_selection(self, user: User) -> None:
         begin_note(user, "old")
         place = center_of(user.phone.compositor.dump(), "edit_note_text")
         user.phone.swipe(place, place, 800)
@@ -124,7 +124,7 @@ class TestSelection:
 
 
 class TestNotifications:
-    def test_a_message_is_told_and_its_notification_leads_to_it(self, user: User) -> None:
+    def test_message_notification_opens_the_message(self, user: User) -> None:
         user.phone.telephony.receive_sms("+41 44 555 01 73", "Where are you?")
         user.phone.swipe((540, 10), (540, 900), 300)
         assert 'package="com.android.systemui"' in user.phone.compositor.dump()
@@ -144,7 +144,7 @@ class TestNotifications:
         user.phone.press("BACK")
         assert 'package="com.android.systemui"' not in user.phone.compositor.dump()
 
-    def test_one_is_dismissed_and_the_others_cleared(self, user: User) -> None:
+    def test_single_notification_is_dismissed_and_the_others_cleared(self, user: User) -> None:
         for title in ("One", "Two", "Three"):
             user.phone.notify(CLOCK, title, "text")
         user.phone.expand_shade()
@@ -156,7 +156,7 @@ class TestNotifications:
 
 
 class TestCalls:
-    def test_a_call_comes_in_and_is_taken(self, user: User) -> None:
+    def test_incoming_call_is_accepted(self, user: User) -> None:
         user.phone.telephony.receive_call("123")
         assert (user.phone.telephony.state, user.phone.telephony.number) == ("ringing", "123")
         user.tap("Answer")
@@ -167,14 +167,14 @@ class TestCalls:
             {"number": "123", "type": 1}
         ]
 
-    def test_a_call_that_nobody_takes_is_missed(self, user: User) -> None:
+    def test_unanswered_call_is_missed(self, user: User) -> None:
         user.phone.telephony.receive_call("123")
         user.phone.telephony.end()
         assert user.phone.store.rows("SELECT type FROM call") == [{"type": 3}]
         user.phone.expand_shade()
         assert user.sees("Missed call")
 
-    def test_a_call_that_is_declined_is_logged_as_that(self, user: User) -> None:
+    def test_declined_call_is_logged_as_declined(self, user: User) -> None:
         user.phone.telephony.receive_call("123")
         user.tap("Decline")
         assert user.phone.store.rows("SELECT type FROM call") == [{"type": 5}]
@@ -182,7 +182,7 @@ class TestCalls:
 
 
 class TestRotation:
-    def test_picture_and_hierarchy_turn(self, user: User) -> None:
+    def test_picture_and_hierarchy_rotate(self, user: User) -> None:
         user.phone.launch(SETTINGS)
         user.run("settings", "put", "system", "user_rotation", "1")
         with Image.open(io.BytesIO(user.phone.compositor.screenshot())) as image:
@@ -193,13 +193,13 @@ class TestRotation:
         user.phone.tap(1200, 1040)  # HOME
         assert user.front() == LAUNCHER
 
-    def test_turning_the_phone_turns_the_picture_only_if_allowed(self, user: User) -> None:
+    def test_picture_rotates_with_the_phone_only_if_allowed(self, user: User) -> None:
         user.phone.rotate()
         assert user.phone.display.rotation == 0
         user.run("settings", "put", "system", "accelerometer_rotation", "1")
         assert user.phone.display.rotation == 1
 
-    def test_a_dialog_that_is_too_high_scrolls_and_keeps_its_buttons(self, user: User) -> None:
+    def test_too_high_dialog_scrolls_and_keeps_its_buttons(self, user: User) -> None:
         user.run("settings", "put", "system", "user_rotation", "1")
         user.phone.launch(CLOCK)
         user.tap("Alarm", "Add alarm")
@@ -226,7 +226,7 @@ class TestIntents:
             ("VIEW", "http://site.example/", BROWSER, "http://site.example/"),
         ],
     )
-    def test_an_address_opens_the_application_that_takes_it(
+    def test_address_opens_the_application_that_handles_it(
         self, user: User, action: str, uri: str, package: str, text: str
     ) -> None:
         assert user.phone.view(f"android.intent.action.{action}", uri)
@@ -235,12 +235,12 @@ class TestIntents:
         user.phone.press("BACK")
         user.phone.press("BACK")
 
-    def test_others_are_refused(self, user: User) -> None:
+    def test_unsupported_intents_are_rejected(self, user: User) -> None:
         assert not user.phone.view("android.intent.action.VIEW", "ftp://x")
         assert not user.phone.view("android.intent.action.NOTHING", "tel:1")
         assert user.front() == LAUNCHER
 
-    def test_a_new_contact_begins_with_what_is_known(self, user: User) -> None:
+    def test_new_contact_is_prefilled(self, user: User) -> None:
         extras = {"name": "Ines Carvalho", "phone": "123"}
         assert user.phone.view(
             "android.intent.action.INSERT", "content://com.android.contacts/contacts", extras
@@ -249,13 +249,13 @@ class TestIntents:
         assert user.sees("Ines")
         assert user.sees("123")
 
-    def test_the_camera_opens(self, user: User) -> None:
+    def test_camera_opens(self, user: User) -> None:
         assert user.phone.view("android.media.action.STILL_IMAGE_CAMERA", "")
         assert user.front() == CAMERA
 
 
 class TestPages:
-    def test_only_what_can_be_read_is_left(self) -> None:
+    def test_page_is_reduced_to_readable_text(self) -> None:
         page = read_html(
             "http://a.example/x/",
             "<title>A\n page</title><style>p{}</style><h2>Head</h2><p>One <b>two</b>"
@@ -271,10 +271,10 @@ class TestPages:
         ]
 
     @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://a.example/", "data:text/html,x"])
-    def test_nothing_but_the_web_is_fetched(self, url: str) -> None:
+    def test_only_web_addresses_are_fetched(self, url: str) -> None:
         assert fetch_page(url).blocks[1].text == "This address cannot be opened"
 
-    def test_a_server_that_is_not_there_is_told(self) -> None:
+    def test_unreachable_server_is_reported(self) -> None:
         assert "can\u2019t be reached" in fetch_page("http://127.0.0.1:9/").blocks[1].text
 
     @pytest.mark.parametrize(
@@ -288,5 +288,7 @@ class TestPages:
             ("", None),
         ],
     )
-    def test_an_address_is_told_from_words(self, typed: str, url: str | None) -> None:
+    def test_addresses_are_distinguished_from_search_terms(
+        self, typed: str, url: str | None
+    ) -> None:
         assert full_url(typed) == url

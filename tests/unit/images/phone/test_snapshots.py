@@ -57,7 +57,7 @@ def test_untouched_files_are_not_written(root: Path, tmp_path: Path) -> None:
     assert (root / "card/a").stat().st_ino == before
 
 
-def test_a_change_that_hides_its_time_is_found(root: Path, tmp_path: Path) -> None:
+def test_change_that_keeps_its_timestamp_is_found(root: Path, tmp_path: Path) -> None:
     fill(root)
     save_files(root, FOLDERS, tmp_path / "files.db")
     path = root / "card/a"
@@ -88,7 +88,7 @@ action = st.tuples(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(action, max_size=12))
-def test_whatever_was_done_is_taken_back(
+def test_all_changes_are_reverted(
     tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[str, str]]
 ) -> None:
     folder = tmp_path_factory.mktemp("any")
@@ -138,7 +138,7 @@ class TestSnapshots:
         (tmp_path / "snapshots").mkdir()
         return SnapshotStore(tmp_path / "snapshots", root, FOLDERS)
 
-    def test_a_name_that_is_saved_again_is_replaced(
+    def test_saving_a_name_again_replaces_it(
         self, store: Store, snapshots: SnapshotStore, tmp_path: Path
     ) -> None:
         for value in ("1", "2"):
@@ -151,7 +151,7 @@ class TestSnapshots:
         assert store.version != version
         assert len(list((tmp_path / "snapshots").iterdir())) == 2
 
-    def test_what_a_crash_left_is_cleared_up(
+    def test_leftovers_of_a_crash_are_removed(
         self, store: Store, snapshots: SnapshotStore, root: Path, tmp_path: Path
     ) -> None:
         snapshots.save("here", store)
@@ -160,7 +160,7 @@ class TestSnapshots:
         assert again.names() == ["here"]
         assert not (tmp_path / "snapshots/.version-halfmade").exists()
 
-    def test_a_damaged_snapshot_changes_nothing(
+    def test_damaged_snapshot_changes_nothing(
         self, store: Store, snapshots: SnapshotStore, tmp_path: Path
     ) -> None:
         snapshots.save("here", store)
@@ -171,7 +171,9 @@ class TestSnapshots:
         assert store.setting("system", "x") == "kept"
 
     @pytest.mark.parametrize("name", ["", "..", "a/b", ".hidden", "x" * 65, "a b"])
-    def test_odd_names_are_refused(self, store: Store, snapshots: SnapshotStore, name: str) -> None:
+    def test_invalid_names_are_rejected(
+        self, store: Store, snapshots: SnapshotStore, name: str
+    ) -> None:
         with pytest.raises(SnapshotRefusedError):
             snapshots.save(name, store)
         with pytest.raises(SnapshotRefusedError):

@@ -26,13 +26,13 @@ def committed(name: str) -> dict[str, Any]:
     return dashboard
 
 
-def test_the_committed_dashboards_are_current() -> None:
+def test_committed_dashboards_are_current() -> None:
     hint = f"run python -m {grafana.__name__}"
     assert {path: path.read_text() for path in OUTPUT.glob("*.json")} == files(), hint
 
 
 @pytest.mark.parametrize("board", DASHBOARDS, ids=lambda board: board.name)
-def test_every_panel_is_there_once_and_on_the_grid(board: Dashboard) -> None:
+def test_every_panel_appears_once_and_on_the_grid(board: Dashboard) -> None:
     panels = committed(board.name)["panels"]
     assert [panel["title"] for panel in panels] == [panel.title for panel in board.panels]
     assert len({panel["id"] for panel in panels}) == len(panels)
@@ -46,7 +46,7 @@ def test_every_panel_is_there_once_and_on_the_grid(board: Dashboard) -> None:
     assert max(x for x, _ in cells) < 24
 
 
-def test_the_targets_are_the_queries() -> None:
+def test_targets_are_the_queries() -> None:
     targets = [
         (target["expr"], target["legendFormat"], target["datasource"]["uid"])
         for board in DASHBOARDS
@@ -56,7 +56,7 @@ def test_the_targets_are_the_queries() -> None:
     assert targets == [(query.expression, query.legend, "mesocosm") for query in QUERIES]
 
 
-def test_the_source_that_panels_name_is_provisioned() -> None:
+def test_data_source_of_the_panels_is_provisioned() -> None:
     provisioned = Path(grafana.__file__).parents[1] / "grafana/provisioning/datasources"
     assert "uid: mesocosm" in (provisioned / "mesocosm.yml").read_text()
 
@@ -67,7 +67,7 @@ def test_every_measure_is_on_some_dashboard() -> None:
     assert [name for name in get_args(Name) if f"mesocosm_{name}" not in shown + rules] == []
 
 
-def test_a_legend_names_only_labels_that_its_expression_leaves() -> None:
+def test_legend_uses_only_labels_left_by_its_expression() -> None:
     for query in QUERIES:
         fields = set(re.findall(r"\{\{(\w+)\}\}", query.legend))
         if grouped := re.match(r"[^(]*?\bby \(([\w, ]+)\)", query.expression):

@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 needs_qemu = pytest.mark.skipif(not find_tool(QEMU), reason="QEMU is not installed")
 
 
-def test_the_boot_sector_is_one_a_bios_starts() -> None:
+def test_boot_sector_is_bootable_by_a_bios() -> None:
     sector = boot_sector()
     assert len(sector) == 512
     assert sector[-2:] == b"\x55\xaa"
 
 
 @needs_qemu
-def test_the_boot_sector_reports_from_a_real_guest() -> None:
+def test_boot_sector_reports_from_a_real_guest() -> None:
     ran = run_on_host(20, "tcg")
     assert ran.exit_code == EXIT_CODE, ran.stderr
 
 
 @needs_qemu
-def test_a_guest_that_never_runs_is_killed_at_the_deadline(
+def test_guest_that_never_runs_is_killed_at_the_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     halted = b"\xfa\xf4\xeb\xfd".ljust(510, b"\0") + b"\x55\xaa"  # cli; hlt; jmp to hlt
@@ -52,12 +52,14 @@ def test_a_guest_that_never_runs_is_killed_at_the_deadline(
     assert accelerator_of(ran, 1.0).state is KvmState.HANGS
 
 
-def test_no_device_is_told_apart(tmp_path: Path) -> None:
+def test_missing_device_is_distinguished(tmp_path: Path) -> None:
     accelerator = try_kvm(Settings(state_dir=tmp_path), device=tmp_path / "kvm")
     assert (accelerator.name, accelerator.state) == ("tcg", KvmState.MISSING)
 
 
-def test_no_permission_is_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_permission_is_distinguished(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     device = tmp_path / "kvm"
     device.touch()
 
@@ -87,12 +89,12 @@ def test_no_permission_is_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         (GuestRun(0, ""), "tcg", KvmState.REFUSED),
     ],
 )
-def test_each_way_a_guest_can_end_is_told_apart(ran: GuestRun, name: str, state: KvmState) -> None:
+def test_guest_outcomes_are_distinguished(ran: GuestRun, name: str, state: KvmState) -> None:
     accelerator = accelerator_of(ran, 3.0)
     assert (accelerator.name, accelerator.state) == (name, state)
 
 
-def test_a_kvm_slower_than_emulation_is_not_used() -> None:
+def test_kvm_slower_than_emulation_is_not_used() -> None:
     accelerator = compare(8.9, GuestRun(EXIT_CODE, "", 0.7))
     assert (accelerator.name, accelerator.state) == ("tcg", KvmState.SLOW)
     assert "8.9 s" in accelerator.reason
@@ -102,12 +104,12 @@ def test_a_kvm_slower_than_emulation_is_not_used() -> None:
 @pytest.mark.parametrize(
     "tcg", [GuestRun(EXIT_CODE, "", 0.5), GuestRun(EXIT_CODE, "", 0.21), GuestRun(1, "", 0)]
 )
-def test_a_kvm_that_is_no_slower_is_used(tcg: GuestRun) -> None:
+def test_kvm_as_fast_as_emulation_is_used(tcg: GuestRun) -> None:
     assert compare(0.3, tcg).state is KvmState.WORKS
 
 
 @needs_qemu
-def test_kvm_is_tried_beside_emulation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_kvm_is_compared_with_emulation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     tried: list[str] = []
 
     def emulated(deadline_s: float, accelerator: str) -> GuestRun:
@@ -124,7 +126,7 @@ def test_kvm_is_tried_beside_emulation(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert tried == ["kvm", "kvm", "tcg"]
 
 
-def test_the_cause_quotes_qemu_and_not_its_warnings() -> None:
+def test_cause_quotes_qemu_without_its_warnings() -> None:
     accelerator = accelerator_of(
         GuestRun(-6, "qemu: warning: x\nqemu: error: failed to set MSR 0x10a"), 3.0
     )
@@ -145,7 +147,7 @@ def tries(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return count
 
 
-def test_what_was_found_is_kept_for_later_commands(tmp_path: Path, tries: list[int]) -> None:
+def test_detection_is_cached_for_later_commands(tmp_path: Path, tries: list[int]) -> None:
     settings = Settings(state_dir=tmp_path)
     assert find_accelerator(settings) == find_accelerator(settings)
     assert len(tries) == 1
@@ -154,7 +156,7 @@ def test_what_was_found_is_kept_for_later_commands(tmp_path: Path, tries: list[i
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "damage",
     [
         lambda path: path.write_text("{"),
         lambda path: path.write_text(
@@ -162,23 +164,23 @@ def test_what_was_found_is_kept_for_later_commands(tmp_path: Path, tries: list[i
         ),
     ],
 )
-def test_a_finding_of_another_boot_or_a_broken_one_is_not_trusted(
-    tmp_path: Path, tries: list[int], spoil: Callable[[Path], None]
+def test_cache_of_another_boot_or_a_damaged_one_is_ignored(
+    tmp_path: Path, tries: list[int], damage: Callable[[Path], None]
 ) -> None:
     settings = Settings(state_dir=tmp_path)
     find_accelerator(settings)
-    spoil(tmp_path / "accelerator.json")
+    damage(tmp_path / "accelerator.json")
     find_accelerator(settings)
     assert len(tries) == 2
 
 
-def test_the_settings_decide_without_a_trial(tmp_path: Path, tries: list[int]) -> None:
+def test_settings_override_detection(tmp_path: Path, tries: list[int]) -> None:
     accelerator = find_accelerator(Settings(state_dir=tmp_path, accelerator="tcg"))
     assert accelerator.name == "tcg"
     assert not tries
 
 
-def test_an_untried_kvm_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_untried_kvm_is_not_cached(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     untried = Accelerator(name="tcg", reason="", state=KvmState.UNTRIED)
 
     def fail(settings: Settings) -> Accelerator:
@@ -189,14 +191,12 @@ def test_an_untried_kvm_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert not (tmp_path / "accelerator.json").exists()
 
 
-def test_a_state_folder_that_cannot_be_written_does_no_harm(
-    tmp_path: Path, tries: list[int]
-) -> None:
+def test_unwritable_state_folder_is_harmless(tmp_path: Path, tries: list[int]) -> None:
     blocked = tmp_path / "file"
     blocked.touch()
     assert find_accelerator(Settings(state_dir=blocked)).name == "kvm"
 
 
-def test_kvm_is_tried_with_the_cpu_that_machines_get() -> None:
+def test_kvm_is_tried_with_the_cpu_of_machines() -> None:
     argv = qemu_argv("disk")
     assert argv[argv.index("-cpu") + 1] == "host"

@@ -22,8 +22,8 @@ class HostLink:
     """A link whose guest is this host.
 
     Args:
-        session: what the probe says of the session, or raises; a list has a reply for each time.
-        is_slow: whether it runs no small program in time.
+        session: the probe's reply about the session, or its error; a list has one reply per request.
+        is_slow: whether even a small program does not finish in time.
     """
 
     def __init__(
@@ -57,27 +57,27 @@ class HostLink:
         pass
 
 
-def test_nothing_is_found_where_all_is_well() -> None:
+def test_nothing_is_reported_on_a_healthy_guest() -> None:
     assert find_obstruction(HostLink({"ready": True}), "nobody") == ""
 
 
-def test_a_session_that_ended_is_named() -> None:
+def test_ended_session_is_reported() -> None:
     cause = find_obstruction(HostLink({"ready": False}), "nobody")
     assert cause == "the graphical session ended"
 
 
-def test_a_session_that_does_not_answer_is_named_where_programs_run_at_once() -> None:
+def test_unresponsive_session_is_reported_if_programs_run_at_once() -> None:
     link = HostLink(LinkTimeoutError("no reply"))
     assert find_obstruction(link, "nobody") == "the graphical session does not answer"
 
 
-def test_a_session_that_answers_when_asked_again_is_in_order() -> None:
+def test_session_that_answers_on_retry_is_ok() -> None:
     replies: list[Json | Exception] = [LinkTimeoutError("no reply"), {"ready": True}]
     link = HostLink(replies)
     assert find_obstruction(link, "nobody") == ""
 
 
-def test_on_a_slow_desktop_a_session_that_does_not_answer_is_no_proof(
+def test_unresponsive_session_on_a_slow_desktop_is_no_evidence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     link = HostLink(LinkTimeoutError("no reply"), is_slow=True)
@@ -86,7 +86,7 @@ def test_on_a_slow_desktop_a_session_that_does_not_answer_is_no_proof(
     assert "processes are runnable" in find_obstruction(link, "nobody")
 
 
-def test_an_unknown_user_hinders_nothing() -> None:
+def test_unknown_user_obstructs_nothing() -> None:
     assert find_guest_obstruction(run, "no-such-user") == ""
 
 
@@ -99,7 +99,7 @@ def test_an_unknown_user_hinders_nothing() -> None:
         ("_MIN_FREE_MEMORY_SHARE", 101, "the memory is full"),
     ],
 )
-def test_each_bound_is_looked_at(
+def test_each_limit_is_checked(
     monkeypatch: pytest.MonkeyPatch, bound: str, value: int, message: str
 ) -> None:
     monkeypatch.setattr(obstruction, bound, value)

@@ -12,18 +12,18 @@ from images.catalog import NAMES, ON_REQUEST
 from provisioning.desktop.registry import DESKTOPS, DesktopRecord
 
 
-def test_the_settings_name_every_backend() -> None:
+def test_settings_list_every_backend() -> None:
     assert get_args(Settings.model_fields["desktop"].annotation) == tuple(DESKTOPS)
 
 
-def test_records_are_read_and_told_apart_by_their_backend() -> None:
+def test_record_type_and_name_identify_the_backend() -> None:
     names = [desktop.recorded_name for desktop in DESKTOPS.values()]
     assert len(set(names)) == len(DESKTOPS)
     assert set(get_args(DesktopRecord)) == {desktop.record for desktop in DESKTOPS.values()}
 
 
 @pytest.mark.parametrize("name", DESKTOPS)
-def test_a_backend_can_be_loaded_and_its_images_exist(name: str) -> None:
+def test_backend_can_be_loaded_and_its_images_exist(name: str) -> None:
     module, _, constructor = DESKTOPS[name].backend.partition(":")
     made = getattr(importlib.import_module(module), constructor)
     assert {"make", "attach", "fits"} <= set(dir(made))

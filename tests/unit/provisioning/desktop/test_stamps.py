@@ -1,4 +1,4 @@
-"""What saved desktops depend on is digested once a backend, however many desktops there are."""
+"""Dependencies of saved desktops are digested once per backend, regardless of the number of desktops."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def backend(name: str, tmp_path: Path) -> QemuBackend | ContainerBackend:
     return BACKENDS[name][0](Settings(state_dir=tmp_path, distribution="ubuntu-22.04"))
 
 
-def test_any_number_of_desktops_takes_one_digest_a_distribution(
+def test_each_distribution_is_digested_once_for_any_number_of_desktops(
     name: str, backend: QemuBackend | ContainerBackend, digested: Counter[str]
 ) -> None:
     for _ in range(50):
@@ -56,7 +56,7 @@ def test_any_number_of_desktops_takes_one_digest_a_distribution(
     assert digested == {"ubuntu-22.04": 1, "debian-12": 1}
 
 
-def test_a_desktop_of_an_unknown_distribution_does_not_fit(
+def test_desktop_of_an_unknown_distribution_does_not_fit(
     name: str, backend: QemuBackend | ContainerBackend, digested: Counter[str]
 ) -> None:
     image = f"{BACKENDS[name][1]}:plan-9"

@@ -8,7 +8,7 @@ from appliance.base.errors import SpecError
 from provisioning.egress.policy import Destination, read_destinations
 
 
-def test_destinations_are_read_in_one_spelling() -> None:
+def test_destinations_are_normalised() -> None:
     assert read_destinations(["Example.ORG.:443", "*.wiki.test:80", "[2001:DB8::0:1]:80"]) == (
         Destination("example.org", 443),
         Destination("*.wiki.test", 80),
@@ -37,7 +37,7 @@ def test_destinations_are_read_in_one_spelling() -> None:
         "a..test:80",
     ],
 )
-def test_a_destination_that_makes_no_sense_is_refused(entry: str) -> None:
+def test_invalid_destination_is_rejected(entry: str) -> None:
     with pytest.raises(SpecError, match=r"is not a destination|must have an IP address") as caught:
         read_destinations([entry])
     assert repr(entry) in str(caught.value)

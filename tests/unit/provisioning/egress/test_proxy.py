@@ -48,7 +48,7 @@ def guest(proxy: EgressProxy, tmp_path: Path) -> Iterator[int]:
 def ask(port: int, request: str | bytes) -> str:
     """Send bytes from inside the guest; return the whole response.
 
-    What is no whole head is ended, so that the proxy does not wait for more of it.
+    The stream is ended after an incomplete head, so that the proxy does not wait for the rest.
     """
     data = request if isinstance(request, bytes) else request.encode()
     with socket.create_connection(("127.0.0.1", port), timeout=20) as link:
@@ -62,14 +62,14 @@ def get(url: str) -> str:
     return f"GET {url} HTTP/1.1\r\nHost: shop.test\r\nProxy-Connection: keep-alive\r\n\r\n"
 
 
-def test_an_allowed_name_is_reached_without_dns(guest: int, proxy: EgressProxy) -> None:
+def test_allowed_name_is_reached_without_dns(guest: int, proxy: EgressProxy) -> None:
     response = ask(guest, get("http://shop.test/basket?n=2"))
     assert response.startswith("HTTP/1.0 200")
     assert response.endswith("/basket?n=2 shop.test close\n")
     assert proxy.attempts == [Attempt("shop.test", 80, is_allowed=True)]
 
 
-def test_an_allowed_name_is_reached_through_a_tunnel(guest: int) -> None:
+def test_allowed_name_is_reached_through_a_tunnel(guest: int) -> None:
     inner = "GET /secret HTTP/1.0\r\nHost: shop.test\r\n\r\n"
     response = ask(guest, f"CONNECT SHOP.test.:443 HTTP/1.1\r\nHost: shop.test\r\n\r\n{inner}")
     assert response.startswith("HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.0 200")
@@ -90,7 +90,7 @@ def test_an_allowed_name_is_reached_through_a_tunnel(guest: int) -> None:
         "CONNECT 2130706433:80 HTTP/1.1",
     ],
 )
-def test_anything_else_is_refused_and_noted(
+def test_other_requests_are_rejected_and_logged(
     guest: int, proxy: EgressProxy, request_line: str
 ) -> None:
     response = ask(guest, f"{request_line}\r\nHost: shop.test\r\n\r\n")
@@ -99,13 +99,13 @@ def test_anything_else_is_refused_and_noted(
     assert not attempt.is_allowed
 
 
-def test_a_name_that_points_at_the_appliance_is_not_followed(guest: int, shop: int) -> None:
+def test_name_that_resolves_to_the_appliance_is_not_followed(guest: int, shop: int) -> None:
     response = ask(guest, get(f"http://localhost:{shop}/"))
     assert response.startswith("HTTP/1.1 502")
     assert "not public" in response
 
 
-def test_a_server_that_is_away_is_said_so(guest: int) -> None:
+def test_unreachable_server_returns_502(guest: int) -> None:
     assert ask(guest, "CONNECT 127.0.0.1:9 HTTP/1.0\r\n\r\n").startswith("HTTP/1.1 502")
 
 
@@ -136,7 +136,7 @@ def test_garbage_is_answered_and_the_next_guest_is_served(
     assert ask(guest, get("http://shop.test/")).startswith("HTTP/1.0 200")
 
 
-def test_many_connections_at_once_are_served_apart(guest: int) -> None:
+def test_concurrent_connections_are_served_separately(guest: int) -> None:
     responses: dict[int, str] = {}
 
     def one(number: int) -> None:
@@ -160,7 +160,7 @@ def test_nothing_is_allowed_by_default() -> None:
         assert theirs.recv(65536).startswith(b"HTTP/1.1 403")
 
 
-def test_a_guest_that_forwards_nothing_is_said_so(tmp_path: Path) -> None:
+def test_guest_without_port_forwarding_is_reported(tmp_path: Path) -> None:
     server = SshStandIn(tmp_path)
     try:
         with open_ssh(server.target) as session:
@@ -248,7 +248,7 @@ def rest(link: socket.socket) -> bytes:
     return b"".join(iter(lambda: link.recv(65536), b""))
 
 
-def test_the_host_header_is_the_one_of_the_target(origin: Origin, client: socket.socket) -> None:
+def test_host_header_matches_the_target(origin: Origin, client: socket.socket) -> None:
     client.sendall(
         b"GET http://shop.test/ HTTP/1.1\r\nHost: evil.test\r\nX-Kept: 1\r\n"
         b"Connection: x-dropped\r\nX-Dropped: 1\r\nProxy-Authorization: x\r\n\r\n"
@@ -259,7 +259,7 @@ def test_the_host_header_is_the_one_of_the_target(origin: Origin, client: socket
     ]
 
 
-def test_what_follows_the_first_request_is_not_forwarded(
+def test_data_after_the_first_request_is_not_forwarded(
     origin: Origin, client: socket.socket
 ) -> None:
     first = b"POST http://shop.test/a HTTP/1.1\r\nHost: shop.test\r\nContent-Length: 4\r\n\r\nbody"
@@ -272,7 +272,7 @@ def test_what_follows_the_first_request_is_not_forwarded(
     assert rest(client).endswith(b"\r\n\r\nok")
 
 
-def test_a_body_in_chunks_is_forwarded_in_chunks(origin: Origin, client: socket.socket) -> None:
+def test_chunked_body_is_forwarded_in_chunks(origin: Origin, client: socket.socket) -> None:
     client.sendall(
         b"POST http://shop.test/a HTTP/1.1\r\nHost: shop.test\r\nContent-Length: 3\r\n"
         b"Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n"
@@ -284,9 +284,7 @@ def test_a_body_in_chunks_is_forwarded_in_chunks(origin: Origin, client: socket.
     assert (seen + until(server, b"0\r\n\r\n")).endswith(b"\r\n\r\n4\r\nbody\r\n0\r\n\r\n")
 
 
-def test_a_malformed_body_is_no_request_to_the_server(
-    origin: Origin, client: socket.socket
-) -> None:
+def test_malformed_body_is_not_forwarded(origin: Origin, client: socket.socket) -> None:
     client.sendall(
         b"POST http://shop.test/a HTTP/1.1\r\nHost: shop.test\r\n"
         b"Transfer-Encoding: chunked\r\n\r\nno length\r\n"
@@ -296,7 +294,7 @@ def test_a_malformed_body_is_no_request_to_the_server(
 
 
 @pytest.mark.parametrize("start", ["GET http://shop.test/", "CONNECT shop.test:80"])
-def test_a_slow_download_outlasts_the_silence_of_the_guest(
+def test_slow_download_outlasts_a_silent_guest(
     origin: Origin, client: socket.socket, clock: WatchedClock, start: str
 ) -> None:
     client.sendall(f"{start} HTTP/1.1\r\nHost: shop.test\r\n\r\n".encode())
@@ -315,7 +313,7 @@ def test_a_slow_download_outlasts_the_silence_of_the_guest(
     assert rest(client) == b""
 
 
-def test_a_connection_that_is_silent_both_ways_ends(
+def test_connection_silent_in_both_directions_is_closed(
     origin: Origin, client: socket.socket, clock: WatchedClock
 ) -> None:
     client.sendall(b"CONNECT shop.test:80 HTTP/1.1\r\nHost: shop.test\r\n\r\n")
@@ -327,9 +325,7 @@ def test_a_connection_that_is_silent_both_ways_ends(
     assert rest(server) == b""
 
 
-def test_a_guest_that_ends_its_sending_still_gets_the_answer(
-    origin: Origin, client: socket.socket
-) -> None:
+def test_half_closed_guest_still_gets_the_reply(origin: Origin, client: socket.socket) -> None:
     client.sendall(b"CONNECT shop.test:80 HTTP/1.1\r\nHost: shop.test\r\n\r\n")
     server = origin.accept()
     until(client, b"\r\n\r\n")

@@ -33,13 +33,13 @@ def host(promised_mib: int) -> tuple[int, int]:
     return HOST_MIB + promised_mib, HOST_MIB + promised_mib
 
 
-def test_memory_is_what_the_kernel_says(tmp_path: Path) -> None:
+def test_memory_is_read_from_the_kernel(tmp_path: Path) -> None:
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal: 8388608 kB\nMemFree: 9 kB\nMemAvailable:   2097152 kB\n")
     assert memory_mib(meminfo) == (8192, 2048)
 
 
-def test_nothing_is_promised_twice_though_it_is_not_used_yet(ledger: Ledger) -> None:
+def test_memory_is_not_reserved_twice_before_it_is_used(ledger: Ledger) -> None:
     memory = Allocation(ledger, memory=lambda: host(2000))
     assert memory.try_reserve("a", [(DESKTOP, 768), (DESKTOP, 768)]) is not None
     # The kernel still reports all of it as available, as the two have not written to it.
@@ -47,7 +47,7 @@ def test_nothing_is_promised_twice_though_it_is_not_used_yet(ledger: Ledger) -> 
     assert memory.try_reserve("b", [(Kind.PHONE, 384)]) is not None
 
 
-def test_what_other_programs_use_is_not_promised(ledger: Ledger) -> None:
+def test_memory_of_other_programs_is_not_reserved(ledger: Ledger) -> None:
     memory = Allocation(ledger, memory=lambda: (8192, 1791))
     assert memory.try_reserve("a", [(DESKTOP, 768)]) is None
     assert memory.try_reserve("a", [(DESKTOP, 767)]) is not None
@@ -59,7 +59,7 @@ def test_all_needs_are_reserved_or_none(ledger: Ledger) -> None:
     assert ledger.machines() == []
 
 
-def test_what_can_never_fit_is_refused_at_once(ledger: Ledger) -> None:
+def test_impossible_need_is_rejected_at_once(ledger: Ledger) -> None:
     memory = Allocation(ledger, memory=lambda: host(700))
     with pytest.raises(MachineError, match="not enough memory for another desktop") as caught:
         memory.require_possible([(DESKTOP, 768)])
@@ -67,7 +67,7 @@ def test_what_can_never_fit_is_refused_at_once(ledger: Ledger) -> None:
     assert "even if nothing else" in caught.value.details
 
 
-def test_turns_go_by_who_asked_first(ledger: Ledger) -> None:
+def test_requests_are_served_in_order(ledger: Ledger) -> None:
     memory = Allocation(ledger, memory=lambda: host(0))
     for name, kinds in (("a", ("desktop",)), ("b", ("phone",)), ("c", ("desktop", "phone"))):
         ledger.add_lease(LeaseRow(name, "1@here", kinds, 0.0, 1e12))
@@ -96,7 +96,7 @@ def fleet_of(tmp_path: Path) -> LocalFleet:
 
 
 @pytest.mark.usefixtures("small_host")
-def test_acquisitions_that_do_not_fit_wait_in_order(tmp_path: Path) -> None:
+def test_waiting_acquisitions_are_served_in_order(tmp_path: Path) -> None:
     fleet, ledger = fleet_of(tmp_path), Ledger(tmp_path / FILE)
     memory = Allocation(ledger)
     got: list[str] = []
@@ -124,28 +124,28 @@ def test_acquisitions_that_do_not_fit_wait_in_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_host")
-def test_waiting_is_told_once_and_has_an_end(
+def test_waiting_is_announced_once_and_times_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "_QUEUE_TIMEOUT_S", 30.0)
-    told: list[str] = []
+    messages: list[str] = []
     settings = Settings(state_dir=tmp_path, desktop_reset="fork", desktop_pool="0")
     backend = ForkingFake(settings)
     with (
         LocalFleet(settings, {DESKTOP: backend}).acquire(ROLES),
         pytest.raises(MachineError, match="not enough memory for another desktop") as caught,
     ):
-        LocalFleet(settings, {DESKTOP: backend}, clock=FakeClock(0.0), say=told.append).acquire(
+        LocalFleet(settings, {DESKTOP: backend}, clock=FakeClock(0.0), say=messages.append).acquire(
             ROLES
         )
-    (line,) = told
+    (line,) = messages
     assert re.match(r"waiting for a desktop: \d+ MiB of \d+ are reserved for machines", line)
     assert "Waited 30 s." in caught.value.details
     assert len(Ledger(tmp_path / FILE).machines()) <= 1
 
 
 @pytest.mark.usefixtures("small_host")
-def test_forks_stand_by_only_where_memory_is_left(tmp_path: Path) -> None:
+def test_standby_forks_are_made_only_if_memory_is_left(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path, desktop_reset="fork", desktop_pool="3")
     backend = ForkingFake(settings)
     fleet = LocalFleet(settings, {DESKTOP: backend})

@@ -43,7 +43,7 @@ assert begun.wait(20.0)
 """
 
 
-def test_a_fork_that_hangs_is_given_up_and_nothing_is_left_of_it(tmp_path: Path) -> None:
+def test_hanging_fork_is_abandoned_without_leftovers(tmp_path: Path) -> None:
     start_s = SYSTEM_CLOCK.monotonic_s()
     run([sys.executable, "-c", PROGRAM, str(tmp_path)], timeout_s=50.0).require()
     assert SYSTEM_CLOCK.monotonic_s() - start_s < 40.0

@@ -60,7 +60,7 @@ def kept(folder: Path, image: str = "desktop:test") -> Path:
     return folder
 
 
-def test_copies_are_lent_with_their_memory_and_end_with_the_lease(
+def test_copies_are_leased_with_their_memory_and_end_with_the_lease(
     fleet: LocalFleet, backend: KeepingFake, tmp_path: Path
 ) -> None:
     ledger = Ledger(backend.settings.state_dir / FILE)
@@ -76,7 +76,7 @@ def test_copies_are_lent_with_their_memory_and_end_with_the_lease(
     assert (tmp_path / "a" / "meta.json").is_file()
 
 
-def test_none_is_left_where_one_cannot_be_started(
+def test_no_copy_is_left_if_one_cannot_be_started(
     fleet: LocalFleet, backend: KeepingFake, tmp_path: Path
 ) -> None:
     folders = {"left": kept(tmp_path / "a"), "right": kept(tmp_path / "b", "gone")}
@@ -92,7 +92,7 @@ def test_none_is_left_where_one_cannot_be_started(
     assert backend.deleted == ["desktop-kept-1"]
 
 
-def test_a_backend_that_keeps_nothing_is_named(backend: KeepingFake) -> None:
+def test_backend_that_cannot_keep_states_is_named(backend: KeepingFake) -> None:
     plain = FakeBackend(backend.settings)
     fleet = LocalFleet(backend.settings, {Kind.DESKTOP: plain})
     assert (

@@ -53,7 +53,7 @@ def verdicts(machine: Sick) -> dict[str, bool]:
     return {health.name: health.ok for health in results}
 
 
-def test_a_sound_machine_passes_all() -> None:
+def test_healthy_machine_passes_all_checks() -> None:
     assert verdicts(Sick(Link(NOW_S + 0.4, 64))) == dict.fromkeys(
         ("link", "clock", "screen", "disk"), True
     )
@@ -63,17 +63,17 @@ def test_a_sound_machine_passes_all() -> None:
     ("link", "failed"),
     [(Link(NOW_S - 0.6, 64), "clock"), (Link(NOW_S + 0.6, 64), "clock"), (Link(NOW_S, 63), "disk")],
 )
-def test_each_trouble_fails_its_own_check(link: Link, failed: str) -> None:
+def test_each_problem_fails_its_own_check(link: Link, failed: str) -> None:
     assert [name for name, ok in verdicts(Sick(link)).items() if not ok] == [failed]
 
 
-def test_a_blank_screen_is_no_desktop() -> None:
+def test_blank_screen_fails_the_screen_check() -> None:
     machine = Sick(Link(NOW_S, 64))
     machine.frame = np.full((4, 4, 3), 7, dtype=np.uint8)
     assert not verdicts(machine)["screen"]
 
 
-def test_a_dead_link_fails_what_needs_it_and_no_more() -> None:
+def test_dead_link_fails_only_checks_that_need_it() -> None:
     link = Link(NOW_S, 64)
     link.is_dead = True
     assert verdicts(Sick(link)) == {"link": False, "clock": False, "screen": True, "disk": False}

@@ -35,7 +35,7 @@ def old_machine(backend: FakeBackend, name: str) -> MachineFolder:
     return folder
 
 
-def test_a_machine_of_another_backend_is_neither_lent_nor_removed(
+def test_machine_of_another_backend_is_not_leased_or_removed(
     backends: dict[str, FakeBackend],
 ) -> None:
     folder = old_machine(backends["vm"], "libvirt")
@@ -50,7 +50,7 @@ def test_a_machine_of_another_backend_is_neither_lent_nor_removed(
     assert folder.read() is not None
 
 
-def test_what_is_left_half_made_is_swept_whichever_backend(
+def test_incomplete_machine_is_removed_whichever_its_backend(
     backends: dict[str, FakeBackend],
 ) -> None:
     folder = old_machine(backends["vm"], "libvirt")
@@ -64,7 +64,7 @@ def test_what_is_left_half_made_is_swept_whichever_backend(
     assert folder.read() is None
 
 
-def test_a_machine_is_attached_by_its_own_backend(backends: dict[str, FakeBackend]) -> None:
+def test_machine_is_attached_by_its_own_backend(backends: dict[str, FakeBackend]) -> None:
     folder = old_machine(backends["vm"], "libvirt")
     record = folder.read()
     assert record is not None
@@ -76,7 +76,7 @@ def test_a_machine_is_attached_by_its_own_backend(backends: dict[str, FakeBacken
 
 
 @pytest.mark.parametrize("name", ["vm", "container", "remote"])
-def test_every_choice_has_a_maker_that_knows_its_machines(tmp_path: Path, name: str) -> None:
+def test_every_backend_recognises_its_machines(tmp_path: Path, name: str) -> None:
     settings = Settings(state_dir=tmp_path, desktop=name, distribution="ubuntu-22.04")
     desktops = host_backends(settings)[Kind.DESKTOP]
     assert isinstance(desktops, BackendSwitch)
@@ -92,7 +92,7 @@ RECORDS = {
 
 
 @pytest.mark.parametrize("name", ["vm", "container"])
-def test_a_machine_of_another_distribution_is_not_lent(tmp_path: Path, name: str) -> None:
+def test_machine_of_another_distribution_is_not_leasable(tmp_path: Path, name: str) -> None:
     for chosen in ("ubuntu-24.04", "debian-12"):
         settings = Settings(state_dir=tmp_path, desktop=name, distribution=chosen)
         desktops = host_backends(settings)[Kind.DESKTOP]
@@ -107,7 +107,7 @@ class Picky(FakeBackend):
         return record.machine_id != "desktop-old"
 
 
-def test_another_distributions_machines_stay_and_are_not_lent(tmp_path: Path) -> None:
+def test_machines_of_other_distributions_are_kept_and_not_leased(tmp_path: Path) -> None:
     backend = Picky(Settings(state_dir=tmp_path))
     folder = old_machine(backend, "libvirt")
     fleet = LocalFleet(backend.settings, {Kind.DESKTOP: BackendSwitch("vm", {"vm": backend})})
@@ -117,7 +117,7 @@ def test_another_distributions_machines_stay_and_are_not_lent(tmp_path: Path) ->
     assert folder.read() is not None
 
 
-def test_forks_come_from_the_chosen_backend_alone(tmp_path: Path) -> None:
+def test_forks_come_from_the_chosen_backend_only(tmp_path: Path) -> None:
     for name, forks in (("vm", True), ("container", True), ("remote", False)):
         desktops = host_backends(Settings(state_dir=tmp_path, desktop=name))[Kind.DESKTOP]
         assert isinstance(desktops, ForkingBackend) is forks

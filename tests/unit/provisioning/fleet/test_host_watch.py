@@ -65,7 +65,7 @@ def states(backend: FakeBackend) -> set[MachineState | None]:
 
 
 @pytest.mark.parametrize("error", [SILENT, LinkClosedError("It went away.")])
-def test_machines_of_a_silent_host_stay_as_they_are(
+def test_machines_of_an_unresponsive_host_are_kept(
     fleet: LocalFleet, backend: FailingBackend, clock: FakeClock, error: MesocosmError
 ) -> None:
     backend.silent_times = FOR_EVER
@@ -81,7 +81,7 @@ def test_machines_of_a_silent_host_stay_as_they_are(
     assert not any(backend.folder(name).is_claimed() for name in ids(backend))
 
 
-def test_a_host_that_comes_back_is_waited_for(fleet: LocalFleet, backend: FailingBackend) -> None:
+def test_returning_host_is_waited_for(fleet: LocalFleet, backend: FailingBackend) -> None:
     backend.silent_times = 5
     backend.rewind_errors = [LinkClosedError("It went away.")]
 
@@ -91,16 +91,14 @@ def test_a_host_that_comes_back_is_waited_for(fleet: LocalFleet, backend: Failin
     assert (len(ids(backend)), backend.deleted, backend.made) == (3, [], 0)
 
 
-def test_a_host_that_restarted_meanwhile_costs_no_machine(
-    fleet: LocalFleet, backend: FailingBackend
-) -> None:
+def test_host_restart_loses_no_machine(fleet: LocalFleet, backend: FailingBackend) -> None:
     backend.rewind_errors = [SILENT]
     with fleet.acquire(ROLES):
         pass
     assert (len(ids(backend)), backend.deleted) == (3, [])
 
 
-def test_a_machine_whose_host_answers_is_at_fault_itself(
+def test_machine_failure_on_a_responding_host_is_its_own(
     fleet: LocalFleet, backend: FailingBackend
 ) -> None:
     backend.rewind_errors = [LinkClosedError("It went away.")]
@@ -110,7 +108,7 @@ def test_a_machine_whose_host_answers_is_at_fault_itself(
     assert backend.deleted == ["desktop-a", "desktop-b"]
 
 
-def test_a_lent_machine_of_a_silent_host_is_let_go_of_at_a_reset(
+def test_leased_machine_of_an_unresponsive_host_is_released_at_a_reset(
     fleet: LocalFleet, backend: FailingBackend
 ) -> None:
     lease = fleet.acquire(ROLES)
@@ -126,7 +124,7 @@ def test_a_lent_machine_of_a_silent_host_is_let_go_of_at_a_reset(
     assert not backend.folder("desktop-a").is_claimed()
 
 
-def test_stopping_keeps_saved_machines_that_nobody_can_ask(
+def test_stop_keeps_saved_machines_that_cannot_be_reached(
     fleet: LocalFleet, backend: FailingBackend
 ) -> None:
     backend.attach_error = RequirementError("The desktop backend 'vm' is not available now.")

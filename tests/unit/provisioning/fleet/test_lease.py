@@ -66,13 +66,13 @@ def folder_of(lease: Lease) -> str:
     return cast("HostFake", lease.environment.machines["desktop"]).folder.machine_id
 
 
-def test_the_fleet_and_its_leases_keep_to_the_protocols(lab: Lab) -> None:
+def test_fleet_and_leases_implement_the_protocols(lab: Lab) -> None:
     assert isinstance(lab.fleet, Fleet)
     with lab.fleet.acquire(ROLES) as lease:
         assert isinstance(lease, Lease)
 
 
-def test_a_lease_stands_in_the_ledger_until_it_is_released(lab: Lab) -> None:
+def test_lease_is_in_the_ledger_until_released(lab: Lab) -> None:
     lease = lab.fleet.acquire(ROLES, ttl_s=60.0)
     lab.fleet.wait_for_jobs()  # standby forks are made under a separate row
     (row,) = lab.ledger.leases()
@@ -92,14 +92,14 @@ def test_a_lease_stands_in_the_ledger_until_it_is_released(lab: Lab) -> None:
     assert list((lab.settings.run_dir / "leases").iterdir()) == []
 
 
-def test_a_released_lease_lends_nothing_any_more(lab: Lab) -> None:
+def test_released_lease_provides_no_machines(lab: Lab) -> None:
     lease = lab.fleet.acquire(ROLES)
     lease.release()
     with pytest.raises(LeaseExpiredError, match="was released"):
         _ = lease.environment
 
 
-def test_a_lease_that_is_renewed_outlives_its_first_expiry(lab: Lab) -> None:
+def test_renewed_lease_outlives_its_first_expiry(lab: Lab) -> None:
     with lab.fleet.acquire(ROLES, ttl_s=60.0) as lease:
         lab.clock.advance(59.0)
         lease.renew()
@@ -110,7 +110,7 @@ def test_a_lease_that_is_renewed_outlives_its_first_expiry(lab: Lab) -> None:
         assert lease.expires_s == lab.clock.now_s() + 5.0
 
 
-def test_a_lease_that_is_not_renewed_is_reaped_by_whoever_acquires_next(lab: Lab) -> None:
+def test_expired_lease_is_reaped_by_the_next_acquisition(lab: Lab) -> None:
     late = lab.fleet.acquire(ROLES, ttl_s=60.0)
     lab.clock.advance(60.0)
     with lab.another().acquire(ROLES) as lease:
@@ -124,7 +124,7 @@ def test_a_lease_that_is_not_renewed_is_reaped_by_whoever_acquires_next(lab: Lab
         assert lab.ids() == ["desktop-fork-2"]
 
 
-def test_a_late_holder_of_a_saved_machine_cannot_reach_what_another_gets(saved: Lab) -> None:
+def test_late_holder_cannot_reach_the_machine_of_the_next_one(saved: Lab) -> None:
     late = saved.fleet.acquire(ROLES, ttl_s=60.0)
     first = folder_of(late)
     saved.clock.advance(61.0)
@@ -134,7 +134,7 @@ def test_a_late_holder_of_a_saved_machine_cannot_reach_what_another_gets(saved: 
     late.release()
 
 
-def test_a_block_whose_lease_ended_says_so_whatever_went_wrong_in_it(lab: Lab) -> None:
+def test_expired_lease_is_raised_whatever_failed_in_its_block(lab: Lab) -> None:
     def use() -> None:
         with lab.fleet.acquire(ROLES, ttl_s=60.0):
             lab.clock.advance(61.0)
@@ -146,7 +146,7 @@ def test_a_block_whose_lease_ended_says_so_whatever_went_wrong_in_it(lab: Lab) -
     assert isinstance(caught.value.__cause__, MachineError)
 
 
-def test_a_lease_ends_on_time_though_nobody_else_looks(tmp_path: Path) -> None:
+def test_lease_expires_on_time_without_another_caller(tmp_path: Path) -> None:
     backend = ForkingFake(Settings(state_dir=tmp_path, desktop_reset="fork", desktop_pool="0"))
     messages: list[str] = []
     ended = threading.Event()
@@ -169,7 +169,7 @@ def killed_holder(fleet: LocalFleet) -> None:
     os.waitpid(child, 0)
 
 
-def test_the_fork_of_a_killed_holder_is_destroyed_at_the_next_acquisition(lab: Lab) -> None:
+def test_fork_of_a_killed_holder_is_destroyed_at_the_next_acquisition(lab: Lab) -> None:
     killed_holder(lab.fleet)
     assert lab.ids() == ["desktop-fork-1"]
     lab.backend.forks = 1  # what the other process counted
@@ -180,7 +180,7 @@ def test_the_fork_of_a_killed_holder_is_destroyed_at_the_next_acquisition(lab: L
         assert len(lab.ledger.leases()) == 1
 
 
-def test_the_saved_machine_of_a_killed_holder_is_lent_again(saved: Lab) -> None:
+def test_saved_machine_of_a_killed_holder_is_leased_again(saved: Lab) -> None:
     saved.fleet.prepare([Kind.DESKTOP])
     killed_holder(saved.fleet)
     with saved.fleet.acquire(ROLES) as lease:
@@ -188,7 +188,7 @@ def test_the_saved_machine_of_a_killed_holder_is_lent_again(saved: Lab) -> None:
         assert folder_of(lease) == "desktop-1"
 
 
-def test_a_reset_brings_another_fork(lab: Lab) -> None:
+def test_reset_provides_another_fork(lab: Lab) -> None:
     with lab.fleet.acquire(ROLES) as lease:
         environment = lease.reset()
         assert environment is not None
@@ -198,7 +198,7 @@ def test_a_reset_brings_another_fork(lab: Lab) -> None:
         assert lab.ids() == ["desktop-fork-2"]
 
 
-def test_a_reset_rewinds_a_saved_machine(saved: Lab) -> None:
+def test_reset_rewinds_a_saved_machine(saved: Lab) -> None:
     with saved.fleet.acquire(ROLES) as lease:
         before = lease.environment
         cast("HostFake", before.machines["desktop"]).text("dirt")
@@ -207,7 +207,7 @@ def test_a_reset_rewinds_a_saved_machine(saved: Lab) -> None:
         assert lease.environment.resets["desktop"].path == "rewind"
 
 
-def test_a_machine_that_does_not_come_back_at_a_reset_is_replaced(saved: Lab) -> None:
+def test_machine_that_fails_to_reset_is_replaced(saved: Lab) -> None:
     from appliance.base.errors import ResetMismatchError
 
     with saved.fleet.acquire(ROLES) as lease:
@@ -218,7 +218,7 @@ def test_a_machine_that_does_not_come_back_at_a_reset_is_replaced(saved: Lab) ->
     assert saved.ids() == ["desktop-2"]
 
 
-def test_a_lease_ends_when_its_reset_fails(saved: Lab) -> None:
+def test_lease_ends_when_its_reset_fails(saved: Lab) -> None:
     lease = saved.fleet.acquire(ROLES)
     saved.backend.damaged = {"desktop-2", "desktop-3"}
     machine = cast("HostFake", lease.environment.machines["desktop"])
@@ -229,7 +229,7 @@ def test_a_lease_ends_when_its_reset_fails(saved: Lab) -> None:
     assert saved.ids() == []
 
 
-def test_a_fork_ends_behind_the_caller_s_back(lab: Lab) -> None:
+def test_fork_ends_in_the_background(lab: Lab) -> None:
     may_end = threading.Event()
     lab.backend.on_delete = lambda _machine_id: may_end.wait(timeout=10.0)
     lease = lab.fleet.acquire(ROLES)
@@ -242,7 +242,7 @@ def test_a_fork_ends_behind_the_caller_s_back(lab: Lab) -> None:
     assert lab.reserved() == {}
 
 
-def test_all_machines_of_a_lease_are_had_or_none(lab: Lab) -> None:
+def test_all_machines_of_a_lease_are_acquired_or_none(lab: Lab) -> None:
     lab.backend.broken = {"desktop-fork-2", "desktop-fork-3"}
     lab.backend.damaged = {"desktop-1", "desktop-2"}
     with pytest.raises(MachineError, match="No desktop is available"):
@@ -252,7 +252,7 @@ def test_all_machines_of_a_lease_are_had_or_none(lab: Lab) -> None:
     assert lab.ledger.leases() == []
 
 
-def test_what_an_interrupt_cuts_short_leaves_nothing_reserved(lab: Lab) -> None:
+def test_interrupted_acquisition_leaves_nothing_reserved(lab: Lab) -> None:
     class Interrupted(ForkingFake):
         def start_standby(
             self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
@@ -266,7 +266,7 @@ def test_what_an_interrupt_cuts_short_leaves_nothing_reserved(lab: Lab) -> None:
     assert lab.ledger.leases() == []
 
 
-def test_a_stopped_machine_has_no_memory_until_it_is_lent(saved: Lab) -> None:
+def test_stopped_machine_reserves_no_memory_until_leased(saved: Lab) -> None:
     saved.fleet.prepare([Kind.DESKTOP])
     assert saved.reserved() == {"desktop-1": 1}
     saved.fleet.stop_all()
@@ -275,14 +275,14 @@ def test_a_stopped_machine_has_no_memory_until_it_is_lent(saved: Lab) -> None:
         assert saved.reserved() == {"desktop-1": 1}
 
 
-def test_a_machine_that_was_stopped_by_hand_frees_its_memory(saved: Lab) -> None:
+def test_machine_stopped_by_hand_frees_its_memory(saved: Lab) -> None:
     saved.fleet.prepare([Kind.DESKTOP])
     saved.backend.folder("desktop-1").mark(MachineState.STOPPED)
     saved.fleet.sweep()
     assert saved.reserved() == {}
 
 
-def test_machines_that_the_ledger_does_not_know_count(saved: Lab) -> None:
+def test_machines_missing_in_the_ledger_count(saved: Lab) -> None:
     saved.backend.write(saved.backend.folder("desktop-old"), MachineState.READY)
     saved.fleet.sweep()
     assert saved.reserved() == {"desktop-old": 1}
@@ -291,7 +291,7 @@ def test_machines_that_the_ledger_does_not_know_count(saved: Lab) -> None:
     assert saved.reserved() == {}
 
 
-def test_a_ledger_of_another_version_is_refused_by_name(lab: Lab) -> None:
+def test_ledger_of_another_version_is_rejected_by_name(lab: Lab) -> None:
     import contextlib
     import sqlite3
 

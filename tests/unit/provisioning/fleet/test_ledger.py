@@ -14,16 +14,14 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("below", ["state", "state/deeper"])
-def test_a_file_in_the_place_of_the_state_folder_is_no_matter_of_rights(
-    tmp_path: Path, below: str
-) -> None:
+def test_file_in_place_of_the_state_folder_is_reported_as_such(tmp_path: Path, below: str) -> None:
     (tmp_path / "state").write_text("a file")
     with pytest.raises(RequirementError, match="is not a folder") as caught:
         Ledger(tmp_path / below / FILE).leases()
     assert "MESOCOSM_STATE_DIR" in caught.value.resolution
 
 
-def test_a_full_disk_asks_for_space_and_a_damaged_file_to_be_removed(tmp_path: Path) -> None:
+def test_full_disk_and_damaged_file_suggest_different_fixes(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / FILE)
     with pytest.raises(RequirementError, match="The disk is full") as full:
         _outgrow(ledger)

@@ -83,7 +83,7 @@ def host(tmp_path: Path) -> Iterator[StandIn]:
     made.liveness.close()
 
 
-def test_machines_that_run_have_their_records_state(host: StandIn) -> None:
+def test_running_machines_have_the_state_of_their_record(host: StandIn) -> None:
     host.add("desktop-1")
     host.add("desktop-2", MachineState.LEASED)
     host.add("desktop-3", MachineState.WAITING)
@@ -93,14 +93,14 @@ def test_machines_that_run_have_their_records_state(host: StandIn) -> None:
     assert liveness_report.counts() == {("desktop", s): 1 for s in ("ready", "leased", "waiting")}
 
 
-def test_a_machine_whose_holder_died_is_ready_for_the_next(host: StandIn) -> None:
+def test_machine_of_a_dead_holder_is_ready_for_the_next(host: StandIn) -> None:
     host.add("desktop-1", MachineState.LEASED)
     with held(MachineFolder(host.settings.machines_dir / "desktop-1")):
         assert host.states() == {"desktop-1": "leased"}
     assert host.states() == {"desktop-1": "ready"}
 
 
-def test_a_machine_that_is_gone_has_ended_whatever_its_record_says(host: StandIn) -> None:
+def test_missing_machine_has_ended_whatever_its_record(host: StandIn) -> None:
     for state in (MachineState.READY, MachineState.LEASED, MachineState.WAITING, MachineState.KEPT):
         host.add(f"desktop-{state}", state, runs=False)
     liveness_report = host.liveness.check()
@@ -109,10 +109,10 @@ def test_a_machine_that_is_gone_has_ended_whatever_its_record_says(host: StandIn
     assert not liveness_report.is_healthy
 
 
-def test_a_killed_vm_has_ended_and_without_a_hypervisor_none_can_be_asked(
+def test_killed_vm_has_ended_and_is_unreachable_without_a_hypervisor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On libvirt's own stand-in for a hypervisor."""
+    """On libvirt's test driver."""
     monkeypatch.setattr(module, "running_containers", lambda _folder: frozenset())
     address = property(lambda _self: "test:///default")
     monkeypatch.setattr(Settings, "libvirt_uri", address)
@@ -141,7 +141,7 @@ def test_a_killed_vm_has_ended_and_without_a_hypervisor_none_can_be_asked(
     assert states() == {"desktop-a": UNREACHABLE, "desktop-b": UNREACHABLE}
 
 
-def test_what_need_not_run_is_not_missed(host: StandIn) -> None:
+def test_machines_that_need_not_run_have_not_ended(host: StandIn) -> None:
     host.add("desktop-stopped", MachineState.STOPPED, runs=False)
     host.add("desktop-starting", MachineState.STARTING, runs=False)
     host.add("desktop-remote", backend="remote", runs=False)
@@ -152,7 +152,7 @@ def test_what_need_not_run_is_not_missed(host: StandIn) -> None:
     }
 
 
-def test_a_container_that_was_made_anew_meanwhile_has_not_ended(host: StandIn) -> None:
+def test_container_recreated_meanwhile_has_not_ended(host: StandIn) -> None:
     host.add("desktop-1", runs=False)
     looks: list[int] = []
 
@@ -165,7 +165,7 @@ def test_a_container_that_was_made_anew_meanwhile_has_not_ended(host: StandIn) -
     assert len(looks) == 2
 
 
-def test_machines_of_a_silent_host_are_unreachable_and_others_are_not(host: StandIn) -> None:
+def test_only_machines_of_an_unresponsive_host_are_unreachable(host: StandIn) -> None:
     host.add("desktop-1")
     host.add("desktop-2", backend="container", runs=False)
     host.answer = host.raise_silent
@@ -177,7 +177,7 @@ def test_machines_of_a_silent_host_are_unreachable_and_others_are_not(host: Stan
     assert liveness_report.hosts == {"hypervisor": "connection refused", "docker": ""}
 
 
-def test_a_host_that_hangs_is_not_asked_again_until_it_has_answered(
+def test_hanging_host_is_not_asked_again_before_its_answer(
     host: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "ASK_TIMEOUT_S", 0.05)
@@ -196,7 +196,7 @@ def test_a_host_that_hangs_is_not_asked_again_until_it_has_answered(
     assert wait_until(lambda: host.states()["desktop-1"] == "ready", timeout_s=20.0, every_s=0.01)
 
 
-def test_the_watch_follows_and_a_look_that_is_too_old_says_nothing(host: StandIn) -> None:
+def test_watch_follows_and_an_outdated_look_is_unknown(host: StandIn) -> None:
     host.add("desktop-1")
     with LivenessWatch(host.liveness, clock=host.clock) as watch:
         assert watch.latest().is_healthy

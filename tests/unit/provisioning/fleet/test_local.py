@@ -185,7 +185,7 @@ def ids(backend: FakeBackend) -> list[str]:
     return [folder.machine_id for folder in iter_folders(backend.settings)]
 
 
-def test_a_machine_is_made_once_and_lent_again(fleet: LocalFleet, backend: FakeBackend) -> None:
+def test_machine_is_made_once_and_leased_again(fleet: LocalFleet, backend: FakeBackend) -> None:
     for _ in range(3):
         with fleet.acquire(ROLES) as environment_lease:
             environment = environment_lease.environment
@@ -206,7 +206,7 @@ def test_two_leases_at_once_never_share_a_machine(fleet: LocalFleet, backend: Fa
         assert ids(backend) == ["desktop-1", "desktop-2"]
 
 
-def test_the_record_follows_the_lease(fleet: LocalFleet, backend: FakeBackend) -> None:
+def test_record_follows_the_lease(fleet: LocalFleet, backend: FakeBackend) -> None:
     folder = backend.folder("desktop-1")
     with fleet.acquire(ROLES):
         assert (record := folder.read()) is not None
@@ -215,14 +215,14 @@ def test_the_record_follows_the_lease(fleet: LocalFleet, backend: FakeBackend) -
     assert record.state is MachineState.READY
 
 
-def test_a_machine_goes_back_when_the_block_raises(fleet: LocalFleet, backend: FakeBackend) -> None:
+def test_machine_is_released_when_the_block_raises(fleet: LocalFleet, backend: FakeBackend) -> None:
     with pytest.raises(ZeroDivisionError), fleet.acquire(ROLES):
         raise ZeroDivisionError
 
     assert not backend.folder("desktop-1").is_claimed()
 
 
-def test_a_machine_that_does_not_come_back_is_thrown_away_and_replaced(
+def test_machine_that_fails_to_reset_is_discarded_and_replaced(
     fleet: LocalFleet, backend: FakeBackend
 ) -> None:
     fleet.prepare([Kind.DESKTOP])
@@ -234,7 +234,7 @@ def test_a_machine_that_does_not_come_back_is_thrown_away_and_replaced(
     assert backend.deleted == ["desktop-1"]
 
 
-def test_when_none_comes_back_the_reasons_are_told_and_nothing_is_left(
+def test_failure_of_all_machines_is_reported_and_leaves_none(
     fleet: LocalFleet, backend: FakeBackend
 ) -> None:
     backend.damaged.update({"desktop-1", "desktop-2"})
@@ -246,7 +246,9 @@ def test_when_none_comes_back_the_reasons_are_told_and_nothing_is_left(
     assert ids(backend) == []
 
 
-def test_a_machine_of_yesterdays_image_is_not_lent(fleet: LocalFleet, backend: FakeBackend) -> None:
+def test_machine_of_an_outdated_image_is_not_leased(
+    fleet: LocalFleet, backend: FakeBackend
+) -> None:
     fleet.prepare([Kind.DESKTOP])
     backend.stamp = "tomorrow"
 
@@ -254,7 +256,7 @@ def test_a_machine_of_yesterdays_image_is_not_lent(fleet: LocalFleet, backend: F
         assert ids(backend) == ["desktop-2"]
 
 
-def test_a_sweep_removes_what_dead_processes_left_and_keeps_what_is_whole(
+def test_sweep_removes_incomplete_machines_and_keeps_complete_ones(
     fleet: LocalFleet, backend: FakeBackend
 ) -> None:
     backend.write(backend.folder("desktop-half"), MachineState.STARTING)
@@ -276,14 +278,14 @@ def test_a_sweep_removes_what_dead_processes_left_and_keeps_what_is_whole(
     assert record.state is MachineState.READY
 
 
-def test_a_sweep_leaves_machines_in_use_alone(fleet: LocalFleet, backend: FakeBackend) -> None:
+def test_sweep_leaves_machines_in_use_alone(fleet: LocalFleet, backend: FakeBackend) -> None:
     with fleet.acquire(ROLES):
         backend.stamp = "tomorrow"
         assert LocalFleet(backend.settings, {Kind.DESKTOP: backend}).sweep() == []
         assert ids(backend) == ["desktop-1"]
 
 
-def test_a_killed_holder_leaves_a_machine_that_is_lent_again(
+def test_machine_of_a_killed_holder_is_leased_again(
     fleet: LocalFleet, backend: FakeBackend
 ) -> None:
     fleet.prepare([Kind.DESKTOP])
@@ -306,7 +308,9 @@ def test_remove_all_leaves_nothing(fleet: LocalFleet, backend: FakeBackend) -> N
     assert ids(backend) == []
 
 
-def test_stopped_machines_are_kept_and_lent_again(fleet: LocalFleet, backend: FakeBackend) -> None:
+def test_stopped_machines_are_kept_and_leased_again(
+    fleet: LocalFleet, backend: FakeBackend
+) -> None:
     fleet.prepare([Kind.DESKTOP])
     backend.write(backend.folder("desktop-half"), MachineState.STARTING)
 
@@ -336,7 +340,7 @@ def filled(fleet: LocalFleet) -> None:
     fleet.fill(Kind.DESKTOP).join(timeout=10.0)
 
 
-def test_a_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingFake) -> None:
+def test_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingFake) -> None:
     fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
     forking.is_template_made = False
     fleet.prepare([Kind.DESKTOP])
@@ -352,7 +356,7 @@ def test_a_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingFake
     assert forks(forking, MachineState.WAITING) == ["desktop-fork-2"]
 
 
-def test_a_lease_takes_the_fork_that_stands_by(forking: ForkingFake) -> None:
+def test_lease_takes_the_standby_fork(forking: ForkingFake) -> None:
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
     fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
     filled(fleet)
@@ -365,7 +369,7 @@ def test_a_lease_takes_the_fork_that_stands_by(forking: ForkingFake) -> None:
     assert forking.made == 0
 
 
-def test_what_stands_by_was_rehearsed_and_what_is_woken_at_once_was_not(
+def test_only_standby_forks_are_rehearsed(
     forking: ForkingFake,
 ) -> None:
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
@@ -376,7 +380,7 @@ def test_what_stands_by_was_rehearsed_and_what_is_woken_at_once_was_not(
     assert forking.rehearsed == ["desktop-fork-2"]
 
 
-def test_a_fork_that_does_not_wake_is_thrown_away_and_replaced(forking: ForkingFake) -> None:
+def test_fork_that_does_not_wake_is_discarded_and_replaced(forking: ForkingFake) -> None:
     forking.broken = {"desktop-fork-1"}
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
     with LocalFleet(settings, {Kind.DESKTOP: forking}).acquire(ROLES):
@@ -384,14 +388,14 @@ def test_a_fork_that_does_not_wake_is_thrown_away_and_replaced(forking: ForkingF
     assert forking.deleted[0] == "desktop-fork-1"
 
 
-def test_without_a_template_a_machine_is_made(forking: ForkingFake) -> None:
+def test_machine_is_made_without_a_template(forking: ForkingFake) -> None:
     forking.is_template_made = False
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
     with LocalFleet(settings, {Kind.DESKTOP: forking}).acquire(ROLES):
         assert forking.made == 1
 
 
-def test_a_fork_of_another_template_is_not_woken(forking: ForkingFake) -> None:
+def test_fork_of_another_template_is_not_woken(forking: ForkingFake) -> None:
     fleet = LocalFleet(
         forking.settings.model_copy(update={"desktop_reset": "fork"}), {Kind.DESKTOP: forking}
     )
@@ -401,7 +405,7 @@ def test_a_fork_of_another_template_is_not_woken(forking: ForkingFake) -> None:
         assert forks(forking, MachineState.LEASED) == ["desktop-fork-2"]
 
 
-def test_a_sweep_ends_forks_of_dead_leases_and_keeps_those_that_stand_by(
+def test_sweep_ends_forks_of_dead_leases_and_keeps_standby_ones(
     forking: ForkingFake,
 ) -> None:
     fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
@@ -414,7 +418,7 @@ def test_a_sweep_ends_forks_of_dead_leases_and_keeps_those_that_stand_by(
     assert ids(forking) == []
 
 
-def test_forks_whose_hypervisor_ended_are_no_obstacle(forking: ForkingFake) -> None:
+def test_forks_with_an_ended_hypervisor_are_replaced(forking: ForkingFake) -> None:
     settings = forking.settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "3"})
     fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
     filled(fleet)
@@ -427,7 +431,7 @@ def test_forks_whose_hypervisor_ended_are_no_obstacle(forking: ForkingFake) -> N
     assert forking.made == 0
 
 
-def test_forks_that_all_fail_to_wake_are_no_obstacle(forking: ForkingFake) -> None:
+def test_forks_that_all_fail_to_wake_are_replaced(forking: ForkingFake) -> None:
     settings = forking.settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "3"})
     fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
     filled(fleet)
@@ -437,7 +441,7 @@ def test_forks_that_all_fail_to_wake_are_no_obstacle(forking: ForkingFake) -> No
         assert forks(forking, MachineState.LEASED) == ["desktop-fork-4"]
 
 
-def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: ForkingFake) -> None:
+def test_manually_made_fork_is_not_leased_or_swept(forking: ForkingFake) -> None:
     forking.write(forking.folder("desktop-mine"), MachineState.KEPT, is_fork=True)
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
     fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
@@ -452,7 +456,7 @@ def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: Forking
     assert fleet.sweep() == ["desktop-mine: its process ended"]
 
 
-def test_forks_that_ended_are_removed_unless_somebody_holds_them(forking: ForkingFake) -> None:
+def test_ended_forks_are_removed_unless_in_use(forking: ForkingFake) -> None:
     for name in ("held", "runs", "gone"):
         forking.write(forking.folder(f"desktop-{name}"), MachineState.WAITING, is_fork=True)
     forking.write(forking.folder("desktop-saved"), MachineState.READY)
@@ -473,10 +477,10 @@ def test_forks_that_ended_are_removed_unless_somebody_holds_them(forking: Forkin
     assert sorted(ids(forking)) == ["desktop-begun", "desktop-runs", "desktop-saved"]
 
 
-# -- what is lent, and what is too many
+# -- leased and surplus machines
 
 
-def test_preparing_makes_no_second_machine_while_the_only_one_is_lent(
+def test_prepare_makes_no_second_machine_while_the_only_one_is_leased(
     fleet: LocalFleet, backend: FakeBackend
 ) -> None:
     with fleet.acquire(ROLES):
@@ -486,7 +490,7 @@ def test_preparing_makes_no_second_machine_while_the_only_one_is_lent(
     assert backend.made == 1
 
 
-def test_machines_beyond_the_pool_go_once_nobody_used_them_for_a_while(
+def test_idle_machines_beyond_the_pool_are_removed(
     tmp_path: Path,
 ) -> None:
     backend = ForkingFake(Settings(state_dir=tmp_path, desktop_pool="2"))
@@ -507,7 +511,7 @@ def test_machines_beyond_the_pool_go_once_nobody_used_them_for_a_while(
     assert "desktop-4" in ids(backend)
 
 
-def test_the_only_machine_of_each_distribution_stays(backend: FakeBackend) -> None:
+def test_only_machine_of_each_distribution_is_kept(backend: FakeBackend) -> None:
     clock = FakeClock()
     fleet = LocalFleet(backend.settings, {Kind.DESKTOP: backend}, clock=clock)
     images = {"desktop-1": "desktop:debian-12", "desktop-2": "desktop:ubuntu-22.04"}

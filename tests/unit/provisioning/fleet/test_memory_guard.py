@@ -49,7 +49,7 @@ def lab(tmp_path: Path) -> Lab:
     return Lab(tmp_path)
 
 
-def test_the_fork_that_outgrew_its_share_is_ended_alone_and_named(lab: Lab) -> None:
+def test_only_the_fork_beyond_its_reservation_is_ended_and_named(lab: Lab) -> None:
     # Each reserves 1 MiB.
     lab.used = {"desktop-fork-1": 1, "desktop-fork-2": 900}
     small = lab.fleet.acquire(ROLES)
@@ -69,7 +69,7 @@ def test_the_fork_that_outgrew_its_share_is_ended_alone_and_named(lab: Lab) -> N
     assert list((lab.settings.run_dir / "leases").iterdir()) == []
 
 
-def test_whatever_went_wrong_afterwards_went_wrong_because_of_that(lab: Lab) -> None:
+def test_later_failures_are_attributed_to_the_ended_fork(lab: Lab) -> None:
     lab.used = {"desktop-fork-1": 900}
 
     def use() -> None:
@@ -82,7 +82,7 @@ def test_whatever_went_wrong_afterwards_went_wrong_because_of_that(lab: Lab) -> 
     assert isinstance(caught.value.__cause__, MachineError)
 
 
-def test_nothing_is_ended_while_there_is_memory(lab: Lab) -> None:
+def test_nothing_is_ended_while_memory_is_free(lab: Lab) -> None:
     lab.available_mib = LOW_MIB
     lab.used = {"desktop-fork-1": 900}
     with lab.fleet.acquire(ROLES):
@@ -90,7 +90,7 @@ def test_nothing_is_ended_while_there_is_memory(lab: Lab) -> None:
         assert lab.ids() == ["desktop-fork-1"]
 
 
-def test_the_hypervisor_s_container_must_not_fill_though_the_host_has_memory_left(lab: Lab) -> None:
+def test_full_hypervisor_container_ends_a_fork_despite_free_host_memory(lab: Lab) -> None:
     """At its limit the kernel would end any of its guests."""
     lab.available_mib = 8192 - hypervisor_limit_mib(8192) + LOW_MIB - 1
     lab.used = {"desktop-fork-1": 1, "desktop-fork-2": hypervisor_limit_mib(8192) - LOW_MIB - 1}
@@ -104,14 +104,14 @@ def test_the_hypervisor_s_container_must_not_fill_though_the_host_has_memory_lef
     lab.fleet.wait_for_jobs()
 
 
-def test_a_fork_within_its_share_is_not_to_blame(lab: Lab) -> None:
+def test_fork_within_its_reservation_is_not_ended(lab: Lab) -> None:
     lab.used = {"desktop-fork-1": 1}
     with lab.fleet.acquire(ROLES):
         assert lab.guard.check() == ""
         assert lab.ids() == ["desktop-fork-1"]
 
 
-def test_a_guest_s_own_memory_counts_and_what_it_shares_does_not(tmp_path: Path) -> None:
+def test_private_guest_memory_counts_and_shared_memory_does_not(tmp_path: Path) -> None:
     for pid, command in ((1, b"init\0"), (7, b"qemu\0-name\0guest=desktop-1,debug-threads=on\0")):
         folder = tmp_path / str(pid)
         folder.mkdir()

@@ -107,7 +107,7 @@ def waiting(lab: Lab) -> bool:
     return any(row.is_waiting for row in lab.ledger.leases())
 
 
-def test_a_second_lease_waits_for_the_first_boot_and_forks_it(slow: SlowLab) -> None:
+def test_second_lease_waits_for_the_first_boot_and_forks_it(slow: SlowLab) -> None:
     first = slow.begin()
     assert slow.slow.booting.acquire(timeout=WAIT_S)
     second = slow.begin()
@@ -122,7 +122,7 @@ def test_a_second_lease_waits_for_the_first_boot_and_forks_it(slow: SlowLab) -> 
     slow.end()
 
 
-def test_where_the_first_boot_is_cancelled_the_second_lease_makes_its_own(slow: SlowLab) -> None:
+def test_second_lease_makes_its_own_machine_if_the_first_boot_is_cancelled(slow: SlowLab) -> None:
     first = slow.begin(cancel := CancelToken())
     assert slow.slow.booting.acquire(timeout=WAIT_S)
     second = slow.begin()
@@ -137,7 +137,7 @@ def test_where_the_first_boot_is_cancelled_the_second_lease_makes_its_own(slow: 
     slow.end()
 
 
-def test_nobody_waits_for_the_boot_of_another_distribution(slow: SlowLab) -> None:
+def test_boot_of_another_distribution_is_not_waited_for(slow: SlowLab) -> None:
     first = slow.begin()
     assert slow.slow.booting.acquire(timeout=WAIT_S)
     other = OtherBackend(slow.settings)
@@ -157,7 +157,7 @@ def test_machines_that_cannot_be_forked_are_all_made(tmp_path: Path) -> None:
         assert backend.made == 2
 
 
-def test_of_two_desktops_of_one_trial_one_is_booted_and_the_other_is_its_fork(
+def test_second_desktop_of_a_trial_is_a_fork_of_the_first(
     slow: SlowLab,
 ) -> None:
     slow.slow.let_end.set()
@@ -166,7 +166,7 @@ def test_of_two_desktops_of_one_trial_one_is_booted_and_the_other_is_its_fork(
     slow.fleet.wait_for_jobs()
 
 
-def test_cancelling_ends_a_boot_and_leaves_nothing(slow: SlowLab) -> None:
+def test_cancellation_ends_a_boot_and_leaves_nothing(slow: SlowLab) -> None:
     thread = slow.begin(cancel := CancelToken())
     assert slow.slow.booting.acquire(timeout=WAIT_S)
 
@@ -178,7 +178,7 @@ def test_cancelling_ends_a_boot_and_leaves_nothing(slow: SlowLab) -> None:
     assert (slow.ids(), slow.reserved(), slow.ledger.leases()) == ([], {}, [])
 
 
-def test_cancelling_ends_the_wait_for_another_boot(slow: SlowLab) -> None:
+def test_cancellation_ends_the_wait_for_another_boot(slow: SlowLab) -> None:
     first = slow.begin()
     assert slow.slow.booting.acquire(timeout=WAIT_S)
     second = slow.begin(cancel := CancelToken())
@@ -195,7 +195,7 @@ def test_cancelling_ends_the_wait_for_another_boot(slow: SlowLab) -> None:
     slow.end()
 
 
-def test_what_was_cancelled_before_gets_nothing(slow: SlowLab) -> None:
+def test_acquisition_cancelled_in_advance_gets_nothing(slow: SlowLab) -> None:
     cancel = CancelToken()
     cancel.cancel()
     slow.begin(cancel).join(WAIT_S)
@@ -221,7 +221,7 @@ class RestingBackend(FakeBackend):
     machine = Rested
 
 
-def test_a_machine_at_rest_goes_back_without_running_first(tmp_path: Path) -> None:
+def test_stopped_machine_is_rewound_without_running_first(tmp_path: Path) -> None:
     backend = RestingBackend(Settings(state_dir=tmp_path))
     fleet = LocalFleet(backend.settings, {Kind.DESKTOP: backend})
     for _ in range(2):

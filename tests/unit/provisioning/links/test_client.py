@@ -69,7 +69,7 @@ def pool() -> Iterator[ThreadPoolExecutor]:
         yield executor
 
 
-def test_a_request_carries_id_operation_parameters_and_deadline(
+def test_request_carries_id_operation_parameters_and_deadline(
     peer: Peer, pool: ThreadPoolExecutor
 ) -> None:
     waiting = pool.submit(peer.client.call, "stat", {"path": "ü"}, timeout_s=5)
@@ -79,7 +79,7 @@ def test_a_request_carries_id_operation_parameters_and_deadline(
     assert waiting.result() == [1, None]
 
 
-def test_replies_may_come_in_any_order(peer: Peer, pool: ThreadPoolExecutor) -> None:
+def test_replies_may_arrive_in_any_order(peer: Peer, pool: ThreadPoolExecutor) -> None:
     calls = {name: pool.submit(peer.client.call, name) for name in ("a", "b", "c")}
     for request in sorted((peer.request() for _ in calls), key=lambda sent: str(sent["op"]))[::-1]:
         peer.reply(request, ok=True, result=request["op"])
@@ -95,7 +95,7 @@ def test_replies_may_come_in_any_order(peer: Peer, pool: ThreadPoolExecutor) -> 
         ("oversize", LinkProtocolError),
     ],
 )
-def test_the_guests_errors_become_ours(
+def test_guest_errors_are_mapped_to_ours(
     peer: Peer, pool: ThreadPoolExecutor, kind: str, expected: type[LinkError]
 ) -> None:
     waiting = pool.submit(peer.client.call, "x")
@@ -105,7 +105,7 @@ def test_the_guests_errors_become_ours(
     assert getattr(caught.value, "kind", kind) == kind
 
 
-def test_no_reply_ends_the_call_at_its_deadline_and_no_other(
+def test_missing_reply_ends_only_its_call_at_the_deadline(
     peer: Peer, pool: ThreadPoolExecutor
 ) -> None:
     began_s = time.monotonic()
@@ -120,7 +120,7 @@ def test_no_reply_ends_the_call_at_its_deadline_and_no_other(
     assert waiting.result() == "next"
 
 
-def test_a_guest_that_reads_nothing_holds_nobody_past_the_deadline(peer: Peer) -> None:
+def test_guest_that_reads_nothing_blocks_no_call_past_the_deadline(peer: Peer) -> None:
     big = "x" * 1_000_000
     began_s = time.monotonic()
     for _ in range(3):
@@ -161,7 +161,7 @@ def test_garbage_instead_of_a_reply_is_a_protocol_error(
         waiting.result()
 
 
-def test_a_spoilt_reply_ends_its_call_at_once(peer: Peer, pool: ThreadPoolExecutor) -> None:
+def test_corrupted_reply_ends_its_call_at_once(peer: Peer, pool: ThreadPoolExecutor) -> None:
     waiting = pool.submit(peer.client.call, "x", timeout_s=30)
     number = peer.request()["id"]
     peer.send(b'{"id":%d,"ok":maybe}\n' % number)
@@ -169,7 +169,7 @@ def test_a_spoilt_reply_ends_its_call_at_once(peer: Peer, pool: ThreadPoolExecut
         waiting.result(timeout=5)
 
 
-def test_an_oversize_reply_ends_its_call_and_no_other(peer: Peer, pool: ThreadPoolExecutor) -> None:
+def test_oversize_reply_ends_only_its_call(peer: Peer, pool: ThreadPoolExecutor) -> None:
     waiting = pool.submit(peer.client.call, "x", timeout_s=30)
     number = peer.request()["id"]
     peer.send(b'{"id":%d,"ok":true,"result":"' % number + b"x" * MAX_LINE_BYTES + b'"}\n')
@@ -180,7 +180,7 @@ def test_an_oversize_reply_ends_its_call_and_no_other(peer: Peer, pool: ThreadPo
     assert again.result() == 2
 
 
-def test_noise_without_end_closes_the_link(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_noise_closes_the_link(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "MAX_NOISE_BYTES", 100_000)
 
     def flood() -> None:
@@ -198,21 +198,19 @@ def test_noise_without_end_closes_the_link(peer: Peer, monkeypatch: pytest.Monke
         peer.client.call("x")
 
 
-def test_resync_is_answered_by_any_of_its_pings(peer: Peer, pool: ThreadPoolExecutor) -> None:
+def test_resync_accepts_any_of_its_pings(peer: Peer, pool: ThreadPoolExecutor) -> None:
     waiting = pool.submit(peer.client.resync, timeout_s=10)
     peer.request()
     peer.reply(peer.request(), ok=True, result="second")
     assert waiting.result() == "second"
 
 
-def test_resync_gives_up_at_its_deadline(peer: Peer) -> None:
+def test_resync_ends_at_its_deadline(peer: Peer) -> None:
     with pytest.raises(LinkTimeoutError):
         peer.client.resync(timeout_s=0.4)
 
 
-def test_a_call_that_also_synchronizes_takes_one_message(
-    peer: Peer, pool: ThreadPoolExecutor
-) -> None:
+def test_synchronizing_call_takes_one_message(peer: Peer, pool: ThreadPoolExecutor) -> None:
     waiting = pool.submit(peer.client.resync_with, "wake", lambda: {"x": 1}, timeout_s=10)
     assert peer.next_line() == b""
     request = peer.request()
@@ -221,7 +219,7 @@ def test_a_call_that_also_synchronizes_takes_one_message(
     assert waiting.result() == "awake"
 
 
-def test_a_call_that_is_lost_is_repeated_once_a_ping_is_answered(
+def test_lost_call_is_repeated_once_a_ping_is_answered(
     peer: Peer, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client_module, "_FIRST_PING_S", 0.05)
@@ -238,7 +236,7 @@ def test_a_call_that_is_lost_is_repeated_once_a_ping_is_answered(
     assert waiting.result() == "awake"
 
 
-def test_a_call_that_is_only_slow_is_not_repeated(
+def test_slow_call_is_not_repeated(
     peer: Peer, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client_module, "_FIRST_PING_S", 0.05)
@@ -250,12 +248,12 @@ def test_a_call_that_is_only_slow_is_not_repeated(
         waiting.result()
 
 
-def test_a_call_that_synchronizes_gives_up_at_its_deadline(peer: Peer) -> None:
+def test_synchronizing_call_ends_at_its_deadline(peer: Peer) -> None:
     with pytest.raises(LinkTimeoutError):
         peer.client.resync_with("wake", dict, timeout_s=0.4)
 
 
-def test_the_far_ends_end_is_told_to_all_who_wait(peer: Peer, pool: ThreadPoolExecutor) -> None:
+def test_end_of_the_peer_ends_all_waiting_calls(peer: Peer, pool: ThreadPoolExecutor) -> None:
     waiting = [pool.submit(peer.client.call, "x", timeout_s=30) for _ in range(3)]
     for _ in waiting:
         peer.request()
@@ -265,7 +263,7 @@ def test_the_far_ends_end_is_told_to_all_who_wait(peer: Peer, pool: ThreadPoolEx
             call.result(timeout=5)
 
 
-def test_another_hello_ends_the_calls_to_the_probe_before(
+def test_another_hello_ends_the_calls_to_the_previous_probe(
     peer: Peer, pool: ThreadPoolExecutor
 ) -> None:
     peer.send(b'{"hello":{"version":"v","pid":1}}\n')

@@ -47,7 +47,7 @@ def commands(link: Recorded) -> LinkCommands:
     return LinkCommands(link, user="student", home="/srv/student")
 
 
-def test_a_command_is_the_agents_and_starts_at_home() -> None:
+def test_command_runs_as_the_agent_in_its_home() -> None:
     link = Recorded(reply(3, b"out", b"err"))
     result = commands(link).run(["prog", "a b"])
     assert (result.argv, result.exit_code) == (("prog", "a b"), 3)
@@ -57,7 +57,7 @@ def test_a_command_is_the_agents_and_starts_at_home() -> None:
     assert "stdin_b64" not in asked
 
 
-def test_another_user_starts_at_the_root_and_all_options_are_passed_on() -> None:
+def test_other_user_starts_at_the_root_and_options_are_passed_on() -> None:
     link = Recorded(reply(0))
     commands(link).run(["x"], user="root", timeout_s=3.0, input=b"in", env={"A": "b"})
     commands(link).run(["x"], cwd="/srv")
@@ -65,11 +65,11 @@ def test_another_user_starts_at_the_root_and_all_options_are_passed_on() -> None
     assert (first["user"], first["cwd"], first["env"]) == ("root", "/", {"A": "b"})
     assert base64.b64decode(str(first["stdin_b64"])) == b"in"
     assert first["timeout_s"] == 3.0
-    assert float(str(first["deadline_s"])) > 3.0  # the probe ends it, and reports that
+    assert float(str(first["deadline_s"])) > 3.0  # the probe ends the command and reports that
     assert second["cwd"] == "/srv"
 
 
 @pytest.mark.parametrize("bad", [None, {}, {"exit_code": "0"}, {"exit_code": 0, "stdout_b64": 1}])
-def test_a_reply_that_makes_no_sense_is_refused(bad: Json) -> None:
+def test_invalid_reply_is_rejected(bad: Json) -> None:
     with pytest.raises(LinkProtocolError):
         commands(Recorded(bad)).run(["x"])

@@ -69,7 +69,7 @@ def port(tmp_path: Path) -> Iterator[VirtioStandIn]:
     stand_in.close()
 
 
-def test_a_deployed_probe_answers_and_is_not_deployed_twice(
+def test_deployed_probe_answers_and_is_not_deployed_twice(
     guest: Path, ssh: SshSession, port: VirtioStandIn
 ) -> None:
     first = deploy.deploy_probe(ssh, port=str(port.port), user=USER)
@@ -84,7 +84,7 @@ def test_a_deployed_probe_answers_and_is_not_deployed_twice(
     assert (again.was_stored, again.was_running) == (True, True)
 
 
-def test_a_deployment_cut_short_is_done_again(guest: Path, ssh: SshSession) -> None:
+def test_interrupted_deployment_is_repeated(guest: Path, ssh: SshSession) -> None:
     archive = build_probe()
     deploy.store(ssh, archive)
     Path(deploy.TAG).unlink()
@@ -95,19 +95,19 @@ def test_a_deployment_cut_short_is_done_again(guest: Path, ssh: SshSession) -> N
     assert Path(deploy.guest_path(archive)).read_bytes() == archive.data
 
 
-def test_a_tag_that_is_no_json_is_no_tag(guest: Path, ssh: SshSession) -> None:
+def test_invalid_tag_is_no_tag(guest: Path, ssh: SshSession) -> None:
     guest.mkdir()
     Path(deploy.TAG).write_text("{")
     assert not deploy.is_stored(ssh, build_probe())
 
 
-def test_a_guest_that_refuses_is_told_with_its_words(guest: Path, ssh: SshSession) -> None:
+def test_rejection_by_the_guest_includes_its_output(guest: Path, ssh: SshSession) -> None:
     guest.write_text("a file where the folder should be")
     with pytest.raises(MachineStartError, match="mesocosm"):
         deploy.store(ssh, build_probe())
 
 
-def test_a_probe_that_does_not_start_is_told_with_its_words(
+def test_probe_start_failure_includes_its_output(
     guest: Path, ssh: SshSession, port: VirtioStandIn
 ) -> None:
     with pytest.raises(MachineStartError, match="no-such-user"):
@@ -117,18 +117,18 @@ def test_a_probe_that_does_not_start_is_told_with_its_words(
 # -- the SSH session itself
 
 
-def test_words_arrive_as_they_are(ssh: SshSession) -> None:
+def test_arguments_arrive_unchanged(ssh: SshSession) -> None:
     args = ["a b", "'", '"', "$HOME", "*", ";", "\\", "", "ü\n"]
     done = ssh.run(["/usr/bin/printf", "%s|", *args])
     assert done.stdout.decode() == "".join(f"{word}|" for word in args)
 
 
-def test_exit_code_and_both_outputs_come_back(ssh: SshSession) -> None:
+def test_exit_code_and_both_outputs_are_returned(ssh: SshSession) -> None:
     done = ssh.run(["/bin/sh", "-c", "cat; echo bad >&2; exit 9"], stdin=b"\x00in")
     assert (done.exit_code, done.stdout, done.stderr) == (9, b"\x00in", b"bad\n")
 
 
-def test_another_servers_host_key_is_refused(server: SshStandIn, tmp_path: Path) -> None:
+def test_host_key_of_another_server_is_rejected(server: SshStandIn, tmp_path: Path) -> None:
     folder = tmp_path / "other"
     folder.mkdir()
     other = SshStandIn(folder)
@@ -139,8 +139,8 @@ def test_another_servers_host_key_is_refused(server: SshStandIn, tmp_path: Path)
     other.close()
 
 
-def test_nobody_there_is_told(tmp_path: Path, server: SshStandIn) -> None:
+def test_missing_server_is_reported(tmp_path: Path, server: SshStandIn) -> None:
     target = server.target
-    nobody = SshTarget("127.0.0.1", 1, target.user, target.key_file, target.host_key)
+    unreachable = SshTarget("127.0.0.1", 1, target.user, target.key_file, target.host_key)
     with pytest.raises(LinkClosedError, match=r"127\.0\.0\.1:1"):
-        open_ssh(nobody, timeout_s=5)
+        open_ssh(unreachable, timeout_s=5)

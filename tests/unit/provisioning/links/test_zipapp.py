@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_the_archive_is_the_same_bytes_each_time() -> None:
+def test_archive_is_reproducible() -> None:
     first = zipapp.build_probe()
     zipapp.build_probe.cache_clear()
     assert zipapp.build_probe() == first
     assert first.digest[:12] in first.file_name
 
 
-def test_the_archive_holds_the_probe_its_wheels_and_nothing_compiled() -> None:
+def test_archive_holds_the_probe_and_its_wheels_without_compiled_code() -> None:
     with zipfile.ZipFile(io.BytesIO(zipapp.build_probe().data)) as archive:
         names = archive.namelist()
         assert archive.read("provisioning/__init__.py") == b""
@@ -32,13 +32,13 @@ def test_the_archive_holds_the_probe_its_wheels_and_nothing_compiled() -> None:
     ]
 
 
-def test_python_xlib_is_packed_with_the_extensions_that_are_used_and_no_others() -> None:
+def test_python_xlib_is_packed_with_used_extensions_only() -> None:
     with zipfile.ZipFile(io.BytesIO(zipapp.build_probe().data)) as archive:
         names = {name for name in archive.namelist() if name.startswith("Xlib/ext/")}
     assert names == {f"Xlib/ext/{name}.py" for name in ("__init__", "ge", "res", "xtest")}
 
 
-def test_the_older_fork_of_python_xlib_is_refused(
+def test_older_fork_of_python_xlib_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older = tmp_path / "Xlib"
@@ -50,13 +50,13 @@ def test_the_older_fork_of_python_xlib_is_refused(
         zipapp.build_probe.__wrapped__()
 
 
-def test_another_content_has_another_digest() -> None:
+def test_changed_content_has_another_digest() -> None:
     members = {"a": b"1", "b": b"2"}
     assert zipapp._digest(members) != zipapp._digest({"a": b"12", "b": b""})
     assert zipapp._digest(members) != zipapp._digest({"a": b"1", "c": b"2"})
 
 
-def test_the_archive_runs(tmp_path: object) -> None:
+def test_archive_runs(tmp_path: object) -> None:
     path = f"{tmp_path}/{zipapp.build_probe().file_name}"
     with open(path, "wb") as file:  # noqa: PTH123
         file.write(zipapp.build_probe().data)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         (["XF86_AudioMute"], "XF86_AudioMute"),
     ],
 )
-def test_keys_are_known_by_the_names_people_use(names: list[str], word: str) -> None:
+def test_keys_are_known_by_common_names(names: list[str], word: str) -> None:
     from provisioning.probe.display import keys
 
     keys.load()
@@ -73,19 +73,19 @@ INSTALLED = [
         ("hidden-tool", "/h"),
     ],
 )
-def test_an_application_is_found_by_each_of_its_names(name: str, path: str) -> None:
+def test_application_is_found_by_each_of_its_names(name: str, path: str) -> None:
     assert apps.choose(INSTALLED, name).path == path
 
 
 @pytest.mark.parametrize(
     ("name", "near"), [("Terminl", "Terminal"), ("", "Files"), ("zzz", "gedit")]
 )
-def test_an_unknown_application_is_told_with_names_there_are(name: str, near: str) -> None:
+def test_unknown_application_is_rejected_with_known_names(name: str, near: str) -> None:
     with pytest.raises(ProbeError, match=near):
         apps.choose(INSTALLED, name)
 
 
-def test_desktop_files_are_read_and_hidden_ones_left_out(tmp_path: Path) -> None:
+def test_desktop_files_are_read_and_hidden_ones_skipped(tmp_path: Path) -> None:
     folder = tmp_path / ".local/share/applications"
     folder.mkdir(parents=True)
     head = "[Desktop Entry]\nType=Application\n"
@@ -115,14 +115,14 @@ def raw_row(pid: int) -> list[bytes]:
     return [row for row in proc.raw_rows(os.getuid()) if f" {pid} (".encode() in row]
 
 
-def test_an_unchanged_home_has_no_differences(home: Identity) -> None:
+def test_unchanged_home_has_no_differences(home: Identity) -> None:
     before = take(home)
     (Path(home.home) / ".cache" / "noise").write_text("more")
     assert before.differences(take(home).model_copy(update={"processes": before.processes})) == ()
 
 
 @pytest.mark.parametrize("change", ["written", "made", "removed", "mode", "settings", "recent"])
-def test_every_change_of_the_home_is_a_difference(home: Identity, change: str) -> None:
+def test_every_home_change_is_a_difference(home: Identity, change: str) -> None:
     before, folder = take(home), Path(home.home)
     match change:
         case "written":
@@ -143,7 +143,7 @@ def test_every_change_of_the_home_is_a_difference(home: Identity, change: str) -
     assert before.differences(after)
 
 
-def test_processes_that_came_and_went_are_differences() -> None:
+def test_processes_started_or_ended_are_differences() -> None:
     before = a_digest(processes=["a /a", "b /b", "b /b"])
     after = a_digest(processes=["b /b", "c /c"])
     assert before.differences(after) == (
@@ -153,7 +153,7 @@ def test_processes_that_came_and_went_are_differences() -> None:
     )
 
 
-def test_own_processes_and_all_below_them_are_left_out() -> None:
+def test_own_processes_and_their_descendants_are_excluded() -> None:
     def one(pid: int, ppid: int) -> proc.Process:
         return proc.Process(pid, ppid, 0, "x", ("x",))
 
@@ -180,7 +180,7 @@ def test_modules_in_memory_import_each_other(bundle: CodeBundle) -> None:
     assert [vars(module).get("Y") for module in installed] == [42, None]
 
 
-def test_only_what_is_asked_for_and_imported_is_compiled(
+def test_only_requested_and_imported_modules_are_compiled(
     bundle: CodeBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled: list[str] = []
@@ -197,20 +197,20 @@ def test_only_what_is_asked_for_and_imported_is_compiled(
     assert "wave" in sys.modules  # external imports, at any position
 
 
-def test_for_a_function_that_nobody_seems_to_define_all_modules_are_imported() -> None:
+def test_all_modules_are_imported_for_a_function_found_in_none() -> None:
     modules = {"a": "def one(): pass\n", "b": "two = lambda: None\n"}
     assert CodeBundle(modules).modules_of(["one", "two"]) == ["a", "b"]
     assert CodeBundle(modules).modules_of([]) == []
 
 
-def test_a_broken_source_is_told_with_its_module_once_it_is_needed(bundle: CodeBundle) -> None:
+def test_broken_source_is_reported_with_its_module_on_first_use(bundle: CodeBundle) -> None:
     bundle.prepare(bundle.modules_of(["one", "two"]))
     with pytest.raises(SyntaxError) as caught:
         bundle.prepare(["bundle_a.four"])
     assert caught.value.filename == "<bundle bundle_a.four>"
 
 
-def test_a_process_whose_first_thread_has_ended_is_one_until_the_last_has() -> None:
+def test_process_exists_until_its_last_thread_has_ended() -> None:
     started = start([sys.executable, "-c", WITHOUT_FIRST_THREAD])
     status = Path(f"/proc/{started.pid}/stat")
     try:

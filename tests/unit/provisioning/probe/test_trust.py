@@ -17,7 +17,12 @@ import pytest
 from appliance.base import process
 from appliance.base.clock import wait_until
 from provisioning.probe.display import owners
-from provisioning.probe.display.owners import is_credible, is_terminal, may_bear, runs_roots_code
+from provisioning.probe.display.owners import (
+    is_credible,
+    is_terminal,
+    may_belong_to,
+    runs_roots_code,
+)
 from provisioning.probe.system import connections
 from provisioning.probe.system.paths import open_trusted
 from tests.standins.desktop import SYSTEM_PYTHON
@@ -46,7 +51,7 @@ def test_plain_files_and_folders_open(tmp_path: Path) -> None:
     os.close(fd)
 
 
-def test_links_of_others_lead_nowhere(tmp_path: Path) -> None:
+def test_links_of_other_users_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d/a").write_text("a")
     for name, target in (("file", "d/a"), ("folder", "d"), ("far", str(tmp_path / "d/a"))):
@@ -66,14 +71,14 @@ def test_links_of_root_are_followed() -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="makes links of root's")
-def test_links_in_a_ring_end(tmp_path: Path) -> None:
+def test_link_cycles_end(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(OSError, match="symbolic link"):
         open_trusted(str(tmp_path / "a"))
 
 
-def test_what_is_missing_or_no_file_is_told(tmp_path: Path) -> None:
+def test_missing_and_special_files_are_reported(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(FileNotFoundError):
         open_trusted(str(tmp_path / "none"))
@@ -90,11 +95,11 @@ def test_what_is_missing_or_no_file_is_told(tmp_path: Path) -> None:
     ("name", "is_so"),
     [("env", True), ("Gnome-Env", True), ("org.gnome.Env", True), ("Soffice", False), ("", False)],
 )
-def test_a_name_must_be_the_programs(name: str, is_so: bool) -> None:
+def test_name_must_be_that_of_the_program(name: str, is_so: bool) -> None:
     assert is_credible(name, os.path.realpath("/usr/bin/env")) is is_so
 
 
-def test_a_program_that_others_can_write_bears_no_name(tmp_path: Path) -> None:
+def test_program_writable_by_others_is_untrusted(tmp_path: Path) -> None:
     program = tmp_path / "soffice"
     program.write_text("")
     program.chmod(0o777)
@@ -124,7 +129,7 @@ def executes(pid: int, path: Path) -> bool:
 @pytest.mark.skipif(os.getuid() != 0, reason="looks at another user's process")
 @pytest.mark.parametrize("is_replaced", [False, True])
 @pytest.mark.parametrize(("owner", "mode"), [(0, 0o755), (65534, 0o755), (0, 0o775)])
-def test_code_in_a_file_of_anothers_is_noticed(
+def test_code_in_a_file_of_another_user_is_detected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: int, mode: int, *, is_replaced: bool
 ) -> None:
     monkeypatch.setattr(owners, "_LENT", ())
@@ -141,7 +146,7 @@ def test_code_in_a_file_of_anothers_is_noticed(
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="looks at another user's process")
-def test_code_is_not_roots_where_services_keep_what_they_are_given() -> None:
+def test_copy_in_a_temporary_folder_is_not_root_code() -> None:
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         copy = Path(folder, "sleep")
         shutil.copy("/bin/sleep", copy)
@@ -154,18 +159,18 @@ def test_code_is_not_roots_where_services_keep_what_they_are_given() -> None:
         assert runs_roots_code(pid)
 
 
-def test_a_process_that_is_gone_runs_nobodys_code() -> None:
+def test_ended_process_runs_no_root_code() -> None:
     assert not runs_roots_code(2**22 + 1)
 
 
-def test_terminals_are_known_by_their_program() -> None:
+def test_terminals_are_recognised_by_their_program() -> None:
     assert is_terminal("/usr/libexec/gnome-terminal-server")
     assert is_terminal("/usr/bin/xterm")
     assert not is_terminal("/usr/bin/gedit")
     assert not is_terminal("")
 
 
-def test_the_two_ends_of_a_connection_are_told() -> None:
+def test_both_ends_of_a_connection_are_found() -> None:
     try:
         peers = connections.peers()
     except OSError:
@@ -180,7 +185,7 @@ def test_the_two_ends_of_a_connection_are_told() -> None:
     assert first not in connections.peers()
 
 
-def test_a_connection_kept_over_an_execution_is_not_a_programs_own(tmp_path: Path) -> None:
+def test_connection_kept_over_an_exec_is_not_its_own(tmp_path: Path) -> None:
     try:
         connections.peers()
     except OSError:
@@ -211,19 +216,19 @@ def look(pid: int) -> bool:
     return connections.are_own(pid, os.getpid(), connections.peers(), 1)
 
 
-def test_windows_under_another_name_may_be_the_programs() -> None:
+def test_windows_under_another_name_may_belong_to_the_program() -> None:
     shell = str(Path("/bin/sh").resolve())
     name = Path(shell).name
-    assert may_bear(name, shell, ["other", "Other"])
-    assert not may_bear("gedit", shell, ["other", "Other"])
-    assert not may_bear(name, f"/nowhere/{name}", ["other", "Other"])
+    assert may_belong_to(name, shell, ["other", "Other"])
+    assert not may_belong_to("gedit", shell, ["other", "Other"])
+    assert not may_belong_to(name, f"/nowhere/{name}", ["other", "Other"])
 
 
-def test_an_office_window_is_the_applications_whose_class_it_bears(
+def test_office_window_belongs_to_the_application_of_its_class(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("provisioning.probe.display.owners._is_roots", lambda _: True)
     office = "/usr/lib/libreoffice/program/soffice.bin"
-    assert not may_bear("libreoffice-calc", office, ["libreoffice", "libreoffice-writer"])
-    assert not may_bear("libreoffice-calc", office, ["soffice", "Soffice"])
-    assert may_bear("libreoffice-calc", office, ["other", "Other"])
+    assert not may_belong_to("libreoffice-calc", office, ["libreoffice", "libreoffice-writer"])
+    assert not may_belong_to("libreoffice-calc", office, ["soffice", "Soffice"])
+    assert may_belong_to("libreoffice-calc", office, ["other", "Other"])

@@ -22,12 +22,12 @@ def test_one_channel_of_one_pixel_is_a_change(width: int) -> None:
     assert changed_region(before, after) == Bounds(width - 1, 19, width, 20)
 
 
-def test_all_of_a_screen_of_another_size_is_a_change() -> None:
+def test_screen_of_another_size_has_changed_completely() -> None:
     small, large = np.zeros((10, 10, 3), np.uint8), np.zeros((20, 30, 3), np.uint8)
     assert changed_region(small, large) == Bounds(0, 0, 30, 20)
 
 
-def test_a_view_into_a_larger_frame_is_compared_too() -> None:
+def test_view_into_a_larger_frame_is_compared_too() -> None:
     large = np.zeros((40, 64, 3), np.uint8)
     before, after = large[::2, ::2], large.copy()[::2, ::2]
     after[3, 4] = 1
@@ -40,7 +40,7 @@ def test_a_view_into_a_larger_frame_is_compared_too() -> None:
     seed=st.integers(0, 2**32),
     pixels=st.integers(0, 5),
 )
-def test_the_region_is_the_smallest_that_holds_every_difference(
+def test_region_is_the_smallest_that_holds_every_difference(
     width: int, height: int, seed: int, pixels: int
 ) -> None:
     rng = np.random.default_rng(seed)

@@ -56,7 +56,7 @@ def record(screen: Shown, path: Path, clock: FakeClock, looks: int) -> Recorder:
     return recorder
 
 
-def test_a_killed_recorder_leaves_a_video_that_plays_with_true_stamps(tmp_path: Path) -> None:
+def test_killed_recorder_leaves_a_playable_video_with_true_timestamps(tmp_path: Path) -> None:
     path = tmp_path / "screen.mp4"
     index = path.with_suffix(".jsonl")
     began_s = SYSTEM_CLOCK.now_s()
@@ -83,7 +83,7 @@ def test_a_killed_recorder_leaves_a_video_that_plays_with_true_stamps(tmp_path: 
         assert began_s - 0.01 <= picture.at_s <= killed_s + 0.01
 
 
-def test_a_still_screen_is_repeated_and_a_change_has_its_region(tmp_path: Path) -> None:
+def test_still_screen_is_repeated_and_a_change_has_its_region(tmp_path: Path) -> None:
     clock = FakeClock()
     other = pattern.draw(0)
     other[10:20, 30:40] = 200
@@ -106,7 +106,7 @@ def test_a_still_screen_is_repeated_and_a_change_has_its_region(tmp_path: Path) 
     assert recorder.stats.looks > recorder.stats.frames
 
 
-def test_a_screen_that_cannot_be_read_leaves_a_gap_and_the_recording_goes_on(
+def test_unreadable_screen_leaves_a_gap_and_recording_continues(
     tmp_path: Path,
 ) -> None:
     clock = FakeClock()
@@ -120,7 +120,7 @@ def test_a_screen_that_cannot_be_read_leaves_a_gap_and_the_recording_goes_on(
     assert [pattern.read(stamped.frame) for stamped in read_video(recorder.path)][:2] == [1, 2]
 
 
-def test_a_screen_that_hangs_holds_up_the_end_for_a_moment_only(
+def test_hanging_screen_delays_the_end_only_briefly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorder_module, "_END_S", 0.05)
@@ -139,7 +139,7 @@ def test_a_screen_that_hangs_holds_up_the_end_for_a_moment_only(
     assert wait_until(lambda: recorder.stats.gaps == 1, timeout_s=20, every_s=0.01)
 
 
-def test_a_recording_of_nothing_is_closed_all_the_same(tmp_path: Path) -> None:
+def test_empty_recording_is_closed_too(tmp_path: Path) -> None:
     clock = FakeClock()
     screen = Shown(clock, LinkClosedError("The guest is gone."))
     recorder = record(screen, tmp_path / "screen.mp4", clock, 2)
@@ -148,7 +148,7 @@ def test_a_recording_of_nothing_is_closed_all_the_same(tmp_path: Path) -> None:
     assert "end" in rows_of(recorder.index)[-1]
 
 
-def test_a_folder_that_cannot_be_written_ends_the_recording_and_nothing_else(
+def test_unwritable_folder_ends_only_the_recording(
     tmp_path: Path,
 ) -> None:
     clock = FakeClock()
@@ -159,12 +159,12 @@ def test_a_folder_that_cannot_be_written_ends_the_recording_and_nothing_else(
 
 
 @pytest.mark.parametrize("rate_hz", [0.0, -1.0, 31.0])
-def test_an_impossible_rate_is_refused(tmp_path: Path, rate_hz: float) -> None:
+def test_impossible_rate_is_rejected(tmp_path: Path, rate_hz: float) -> None:
     with pytest.raises(UsageError, match="cannot be recorded at"):
         Recorder(pattern.Counter(), tmp_path / "screen.mp4", rate_hz=rate_hz)
 
 
-def test_a_screen_that_turns_is_fitted_into_the_video(tmp_path: Path) -> None:
+def test_rotated_screen_is_fitted_into_the_video(tmp_path: Path) -> None:
     path = tmp_path / "screen.mp4"
     video = VideoWriter(path, rate_hz=5)
     video.add(np.full((64, 32, 3), 255, np.uint8), 100.0)
@@ -177,7 +177,7 @@ def test_a_screen_that_turns_is_fitted_into_the_video(tmp_path: Path) -> None:
     assert lying.frame[18:].mean() < 15
 
 
-def test_a_stamp_that_goes_back_comes_right_after_the_last(tmp_path: Path) -> None:
+def test_timestamp_that_goes_back_follows_the_last(tmp_path: Path) -> None:
     path = tmp_path / "screen.mp4"
     video = VideoWriter(path, rate_hz=5)
     for at_s in (100.0, 101.0, 99.0):
@@ -186,7 +186,7 @@ def test_a_stamp_that_goes_back_comes_right_after_the_last(tmp_path: Path) -> No
     assert [stamped.at_s for stamped in read_video(path)] == pytest.approx([100.0, 101.0, 101.001])
 
 
-def test_what_is_no_recording_is_said_so(tmp_path: Path) -> None:
+def test_invalid_recording_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "screen.mp4"
     path.write_bytes(b"no video")
     with pytest.raises(StoreError, match=r"screen\.mp4"):

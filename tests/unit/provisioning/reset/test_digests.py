@@ -56,18 +56,20 @@ def changed(window: WindowState, **fields: Any) -> WindowState:  # noqa: ANN401 
         ),
     ],
 )  # fmt: skip
-def test_what_windows_did_is_named_in_one_line(after: list[WindowState], lines: list[str]) -> None:
+def test_window_changes_are_described_in_one_line(
+    after: list[WindowState], lines: list[str]
+) -> None:
     before = a_digest(windows=[DESKTOP, MAIL, NOTES])
     assert list(before.differences(a_digest(windows=after))) == lines
 
 
-def test_windows_that_look_the_same_are_counted() -> None:
+def test_identical_windows_are_counted() -> None:
     before, after = a_digest(windows=[MAIL, MAIL]), a_digest(windows=[MAIL, MAIL, MAIL])
     assert before.differences(before) == ()
     assert before.differences(after) == ("window new: normal 'Mail' (mail.Mail)",)
 
 
-def test_of_two_windows_of_a_program_the_one_that_moved_is_named() -> None:
+def test_moved_one_of_two_windows_is_named() -> None:
     left, right = a_window("One", geometry=[0, 0, 9, 9]), a_window("Two", geometry=[50, 0, 9, 9])
     moved = changed(right, geometry=[60, 0, 9, 9])
     (line,) = a_digest(windows=[left, right]).differences(a_digest(windows=[left, moved]))
@@ -84,7 +86,7 @@ def test_of_two_windows_of_a_program_the_one_that_moved_is_named() -> None:
         (NOTHING, a_selection(trouble="its owner does not answer"), "does not answer"),
     ],
 )
-def test_what_lies_in_a_clipboard_is_compared(
+def test_clipboard_content_is_compared(
     before: SelectionState, after: SelectionState, pattern: str
 ) -> None:
     first, other = a_digest(selections={"PRIMARY": before}), a_digest(selections={"PRIMARY": after})
@@ -93,25 +95,25 @@ def test_what_lies_in_a_clipboard_is_compared(
     assert re.search(pattern, line)
 
 
-def test_a_clipboard_whose_owner_is_silent_is_never_as_it_was() -> None:
+def test_clipboard_of_an_unresponsive_owner_always_differs() -> None:
     silent = a_digest(selections={"CLIPBOARD": a_selection(trouble="its owner does not answer")})
     assert silent.differences(silent) == ("clipboard CLIPBOARD: its owner does not answer",)
 
 
-def test_a_display_that_was_not_seen_is_never_as_it_was() -> None:
+def test_unread_display_always_differs() -> None:
     blind = a_digest(unseen="timeout: saved did not end within 3 s")
     for first, other in ((blind, blind), (blind, a_digest()), (a_digest(), blind)):
         (line,) = first.differences(other)
         assert line.startswith("windows and clipboards could not be read: timeout")
 
 
-def test_the_probe_and_the_host_mean_the_same_format() -> None:
+def test_probe_and_host_use_the_same_format() -> None:
     whole = a_digest().model_dump(mode="json")
     assert read_digest({**whole, "format": digest.FORMAT}) == a_digest()
 
 
 @pytest.mark.parametrize("lost", ["format", "windows", "selections", "unseen"])
-def test_what_an_older_probe_tells_is_refused(lost: str) -> None:
+def test_digest_of_an_older_probe_is_rejected(lost: str) -> None:
     whole = a_digest().model_dump(mode="json")
     del whole[lost]
     with pytest.raises(LinkProtocolError, match="invalid state digest"):
@@ -119,7 +121,7 @@ def test_what_an_older_probe_tells_is_refused(lost: str) -> None:
 
 
 @pytest.mark.parametrize("format_", [1, 2, 4, "3"])
-def test_another_format_is_refused(format_: object) -> None:
+def test_other_format_is_rejected(format_: object) -> None:
     whole = {**a_digest().model_dump(mode="json"), "format": format_}
     with pytest.raises(LinkProtocolError, match="invalid state digest"):
         read_digest(whole)
@@ -131,7 +133,7 @@ def test_settings_are_compared_key_by_key() -> None:
     assert before.differences(after) == ("setting /a/gone differs", "setting /a/kept differs")
 
 
-def test_the_summary_has_settings_in_place_of_their_database() -> None:
+def test_summary_has_settings_instead_of_their_database() -> None:
     files = {".config/dconf/user": "100 1 600", "note": "3 2 644"}
     whole = a_digest(files=files, processes=["a /a", "b /b", "a /a"])
     summary = whole.model_copy(update={"settings": {"/a/key": "1"}}).summary()

@@ -47,16 +47,16 @@ def painted(box: Bounds, value: int = 255) -> Frame:
     return frame
 
 
-def test_the_same_picture_has_no_differences() -> None:
+def test_same_picture_has_no_differences() -> None:
     assert a_picture().differences(a_frame()) == ()
 
 
-def test_a_region_is_named_in_pixels() -> None:
+def test_region_is_described_in_pixels() -> None:
     frame = painted(Bounds(30, 20, 50, 31))
     assert a_picture().differences(frame) == ("screen: 220 px differ within x 30-49, y 20-30",)
 
 
-def test_regions_apart_are_named_one_by_one_the_largest_first() -> None:
+def test_separate_regions_are_listed_largest_first() -> None:
     frame = painted(Bounds(0, 0, 5, 5))
     frame[70:80, 90:100] = 255
     assert a_picture().differences(frame) == (
@@ -65,7 +65,7 @@ def test_regions_apart_are_named_one_by_one_the_largest_first() -> None:
     )
 
 
-def test_what_is_left_out_is_not_compared() -> None:
+def test_masked_pixels_are_not_compared() -> None:
     picture = a_picture()
     mask = np.ones_like(picture.mask)
     mask[20:31, 30:50] = False
@@ -77,7 +77,7 @@ def test_what_is_left_out_is_not_compared() -> None:
     assert masked.masked_ratio == pytest.approx(220 / 8000)
 
 
-def test_a_few_pixels_and_a_little_of_a_colour_are_let_pass() -> None:
+def test_few_pixels_and_slight_colour_changes_are_tolerated() -> None:
     picture, dot = a_picture(), a_frame()
     dot[0, :TOLERANCE_PX] = 255
     assert picture.differences(dot) == ()
@@ -92,11 +92,11 @@ def test_a_few_pixels_and_a_little_of_a_colour_are_let_pass() -> None:
         assert grey.differences(off) == ("screen: 8000 px differ within x 0-99, y 0-79",)
 
 
-def test_a_screen_of_another_size_differs() -> None:
+def test_screen_of_another_size_differs() -> None:
     assert a_picture().differences(a_frame(90, 100)) == ("screen: 100x80 -> 100x90 px",)
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_written_picture_is_read_back(tmp_path: Path) -> None:
     mask = np.zeros((80, 100), dtype=np.bool_)
     mask[3, 4] = True
     a_picture().without(mask).write(tmp_path / "one.npy")
@@ -106,7 +106,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["one.npy"]
 
 
-def test_arrays_that_are_no_picture_are_refused(tmp_path: Path) -> None:
+def test_invalid_arrays_are_rejected(tmp_path: Path) -> None:
     path = tmp_path / "one.npy"
     with path.open("wb") as file:
         np.save(file, np.zeros((4, 5, 3)))
@@ -115,7 +115,7 @@ def test_arrays_that_are_no_picture_are_refused(tmp_path: Path) -> None:
         Picture.read(path)
 
 
-def test_what_moves_while_it_is_watched_is_left_out() -> None:
+def test_moving_regions_are_masked() -> None:
     cursor = Bounds(40, 40, 42, 56)
     screen = Show(lambda look: painted(cursor, 0) if look % 2 else a_frame())
     picture = watch(screen, left_out=[Bounds(90, -5, 200, 3)], clock=FakeClock())
@@ -125,7 +125,7 @@ def test_what_moves_while_it_is_watched_is_left_out() -> None:
     assert picture.differences(a_frame()) == ()
 
 
-def test_a_screen_that_changes_its_size_is_left_out_whole() -> None:
+def test_screen_that_changes_its_size_is_masked_completely() -> None:
     screen = Show(lambda look: a_frame(80 + look, 100))
     assert watch(screen, clock=FakeClock()).masked_ratio == 1
 
@@ -142,11 +142,11 @@ def clock_of(role: str, name: str, box: Bounds) -> list[Bounds]:
 @pytest.mark.parametrize(
     ("role", "name"), [("toggle button", ""), ("label", "Nov 21  19:35"), ("menu", "9.05 Sat")]
 )
-def test_the_clock_of_a_panel_is_found_and_gets_room_to_grow(role: str, name: str) -> None:
+def test_panel_clock_is_found_and_gets_room_to_grow(role: str, name: str) -> None:
     assert clock_of(role, name, Bounds(1105, 0, 1203, 24)) == [Bounds(1056, 0, 1252, 24)]
     assert clock_of(role, name, Bounds(1230, 2, 1280, 20)) == [Bounds(1205, 0, 1280, 24)]
 
 
-def test_panels_without_a_clock_that_is_known_are_left_out_whole() -> None:
+def test_panels_without_a_known_clock_are_masked_completely() -> None:
     assert clock_of("label", "Saturday", Bounds(1105, 0, 1203, 24)) == [Bounds(0, 0, 1280, 24)]
     assert clock_bounds([a_window()], []) == []

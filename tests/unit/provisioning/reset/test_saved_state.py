@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_written_state_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "snapshots" / "ready.json"
     a_state().write(path)
     saved_state = SavedState.read(path)
@@ -23,7 +23,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert saved_state.picture.differences(a_state().picture.frame) == ()
 
 
-def test_one_without_its_picture_is_not_read(tmp_path: Path) -> None:
+def test_state_without_its_picture_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "ready.json"
     a_state().write(path)
     picture_path(path).unlink()
@@ -31,7 +31,7 @@ def test_one_without_its_picture_is_not_read(tmp_path: Path) -> None:
         SavedState.read(path)
 
 
-def test_one_of_an_older_probe_is_not_read(tmp_path: Path) -> None:
+def test_state_of_an_older_probe_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "ready.json"
     a_state().write(path)
     path.write_text('{"files": {}, "settings": "", "processes": []}')
@@ -39,18 +39,18 @@ def test_one_of_an_older_probe_is_not_read(tmp_path: Path) -> None:
         SavedState.read(path)
 
 
-def test_a_state_at_rest_can_be_verified_later() -> None:
+def test_idle_state_can_be_verified_later() -> None:
     a_state().require_provable("it")
 
 
-def test_a_state_that_was_not_seen_whole_is_refused() -> None:
+def test_incompletely_read_state_is_rejected() -> None:
     silent = a_digest(selections={"PRIMARY": a_selection(trouble="its owner does not answer")})
     for digest in (silent, a_digest(unseen="no session")):
         with pytest.raises(SnapshotError, match="could not be verified"):
             replace(a_state(), digest=digest).require_provable("it")
 
 
-def test_a_screen_that_moves_all_over_is_refused() -> None:
+def test_screen_moving_everywhere_is_rejected() -> None:
     mask = np.zeros((80, 100), dtype=np.bool_)
     mask[:39] = True
     moving = replace(a_state(), picture=a_state().picture.without(mask))
@@ -59,7 +59,7 @@ def test_a_screen_that_moves_all_over_is_refused() -> None:
     assert "51% of it changes" in caught.value.details
 
 
-def test_an_error_names_the_first_differences_and_cuts_long_ones() -> None:
+def test_error_names_the_first_differences_and_cuts_long_ones() -> None:
     lines = tuple(f"file {index} {'x' * 999}" for index in range(99))
     message_lines = format_differences(lines).splitlines()
     assert len(message_lines) == 20

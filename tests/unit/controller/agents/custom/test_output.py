@@ -62,7 +62,7 @@ def texts(bench: Bench, kind: str) -> list[str]:
     return [row["data"]["text"] for row in rows if row["kind"] == kind]
 
 
-def test_what_a_class_prints_is_in_its_trials_log_and_not_on_standard_output(
+def test_output_of_a_class_is_in_its_trial_log_and_not_on_stdout(
     bench: Bench, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "mine.py").write_text(PRINTING)
@@ -78,7 +78,7 @@ def test_what_a_class_prints_is_in_its_trials_log_and_not_on_standard_output(
     assert "\x1b" not in captured.err
 
 
-def test_what_a_class_prints_before_it_hangs_is_kept(bench: Bench, tmp_path: Path) -> None:
+def test_output_before_a_hang_is_kept(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(HANGING)
     limits = {"seconds": 60.0, "wall_seconds": 1.0}
     result = bench.drive(make_task(limits=limits), make_driver(specify_agent("mine.py:Mine")))
@@ -86,7 +86,7 @@ def test_what_a_class_prints_before_it_hangs_is_kept(bench: Bench, tmp_path: Pat
     assert texts(bench, "stdout") == ["before it hangs\n"]
 
 
-def test_trials_at_the_same_time_get_what_their_own_agents_print() -> None:
+def test_parallel_trials_get_the_output_of_their_own_agents() -> None:
     outputs = [AgentOutput() for _ in range(4)]
     barrier = threading.Barrier(len(outputs))
 

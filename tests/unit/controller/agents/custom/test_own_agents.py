@@ -92,7 +92,7 @@ def entries(bench: Bench, kind: str) -> list[dict[str, Any]]:
     return [row["data"] for row in rows if row["kind"] == kind]
 
 
-def test_a_class_acts_and_a_changed_one_is_refused(bench: Bench, tmp_path: Path) -> None:
+def test_class_acts_and_a_changed_one_is_rejected(bench: Bench, tmp_path: Path) -> None:
     write(tmp_path, CLASS)
     write(tmp_path, WORDS, "mine_words.py")
     spec = specify_agent("mine.py:Mine")
@@ -104,7 +104,7 @@ def test_a_class_acts_and_a_changed_one_is_refused(bench: Bench, tmp_path: Path)
         make_driver(spec)
 
 
-def test_what_a_class_raises_is_in_the_result_with_its_line_and_in_the_log_whole(
+def test_exception_of_a_class_is_summarised_in_the_result_and_logged(
     bench: Bench, tmp_path: Path
 ) -> None:
     write(tmp_path, RAISING)
@@ -116,7 +116,7 @@ def test_what_a_class_raises_is_in_the_result_with_its_line_and_in_the_log_whole
     assert 'mine.py", line 4, in act' in logged["text"]
 
 
-def test_a_wrong_return_value_is_the_agents_error(bench: Bench, tmp_path: Path) -> None:
+def test_wrong_return_value_is_an_agent_error(bench: Bench, tmp_path: Path) -> None:
     write(tmp_path, "class Mine:\n    def act(self, observation):\n        return 7\n")
     result = tried(bench, "mine.py:Mine")
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
@@ -136,7 +136,7 @@ def test_a_wrong_return_value_is_the_agents_error(bench: Bench, tmp_path: Path) 
         ("class Mine:\n  def\n", "mine.py:Mine", SpecError, "mine.py:2"),
     ],
 )
-def test_a_class_that_cannot_be_had_is_refused_before_the_run(
+def test_unusable_class_is_rejected_before_the_run(
     tmp_path: Path, source: str, reference: str, error: type[Exception], message: str
 ) -> None:
     write(tmp_path, source)
@@ -145,7 +145,7 @@ def test_a_class_that_cannot_be_had_is_refused_before_the_run(
     assert message in str(caught.value)
 
 
-def test_a_command_acts_and_is_gone_when_its_trial_is_over(bench: Bench, tmp_path: Path) -> None:
+def test_command_acts_and_ends_with_its_trial(bench: Bench, tmp_path: Path) -> None:
     write(tmp_path, COMMAND)
     spec = specify_agent("", AgentOptions(command=f"{sys.executable} mine.py"))
     assert agent_name(spec) == f"{sys.executable} mine.py"
@@ -171,7 +171,7 @@ def test_a_command_acts_and_is_gone_when_its_trial_is_over(bench: Bench, tmp_pat
         ("print('[1]', flush=True)\ninput()\ninput()", "invalid turn: [1]"),
     ],
 )
-def test_a_command_that_fails_is_the_agents_error(
+def test_failing_command_is_an_agent_error(
     bench: Bench, tmp_path: Path, source: str, message: str
 ) -> None:
     write(tmp_path, source)
@@ -180,7 +180,7 @@ def test_a_command_that_fails_is_the_agents_error(
     assert message in result.detail
 
 
-def test_a_command_that_never_answers_is_killed(tmp_path: Path, bench: Bench) -> None:
+def test_unresponsive_command_is_killed(tmp_path: Path, bench: Bench) -> None:
     write(tmp_path, "import signal\nfor _ in iter(int, 1):\n    signal.pause()\n")
     spec = specify_agent("", AgentOptions(command=f"{sys.executable} mine.py"))
     limits = {"seconds": 60.0, "wall_seconds": 1.0}
@@ -204,14 +204,12 @@ def _runs_in(process: Path, folder: Path) -> bool:
     ("command", "message"),
     [("", "empty"), ("'x", "quoting"), ("no-such-program --x", "no program 'no-such-program'")],
 )
-def test_a_command_that_cannot_be_started_is_refused_before_the_run(
-    command: str, message: str
-) -> None:
+def test_command_that_cannot_start_is_rejected_before_the_run(command: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         specify_agent("", AgentOptions(command=command))
 
 
-def test_an_agent_is_a_name_or_a_command() -> None:
+def test_agent_is_a_name_or_a_command() -> None:
     with pytest.raises(UsageError, match="Both the agent"):
         specify_agent("oracle", AgentOptions(command="true"))
     with pytest.raises(UsageError, match="No agent was specified"):
@@ -219,7 +217,7 @@ def test_an_agent_is_a_name_or_a_command() -> None:
     assert json.loads(specify_agent("", AgentOptions(command="true")).model_dump_json())
 
 
-def test_a_command_is_told_how_far_the_task_is_when_asked_for(bench: Bench, tmp_path: Path) -> None:
+def test_command_gets_task_progress_on_request(bench: Bench, tmp_path: Path) -> None:
     write(tmp_path, PROGRESS, "far.py")
     tried(bench, "", f"{sys.executable} far.py")
     assert [entry["progress"] for entry in entries(bench, "log")] == [None]

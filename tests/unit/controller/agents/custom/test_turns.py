@@ -26,11 +26,11 @@ CYCLE["with"] = CYCLE
         [{**AS_DATA, "with": {"x": np.int64(1), "y": np.uint8(2)}}, DONE],
     ],
 )
-def test_what_can_be_meant_in_one_way_is_a_turn(value: object) -> None:
+def test_unambiguous_value_is_a_turn(value: object) -> None:
     assert as_turn(value) == Turn((CLICK, DONE))
 
 
-def test_a_turn_keeps_what_else_it_says() -> None:
+def test_turn_keeps_its_other_fields() -> None:
     turn = Turn((CLICK,), Usage(1, 2, 0.5), "note", "fault", 1.5)
     assert as_turn(turn) == turn
     usage = {"prompt_tokens": 1, "completion_tokens": 2, "usd": 0.5}
@@ -75,7 +75,7 @@ def test_a_turn_keeps_what_else_it_says() -> None:
         ),
     ],
 )
-def test_anything_else_is_the_agents_error(value: object, why: str) -> None:
+def test_any_other_value_is_an_agent_error(value: object, why: str) -> None:
     with pytest.raises(AgentError, match="invalid turn") as caught:
         as_turn(value)
     assert why in caught.value.details

@@ -26,7 +26,7 @@ def overlap(first: Box, second: Box) -> bool:
 
 @settings(max_examples=60, deadline=None)
 @given(graphs())
-def test_boxes_are_inside_apart_and_below_what_they_come_after(shapes: list[Shape]) -> None:
+def test_boxes_are_inside_separate_and_below_their_predecessors(shapes: list[Shape]) -> None:
     drawing = draw_graph(shapes)
     boxes = {box.id: box for box in drawing.boxes}
     assert [box.id for box in drawing.boxes] == [shape.id for shape in shapes]
@@ -42,7 +42,7 @@ def test_boxes_are_inside_apart_and_below_what_they_come_after(shapes: list[Shap
         assert all(boxes[name].top < boxes[shape.id].top for name in shape.after)
 
 
-def test_a_cross_is_undone_and_invariants_come_last() -> None:
+def test_crossing_is_undone_and_invariants_come_last() -> None:
     shapes = [
         Shape("left"),
         Shape("right"),
@@ -56,5 +56,5 @@ def test_a_cross_is_undone_and_invariants_come_last() -> None:
     assert boxes["quiet"].top > boxes["under-left"].top
 
 
-def test_a_cycle_in_a_damaged_log_ends() -> None:
+def test_cycle_in_a_damaged_log_ends() -> None:
     assert len(draw_graph([Shape("a", ("b",)), Shape("b", ("a",))]).boxes) == 2

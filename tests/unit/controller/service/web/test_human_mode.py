@@ -54,7 +54,7 @@ def first_task() -> str:
     return f"smoke/{task.id}"
 
 
-def test_a_person_does_a_task_and_is_judged_and_kept(
+def test_person_does_a_task_and_is_evaluated_and_recorded(
     browser: TestClient, context: ApiContext, session: HumanSession
 ) -> None:
     path = f"/human/{session.run}"
@@ -94,7 +94,7 @@ def test_a_person_does_a_task_and_is_judged_and_kept(
     assert late.json()["error"]["brief"].endswith("is over.")
 
 
-def test_an_action_that_was_late_does_not_answer_for_the_next(
+def test_late_action_does_not_answer_for_the_next(
     browser: TestClient, session: HumanSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = f"/human/{session.run}/act"
@@ -122,7 +122,7 @@ def record_person(
     return folder.spec.run
 
 
-def test_the_baseline_of_a_task_is_what_a_person_last_passed_it_with(
+def test_baseline_of_a_task_is_the_last_human_pass(
     browser: TestClient, context: ApiContext, clock: FakeClock
 ) -> None:
     record_person(context, clock, "desktop-editor", 30, Verdict.PASS)
@@ -136,7 +136,7 @@ def test_the_baseline_of_a_task_is_what_a_person_last_passed_it_with(
     assert f'/runs/{passed}/trials/desktop-editor/0">human</a>' in text
 
 
-def test_who_gives_up_is_inconclusive_and_machines_go_back(
+def test_giving_up_is_inconclusive_and_returns_machines(
     browser: TestClient, session: HumanSession
 ) -> None:
     browser.post(f"/human/{session.run}/give-up")
@@ -146,13 +146,13 @@ def test_who_gives_up_is_inconclusive_and_machines_go_back(
     assert browser.get(f"/human/{session.run}/state").json()["phase"] == "over"
 
 
-def test_the_end_of_the_service_ends_trials(context: ApiContext, session: HumanSession) -> None:
+def test_service_shutdown_ends_trials(context: ApiContext, session: HumanSession) -> None:
     context.stop.set()
     session.wait()
     assert session.is_over
 
 
-def test_readers_and_wrong_names_are_refused(browser: TestClient, context: ApiContext) -> None:
+def test_readers_and_wrong_names_are_rejected(browser: TestClient, context: ApiContext) -> None:
     sign_in(browser, context, Role.READ)
     assert "token is read-only" in browser.get("/human").text
     assert browser.get("/human/x").status_code == 403

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from controller.service.api.context import ApiContext
 
 
-def test_lines_stay_inside_and_gaps_are_gaps() -> None:
+def test_lines_stay_inside_and_gaps_stay_gaps() -> None:
     points = ((0.0, 1.0), (10.0, math.nan), (20.0, 3.0), (30.0, 4.5), (40.0, math.inf))
     chart = draw_chart([Series("a", points), Series("b", ())], 0.0, 40.0, str)
     first, second = chart.lines
@@ -118,7 +118,7 @@ def prometheus() -> Iterator[tuple[int, list[str]]]:
         thread.join()
 
 
-def test_panels_are_drawn_from_what_prometheus_answers(
+def test_panels_are_drawn_from_prometheus_replies(
     context: ApiContext, prometheus: tuple[int, list[str]]
 ) -> None:
     port, asked = prometheus
@@ -143,7 +143,7 @@ def test_panels_are_drawn_from_what_prometheus_answers(
     assert browser.get("/dashboards?name=nothing").status_code == 404
 
 
-def test_a_prometheus_that_is_down_is_said(context: ApiContext) -> None:
+def test_unreachable_prometheus_is_reported(context: ApiContext) -> None:
     app = make_app_with_pages(context, {HOST})
     browser = TestClient(app, base_url=f"http://{HOST}", headers={"Origin": f"http://{HOST}"})
     sign_in(browser, context)
@@ -153,7 +153,7 @@ def test_a_prometheus_that_is_down_is_said(context: ApiContext) -> None:
     assert "alerts are unknown" in browser.get("/").text
 
 
-def test_the_overview_shows_alerts_that_fire_pages_first(
+def test_overview_shows_firing_alerts_with_pages_first(
     context: ApiContext, prometheus: tuple[int, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     object.__setattr__(
@@ -174,7 +174,7 @@ def test_the_overview_shows_alerts_that_fire_pages_first(
 @pytest.mark.parametrize(
     "reply", [b"[]", b"{}", b'{"status": "success", "data": {}}', b"<p>hello</p>", b"null"]
 )
-def test_another_program_at_the_port_is_not_taken_for_prometheus(reply: bytes) -> None:
+def test_foreign_program_is_not_mistaken_for_prometheus(reply: bytes) -> None:
     class Stranger(Answers):
         def do_GET(self) -> None:
             self.send_response(200)

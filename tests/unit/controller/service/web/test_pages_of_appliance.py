@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from controller.service.requests import RunRequest
 
 
-def test_the_fleet_is_shown_with_screens_and_handled_by_operators(
+def test_fleet_is_shown_with_screens_and_controlled_by_operators(
     browser: TestClient, context: ApiContext
 ) -> None:
     sign_in(browser, context)
@@ -45,7 +45,7 @@ def test_the_fleet_is_shown_with_screens_and_handled_by_operators(
         assert browser.get(path).status_code == 404
 
 
-def test_readers_look_at_machines_and_do_nothing_with_them(
+def test_readers_can_view_machines_and_not_control_them(
     browser: TestClient, context: ApiContext
 ) -> None:
     sign_in(browser, context, Role.READ)
@@ -56,7 +56,7 @@ def test_readers_look_at_machines_and_do_nothing_with_them(
         assert browser.post(path, data={"task": "smoke/x"}).status_code == 403
 
 
-def test_a_thousand_machines_take_half_a_second(context: ApiContext) -> None:
+def test_thousand_machines_take_half_a_second(context: ApiContext) -> None:
     from controller.service.web.templating import render
 
     machine_service = FakeMachineService(1000, SYSTEM_CLOCK)
@@ -76,7 +76,7 @@ def test_a_thousand_machines_take_half_a_second(context: ApiContext) -> None:
     assert text.count("data-screen=") == 1000
 
 
-def test_a_suite_shows_tasks_graphs_complexity_and_what_proves_it(
+def test_suite_page_shows_tasks_graphs_complexity_and_proofs(
     browser: TestClient, context: ApiContext
 ) -> None:
     sign_in(browser, context)
@@ -110,7 +110,7 @@ def test_two_runs_are_compared(
     assert browser.get(f"/compare?first={first}&second=nothing").status_code == 404
 
 
-def test_the_doctor_is_asked(browser: TestClient, context: ApiContext) -> None:
+def test_doctor_page_shows_checks(browser: TestClient, context: ApiContext) -> None:
     sign_in(browser, context)
     text = browser.get("/doctor").text
     assert "0 fail · 1 warn · 1 ok" in text
@@ -122,7 +122,7 @@ def machine_service(context: ApiContext) -> HostMachineService:
     return HostMachineService(context.settings)
 
 
-def test_a_host_without_machines_has_no_rows(machine_service: HostMachineService) -> None:
+def test_host_without_machines_has_no_rows(machine_service: HostMachineService) -> None:
     assert machine_service.rows() == []
     for ask in (
         machine_service.picture,
@@ -143,7 +143,7 @@ def machine(context: ApiContext) -> MachineFolder:
     return folder
 
 
-def test_a_desktop_vm_has_vnc_and_others_say_that_they_have_none(
+def test_desktop_vm_has_vnc_and_others_report_that_they_have_none(
     machine_service: HostMachineService, machine: MachineFolder
 ) -> None:
     assert machine_service.vnc("desktop-1") == machine.path / "vnc.sock"
@@ -156,7 +156,7 @@ def test_a_desktop_vm_has_vnc_and_others_say_that_they_have_none(
     assert "desktop of the backend remote" in caught.value.details
 
 
-def test_a_machine_is_taken_by_one_and_only_where_it_is_rewound_before_its_next_use(
+def test_ready_or_kept_machine_is_taken_by_one_user(
     machine_service: HostMachineService, machine: MachineFolder
 ) -> None:
     hold = machine_service.take("desktop-1")
@@ -179,7 +179,7 @@ def test_a_machine_is_taken_by_one_and_only_where_it_is_rewound_before_its_next_
     }
 
 
-def test_the_program_of_live_screens_is_served_and_nothing_beside_it(
+def test_only_scripts_of_the_live_screen_client_are_served(
     context: ApiContext, browser: TestClient, tmp_path: Path
 ) -> None:
     assert browser.get("/static/novnc/core/rfb.js").status_code == 404
@@ -198,7 +198,7 @@ def test_the_program_of_live_screens_is_served_and_nothing_beside_it(
         assert browser.get(f"/static/novnc/{name}").status_code == 404, name
 
 
-def test_a_machine_is_seen_live_where_it_has_vnc_and_the_program_is_there(
+def test_machine_is_live_if_vnc_and_the_client_are_available(
     context: ApiContext, browser: TestClient, tmp_path: Path
 ) -> None:
     sign_in(browser, context)

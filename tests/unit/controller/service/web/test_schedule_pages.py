@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from controller.service.api.context import ApiContext
 
-# Code of the caller, and settings that the operator of the service makes for all runs.
+# Code of the caller, and settings that the operator of the service sets for all runs.
 NOT_ON_PAGES = {"command", "folder", "script", "base_url", "extra_fields"}
 SHORT = {"name": "nightly", "suite": "smoke", "agent": "noop", "line": "0 2 * * *"}
 FULL = {
@@ -78,7 +78,7 @@ def _tagged_suite(
     add_suite(folder, context.settings)
 
 
-def test_a_form_says_all_that_the_command_takes(browser: TestClient, context: ApiContext) -> None:
+def test_form_has_all_options_of_the_command(browser: TestClient, context: ApiContext) -> None:
     sign_in(browser, context)
     text = browser.get("/schedules").text
     names = set(re.findall(r'<(?:input|select)[^>]* name="(\w+)"', text))
@@ -106,7 +106,7 @@ def test_a_form_says_all_that_the_command_takes(browser: TestClient, context: Ap
     assert (request.image_scale, request.solution, request.preflight) == (0.5, "other", False)
 
 
-def test_both_forms_ask_for_every_field_of_a_run(browser: TestClient, context: ApiContext) -> None:
+def test_both_forms_have_every_field_of_a_run(browser: TestClient, context: ApiContext) -> None:
     sign_in(browser, context)
     asked = set(RunRequest.model_fields) - NOT_ON_PAGES
     fields = {*asked - {"limits", "budget", "preflight"}, "no_preflight"}
@@ -119,7 +119,7 @@ def test_both_forms_ask_for_every_field_of_a_run(browser: TestClient, context: A
         assert shown >= fields, path
 
 
-def test_a_run_is_queued_with_what_was_filled_in(browser: TestClient, context: ApiContext) -> None:
+def test_run_is_queued_with_the_form_values(browser: TestClient, context: ApiContext) -> None:
     sign_in(browser, context)
     asked = {key: value for key, value in FULL.items() if key in RunForm.model_fields}
     reply = browser.post("/runs", data=asked)
@@ -130,7 +130,7 @@ def test_a_run_is_queued_with_what_was_filled_in(browser: TestClient, context: A
     assert (request.tags, request.limits.steps) == (("files", "looks"), 9)
 
 
-def test_what_is_left_empty_has_the_commands_defaults(
+def test_empty_fields_have_the_defaults_of_the_command(
     browser: TestClient, context: ApiContext
 ) -> None:
     sign_in(browser, context)
@@ -162,7 +162,7 @@ def test_what_is_left_empty_has_the_commands_defaults(
         ({"suite": "/etc"}, "shipped"),
     ],
 )
-def test_wrong_forms_are_refused(
+def test_wrong_forms_are_rejected(
     browser: TestClient, context: ApiContext, wrong: dict[str, str], message: str
 ) -> None:
     sign_in(browser, context)
@@ -171,9 +171,7 @@ def test_wrong_forms_are_refused(
     assert context.register.entries() == []
 
 
-def test_a_schedule_has_a_page_with_its_whole_history(
-    browser: TestClient, context: ApiContext
-) -> None:
+def test_schedule_page_has_the_whole_history(browser: TestClient, context: ApiContext) -> None:
     sign_in(browser, context)
     browser.post("/schedules", data=FULL)
     for _ in range(12):
@@ -193,7 +191,7 @@ def test_a_schedule_has_a_page_with_its_whole_history(
     assert browser.get("/schedules/nothing").status_code == 404
 
 
-def test_who_only_reads_has_no_buttons(browser: TestClient, context: ApiContext) -> None:
+def test_reader_has_no_buttons(browser: TestClient, context: ApiContext) -> None:
     sign_in(browser, context)
     browser.post("/schedules", data=SHORT)
     sign_in(browser, context, Role.READ)

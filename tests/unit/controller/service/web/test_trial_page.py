@@ -44,7 +44,7 @@ def data_of(text: str) -> list[dict[str, object]]:
     return [json.loads(block) for block in blocks]
 
 
-def test_a_trial_is_stepped_through_and_its_graph_changes(
+def test_trial_is_stepped_through_and_its_graph_changes(
     browser: TestClient, context: ApiContext, demo: tuple[str, str]
 ) -> None:
     sign_in(browser, context)
@@ -69,7 +69,7 @@ def test_a_trial_is_stepped_through_and_its_graph_changes(
     assert log.text.count("\n") == len(context.store.open(demo[0]).events("dark-style", 0))
 
 
-def test_two_trials_stand_side_by_side(
+def test_two_trials_are_shown_side_by_side(
     browser: TestClient, context: ApiContext, demo: tuple[str, str]
 ) -> None:
     sign_in(browser, context)
@@ -82,7 +82,7 @@ def test_two_trials_stand_side_by_side(
         assert browser.get(path, params={"beside": wrong}).status_code == 404
 
 
-def test_the_file_holds_all_it_needs_and_admits_nothing_else(
+def test_file_is_self_contained_and_loads_nothing_else(
     browser: TestClient,
     context: ApiContext,
     demo: tuple[str, str],
@@ -111,7 +111,7 @@ def test_the_file_holds_all_it_needs_and_admits_nothing_else(
     assert f"{len(shown)} pictures are omitted from this file" in browser.get(f"{path}/export").text
 
 
-def test_nothing_in_data_ends_its_element() -> None:
+def test_embedded_data_cannot_close_its_element() -> None:
     assert "<" not in embed({"note": "</script><script>alert(1)</script><!--"})
     assert json.loads(embed({"note": "</script>"})) == {"note": "</script>"}
 

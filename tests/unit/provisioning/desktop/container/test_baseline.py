@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_written_baseline_is_read_back(tmp_path: Path) -> None:
     baseline, state = Baseline(tmp_path / "deep" / "one"), a_state()
     assert baseline.read() is None
     baseline.write(state)
@@ -26,13 +26,13 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["state.json", "state.npy"])
 @pytest.mark.parametrize("damage", [b"", b"{", b"\x93NUMPY\x01\x00"])
-def test_a_damaged_one_is_taken_anew(tmp_path: Path, name: str, damage: bytes) -> None:
+def test_damaged_baseline_is_not_read(tmp_path: Path, name: str, damage: bytes) -> None:
     Baseline(tmp_path).write(a_state())
     (tmp_path / name).write_bytes(damage)
     assert Baseline(tmp_path).read() is None
 
 
-def test_one_of_an_older_form_is_taken_anew(tmp_path: Path) -> None:
+def test_baseline_of_an_older_format_is_not_read(tmp_path: Path) -> None:
     Baseline(tmp_path).write(a_state())
     path = tmp_path / "state.json"
     before = path.read_text()

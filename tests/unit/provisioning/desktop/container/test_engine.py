@@ -33,5 +33,5 @@ ORDINARY: dict[str, Any] = {
         ),
     ],
 )
-def test_limits_that_are_reached_are_named(changes: dict[str, Any], message: str) -> None:
+def test_reached_limits_are_named(changes: dict[str, Any], message: str) -> None:
     assert _exhausted({**ORDINARY, **changes}) == message

@@ -41,7 +41,7 @@ def frame(kind: int, data: bytes) -> bytes:
     return struct.pack(">BxxxL", kind, len(data)) + data
 
 
-def test_output_comes_without_frames_and_errors_apart(ends: Ends) -> None:
+def test_output_has_no_frame_headers_and_no_errors(ends: Ends) -> None:
     transport, far = ends
     far.sendall(frame(OUT, b"one") + frame(ERR, b"oops") + frame(OUT, b"") + frame(OUT, b"two"))
     assert (transport.read(), transport.read()) == (b"one", b"two")
@@ -65,14 +65,14 @@ def test_frames_may_arrive_in_pieces(ends: Ends) -> None:
 
 
 @pytest.mark.parametrize("cut", [b"", b"\x01\x00", frame(OUT, b"whole")[:-2]])
-def test_an_end_in_the_middle_is_an_end(ends: Ends, cut: bytes) -> None:
+def test_end_of_stream_within_a_frame_is_an_end(ends: Ends, cut: bytes) -> None:
     transport, far = ends
     far.sendall(cut)
     far.shutdown(socket.SHUT_WR)
     assert b"".join(iter(transport.read, b"")) == cut[8:]
 
 
-def test_closing_wakes_who_reads_and_is_harmless_twice(ends: Ends) -> None:
+def test_close_wakes_the_reader_and_can_be_repeated(ends: Ends) -> None:
     transport, far = ends
     got: list[bytes] = []
 
@@ -91,7 +91,7 @@ def test_closing_wakes_who_reads_and_is_harmless_twice(ends: Ends) -> None:
     assert far.recv(1) == b""
 
 
-def test_what_is_written_arrives(ends: Ends) -> None:
+def test_written_data_arrives(ends: Ends) -> None:
     transport, far = ends
     transport.write(b"ask\n")
     assert far.recv(10) == b"ask\n"

@@ -30,17 +30,17 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(state_dir=tmp_path)
 
 
-def tell(settings: Settings, *entries: dict[str, Any]) -> None:
+def write_entries(settings: Settings, *entries: dict[str, Any]) -> None:
     (settings.state_dir / FILE).write_text(yaml.safe_dump({"machines": list(entries)}))
 
 
-def test_no_file_names_no_machines(settings: Settings) -> None:
+def test_missing_file_lists_no_machines(settings: Settings) -> None:
     assert read_remotes(settings) == ()
     with pytest.raises(RequirementError, match="lists none"):
         RemoteBackend(settings).make(lambda _message: None)
 
 
-def test_the_documented_example_is_read(settings: Settings) -> None:
+def test_documented_example_is_valid(settings: Settings) -> None:
     documented = (inspect.getdoc(config) or "").partition("Example::")[2]
     text = textwrap.dedent(documented).replace("AAAAC3Nza...", "AAAAC3NzaC1lZDI1NTE5AAAAIA")
     (settings.state_dir / FILE).write_text(text)
@@ -49,8 +49,8 @@ def test_the_documented_example_is_read(settings: Settings) -> None:
     assert (remote.name, remote.reset.on) == ("lab-1", Side.HOST)
 
 
-def test_what_is_left_out_has_its_usual_value(settings: Settings) -> None:
-    tell(settings, {**ENTRY, "reset": {"command": ["/usr/local/bin/reset"]}})
+def test_omitted_fields_have_defaults(settings: Settings) -> None:
+    write_entries(settings, {**ENTRY, "reset": {"command": ["/usr/local/bin/reset"]}})
     (remote,) = read_remotes(settings)
     target = remote.target(settings)
     assert (target.port, target.user) == (22, "root")
@@ -71,14 +71,14 @@ def test_what_is_left_out_has_its_usual_value(settings: Settings) -> None:
         ({"pasword": "x"}, "machines.0.pasword"),
     ],
 )
-def test_a_wrong_entry_is_named(settings: Settings, change: dict[str, Any], named: str) -> None:
-    tell(settings, {**ENTRY, **change})
+def test_wrong_entry_is_reported(settings: Settings, change: dict[str, Any], named: str) -> None:
+    write_entries(settings, {**ENTRY, **change})
     with pytest.raises(SpecError, match=named):
         read_remotes(settings)
 
 
 @pytest.mark.parametrize("text", ["machines: [", "machines: 3", "[]", "other: 1", "\x00"])
-def test_a_file_that_is_none_is_told(settings: Settings, text: str) -> None:
+def test_invalid_file_is_reported(settings: Settings, text: str) -> None:
     (settings.state_dir / FILE).write_text(text)
     if text == "[]":
         assert read_remotes(settings) == ()
@@ -87,23 +87,23 @@ def test_a_file_that_is_none_is_told(settings: Settings, text: str) -> None:
         read_remotes(settings)
 
 
-def test_two_machines_of_one_name_are_told(settings: Settings) -> None:
-    tell(settings, ENTRY, {**ENTRY, "host": "192.0.2.8"})
+def test_duplicate_machine_names_are_rejected(settings: Settings) -> None:
+    write_entries(settings, ENTRY, {**ENTRY, "host": "192.0.2.8"})
     with pytest.raises(SpecError, match="several machines are named lab-1"):
         read_remotes(settings)
 
 
-def test_a_machine_fits_until_its_entry_changes_or_goes(settings: Settings) -> None:
-    tell(settings, ENTRY)
+def test_machine_fits_until_its_entry_changes_or_is_removed(settings: Settings) -> None:
+    write_entries(settings, ENTRY)
     (remote,) = read_remotes(settings)
     backend = RemoteBackend(settings)
     from provisioning.desktop.remote.backend import _stamp
 
     record = desktop_record(machine_id(remote), "remote", stamp=_stamp(remote))
     assert backend.fits(record)
-    tell(settings, {**ENTRY, "host": "192.0.2.8"})
+    write_entries(settings, {**ENTRY, "host": "192.0.2.8"})
     assert not backend.fits(record)
-    tell(settings)
+    write_entries(settings)
     assert not backend.fits(record)
     with pytest.raises(MachineError, match="no longer listed"):
         backend.attach(MachineFolder(settings.machines_dir / record.machine_id), record)

@@ -86,19 +86,19 @@ def drip(sock: socket.socket) -> None:
         gap.wait(0.01)
 
 
-def test_a_command_and_its_exit_code(server: OneStream) -> None:
+def test_command_returns_its_exit_code(server: OneStream) -> None:
     result = device(server).shell("x")
     assert (result.exit_code, result.stdout) == (7, b"out")
 
 
-def test_a_stream_that_never_ends_is_ended_by_its_deadline(server: OneStream) -> None:
+def test_endless_stream_ends_at_its_deadline(server: OneStream) -> None:
     server.feed = drip
     for read in (device(server).shell, device(server).read, device(server).read_service):
         with pytest.raises(LinkTimeoutError):
             read("x", 0.1)
 
 
-def test_a_file_that_never_comes_is_ended_by_its_deadline(
+def test_missing_file_transfer_ends_at_its_deadline(
     server: OneStream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("provisioning.phone.adb.device._FILE_TIMEOUT_S", 0.1)
@@ -109,7 +109,7 @@ def test_a_file_that_never_comes_is_ended_by_its_deadline(
         device(server).stat("/sdcard/x")
 
 
-def test_a_phone_that_goes_away_in_the_middle_is_closed(server: OneStream) -> None:
+def test_phone_lost_midway_is_reported_as_closed(server: OneStream) -> None:
     server.feed = lambda sock: sock.close()
     with pytest.raises(LinkClosedError, match="without an exit code"):
         device(server).shell("x")
@@ -117,21 +117,21 @@ def test_a_phone_that_goes_away_in_the_middle_is_closed(server: OneStream) -> No
         device(server).get("/sdcard/x")
 
 
-def test_a_phone_that_was_lost_is_connected_once_more(server: OneStream) -> None:
+def test_lost_phone_is_reconnected_once(server: OneStream) -> None:
     server.failures = [PhoneOfflineError("offline")]
     assert device(server).shell("x").exit_code == 7
     assert server.connects == 1
 
 
 @pytest.mark.parametrize("error", [PhoneUnauthorizedError("no"), GuestCallError("no service")])
-def test_a_refusal_is_not_asked_twice(server: OneStream, error: Exception) -> None:
+def test_refusal_is_not_retried(server: OneStream, error: Exception) -> None:
     server.failures = [error]
     with pytest.raises(type(error)):
         device(server).shell("x")
     assert server.connects == 0
 
 
-def test_waiting_ends_with_what_the_phone_said_last(server: OneStream) -> None:
+def test_wait_times_out_with_the_last_answer_of_the_phone(server: OneStream) -> None:
     server.feed = answer(b"\x01\x01\0\0\x000\x03\x01\0\0\0\0")
     with pytest.raises(LinkTimeoutError, match="did not start"):
         device(server).wait(0.2)
@@ -151,5 +151,7 @@ def test_waiting_ends_with_what_the_phone_said_last(server: OneStream) -> None:
         ("closed", GuestCallError),
     ],
 )
-def test_adbs_words_tell_offline_from_unauthorized(message: str, error: type[Exception]) -> None:
+def test_adb_messages_distinguish_offline_from_unauthorized(
+    message: str, error: type[Exception]
+) -> None:
     assert type(_refused(SERIAL, "x:", message)) is error

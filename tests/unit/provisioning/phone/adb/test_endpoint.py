@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_connection_waits_while_the_servers_queue_is_full(tmp_path: Path) -> None:
+def test_connection_waits_while_the_queue_of_the_server_is_full(tmp_path: Path) -> None:
     endpoint = UnixEndpoint(tmp_path / "socket")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(endpoint.path))

@@ -51,21 +51,21 @@ def typist(exit_code: int = 0) -> tuple[Typist, PhoneInput]:
 
 
 @given(st.text(st.characters(exclude_characters="\0\r", codec="utf-8"), max_size=200))
-def test_any_text_is_typed_as_it_is(text: str) -> None:
+def test_any_text_is_typed_unchanged(text: str) -> None:
     hands, keyboard = typist()
     keyboard.text(text)
     assert hands.typed == text
 
 
 @pytest.mark.parametrize("name", ["", "A B", "HOME;reboot", "$(id)"])
-def test_a_key_that_is_no_name_never_reaches_the_phone(name: str) -> None:
+def test_invalid_key_name_never_reaches_the_phone(name: str) -> None:
     hands, keyboard = typist()
     with pytest.raises(InvalidActionError):
         keyboard.key("HOME", name)
     assert hands.typed == ""
 
 
-def test_a_key_that_the_phone_refuses_is_invalid() -> None:
+def test_key_rejected_by_the_phone_is_invalid() -> None:
     with pytest.raises(InvalidActionError, match="does not have all of these keys"):
         typist(255)[1].key("NOTHING")
 
@@ -78,14 +78,14 @@ def android(*methods: str) -> tuple[FakeAdbDevice, PhoneInput]:
     return fake_device, PhoneInput(cast("AdbDevice", fake_device))
 
 
-def test_android_types_other_letters_through_an_input_method_and_gives_the_own_one_back() -> None:
+def test_android_types_unicode_by_an_input_method_and_restores_its_own() -> None:
     fake_device, keyboard = android("com.android.adbkeyboard/.AdbIME", "org.keys/.Ime")
     keyboard.text("ASCII\n你好 🙂")
     assert fake_device.typed == "ASCII\n你好 🙂"
     assert fake_device.method == "org.keys/.Ime"
 
 
-def test_android_without_one_says_what_to_install() -> None:
+def test_android_without_the_input_method_suggests_to_install_it() -> None:
     fake_device, keyboard = android("org.keys/.Ime")
     with pytest.raises(InvalidActionError, match="ADBKeyBoard"):
         keyboard.text("你好")
@@ -95,7 +95,7 @@ def test_android_without_one_says_what_to_install() -> None:
 # --- the tree, once a frame ---
 
 
-def test_the_hierarchy_is_read_once_a_frame_where_frames_have_numbers() -> None:
+def test_hierarchy_is_read_once_per_frame_if_frames_are_numbered() -> None:
     fake_device = FakeAdbDevice(frame=7)
     device = cast("AdbDevice", fake_device)
     tree = PhoneTree(device, PhoneScreen(device))
@@ -109,7 +109,7 @@ def test_the_hierarchy_is_read_once_a_frame_where_frames_have_numbers() -> None:
     assert fake_device.dumps == 3
 
 
-def test_the_hierarchy_is_read_once_a_picture_elsewhere() -> None:
+def test_hierarchy_is_read_once_per_picture_otherwise() -> None:
     fake_device = FakeAdbDevice()
     device = cast("AdbDevice", fake_device)
     tree = PhoneTree(device, PhoneScreen(device, clock=fake_device.clock), clock=fake_device.clock)
@@ -121,7 +121,7 @@ def test_the_hierarchy_is_read_once_a_picture_elsewhere() -> None:
     assert fake_device.dumps == 2
 
 
-def test_a_quick_hierarchy_is_read_again_rather_than_a_picture() -> None:
+def test_fast_hierarchy_is_read_again_instead_of_a_picture() -> None:
     fake_device = FakeAdbDevice(dump_s=0.01)
     device = cast("AdbDevice", fake_device)
     tree = PhoneTree(device, PhoneScreen(device, clock=fake_device.clock), clock=fake_device.clock)
@@ -131,7 +131,7 @@ def test_a_quick_hierarchy_is_read_again_rather_than_a_picture() -> None:
     assert (fake_device.dumps, len(fake_device.taken)) == (2, pictures)
 
 
-def test_without_a_screen_every_call_reads_the_hierarchy() -> None:
+def test_every_call_reads_the_hierarchy_without_a_screen() -> None:
     fake_device = FakeAdbDevice(frame=7)
     tree = PhoneTree(cast("AdbDevice", fake_device))
     tree.elements()
@@ -139,7 +139,7 @@ def test_without_a_screen_every_call_reads_the_hierarchy() -> None:
     assert fake_device.dumps == 2
 
 
-def test_a_hierarchy_is_read_in_document_order() -> None:
+def test_hierarchy_is_read_in_document_order() -> None:
     output = (
         f'<hierarchy rotation="0">{NODE.format(NODE.format(""))}{NODE.format("")}</hierarchy>{END}'
     )
@@ -151,7 +151,7 @@ def test_a_hierarchy_is_read_in_document_order() -> None:
     assert elements[0].resource_id == "x:id/y"
 
 
-def test_no_depth_is_too_deep() -> None:
+def test_deep_hierarchy_is_parsed() -> None:
     output = "<hierarchy>" + '<node bounds="[0,0][1,1]">' * 3000 + "</node>" * 3000 + "</hierarchy>"
     assert parse_hierarchy(output)[-1].depth == 2999
 
@@ -166,12 +166,12 @@ def test_no_depth_is_too_deep() -> None:
         "<hierarchy>" + '<node bounds="[0,0][1,1]"/>' * 20_001 + "</hierarchy>",
     ],
 )
-def test_what_is_no_hierarchy_is_refused(output: str) -> None:
+def test_invalid_hierarchy_is_rejected(output: str) -> None:
     with pytest.raises(LinkProtocolError):
         parse_hierarchy(output)
 
 
-def test_a_digest_names_what_differs() -> None:
+def test_digest_differences_are_named() -> None:
     before = PhoneDigest(parts={"settings": ["a=1", "b=2"], "gone": ["x"]}, processes=["probe"])
     after = PhoneDigest(parts={"settings": ["a=1", "b=3"]}, processes=["sleep"])
     assert before.differences(after) == (
@@ -184,7 +184,7 @@ def test_a_digest_names_what_differs() -> None:
     assert before.differences(before.model_copy(update={"processes": []})) == ()
 
 
-def test_a_phones_summary_names_settings_records_and_files() -> None:
+def test_phone_summary_lists_settings_records_and_files() -> None:
     digest = PhoneDigest(
         parts={
             "settings list system": ["volume_music=5", "font_scale=1.0"],

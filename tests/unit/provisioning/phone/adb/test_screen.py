@@ -35,7 +35,7 @@ def screen(fake_device: FakeAdbDevice) -> PhoneScreen:
         ({"png": 0.3}, "png"),
     ],
 )
-def test_the_fastest_way_that_works_is_kept_to(costs_s: dict[str, float], way: str) -> None:
+def test_fastest_working_method_is_kept(costs_s: dict[str, float], way: str) -> None:
     fake_device = FakeAdbDevice(costs_s=costs_s)
     eyes = screen(fake_device)
     eyes.capture()
@@ -45,12 +45,12 @@ def test_the_fastest_way_that_works_is_kept_to(costs_s: dict[str, float], way: s
     assert fake_device.taken == [way]
 
 
-def test_no_picture_is_told_with_what_each_way_said() -> None:
+def test_failed_capture_reports_the_error_of_each_method() -> None:
     with pytest.raises(LinkProtocolError, match="framebuffer: The phone has no such service"):
         screen(FakeAdbDevice(costs_s={})).capture()
 
 
-def test_a_picture_is_rgb_and_cannot_be_spoilt_for_others() -> None:
+def test_picture_is_rgb_and_immutable_for_other_callers() -> None:
     fake_device = FakeAdbDevice(color=COLOR, frame=1)
     eyes = screen(fake_device)
     frame = eyes.capture()
@@ -62,7 +62,7 @@ def test_a_picture_is_rgb_and_cannot_be_spoilt_for_others() -> None:
         frame[:] = 0
 
 
-def test_a_frame_is_read_once_where_frames_have_numbers() -> None:
+def test_frame_is_read_once_if_frames_are_numbered() -> None:
     fake_device = FakeAdbDevice(frame=1)
     eyes = screen(fake_device)
     eyes.capture()
@@ -76,14 +76,14 @@ def test_a_frame_is_read_once_where_frames_have_numbers() -> None:
     assert len(fake_device.taken) == count + 2
 
 
-def test_a_phone_that_cannot_tell_is_neither_still_nor_busy() -> None:
+def test_stillness_is_unknown_if_the_phone_does_not_report_it() -> None:
     assert screen(FakeAdbDevice()).is_still() is None
     assert screen(FakeAdbDevice(frame=1)).is_still() is True
     assert screen(FakeAdbDevice(frame=1, pending=2)).is_still() is False
 
 
 @pytest.mark.parametrize("way", ["png", "raw", "framebuffer"])
-def test_all_ways_give_the_same_pixels(way: str) -> None:
+def test_all_methods_return_the_same_pixels(way: str) -> None:
     read = {"png": read_png, "raw": read_raw, "framebuffer": read_framebuffer}[way]
     frame = read(picture(way, COLOR))
     assert frame.shape == (SIZE[1], SIZE[0], 3)
@@ -102,7 +102,7 @@ def test_pictures_of_older_androids_are_read() -> None:
 
 
 @pytest.mark.parametrize("way", ["png", "raw", "framebuffer"])
-def test_a_cut_or_foreign_picture_is_refused(way: str) -> None:
+def test_truncated_or_foreign_picture_is_rejected(way: str) -> None:
     read = {"png": read_png, "raw": read_raw, "framebuffer": read_framebuffer}[way]
     whole = picture(way, COLOR)
     for data in (b"", b"\0" * 60, whole[: len(whole) // 2], b"error: no display", whole[4:]):
@@ -110,13 +110,13 @@ def test_a_cut_or_foreign_picture_is_refused(way: str) -> None:
             read(data)
 
 
-def test_another_layout_of_colours_is_refused() -> None:
+def test_other_colour_layout_is_rejected() -> None:
     layout = (16, 8, 0, 8, 8, 8, 24, 8)
     data = struct.pack("<13I", 1, 32, 24, 3, 2, *layout) + b"\0" * 24
     with pytest.raises(LinkProtocolError, match="framebuffer of an unsupported format"):
         read_framebuffer(data)
 
 
-def test_a_size_beyond_reason_is_refused_before_it_is_read() -> None:
+def test_absurd_size_is_rejected_before_it_is_read() -> None:
     with pytest.raises(LinkProtocolError):
         read_raw(struct.pack("<4I", 0, 1 << 20, 1, 1))

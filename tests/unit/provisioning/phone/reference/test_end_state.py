@@ -26,7 +26,7 @@ def archive() -> bytes:
     return out.getvalue()
 
 
-def test_one_snapshot_is_taken_out_with_its_owner() -> None:
+def test_single_snapshot_is_extracted_with_its_owner() -> None:
     with tarfile.open(fileobj=io.BytesIO(select_snapshot(archive(), "end"))) as tar:
         assert tar.getnames() == ["end", ".version-bb", ".version-bb/phone.db"]
         assert tar.getmember("end").linkname == ".version-bb"
@@ -36,6 +36,6 @@ def test_one_snapshot_is_taken_out_with_its_owner() -> None:
         assert file.read() == b".version-bb"
 
 
-def test_a_snapshot_that_is_not_there_is_an_error() -> None:
+def test_missing_snapshot_is_an_error() -> None:
     with pytest.raises(SnapshotError, match="no snapshot 'other'"):
         select_snapshot(archive(), "other")

@@ -59,7 +59,7 @@ def refusing_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 @pytest.mark.usefixtures("refusing_engine")
-def test_what_an_engine_refuses_is_named_after_what_was_asked(tmp_path: Path) -> None:
+def test_engine_errors_name_the_failed_operation(tmp_path: Path) -> None:
     phones, desktops = PhoneContainers(tmp_path), DesktopContainers(tmp_path)
     for ask in (
         phones.names,

@@ -59,14 +59,14 @@ def snapshots(folder: Path, device: Device) -> PhoneSnapshots:
     return made
 
 
-def test_a_command_that_is_still_ending_is_no_process_left(tmp_path: Path) -> None:
+def test_ending_command_is_not_a_leftover_process(tmp_path: Path) -> None:
     device = Device()
     saved = snapshots(tmp_path, device)
     device.running = ["python3\n", "python3\n", ""]
     assert saved.rewind("ready").path == "rewind"
 
 
-def test_a_process_that_stays_is_a_difference(tmp_path: Path) -> None:
+def test_remaining_process_is_a_difference(tmp_path: Path) -> None:
     device = Device()
     saved = snapshots(tmp_path, device)
     device.running = ["sleep\n"] * 100

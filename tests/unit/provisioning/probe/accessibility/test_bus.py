@@ -56,7 +56,7 @@ def connected(path: str, timeout_s: float = TIMEOUT_S) -> Iterator[Bus]:
         bus.close()
 
 
-def test_a_bus_tells_who_is_on_it(daemon: tuple[str, int]) -> None:
+def test_bus_reports_its_connections(daemon: tuple[str, int]) -> None:
     path, pid = daemon
     with connected(path) as bus, connected(path) as other:
         assert bus.pid == pid
@@ -69,7 +69,7 @@ def test_a_bus_tells_who_is_on_it(daemon: tuple[str, int]) -> None:
         assert pids == [[os.getpid()], None, [os.getpid()]]
 
 
-def test_values_of_many_kinds_are_read(daemon: tuple[str, int]) -> None:
+def test_values_of_many_types_are_read(daemon: tuple[str, int]) -> None:
     with connected(daemon[0]) as bus:
         bus.log_in(only_from=daemon[1])
         credentials = bus.call_daemon("GetConnectionCredentials", ":1.0")
@@ -82,7 +82,7 @@ def test_values_of_many_kinds_are_read(daemon: tuple[str, int]) -> None:
         assert all(isinstance(name, str) for name in names)
 
 
-def test_more_calls_than_go_out_at_once_are_answered_in_order(daemon: tuple[str, int]) -> None:
+def test_calls_beyond_the_window_are_answered_in_order(daemon: tuple[str, int]) -> None:
     with connected(daemon[0]) as bus:
         bus.log_in(only_from=daemon[1])
         names = [DAEMON if n % 3 else f"no.such{n}" for n in range(170)]
@@ -90,12 +90,12 @@ def test_more_calls_than_go_out_at_once_are_answered_in_order(daemon: tuple[str,
         assert replies == [[int(name == DAEMON)] for name in names]
 
 
-def test_another_process_than_the_named_one_is_not_heard(daemon: tuple[str, int]) -> None:
+def test_process_other_than_the_named_one_is_ignored(daemon: tuple[str, int]) -> None:
     with connected(daemon[0]) as bus, pytest.raises(BusError, match="instead of the bus"):
         bus.log_in(only_from=os.getpid())
 
 
-def test_a_bus_that_is_silent_costs_no_more_than_patience(tmp_path: Path) -> None:
+def test_unresponsive_bus_times_out(tmp_path: Path) -> None:
     path = str(tmp_path / "silent")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
@@ -113,7 +113,7 @@ def test_a_bus_that_is_silent_costs_no_more_than_patience(tmp_path: Path) -> Non
         b"",
     ],
 )
-def test_a_bus_that_makes_no_sense_is_left(tmp_path: Path, reply: bytes) -> None:
+def test_invalid_bus_replies_are_an_error(tmp_path: Path, reply: bytes) -> None:
     path = str(tmp_path / "odd")
 
     def answer(server: socket.socket) -> None:
@@ -155,7 +155,7 @@ RETURN, UNKNOWN_KIND = 2, 9
     ],
     ids=["empty structs", "unknown field", "unknown type", "no final NUL", "too long"],
 )
-def test_a_malformed_reply_ends_the_connection_at_once(tmp_path: Path, sent: bytes) -> None:
+def test_malformed_reply_closes_the_connection_at_once(tmp_path: Path, sent: bytes) -> None:
     with (
         peer(tmp_path, sent) as path,
         connected(path) as bus,
@@ -164,7 +164,7 @@ def test_a_malformed_reply_ends_the_connection_at_once(tmp_path: Path, sent: byt
         bus.log_in()
 
 
-def test_other_messages_than_replies_are_not_even_parsed(tmp_path: Path) -> None:
+def test_messages_other_than_replies_are_not_parsed(tmp_path: Path) -> None:
     sent = message(UNKNOWN_KIND, UNKNOWN_FIELD) + message(4, EMPTY_STRUCTS)
     with (
         peer(tmp_path, sent) as path,
@@ -203,6 +203,6 @@ def peer(tmp_path: Path, sent: bytes) -> Iterator[str]:
         thread.join()
 
 
-def test_nobody_at_the_path_is_told(tmp_path: Path) -> None:
+def test_missing_bus_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BusError, match="cannot connect to the bus"):
         Bus(str(tmp_path / "none"), os.getuid(), TIMEOUT_S)

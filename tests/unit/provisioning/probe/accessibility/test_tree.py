@@ -57,10 +57,10 @@ def node(role: str, *box: int, below: Sequence[Node] = (), shows: bool = True) -
 
 @dataclass
 class Session:
-    """Fake applications; if it `tells`, they report all their objects in one reply."""
+    """Fake applications; with `has_bulk_replies`, they report all their objects in one reply."""
 
     apps: tuple[Node, ...]
-    tells: bool = False
+    has_bulk_replies: bool = False
     answers: bool = True
     now_s: float = 0.0
     asked: list[Query] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Session:
         if method is ITEMS:
             return (
                 ([self._row(other) for other in self._nodes if other.bus == ref.bus],)
-                if self.tells
+                if self.has_bulk_replies
                 else None
             )
         widget = self._nodes[ref]
@@ -125,8 +125,8 @@ def app(*below: Node) -> Node:
     return Node("application", None, below)
 
 
-def rows_of(*apps: Node, tells: bool = False) -> list[dict[str, Any]]:
-    return tree.Walker(Session(apps, tells), NAMES).tree(Params({}, timeout_s=10.0))
+def rows_of(*apps: Node, has_bulk_replies: bool = False) -> list[dict[str, Any]]:
+    return tree.Walker(Session(apps, has_bulk_replies), NAMES).tree(Params({}, timeout_s=10.0))
 
 
 def menu(shows: bool, entries: int = 400) -> Node:
@@ -134,7 +134,7 @@ def menu(shows: bool, entries: int = 400) -> Node:
     return node("menu", 0, 61, 40, 25, below=entry)
 
 
-def test_entries_of_closed_menus_are_not_asked_one_by_one() -> None:
+def test_entries_of_closed_menus_are_not_queried() -> None:
     session = Session((app(menu(shows=False)),))
     walker = tree.Walker(session, NAMES)
     assert [row["role"] for row in walker.tree(Params({}, timeout_s=10.0))] == ["menu"]
@@ -143,8 +143,8 @@ def test_entries_of_closed_menus_are_not_asked_one_by_one() -> None:
     assert [row["role"] for row in opened] == ["menu", *["menu item"] * 30]
 
 
-@pytest.mark.parametrize("tells", [False, True])
-def test_what_libreoffice_draws_is_found_below_its_menu_bar(tells: bool) -> None:
+@pytest.mark.parametrize("has_bulk_replies", [False, True])
+def test_libreoffice_elements_are_below_its_menu_bar(has_bulk_replies: bool) -> None:
     # As reported by LibreOffice 7.3 Calc with the GTK 3 plug-in; a screenshot showed Save at y 105.
     save = node("push button", 92, 63, 44, 35)
     gtk = node("panel", 4, 166, 173, 34, below=[node("text", 4, 166, 137, 34)])
@@ -153,7 +153,10 @@ def test_what_libreoffice_draws_is_found_below_its_menu_bar(tells: bool) -> None
     root = node("root pane", 0, 61, 1280, 690, below=[unseen, save, name_box])
     window = node("panel", 0, 86, 1280, 690, below=[root])
     frame = node("frame", 0, 24, 1280, 752, below=[menu(shows=False), window])
-    rows = [(row["role"], row["bounds"]) for row in rows_of(app(frame), tells=tells)]
+    rows = [
+        (row["role"], row["bounds"])
+        for row in rows_of(app(frame), has_bulk_replies=has_bulk_replies)
+    ]
     assert rows == [
         ("frame", [0, 24, 1280, 776]),
         ("menu", [0, 61, 40, 86]),
@@ -166,7 +169,7 @@ def test_what_libreoffice_draws_is_found_below_its_menu_bar(tells: bool) -> None
     ]
 
 
-def test_of_an_endless_sheet_the_cells_that_show_are_found_and_what_comes_after_it() -> None:
+def test_large_sheet_returns_visible_cells() -> None:
     cells = [node("table cell", 10 * n, 0, 10, 10, shows=n < 15) for n in range(400)]
     sheet = node("table", 0, 0, 900, 500, below=cells)
     sheet.claims = 2**31 - 1
@@ -179,16 +182,16 @@ def test_of_an_endless_sheet_the_cells_that_show_are_found_and_what_comes_after_
     assert sum(query.method is CHILD for query in session.asked) <= 64
 
 
-def test_what_an_application_tells_at_once_is_not_asked_again() -> None:
+def test_bulk_replies_of_an_application_are_not_queried_again() -> None:
     frame = node("frame", 0, 0, 90, 90, below=[node("text", 0, 0, 9, 9) for _ in range(40)])
-    session = Session((app(frame),), tells=True)
+    session = Session((app(frame),), has_bulk_replies=True)
     rows = tree.Walker(session, NAMES).tree(Params({}, timeout_s=10.0))
     assert len(rows) == 41
     kinds = {query.method for query in session.asked}
     assert kinds == {CHILDREN, PROPERTY, ITEMS, EXTENTS}, "the registry's children, and a count"
 
 
-def test_objects_that_contain_themselves_are_shown_once() -> None:
+def test_self_containing_objects_are_shown_once() -> None:
     inner = node("panel", 0, 0, 9, 9)
     inner.claims = 1
     session = Session((app(node("frame", 0, 0, 90, 90, below=[inner])),))
@@ -203,9 +206,9 @@ def test_objects_that_contain_themselves_are_shown_once() -> None:
     assert [row["role"] for row in rows] == ["frame", "panel"]
 
 
-def test_an_application_tells_of_its_own_objects_only() -> None:
+def test_application_reports_only_its_own_objects() -> None:
     mine = node("frame", 0, 0, 90, 90)
-    session = Session((app(mine), app()), tells=True)
+    session = Session((app(mine), app()), has_bulk_replies=True)
     real = session._row
 
     def row(ref: Ref) -> tuple[Any, ...]:
@@ -221,7 +224,7 @@ def test_an_application_tells_of_its_own_objects_only() -> None:
     assert [row["role"] for row in rows] == ["frame"], "asked for, below its own application"
 
 
-def test_children_that_do_not_answer_take_no_more_than_the_deadline(
+def test_unresponsive_children_take_no_more_than_the_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     many = [node("panel", 0, 0, 9, 9) for _ in range(400)]
@@ -234,7 +237,7 @@ def test_children_that_do_not_answer_take_no_more_than_the_deadline(
 
 
 @pytest.mark.parametrize(("timeout_s", "shown"), [(10.0, []), (60.0, ["panel"])])
-def test_who_waits_longer_gives_applications_more_time(timeout_s: float, shown: list[str]) -> None:
+def test_longer_deadline_gives_applications_more_time(timeout_s: float, shown: list[str]) -> None:
     session = Session((app(node("panel", 0, 0, 9, 9)),))
     answer = session._answer
 

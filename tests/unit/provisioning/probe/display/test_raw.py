@@ -76,7 +76,7 @@ def desk(name: str) -> Iterator[Desk]:
     display.close()
 
 
-def test_an_unchanged_display_gives_the_same_bytes(desk: Desk) -> None:
+def test_unchanged_display_returns_the_same_bytes(desk: Desk) -> None:
     desk.show()
     desk.prepare()
     assert len(desk.requests) > 9
@@ -85,7 +85,7 @@ def test_an_unchanged_display_gives_the_same_bytes(desk: Desk) -> None:
     assert len(set(before)) > 3
 
 
-def test_every_change_of_a_window_changes_the_bytes(desk: Desk) -> None:
+def test_every_window_change_changes_the_bytes(desk: Desk) -> None:
     window = desk.display.create_resource_object("window", desk.show())
     desk.prepare()
     before = desk.look()
@@ -104,10 +104,10 @@ def test_every_change_of_a_window_changes_the_bytes(desk: Desk) -> None:
         before = after
 
 
-def test_events_in_between_are_dropped(desk: Desk) -> None:
+def test_interleaved_events_are_dropped(desk: Desk) -> None:
     desk.prepare()
     before = desk.look()
-    # Every client is told of a changed keyboard, whether it asked or not.
+    # Every client is notified of a changed keyboard, with or without a subscription.
     mapping = desk.display.get_keyboard_mapping(8, 1)
     for _ in range(50):
         desk.display.change_keyboard_mapping(8, [mapping[0]])
@@ -115,7 +115,7 @@ def test_events_in_between_are_dropped(desk: Desk) -> None:
     assert desk.look() == before
 
 
-def test_a_clipboard_with_an_owner_cannot_be_compared_as_bytes(desk: Desk) -> None:
+def test_owned_clipboard_cannot_be_compared_as_bytes(desk: Desk) -> None:
     from Xlib import X
 
     selections = Selections(desk.display)
@@ -126,7 +126,7 @@ def test_a_clipboard_with_an_owner_cannot_be_compared_as_bytes(desk: Desk) -> No
     assert selections.raw_requests() == []
 
 
-def test_a_server_that_ends_or_sends_too_much_is_an_error(
+def test_closed_or_overlong_connection_is_an_error(
     name: str,
     desk: Desk,
     monkeypatch: pytest.MonkeyPatch,
@@ -143,7 +143,7 @@ def test_a_server_that_ends_or_sends_too_much_is_an_error(
         RawDisplay(session(":99999"), timeout_s=1)
 
 
-def test_a_display_that_wants_a_cookie_gets_it_and_refuses_others(tmp_path: Path) -> None:
+def test_display_cookie_is_sent_and_required(tmp_path: Path) -> None:
     cookie = tmp_path / "cookie"
     entry = (b"\1\0", len(os.uname().nodename.encode()).to_bytes(2, "big"))
     data = b"".join(

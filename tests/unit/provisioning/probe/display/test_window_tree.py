@@ -162,7 +162,7 @@ def in_front(display: Display) -> list[int]:
     return [row["id"] for row in window_tree.list_windows(display) if row["active"]]
 
 
-def test_windows_are_those_of_programs_each_once(display: Display, programs: Programs) -> None:
+def test_program_windows_are_listed_once_each(display: Display, programs: Programs) -> None:
     editor, calculator = programs
     first, second = editor.window(10, 10, 200, 100), calculator.window(300, 300, 200, 100)
     editor.window(0, 0, 10, 10, mapped=False)
@@ -172,7 +172,7 @@ def test_windows_are_those_of_programs_each_once(display: Display, programs: Pro
     assert rows[first.id]["geometry"][2:] == [200, 100]
 
 
-def test_the_roots_properties_tell_nothing(display: Display, programs: Programs) -> None:
+def test_root_properties_are_ignored(display: Display, programs: Programs) -> None:
     editor, calculator = programs
     first, second = calculator.window(10, 10, 200, 100), editor.window(300, 300, 200, 100)
     leader = editor.window(0, 0, 10, 10, mapped=False)
@@ -185,14 +185,14 @@ def test_the_roots_properties_tell_nothing(display: Display, programs: Programs)
     assert in_front(display) == [second.id]
 
 
-def test_a_window_that_denies_being_managed_is_there(display: Display, programs: Programs) -> None:
+def test_window_that_denies_being_managed_is_listed(display: Display, programs: Programs) -> None:
     editor, calculator = programs
     window = editor.window(10, 10, 200, 100)
     calculator.remove("WM_STATE", window)
     assert ids(display) == [window.id]
 
 
-def test_a_minimised_window_counts(display: Display, programs: Programs) -> None:
+def test_minimised_window_counts(display: Display, programs: Programs) -> None:
     if not windows.shown_parts(display)["window_manager"]:
         pytest.skip("nobody minimises")
     editor, calculator = programs
@@ -205,7 +205,7 @@ def test_a_minimised_window_counts(display: Display, programs: Programs) -> None
     assert in_front(display) == [second.id]
 
 
-def test_the_keyboard_alone_does_not_bring_a_window_to_the_front(
+def test_keyboard_focus_alone_does_not_bring_a_window_to_the_front(
     display: Display, programs: Programs
 ) -> None:
     editor, calculator = programs
@@ -218,7 +218,7 @@ def test_the_keyboard_alone_does_not_bring_a_window_to_the_front(
     assert (ids(display)[-1] == below.id) is (in_front(display) == [below.id])
 
 
-def test_a_field_inside_a_window_has_the_keyboard(display: Display, programs: Programs) -> None:
+def test_field_inside_a_window_can_have_the_focus(display: Display, programs: Programs) -> None:
     from Xlib import X
 
     editor, _ = programs
@@ -231,7 +231,7 @@ def test_a_field_inside_a_window_has_the_keyboard(display: Display, programs: Pr
     assert ids(display) == [window.id]
 
 
-def test_more_windows_than_are_looked_at_are_an_error(
+def test_too_many_windows_are_an_error(
     display: Display, programs: Programs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(window_tree, "MAX_WINDOWS", 1)

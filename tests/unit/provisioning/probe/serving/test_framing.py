@@ -22,7 +22,7 @@ MESSAGES = st.dictionaries(st.text(), JSON, max_size=5)
 
 
 @given(st.lists(MESSAGES, max_size=6), st.integers(1, 50))
-def test_messages_survive_any_cutting_of_the_stream(
+def test_messages_survive_any_split_of_the_stream(
     messages: list[dict[str, Any]], step: int
 ) -> None:
     stream = b"".join(encode(message) for message in messages)
@@ -36,14 +36,14 @@ def test_messages_survive_any_cutting_of_the_stream(
 
 
 @given(MESSAGES)
-def test_a_line_is_ascii_and_has_one_newline(message: dict[str, Any]) -> None:
+def test_line_is_ascii_and_has_one_newline(message: dict[str, Any]) -> None:
     line = encode(message)
     assert line.isascii()
     assert line.index(b"\n") == len(line) - 1
 
 
 @given(st.lists(st.binary(max_size=40), max_size=8), st.integers(1, 7))
-def test_no_more_than_the_bound_is_ever_kept(pieces: list[bytes], step: int) -> None:
+def test_buffer_never_exceeds_the_limit(pieces: list[bytes], step: int) -> None:
     splitter = LineSplitter(max_bytes=16)
     stream = b"\n".join(pieces) + b"\n"
     lines = [
@@ -58,14 +58,14 @@ def test_no_more_than_the_bound_is_ever_kept(pieces: list[bytes], step: int) -> 
     ]
 
 
-def test_an_oversize_line_keeps_its_first_bytes() -> None:
+def test_oversize_line_keeps_its_first_bytes() -> None:
     line = LineSplitter(max_bytes=100).feed(b'{"id":7,' + b"x" * 1000 + b"\n")[0]
     assert line.is_oversize
     assert line.data.startswith(b'{"id":7,')
     assert len(line.data) <= 64
 
 
-def test_a_reader_that_lost_its_place_finds_it_at_the_next_newline() -> None:
+def test_reader_resynchronizes_at_the_next_newline() -> None:
     splitter = LineSplitter()
     splitter.feed(b'{"half": "a li')
     lines = splitter.feed(b'\n{"whole": 1}\n')
@@ -73,6 +73,6 @@ def test_a_reader_that_lost_its_place_finds_it_at_the_next_newline() -> None:
 
 
 @pytest.mark.parametrize("message", [{"x": float("nan")}, {"x": b"bytes"}, {"x": "y" * 100}])
-def test_what_cannot_be_sent_is_refused(message: dict[str, Any]) -> None:
+def test_unsendable_message_is_rejected(message: dict[str, Any]) -> None:
     with pytest.raises(FramingError):
         encode(message, max_bytes=50)

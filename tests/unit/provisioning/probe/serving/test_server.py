@@ -80,7 +80,7 @@ def channel(release: threading.Event) -> Iterator[MemoryChannel]:
     assert not thread.is_alive()
 
 
-def test_a_result_is_answered_under_its_id(channel: MemoryChannel) -> None:
+def test_result_is_returned_under_its_id(channel: MemoryChannel) -> None:
     channel.ask(id=3, op="echo", params={"a": [1]}, timeout_s=5)
     assert channel.reply() == {"id": 3, "ok": True, "result": {"a": [1]}}
 
@@ -95,7 +95,7 @@ def test_a_result_is_answered_under_its_id(channel: MemoryChannel) -> None:
         ("none", "unknown_op"),
     ],
 )
-def test_a_failure_is_answered_with_its_kind(channel: MemoryChannel, op: str, kind: str) -> None:
+def test_failure_is_returned_with_its_type(channel: MemoryChannel, op: str, kind: str) -> None:
     channel.ask(id=4, op=op, params={}, timeout_s=5)
     reply = channel.reply()
     assert (reply["id"], reply["ok"], reply["error"]["type"]) == (4, False, kind)
@@ -111,7 +111,7 @@ def test_a_failure_is_answered_with_its_kind(channel: MemoryChannel, op: str, ki
         b'{"id":1,"op":"echo","timeout_s":-1}',
     ],
 )
-def test_a_line_that_is_no_request_is_refused_and_the_next_served(
+def test_invalid_request_is_rejected_and_the_next_served(
     channel: MemoryChannel, line: bytes
 ) -> None:
     channel.incoming.put(line + b"\n")
@@ -120,14 +120,14 @@ def test_a_line_that_is_no_request_is_refused_and_the_next_served(
     assert channel.reply()["ok"] is True
 
 
-def test_an_oversize_request_is_refused_and_the_next_served(channel: MemoryChannel) -> None:
+def test_oversize_request_is_rejected_and_the_next_served(channel: MemoryChannel) -> None:
     channel.incoming.put(b"x" * (MAX_LINE_BYTES + 1) + b"\n")
     assert channel.reply()["error"]["type"] == "oversize"
     channel.ask(id=1, op="echo", params={}, timeout_s=5)
     assert channel.reply()["ok"] is True
 
 
-def test_a_hung_request_is_answered_once_at_its_deadline(
+def test_hung_request_is_answered_once_at_its_deadline(
     channel: MemoryChannel, release: threading.Event
 ) -> None:
     channel.ask(id=1, op="hang", params={}, timeout_s=0.1)
@@ -137,7 +137,7 @@ def test_a_hung_request_is_answered_once_at_its_deadline(
     assert channel.reply()["id"] == 2
 
 
-def test_a_request_takes_a_thread_that_another_left(channel: MemoryChannel) -> None:
+def test_request_reuses_a_free_thread(channel: MemoryChannel) -> None:
     threads = set()
     for number in range(20):
         channel.ask(id=number, op="whose", params={}, timeout_s=5)
@@ -146,7 +146,7 @@ def test_a_request_takes_a_thread_that_another_left(channel: MemoryChannel) -> N
     assert len(threads) <= KEPT_THREADS
 
 
-def test_requests_that_come_at_once_do_not_wait_for_each_other(
+def test_concurrent_requests_do_not_wait_for_each_other(
     channel: MemoryChannel, release: threading.Event
 ) -> None:
     for number in range(2 * KEPT_THREADS):
@@ -157,7 +157,7 @@ def test_requests_that_come_at_once_do_not_wait_for_each_other(
     assert {channel.reply()["id"] for _ in range(2 * KEPT_THREADS)} == set(range(2 * KEPT_THREADS))
 
 
-def test_a_wake_is_answered_by_the_reader_before_all_other_programs(
+def test_wake_is_answered_by_the_reader_before_other_requests(
     channel: MemoryChannel,
 ) -> None:
     before = os.getpriority(os.PRIO_PROCESS, 0)

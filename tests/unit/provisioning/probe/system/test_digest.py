@@ -19,7 +19,7 @@ def files(home: Path) -> dict[str, str]:
     return digest.take(identity, set())["files"]  # type: ignore[no-any-return]
 
 
-def test_files_are_told_by_size_time_and_mode_without_those_of_caches(tmp_path: Path) -> None:
+def test_files_are_described_by_size_time_and_mode_without_caches(tmp_path: Path) -> None:
     (tmp_path / "d/e").mkdir(parents=True, mode=0o750)
     (tmp_path / "d/a").write_text("abc")
     (tmp_path / ".cache").mkdir()
@@ -33,12 +33,12 @@ def test_files_are_told_by_size_time_and_mode_without_those_of_caches(tmp_path: 
     assert not entries["link"].startswith("dir")
 
 
-def test_a_home_that_is_not_there_has_no_files(tmp_path: Path) -> None:
+def test_missing_home_has_no_files(tmp_path: Path) -> None:
     assert files(tmp_path / "none") == {}
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="mounts a file system")
-def test_what_is_mounted_is_a_folder_without_content(tmp_path: Path) -> None:
+def test_mount_point_is_an_empty_folder(tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     if process.run(["mount", "-t", "tmpfs", "none", str(tmp_path / "m")]).exit_code:
         pytest.skip("this host lets nobody mount")

@@ -42,7 +42,7 @@ def become() -> None:
     machine.become(Params(dict(IDENTITY), 5.0))
 
 
-def told(etc: Path) -> list[str]:
+def read_identity(etc: Path) -> list[str]:
     return [(etc / name).read_text() for name in ("machine-id", "key", "key.pub")]
 
 
@@ -54,15 +54,15 @@ NEW = [
 
 
 @pytest.mark.parametrize("is_prepared", [True, False])
-def test_a_fork_takes_its_identity(etc: Path, *, is_prepared: bool) -> None:
+def test_fork_takes_its_identity(etc: Path, *, is_prepared: bool) -> None:
     if is_prepared:
         machine.prepare_identity()
     become()
-    assert told(etc) == NEW
+    assert read_identity(etc) == NEW
     assert (etc.parent / "mac").read_text() == IDENTITY["mac"]
 
 
-def test_whoever_watches_the_folder_is_not_woken(etc: Path) -> None:
+def test_watchers_of_the_folder_are_not_notified(etc: Path) -> None:
     machine.prepare_identity()
     machine.prepare_identity()
     before = etc.stat().st_mtime_ns, sorted(path.name for path in etc.iterdir())
@@ -71,16 +71,16 @@ def test_whoever_watches_the_folder_is_not_woken(etc: Path) -> None:
     assert (etc.parent / "links" / "machine-id").read_text() == NEW[0]
 
 
-def test_a_file_that_was_replaced_meanwhile_is_the_one_that_is_written(etc: Path) -> None:
+def test_replaced_file_is_the_one_written(etc: Path) -> None:
     machine.prepare_identity()
     (etc / "new").write_text("1" * 32 + "\n")
     (etc / "new").replace(etc / "machine-id")
     become()
-    assert told(etc) == NEW
+    assert read_identity(etc) == NEW
     assert (etc.parent / "links" / "machine-id").read_text() == "0" * 32 + "\n"
 
 
-def test_a_link_in_a_files_place_is_not_followed(etc: Path) -> None:
+def test_link_in_place_of_a_file_is_not_followed(etc: Path) -> None:
     (etc / "machine-id").unlink()
     (etc / "machine-id").symlink_to(etc / "elsewhere")
     (etc / "elsewhere").write_text("untouched")

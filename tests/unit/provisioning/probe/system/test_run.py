@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def _start_in_background(words: str) -> None:
+def _start_in_background(script: str) -> None:
     done = run_program(
-        ["/bin/sh", "-c", f"({words}) & :"],
+        ["/bin/sh", "-c", f"({script}) & :"],
         identity=Identity.own(),
         env={"PATH": os.environ["PATH"]},
         timeout_s=20.0,
@@ -25,7 +25,7 @@ def _start_in_background(words: str) -> None:
     assert done.exit_code == 0
 
 
-def test_pipes_of_programs_in_the_background_are_bounded_and_given_back(tmp_path: Path) -> None:
+def test_pipes_of_background_programs_are_limited_and_released(tmp_path: Path) -> None:
     before = threading.active_count()
     gate = tmp_path / "gate"
     os.mkfifo(gate)

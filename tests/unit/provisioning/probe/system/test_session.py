@@ -57,14 +57,14 @@ def sessions() -> Sessions:
     return Sessions(Identity.own().name)
 
 
-def test_the_oldest_of_equal_leaders_is_the_sessions(leader: Leader) -> None:
+def test_session_leader_is_the_oldest_of_equal_candidates(leader: Leader) -> None:
     first, _ = leader(DISPLAY), leader(DISPLAY + "1")
     session = sessions().find()
     assert session is not None
     assert (session.leader_pid, session.display) == (first.pid, DISPLAY)
 
 
-def test_another_display_is_never_taken_for_the_sessions_when_its_leader_has_gone(
+def test_other_display_is_never_used_after_its_leader_ended(
     leader: Leader,
 ) -> None:
     known = sessions()
@@ -79,7 +79,7 @@ def test_another_display_is_never_taken_for_the_sessions_when_its_leader_has_gon
     assert session.leader_pid == again.pid
 
 
-def test_what_was_adopted_stays(leader: Leader) -> None:
+def test_adopted_session_is_kept(leader: Leader) -> None:
     known = sessions()
     known.adopt([4194303, 1, {"DISPLAY": ":1"}])
     leader(DISPLAY)
@@ -90,7 +90,7 @@ def test_what_was_adopted_stays(leader: Leader) -> None:
     assert known.find() is None
 
 
-def test_every_logins_variables_are_read_as_pam_reads_them(tmp_path: Path) -> None:
+def test_login_variables_are_read_as_pam_reads_them(tmp_path: Path) -> None:
     file = tmp_path / "environment"
     file.write_text(
         "# how toolkits draw\nGSK_RENDERER=cairo\nexport A='b c'\nB=\"d=e\"\n\nnothing\n"

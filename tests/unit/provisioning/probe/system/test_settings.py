@@ -44,7 +44,7 @@ def test_each_key_has_a_digest_of_its_value(tmp_path: Path) -> None:
     assert after[FONT] != before[FONT]
 
 
-def test_without_a_database_there_are_no_settings(tmp_path: Path) -> None:
+def test_missing_database_has_no_settings(tmp_path: Path) -> None:
     assert read_settings(str(tmp_path / "none")) == {}
 
 
@@ -53,7 +53,7 @@ def test_too_many_settings_are_one_row(tmp_path: Path, monkeypatch: pytest.Monke
     assert list(read(tmp_path, REAL)) == [UNREADABLE]
 
 
-def test_an_item_that_is_its_own_parent_has_no_name(tmp_path: Path) -> None:
+def test_item_that_is_its_own_parent_has_no_name(tmp_path: Path) -> None:
     # The item of the key color-scheme is at 0x6c; its parent's number follows its hash.
     broken = bytearray(REAL)
     broken[0x70:0x74] = (2).to_bytes(4, "little")
@@ -61,7 +61,7 @@ def test_an_item_that_is_its_own_parent_has_no_name(tmp_path: Path) -> None:
 
 
 @given(at=st.integers(0, len(REAL) - 1), value=st.integers(0, 255), end=st.integers(0, len(REAL)))
-def test_a_damaged_database_is_read_or_one_row(at: int, value: int, end: int) -> None:
+def test_damaged_database_is_read_or_one_row(at: int, value: int, end: int) -> None:
     damaged = bytearray(REAL)
     damaged[at] = value
     with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +72,7 @@ def test_a_damaged_database_is_read_or_one_row(at: int, value: int, end: int) ->
 @pytest.mark.skipif(
     not (shutil.which("gsettings") and shutil.which("dbus-run-session")), reason="needs dconf"
 )
-def test_it_reads_what_dconf_writes_today(tmp_path: Path) -> None:
+def test_reads_a_database_of_the_installed_dconf(tmp_path: Path) -> None:
     script = "gsettings set org.gnome.desktop.interface color-scheme prefer-dark"
     env = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "GSETTINGS_BACKEND": "dconf"}
     run(["dbus-run-session", "--", "sh", "-c", script], env=env, timeout_s=60)
