@@ -12,11 +12,12 @@ import pytest
 
 from appliance.base.errors import LinkError, MachineStartError, ResetMismatchError, SnapshotError
 from appliance.base.settings import get_settings
-from provisioning.desktop.qemu import creation
+from provisioning.desktop.qemu import creation, machine
 from provisioning.desktop.qemu import template as templates
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.desktop.qemu.page_cache import load_into_page_cache
 from provisioning.desktop.qemu.rewind_base import RAM
+from provisioning.desktop.qemu.starting import start_domain
 from provisioning.desktop.qemu.template import DEVICES, DIGEST, find_template, templates_dir
 from provisioning.fleet.local import LocalFleet
 from provisioning.links.ssh import open_ssh
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from provisioning.desktop.qemu.connection import Hypervisor
+    from provisioning.desktop.qemu.domain import DomainSpec
     from provisioning.desktop.qemu.machine import DesktopVm
     from provisioning.desktop.qemu.template import Template
 
@@ -127,15 +130,36 @@ sleep 5
 """
 
 
+def test_ram_outside_the_page_cache_is_read_before_the_guest_runs(
+    backend: QemuBackend, template: Template, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On slow storage, a fork waited for its pages until it was discarded."""
+    events: list[int | str] = []
+
+    def load(path: Path) -> int:
+        events.append(load_into_page_cache(path))
+        return 0
+
+    def start(hypervisor: Hypervisor, spec: DomainSpec, *, paused: bool = False) -> DomainSpec:
+        events.append("start")
+        return start_domain(hypervisor, spec, paused=paused)
+
+    monkeypatch.setattr(machine, "load_into_page_cache", load)
+    monkeypatch.setattr(machine, "start_domain", start)
+    with (template.path / RAM).open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    with forked(backend):
+        read, *others = events
+    assert isinstance(read, int)
+    assert read > 0
+    assert others == ["start"]
+
+
 def test_writes_of_one_fork_are_invisible_to_others(
     backend: QemuBackend, template: Template
 ) -> None:
     disk, ram = template.disk.stat(), (template.path / RAM).stat()
-    with (template.path / RAM).open("rb") as file:
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     with forked(backend) as fork:
-        # Regression: on slow storage, a fork waited for its pages until it was discarded.
-        assert load_into_page_cache(template.path / RAM) == 0
         # Regression: memory that a guest freed was punched out of the file that all forks map.
         sh(fork, GIVE_BACK, user="root")
         sh(fork, "echo dirt > ~/dirt; gsettings set org.gnome.desktop.interface gtk-theme Other")
