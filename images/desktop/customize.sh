@@ -60,6 +60,8 @@ done
 install -d -o 1000 -g 1000 "$root/home/user/.config"
 echo yes > "$root/home/user/.config/gnome-initial-setup-done"
 chown 1000:1000 "$root/home/user/.config/gnome-initial-setup-done"
+chroot "$root" runuser -u user -- env -i HOME=/home/user PATH=/usr/bin:/bin \
+    sh -c "$(cat "$here/files/office-profile.sh")"
 
 # -- a process of the user cannot access another process's memory
 install -d "$root/etc/sysctl.d"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -173,6 +174,28 @@ def test_browser_does_not_update_or_call_home(host: Any) -> None:  # noqa: ANN40
     firefox_policies = policies["policies"]
     assert firefox_policies["DisableAppUpdate"]
     assert firefox_policies["DisableTelemetry"]
+
+
+def test_office_profile_was_created_by_the_build(host: Any) -> None:  # noqa: ANN401
+    """The first document that a trial opens must not create it, as a side effect of the agent."""
+    profile = "/home/user/.config/libreoffice/4/user"
+    modules = {"swriter", "scalc", "simpress"}
+    listed = host.check_output(f"ls {profile}/config/soffice.cfg/modules").split()
+    assert modules <= set(listed)
+    assert host.check_output(f"find {profile} ! -user user") == ""
+    settings = host.file(f"{profile}/registrymodifications.xcu").content_string
+    assert "ooSetupInstCompleted" in settings
+    # Windows have the size of a fresh profile, and no notice counts days since the build.
+    assert not re.search(r"WindowAttributes|WindowState|LastTime\w+Shown", settings)
+
+
+def test_office_keeps_formats_without_asking(host: Any) -> None:  # noqa: ANN401
+    registry = host.file("/etc/libreoffice/registry/mesocosm.xcd").content
+    (asks,) = ET.fromstring(registry).iterfind(  # noqa: S314 - the image's own file
+        ".//node[@oor:name='Save']/node/prop[@oor:name='WarnAlienFormat']/value",
+        {"oor": "http://openoffice.org/2001/registry"},
+    )
+    assert asks.text == "false"
 
 
 def test_locale_and_time_zone_are_set(host: Any) -> None:  # noqa: ANN401
