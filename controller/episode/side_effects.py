@@ -26,6 +26,8 @@ TRACES: Mapping[StateKind, tuple[str, ...]] = {
     StateKind.FILE: (
         "~/.config/*xdg-terminals.list",
         "~/.config/enchant",
+        "~/.config/libreoffice/*/user/extensions/*/lastsynchronized",
+        "~/.config/libreoffice/*/user/pack",
         "~/.local/share/recently-used.xbel",
     ),
     StateKind.SETTING: (
@@ -34,9 +36,10 @@ TRACES: Mapping[StateKind, tuple[str, ...]] = {
     ),
     StateKind.PROCESS: ("gnome-terminal*", "bash", "gedit", "nautilus", "gvfsd-metadata"),
 }
-"""Traces that opening Terminal, Text Editor and Files leaves, on every desktop and for every task.
+"""Traces that opening Terminal, Text Editor, Files and LibreOffice leaves, for every task.
 
-All agents may use these programs, and no task is about them: if the traces counted, almost every
+LibreOffice writes these files whenever it starts and ends: a time stamp, and a backup of its settings.
+The settings themselves are not a trace. All agents may use these programs, and no task is about them: if the traces counted, almost every
 desktop trial would have side effects.
 """
 

@@ -235,3 +235,23 @@ def test_in_memory_phone_summarises_its_rows_and_settings() -> None:
     summary = phone.summarize()
     assert summary[StateKind.RECORD] == {f"{TASKS} _id=1, title=Milk": ""}
     assert summary[StateKind.SETTING] == {"system/volume": "2"}
+
+
+def test_only_the_bookkeeping_of_libreoffice_is_a_trace() -> None:
+    profile = "~/.config/libreoffice/4/user"
+    changed = [
+        Change("desktop", StateKind.FILE, f"{profile}/{name}", "changed")
+        for name in (
+            "extensions/bundled/lastsynchronized",
+            "extensions/shared/lastsynchronized",
+            "pack/database/biblio/biblio.pack",
+            "pack/registrymodifications.pack",
+            "registrymodifications.xcu",
+            "extensions/bundled/new.oxt",
+        )
+    ]
+    left = side_effects(changed, make_task(), None)
+    assert [change.name.removeprefix(f"{profile}/") for change in left.changes] == [
+        "registrymodifications.xcu",
+        "extensions/bundled/new.oxt",
+    ]
