@@ -429,6 +429,32 @@ class Tree(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Search:
+    """Result of a search in a tree.
+
+    Attributes:
+        elements: the matching visible elements, in document order.
+        cut: why there may be more: ``nodes`` or ``time``; empty if the whole tree was searched.
+    """
+
+    elements: Sequence[Element]
+    cut: str = ""
+
+
+@runtime_checkable
+class TreeSearching(Protocol):
+    """Trees that are searched on the machine, which visits more elements than it returns."""
+
+    def search(self, *, name: str | None, role: str | None) -> Search:
+        """Return the visible elements with a name and role; None matches any.
+
+        Raises:
+            LinkError: the machine did not answer, or its answer is invalid.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class MachineInfo:
     """The description of a machine that results record.
 

@@ -15,6 +15,7 @@ from controller.observation.settle import DEFAULT_RULE, settle_machine
 from evaluators.graph.outcome import Call
 from evaluators.model.base import SESSION
 from evaluators.model.oracle import Act, WaitFor
+from provisioning.protocols import Search, TreeSearching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from controller.observation.observer import Observation
     from evaluators.model.oracle import OracleStep, Target
     from evaluators.model.task import Task
-    from provisioning.protocols import Element, Json
+    from provisioning.protocols import Element, Json, Machine
 
     StepsOf = Callable[[Task, int], Sequence[OracleStep]]
 
@@ -35,6 +36,10 @@ _LOG = logging.getLogger(__name__)
 _EVERY_S = 0.5
 _CHECK_TIMEOUT_S = 15.0
 _NAMES_SHOWN = 40
+_CUTS = {
+    "nodes": "the tree has too many elements",
+    "time": "the machine did not read its whole tree in time",
+}
 _IN_MEMORY = "fake"
 _PATIENCE_IN_MEMORY_S = 1.0
 """Maximum wait on fake machines: nothing starts slowly there."""
@@ -130,9 +135,14 @@ class Oracle:
         if machine is None:
             raise AgentError(f"The environment has no role {step.on!r}.")
 
+        cut = ""
+
         def look() -> Element | None:
+            nonlocal cut
             try:
-                return target.pick(machine.tree.elements())
+                seen = _search(machine, target)
+                cut = seen.cut
+                return target.pick(seen.elements)
             except (
                 GuestCallError,
                 LinkTimeoutError,
@@ -144,9 +154,10 @@ class Oracle:
         element = self._until(look, timeout_s)
         if element is None:
             there = _nearest(machine.tree.elements(), target.name or "")
+            limits = f" The search ended early ({_CUTS.get(cut, cut)})." if cut else ""
             raise AgentError(
                 f"No element {target.model_dump(exclude_none=True)} appeared on {step.on} "
-                f"within {timeout_s:g} s.",
+                f"within {timeout_s:g} s.{limits}",
                 details=f"Existing elements: {', '.join(there[:_NAMES_SHOWN])}",
             )
         return element
@@ -177,6 +188,14 @@ class Oracle:
     def _until(self, probe: Callable[[], T | None], timeout_s: float) -> T | None:
         clock = self._context.clock
         return wait_until(probe, timeout_s=timeout_s, every_s=_EVERY_S, clock=clock)
+
+
+def _search(machine: Machine, target: Target) -> Search:
+    """Search on the machine if its tree can be searched there."""
+    tree = machine.tree
+    if isinstance(tree, TreeSearching) and target.resource_id is None:
+        return tree.search(name=target.name, role=target.role)
+    return Search(tree.elements())
 
 
 def _name_of(step: OracleStep) -> str:

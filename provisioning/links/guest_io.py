@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from appliance.base.errors import GuestCallError, InvalidActionError, LinkProtocolError
 from provisioning.links.files_over_link import LinkFiles
-from provisioning.protocols import Bounds, Button, Element
+from provisioning.protocols import Bounds, Button, Element, Search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 MAX_SCREEN_PX = 1 << 26
 _MAX_NODES = 5000
+_SEARCH_TIMEOUT_S = 20.0
+_WINDOW_DEPTH = 1
+"""Depth of windows in the probe's rows, below applications."""
 
 
 class _ScreenshotReply(BaseModel):
@@ -40,6 +43,13 @@ class _Node(BaseModel):
     bounds: list[int] = Field(min_length=4, max_length=4)
     states: list[str]
     depth: int = Field(ge=0)
+
+
+class _Found(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    nodes: list[_Node]
+    cut: str
 
 
 _NODES = TypeAdapter(list[_Node])
@@ -177,18 +187,42 @@ class LinkTree:
         try:
             nodes = _NODES.validate_python(reply)
         except ValueError as exc:
-            raise LinkProtocolError(
-                "The probe sent an invalid accessibility tree.", details=str(exc)[:500]
-            ) from exc
+            raise _invalid_tree(exc) from exc
         # The bus lists applications and their windows; the windows are the roots here.
-        root = min((node.depth for node in nodes), default=0)
-        return [
-            Element(
-                role=node.role,
-                name=node.name,
-                bounds=Bounds(*node.bounds),
-                states=frozenset(node.states),
-                depth=node.depth - root,
-            )
-            for node in nodes
-        ]
+        return _elements(nodes, min((node.depth for node in nodes), default=0))
+
+    def search(self, *, name: str | None, role: str | None) -> Search:
+        """Return the visible elements with a name and role; None matches any.
+
+        Raises:
+            GuestCallError: there is no graphical session, or it has no accessibility bus.
+            LinkProtocolError: the guest sent an invalid list.
+        """
+        wanted = {"name": name, "role": role}
+        params: dict[str, Json] = {key: value for key, value in wanted.items() if value is not None}
+        timeout_s = max(self._timeout_s, _SEARCH_TIMEOUT_S)
+        reply = self._link.call("find", params, timeout_s=timeout_s)
+        try:
+            found = _Found.model_validate(reply)
+        except ValueError as exc:
+            raise _invalid_tree(exc) from exc
+        return Search(_elements(found.nodes, _WINDOW_DEPTH), found.cut)
+
+
+def _elements(nodes: Sequence[_Node], root: int) -> list[Element]:
+    return [
+        Element(
+            role=node.role,
+            name=node.name,
+            bounds=Bounds(*node.bounds),
+            states=frozenset(node.states),
+            depth=node.depth - root,
+        )
+        for node in nodes
+    ]
+
+
+def _invalid_tree(why: ValueError) -> LinkProtocolError:
+    return LinkProtocolError(
+        "The probe sent an invalid accessibility tree.", details=str(why)[:500]
+    )

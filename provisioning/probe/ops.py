@@ -17,7 +17,7 @@ from provisioning.probe.serving.framing import MAX_LINE_BYTES
 from provisioning.probe.serving.params import Params, to_base64
 from provisioning.probe.serving.version import version
 from provisioning.probe.serving.workers import Spec, Worker
-from provisioning.probe.system import apps, digest, files, machine, proc
+from provisioning.probe.system import activity, apps, digest, files, machine, proc
 from provisioning.probe.system.identity import Identity, read_environment
 from provisioning.probe.system.run import run_program
 from provisioning.probe.system.session import Sessions
@@ -67,7 +67,10 @@ class Ops:
             "screenshot": self.screenshot,
             "input": self._on_display("input"),
             "windows": self._on_display("windows"),
-            "tree": self.tree,
+            "tree": self._on_tree("tree"),
+            "find": self._on_tree("find"),
+            "documents": self._on_tree("documents"),
+            "activity": activity.read,
             "processes": self.processes,
             "session": self.session,
             "digest": self.digest,
@@ -127,10 +130,6 @@ class Ops:
         if len(shot["png_b64"]) > _LARGEST_INLINE_CHARS:
             shot["path"] = self._store_large_reply(base64.b64decode(shot.pop("png_b64")))
         return dict(shot)
-
-    def tree(self, params: Params) -> Any:  # noqa: ANN401 - JSON
-        """Read the accessibility tree."""
-        return self._tree.call("tree", params.values, params.timeout_s)
 
     def processes(self, _params: Params) -> list[dict[str, Any]]:
         """List the user-space processes."""
@@ -294,6 +293,9 @@ class Ops:
 
     def _on_display(self, op: str) -> Callable[[Params], Any]:
         return lambda params: self._display.call(op, params.values, params.timeout_s)
+
+    def _on_tree(self, op: str) -> Callable[[Params], Any]:
+        return lambda params: self._tree.call(op, params.values, params.timeout_s)
 
     def _identity_of(self, params: Params) -> tuple[Identity, dict[str, str]]:
         own = Identity.own()

@@ -6,17 +6,21 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from provisioning.probe.accessibility.client import Bus
+from provisioning.probe.accessibility.documents import Documents
+from provisioning.probe.accessibility.scope import Scope
 from provisioning.probe.accessibility.tree_walk import Walk
 from provisioning.probe.serving import worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from provisioning.probe.accessibility.tree_walk import Item, Querying
+    from provisioning.probe.accessibility.scope import Item, Querying
     from provisioning.probe.serving.params import Params
     from provisioning.probe.system.identity import Identity
 
 MAX_NODES = 5000
+_MAX_SEARCHED = 50_000
+_MAX_FOUND = 500
 _MAX_NAME = 500
 _MARGIN_S = 1.5
 """Time reserved before the deadline for the last answers."""
@@ -34,12 +38,30 @@ def main(identity: Identity) -> None:
     from gi.repository import Atspi, Gio, GLib
 
     identity.become()
-    walker = Walker(Bus(Gio, GLib), Names(Atspi))
-    worker.serve({"tree": walker.tree}, in_fd, out_fd)
+    bus, names = Bus(Gio, GLib), Names(Atspi)
+    walker, documents = Walker(bus, names), Documents(bus, names)
+    ops = {"tree": walker.tree, "find": walker.find, "documents": documents.documents}
+    worker.serve(ops, in_fd, out_fd)
+
+
+_POPUPS = (
+    *("MENU_BAR", "MENU", "POPUP_MENU", "MENU_ITEM", "CHECK_MENU_ITEM", "RADIO_MENU_ITEM"),
+    *("DIALOG", "ALERT", "FILE_CHOOSER", "COLOR_CHOOSER", "FONT_CHOOSER"),
+)
+_DOCUMENTS = (
+    *("DOCUMENT_FRAME", "DOCUMENT_SPREADSHEET", "DOCUMENT_PRESENTATION", "DOCUMENT_TEXT"),
+    *("DOCUMENT_WEB", "DOCUMENT_EMAIL", "TERMINAL"),
+)
+# Nothing below these is part of a document.
+_CONTROLS = ("MENU_BAR", "MENU", "TOOL_BAR", "STATUS_BAR", "SCROLL_BAR", "PAGE_TAB_LIST")
+
+
+def _numbers(roles: Any, names: Sequence[str]) -> frozenset[int]:  # noqa: ANN401 - gi is untyped
+    return frozenset(int(getattr(roles, name)) for name in names)
 
 
 class Names:
-    """Names of roles and states, by number.
+    """Names and numbers of roles and states.
 
     Args:
         atspi: the module ``gi.repository.Atspi``.
@@ -47,8 +69,13 @@ class Names:
 
     def __init__(self, atspi: Any) -> None:  # noqa: ANN401 - gi is untyped
         self._atspi = atspi
-        self.showing = int(atspi.StateType.SHOWING)
-        self.menu = int(atspi.Role.MENU)
+        role, state = atspi.Role, atspi.StateType
+        self.showing, self.active = int(state.SHOWING), int(state.ACTIVE)
+        self.busy, self.multi_line = int(state.BUSY), int(state.MULTI_LINE)
+        self.menu, self.text, self.cell = int(role.MENU), int(role.TEXT), int(role.TABLE_CELL)
+        self.popups = _numbers(role, _POPUPS)
+        self.documents = _numbers(role, _DOCUMENTS)
+        self.controls = _numbers(role, _CONTROLS)
 
     def role(self, number: int) -> str:
         """Return the name of a role; ``unknown`` for a number that AT-SPI does not define."""
@@ -101,26 +128,55 @@ class Walker:
         wait 10 s, and grows with longer timeouts.
         """
         most = min(params.whole("max_nodes", MAX_NODES), MAX_NODES)
-        deadline_s = time.monotonic() + max(0.2, params.timeout_s - _MARGIN_S)
-        walk = Walk(
-            self._bus,
-            showing=self._names.showing,
-            menu=self._names.menu,
-            deadline_s=deadline_s,
-            most=most,
-            patience=max(1.0, params.timeout_s / _USUAL_S),
-        )
+        walk = self._walk(params, most)
         roots = walk.start()
         walk.descend(roots)
+        return self._listed(walk, roots, most, lambda _: True)
+
+    def find(self, params: Params) -> dict[str, Any]:
+        """Return all visible elements that have a ``role`` or ``name``, in document order.
+
+        ``nodes`` has rows as in `tree`; ``cut`` is ``nodes`` or ``time`` if others may exist, and
+        empty otherwise. Only the elements and what contains them are measured, so that a search
+        visits more than a tree in the same time.
+        """
+        role = params.text("role") if params.has("role") else None
+        name = params.text("name") if params.has("name") else None
+        walk = self._walk(params, _MAX_SEARCHED)
+        roots = walk.start()
+        walk.descend(roots, with_boxes=False)
+
+        def is_match(item: Item) -> bool:
+            return (name is None or item.name == name) and (
+                role is None or self._names.role(item.role) == role
+            )
+
+        matching = [item for items in walk.below.values() for item in items if is_match(item)]
+        shown = {item.ref: item for found in matching for item in walk.path_to(found)}
+        walk.measure(list(shown.values()))
+        nodes = self._listed(walk, roots, _MAX_FOUND, is_match)
+        return {"nodes": nodes, "cut": walk.cut}
+
+    def _walk(self, params: Params, most: int) -> Walk:
+        deadline_s = time.monotonic() + max(0.2, params.timeout_s - _MARGIN_S)
+        patience = max(1.0, params.timeout_s / _USUAL_S)
+        return Walk(self._bus, self._names, Scope(deadline_s, most, patience))
+
+    def _listed(
+        self, walk: Walk, roots: Sequence[Item], most: int, is_match: Callable[[Item], bool]
+    ) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []
         for root in roots:
-            for row in self._rows(walk, root, 0, _Place()):
+            for item, row in self._rows(walk, root, 0, _Place()):
                 if len(rows) >= most:
                     return rows
-                rows.append(row)
+                if is_match(item):
+                    rows.append(row)
         return rows
 
-    def _rows(self, walk: Walk, item: Item, depth: int, above: _Place) -> Iterator[dict[str, Any]]:
+    def _rows(
+        self, walk: Walk, item: Item, depth: int, above: _Place
+    ) -> Iterator[tuple[Item, dict[str, Any]]]:
         """Yield the rows of an object and its descendants."""
         role = self._names.role(item.role)
         place = _Place(role, above.box, above.shift)
@@ -131,13 +187,14 @@ class Walker:
             place = _Place(role, box, shift, is_open=has_area or role != "menu bar")
             left, top = box[0] + shift[0], box[1] + shift[1]
             if has_area:
-                yield {
+                row = {
                     "role": role,
                     "name": item.name[:_MAX_NAME],
                     "bounds": [left, top, left + box[2], top + box[3]],
                     "states": sorted(map(self._names.state, _bits(item.states))),
                     "depth": depth,
                 }
+                yield item, row
         for child in walk.below.get(item.ref, ()) if place.is_open else ():
             yield from self._rows(walk, child, depth + 1, place)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Dict, List, Tuple, TypeVar
 
 from provisioning.probe.accessibility.client import (
     ANSWER_TIMEOUT_S,
@@ -18,9 +18,12 @@ from provisioning.probe.accessibility.client import (
     Query,
     Ref,
 )
+from provisioning.probe.accessibility.scope import Item, Rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from provisioning.probe.accessibility.scope import Numbers, Querying, Scope
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -40,91 +43,49 @@ _SCREEN = 0
 """AT-SPI's type of coordinates relative to the screen."""
 
 
-class Querying(Protocol):
-    """Queries to applications, as `provisioning.probe.accessibility.client.Bus` implements them."""
-
-    def ask(self, queries: Sequence[Query], deadline_s: float, timeout_s: float = ...) -> list[Any]:
-        """Return the answers in the order of the questions; None for missing answers."""
-        ...
-
-    def begin(self) -> None:
-        """Start a new round, which includes applications that did not answer before."""
-        ...
-
-
-class Item(NamedTuple):
-    """Known data of an accessible object.
-
-    Attributes:
-        ref: reference of the object.
-        parent: reference of its parent.
-        place: index among the parent's children.
-        children: number of its own children.
-        name: displayed name.
-        role: number of its role.
-        states: bit mask of states.
-    """
-
-    ref: Ref
-    parent: Ref
-    place: int
-    children: int
-    name: str
-    role: int
-    states: int
-
-
 class Walk:
     """State of one walk.
 
     Args:
         bus: answers the questions.
-        showing: number of the state *showing*.
-        menu: number of the role *menu*.
-        deadline_s: time after which nothing is asked.
-        most: maximum number of objects.
-        patience: factor on the usual timeouts of applications.
+        names: numbers of roles and states.
+        scope: limits of the walk.
 
     Attributes:
+        above: the parent, by object.
         below: the visible children, by object.
         boxes: left, top, width and height by object, as reported by applications.
+        cut: why objects are missing: ``nodes``, ``time``; empty if none are.
     """
 
-    def __init__(
-        self,
-        bus: Querying,
-        *,
-        showing: int,
-        menu: int,
-        deadline_s: float,
-        most: int,
-        patience: float = 1.0,
-    ) -> None:
+    def __init__(self, bus: Querying, names: Numbers, scope: Scope) -> None:
         self._bus = bus
-        self._showing = 1 << showing
-        self._menu = menu
-        self._deadline_s = deadline_s
-        self._most = most
-        self._patience = patience
+        self._names = names
+        self._showing = 1 << names.showing
+        self._menu = names.menu
+        self._scope = scope
         self._known: dict[Ref, list[Item]] = {}
         """Bulk replies of applications: their objects' children, by object."""
         self._seen: set[Ref] = set()
+        self.above: dict[Ref, Item] = {}
         self.below: dict[Ref, list[Item]] = {}
         self.boxes: dict[Ref, tuple[int, int, int, int]] = {}
+        self.cut = ""
 
     def start(self) -> list[Item]:
         """Return the responsive applications, and store their bulk replies."""
         self._bus.begin()
-        (listed,) = self._ask([Query(_DESKTOP, CHILDREN)])
+        (listed,) = self.ask([Query(_DESKTOP, CHILDREN)])
         apps = [Ref(*ref) for ref in listed[0]] if listed else []
-        counts = self._ask([_property(app, "ChildCount") for app in apps], APP_TIMEOUT_S)
-        answering = [(app, _whole(count)) for app, count in _pairs(apps, counts) if count]
-        replies = self._ask(
+        apps = [app for app in apps if self._scope.is_wanted(app)]
+        counts = self.ask([property_of(app, "ChildCount") for app in apps], APP_TIMEOUT_S)
+        answering = [(app, whole_of(count)) for app, count in pairs(apps, counts) if count]
+        replies = self.ask(
             [Query(Ref(app.bus, _CACHE), ITEMS) for app, _ in answering],
             _ITEMS_TIMEOUT_S,
         )
         roots: list[Item] = []
-        for (app, count), items in _pairs(answering, replies):
+        for (app, count), items in pairs(answering, replies):
             all_told = [_item_of(row) for row in items[0]] if items else []
             own = [item for item in all_told if {item.ref.bus, item.parent.bus} == {app.bus}]
             for item in own:
@@ -135,38 +96,79 @@ class Walk:
             items.sort(key=lambda item: item.place)
         return roots
 
-    def descend(self, level: Sequence[Item]) -> None:
-        """Find the visible descendants of objects, level by level."""
-        depth = 0
-        while level and depth < _MAX_DEPTH and not self._is_over:
-            missing = self._without_closed_menus(
-                [item for item in level if self._has_missing_children(item)]
-            )
-            self._fetch([item for item in missing if item.children <= _CHUNK])
-            for item in missing:
-                if item.children > _CHUNK:
-                    self._fetch_shown_of(item)
-            following: list[Item] = []
-            for item in level:
-                self.below[item.ref] = list(self._shown_of(item))
-                following += self.below[item.ref]
-            self._measure(following)
-            level, depth = following, depth + 1
+    def descend(self, roots: Sequence[Item], *, with_boxes: bool = True) -> None:
+        """Find the visible descendants of applications: menus, dialogs, active windows first.
+
+        Args:
+            roots: the applications.
+            with_boxes: whether to request the position of each object.
+        """
+        waiting: Dict[Rank, List[Tuple[int, Item]]] = {
+            Rank.APPLICATION: [(0, root) for root in roots]
+        }
+        while waiting and not self._is_over:
+            rank = min(waiting)
+            level = waiting.pop(rank)
+            self._expand([item for _, item in level], with_boxes=with_boxes)
+            for depth, item in level:
+                for child in self.below[item.ref]:
+                    if depth < _MAX_DEPTH and child.role not in self._scope.skipped:
+                        group = waiting.setdefault(self._rank(child, rank), [])
+                        group.append((depth + 1, child))
+        if waiting:
+            self.cut = "nodes" if len(self._seen) >= self._scope.most else "time"
+
+    def _rank(self, child: Item, parents: Rank) -> Rank:
+        """Return the rank of an object whose parent has a rank."""
+        if parents is Rank.OTHER:
+            return Rank.OTHER
+        if child.role in self._names.popups:
+            return Rank.POPUP
+        if parents is Rank.APPLICATION:
+            return Rank.ACTIVE if child.states >> self._names.active & 1 else Rank.OTHER
+        return parents
+
+    def _expand(self, level: Sequence[Item], *, with_boxes: bool) -> None:
+        """Find the visible children of objects."""
+        missing = self._without_closed_menus(
+            [item for item in level if self._has_missing_children(item)]
+        )
+        self._fetch([item for item in missing if item.children <= _CHUNK])
+        for item in missing:
+            if item.children > _CHUNK:
+                self._fetch_shown_of(item)
+        following: list[Item] = []
+        for item in level:
+            self.below[item.ref] = list(self._shown_of(item))
+            following += self.below[item.ref]
+            self.above.update((child.ref, item) for child in self.below[item.ref])
+        if with_boxes:
+            self.measure(following)
 
     def _shown_of(self, item: Item) -> Iterator[Item]:
         """Iterate over the visible children; each has only one parent."""
         for child in self._known.get(item.ref, ())[:_MAX_CHILDREN]:
+            if len(self._seen) >= self._scope.most:
+                self.cut = "nodes"
+                return
             if child.states & self._showing and child.ref not in self._seen:
                 self._seen.add(child.ref)
                 yield child
 
-    def _measure(self, items: Sequence[Item]) -> None:
+    def measure(self, items: Sequence[Item]) -> None:
         """Request the positions of objects."""
         asked = [Query(item.ref, EXTENTS, (_SCREEN,)) for item in items]
-        for item, answer in _pairs(items, self._ask(asked)):
+        for item, answer in pairs(items, self.ask(asked)):
             if answer is not None:
                 left, top, width, height = answer[0]
                 self.boxes[item.ref] = (left, top, width, height)
+
+    def path_to(self, item: Item) -> list[Item]:
+        """Return an object and everything that contains it, from the inside outwards."""
+        path = [item]
+        while path[-1].ref in self.above:
+            path.append(self.above[path[-1].ref])
+        return path
 
     def _without_closed_menus(self, items: Sequence[Item]) -> list[Item]:
         """Return the items without menus that have no visible entry.
@@ -182,29 +184,29 @@ class Walk:
             for menu in menus
             for place in (int(share * (menu.children - 1)) for share in _SAMPLES)
         ]
-        refs = self._ask([query for _, query in entries])
-        sampled_entries = [(menu, Ref(*ref[0])) for (menu, _), ref in _pairs(entries, refs) if ref]
-        states = self._ask([Query(ref, STATES) for _, ref in sampled_entries])
+        refs = self.ask([query for _, query in entries])
+        sampled_entries = [(menu, Ref(*ref[0])) for (menu, _), ref in pairs(entries, refs) if ref]
+        states = self.ask([Query(ref, STATES) for _, ref in sampled_entries])
         opened = {
             menu
-            for (menu, _), state in _pairs(sampled_entries, states)
+            for (menu, _), state in pairs(sampled_entries, states)
             if state and _mask(state[0]) & self._showing
         }
         return [item for item in items if item not in menus or item.ref in opened]
 
     @property
     def _is_over(self) -> bool:
-        return len(self._seen) >= self._most or time.monotonic() >= self._deadline_s
+        return len(self._seen) >= self._scope.most or time.monotonic() >= self._scope.deadline_s
 
     def _has_missing_children(self, item: Item) -> bool:
         return len(self._known.get(item.ref, ())) < min(item.children, _MAX_CHILDREN)
 
     def _fetch(self, items: Sequence[Item]) -> None:
         """Request all children of objects that their application's bulk reply left incomplete."""
-        answers = self._ask([Query(item.ref, CHILDREN) for item in items])
+        answers = self.ask([Query(item.ref, CHILDREN) for item in items])
         children = [
             (item, place, Ref(*ref))
-            for item, answer in _pairs(items, answers)
+            for item, answer in pairs(items, answers)
             for place, ref in enumerate(answer[0][:_MAX_CHILDREN] if answer else ())
         ]
         self._keep(children)
@@ -215,11 +217,9 @@ class Walk:
         for first in range(0, min(item.children, _MAX_CHILDREN), _CHUNK):
             places = range(first, min(first + _CHUNK, item.children))
             asked = [Query(item.ref, CHILD, (n,)) for n in places]
-            answers = self._ask(asked)
+            answers = self.ask(asked)
             children = [
-                (item, place, Ref(*answer[0]))
-                for place, answer in _pairs(places, answers)
-                if answer
+                (item, place, Ref(*answer[0])) for place, answer in pairs(places, answers) if answer
             ]
             shown = self._keep(children)
             if self._is_over or not children or (have_shown and not shown):
@@ -228,20 +228,20 @@ class Walk:
 
     def _keep(self, children: Sequence[tuple[Item, int, Ref]]) -> int:
         """Request the data of objects, and keep the visible ones; return their number."""
-        states = self._ask([Query(ref, STATES) for _, _, ref in children])
+        states = self.ask([Query(ref, STATES) for _, _, ref in children])
         shown = [
             (parent, place, ref, _mask(state[0]))
-            for (parent, place, ref), state in _pairs(children, states)
+            for (parent, place, ref), state in pairs(children, states)
             if state and _mask(state[0]) & self._showing
         ]
         queries: list[Query] = []
         for _, _, ref, _ in shown:
             queries += [
                 Query(ref, ROLE),
-                _property(ref, "Name"),
-                _property(ref, "ChildCount"),
+                property_of(ref, "Name"),
+                property_of(ref, "ChildCount"),
             ]
-        answers = iter(self._ask(queries))
+        answers = iter(self.ask(queries))
         for parent, place, ref, mask in shown:
             role, name, count = next(answers), next(answers), next(answers)
             if role is None:
@@ -250,7 +250,7 @@ class Walk:
                 ref,
                 parent.ref,
                 place,
-                _whole(count),
+                whole_of(count),
                 str(name[0]) if name else "",
                 role[0],
                 mask,
@@ -259,15 +259,18 @@ class Walk:
             self._known[parent.ref] = sorted([*kept, item], key=lambda child: child.place)
         return len(shown)
 
-    def _ask(self, queries: Sequence[Query], timeout_s: float = ANSWER_TIMEOUT_S) -> list[Any]:
-        return self._bus.ask(queries, self._deadline_s, timeout_s * self._patience)
+    def ask(self, queries: Sequence[Query], timeout_s: float = ANSWER_TIMEOUT_S) -> list[Any]:
+        """Return the answers in the order of the questions; None for missing answers."""
+        scope = self._scope
+        return self._bus.ask(queries, scope.deadline_s, timeout_s * scope.patience)
 
 
 _ROLE_OF_APPLICATIONS = 75
 """AT-SPI number of the role."""
 
 
-def _pairs(items: Sequence[T], answers: Sequence[U]) -> list[tuple[T, U]]:
+def pairs(items: Sequence[T], answers: Sequence[U]) -> list[tuple[T, U]]:
+    """Return each item with its answer."""
     return list(zip(items, answers))  # noqa: B905 - Python 3.9
 
 
@@ -281,11 +284,12 @@ def _item_of(row: Sequence[Any]) -> Item:
     return Item(Ref(*ref), Ref(*parent), place, count, name, role, _mask(states))
 
 
-def _property(ref: Ref, name: str) -> Query:
+def property_of(ref: Ref, name: str) -> Query:
+    """Return the query for a property of an accessible object."""
     return Query(ref, PROPERTY, (_ACCESSIBLE, name))
 
 
-def _whole(answer: tuple[Any] | None) -> int:
+def whole_of(answer: tuple[Any] | None) -> int:
     """Return the number in an answer; 0 if there is none."""
     return answer[0] if answer and isinstance(answer[0], int) else 0
 

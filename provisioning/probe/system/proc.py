@@ -91,6 +91,15 @@ def start_ticks(pid: int) -> int | None:
     return int(fields[19]) if len(fields) > 19 else None  # noqa: PLR2004 - field 22 of proc(5)
 
 
+def cpu_ticks(pid: int) -> int:
+    """Return the processor time of a process in clock ticks; 0 if it has ended.
+
+    Source: proc(5), /proc/pid/stat, fields 14 and 15.
+    """
+    fields = _slurp(f"/proc/{pid}/stat", 4096).rpartition(b")")[2].split()
+    return int(fields[11]) + int(fields[12]) if len(fields) > 12 else 0  # noqa: PLR2004
+
+
 def user_name(uid: int) -> str:
     """Return a login name, or the number if there is none."""
     try:

@@ -14,7 +14,7 @@ from controller.episode.result import Reason
 from controller.executors.local import trial_seed
 from evaluators.graph.outcome import Verdict
 from provisioning.fake.desktop import FakeDesktop
-from provisioning.protocols import Kind
+from provisioning.protocols import Kind, Search
 from tests.unit.controller.bench import SET_DARK, make_task
 
 if TYPE_CHECKING:
@@ -55,6 +55,26 @@ def test_oracle_names_the_element_it_cannot_find(
     assert "Terminal" in result.detail
     assert waits_s <= bench.clock.now_s() - before_s < waits_s + 2
     assert f"within {waits_s} s" in result.detail
+
+
+def test_oracle_searches_on_the_machine_and_reports_a_cut_search(bench: Bench) -> None:
+    with bench.fleet.acquire({"desktop": Kind.DESKTOP}):
+        desktop = bench.fakes.machines[Kind.DESKTOP, 0]
+    asked: list[tuple[str | None, str | None]] = []
+
+    def search(*, name: str | None, role: str | None) -> Search:
+        asked.append((name, role))
+        found = [element for element in desktop.elements() if element.name == name]
+        return Search(found, cut="" if found else "time")
+
+    desktop.search = search  # type: ignore[attr-defined]
+    at = {"name": "Terminal", "role": "push button"}
+    assert bench.play(
+        make_task(oracle=[{"on": "desktop", "do": "click", "at": at}, TYPE])
+    ).nodes_met
+    assert asked == [("Terminal", "push button")]
+    result = bench.play(make_task(oracle=[{"on": "desktop", "do": "click", "at": {"name": "No"}}]))
+    assert "did not read its whole tree in time" in result.detail
 
 
 def test_oracle_names_an_element_of_another_role_first(bench: Bench) -> None:

@@ -20,16 +20,26 @@ from provisioning.probe.accessibility.client import (
     Query,
     Ref,
 )
+from provisioning.probe.accessibility.documents import ATTRIBUTE, PROCESS, Documents
 from provisioning.probe.serving.params import Params
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ROLES = ["", "application", "frame", "panel", "menu", "menu item", "menu bar", "root pane", "text",
-         "push button", "table", "table cell"]  # fmt: skip
+         "push button", "table", "table cell", "document web", "tool bar"]  # fmt: skip
+ACTIVE, BUSY, MULTI_LINE = 1, 3, 17
 NAMES: Any = SimpleNamespace(
     showing=25,
+    active=ACTIVE,
+    busy=BUSY,
+    multi_line=MULTI_LINE,
     menu=ROLES.index("menu"),
+    text=ROLES.index("text"),
+    cell=ROLES.index("table cell"),
+    popups=frozenset(map(ROLES.index, ("menu", "menu item", "menu bar"))),
+    documents=frozenset({ROLES.index("document web")}),
+    controls=frozenset(map(ROLES.index, ("menu bar", "menu", "tool bar"))),
     role=lambda number: "application" if number == 75 else ROLES[number],
     state=str,
 )
@@ -48,6 +58,20 @@ class Node:
     claims: int | None = None
     """Number of children that it claims to have."""
     path: str = ""
+    states: int = 0
+    """Bit mask of states other than *showing*."""
+    name: str | None = None
+    """Its role, if it has no name of its own."""
+    url: str = ""
+    characters: int = 0
+
+    @property
+    def mask(self) -> int:
+        return self.states | int(self.shows) << 25
+
+    @property
+    def label(self) -> str:
+        return self.role if self.name is None else self.name
 
 
 def node(role: str, *box: int, below: Sequence[Node] = (), shows: bool = True) -> Node:
@@ -87,6 +111,8 @@ class Session:
 
     def _answer(self, query: Query, timeout_s: float) -> Any:  # noqa: ANN401
         ref, method = query.ref, query.method
+        if method is PROCESS:
+            return (100 + int(query.arguments[0].removeprefix(":1.")),)
         if ref.bus == _REGISTRY:
             return ([Ref(f":1.{number}", "/root") for number in range(len(self.apps))],)
         if method is ITEMS:
@@ -104,19 +130,22 @@ class Session:
         if method is CHILD:
             (place,) = query.arguments
             return (below[place],) if place < len(below) else None
-        wants_count = query.arguments[-1:] == ("ChildCount",)
+        properties = {"ChildCount": count, "CharacterCount": widget.characters}
         answers: dict[Any, Any] = {
             CHILDREN: (below,),
-            STATES: ([int(widget.shows) << 25, 0],),
+            STATES: ([widget.mask, 0],),
             ROLE: (ROLES.index(widget.role),),
             EXTENTS: None if widget.box is None else (widget.box,),
-            PROPERTY: (count if wants_count else widget.role,),
+            PROPERTY: (properties.get(query.arguments[-1], widget.label),)
+            if query.arguments
+            else None,
+            ATTRIBUTE: (widget.url,) if widget.url else None,
         }
         return answers[method]
 
     def _row(self, ref: Ref) -> tuple[Any, ...]:
         widget, (parent, place) = self._nodes[ref], self._parents[ref]
-        states = [int(widget.shows) << 25, 0]
+        states = [widget.mask, 0]
         count = len(widget.below) if widget.claims is None else widget.claims
         return ref, ref, parent, place, count, [], widget.role, ROLES.index(widget.role), "", states
 
@@ -264,3 +293,91 @@ def bounded(session: Session) -> Any:  # noqa: ANN401
         return answers
 
     return together
+
+
+def two_windows(*, menu_is_open: bool) -> tuple[Node, Node]:
+    """An application with a large inactive window, and one with an active one."""
+    many = [node("panel", 0, 0, 9, 9) for _ in range(40)]
+    large = app(node("frame", 0, 0, 900, 700, below=many))
+    entries = [node("menu item", 0, 9 * n, 90, 9, shows=menu_is_open) for n in range(4)]
+    bar = node("menu bar", 0, 0, 90, 9, below=[node("menu", 0, 0, 9, 9, below=entries)])
+    buttons = [node("push button", 0, 0, 9, 9) for _ in range(40)]
+    window = node("frame", 0, 0, 900, 700, below=[*buttons, bar])
+    window.states = 1 << ACTIVE
+    return large, app(window)
+
+
+def test_cut_tree_has_open_menus_and_the_active_window_first() -> None:
+    session = Session(two_windows(menu_is_open=True), has_bulk_replies=True)
+    rows = tree.Walker(session, NAMES).tree(Params({"max_nodes": 50}, timeout_s=10.0))
+    roles = [row["role"] for row in rows]
+    assert roles.count("menu item") == 4
+    assert roles.count("push button") == 40
+    assert roles.count("panel") == 2, "what is left for the other window"
+
+
+def test_search_finds_what_a_cut_tree_leaves_out() -> None:
+    session = Session(two_windows(menu_is_open=True))
+    walker = tree.Walker(session, NAMES)
+    found = walker.find(Params({"role": "panel"}, timeout_s=10.0))
+    assert (len(found["nodes"]), found["cut"]) == (40, "")
+    measured = sum(query.method is EXTENTS for query in session.asked)
+    assert measured <= 42, "only matches and what contains them"
+    assert walker.find(Params({"role": "panel", "name": "Other"}, timeout_s=10.0))["nodes"] == []
+
+
+def test_search_reports_that_it_was_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree, "_MAX_SEARCHED", 20)
+    found = tree.Walker(Session(two_windows(menu_is_open=True)), NAMES).find(
+        Params({"role": "panel"}, timeout_s=10.0)
+    )
+    assert found["cut"] == "nodes"
+
+
+def test_found_elements_have_the_positions_of_the_tree() -> None:
+    save = node("push button", 92, 63, 44, 35)
+    root = node("root pane", 0, 61, 1280, 690, below=[save])
+    frame = node("frame", 0, 24, 1280, 752, below=[node("panel", 0, 86, 1280, 690, below=[root])])
+    found = tree.Walker(Session((app(frame),)), NAMES).find(
+        Params({"role": "push button"}, timeout_s=10.0)
+    )
+    assert [row["bounds"] for row in found["nodes"]] == [[92, 88, 136, 123]]
+
+
+def documents_of(*apps: Node, pids: Sequence[int] = (100,)) -> dict[str, Any]:
+    params = Params({"pids": list(pids)}, timeout_s=10.0)
+    return Documents(Session(apps), NAMES).documents(params)
+
+
+def test_documents_of_a_program_are_listed_with_address_and_content() -> None:
+    page = node("document web", 0, 0, 90, 90, below=[node("text", 0, 0, 9, 9)])
+    page.name, page.url = "Garden", "file:///page.html"
+    bar = node("tool bar", 0, 0, 90, 9, below=[node("document web", 0, 0, 9, 9)])
+    other = app(node("document web", 0, 0, 90, 90))
+    seen = documents_of(app(node("frame", 0, 0, 90, 90, below=[bar, page])), other)
+    row = {"role": "document web", "name": "Garden", "url": "file:///page.html", "busy": False}
+    assert seen == {"documents": [{**row, "content": 1}], "is_complete": True}
+
+
+@pytest.mark.parametrize(("states", "is_listed"), [(1 << MULTI_LINE, True), (0, False)])
+def test_text_of_several_lines_is_an_editors_document(states: int, *, is_listed: bool) -> None:
+    text = node("text", 0, 0, 90, 90)
+    text.states, text.characters, text.name = states, 12, ""
+    (row,) = documents_of(app(node("frame", 0, 0, 90, 90, below=[text])))["documents"] or [{}]
+    assert bool(row) == is_listed
+    assert row.get("content", 1) == 1
+
+
+def test_addresses_of_cells_are_no_content_and_loading_is_reported() -> None:
+    cells = [node("table cell", n, 0, 9, 9) for n in range(3)]
+    sheet = node("document web", 0, 0, 90, 90, below=cells)
+    sheet.states = 1 << BUSY
+    (row,) = documents_of(app(sheet))["documents"]
+    assert (row["content"], row["busy"]) == (0, True)
+    cells[1].characters = 4
+    (row,) = documents_of(app(sheet))["documents"]
+    assert row["content"] == 1
+
+
+def test_silent_program_makes_the_list_incomplete() -> None:
+    assert documents_of(app(), pids=[7]) == {"documents": [], "is_complete": False}
