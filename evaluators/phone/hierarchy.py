@@ -68,6 +68,14 @@ class UiNode:
         return resource_id in {self.resource_id, self.resource_id.rpartition(":id/")[2]}
 
 
+def has_hierarchy(output: str) -> bool:
+    """Return whether the output of ``uiautomator dump`` contains a hierarchy at all.
+
+    Source: "ERROR: could not get idle state" and "null root node returned" are printed instead.
+    """
+    return "<" in output and _END in output
+
+
 def parse_hierarchy(output: str) -> list[UiNode]:
     """Parse XML, which may be followed by other text, and return the nodes in document order.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import EvaluationError
-from evaluators.phone.hierarchy import UiNode, parse_hierarchy
+from evaluators.phone.hierarchy import UiNode, has_hierarchy, parse_hierarchy
 from evaluators.phone.notices import (
     Notification,
     Toast,
@@ -83,13 +83,19 @@ class PhoneView:
     def hierarchy(self) -> Sequence[UiNode]:
         """Return the nodes on the screen in document order.
 
+        A dump without a hierarchy is repeated once.
+
         Source: ``uiautomator dump /dev/tty`` prints XML and then a message.
 
         Raises:
             EvaluationError: there is no hierarchy, for example during an animation.
         """
         if self._nodes is None:
-            output = self.read("uiautomator", "dump", "/dev/tty")
+            dump = ("uiautomator", "dump", "/dev/tty")
+            output = self.read(*dump)
+            if not has_hierarchy(output):  # the screen was changing
+                del self._read[dump]
+                output = self.read(*dump)
             self._nodes = tuple(parse_hierarchy(output))
         return self._nodes
 

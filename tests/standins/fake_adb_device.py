@@ -19,6 +19,7 @@ _KEYBOARD = "com.android.adbkeyboard/.AdbIME"
 _DUMP = (
     '<hierarchy><node text="x" bounds="[0,0][1,1]"/></hierarchy>UI hierchary dumped to: /dev/tty\n'
 )
+_NO_DUMP = b"ERROR: could not get idle state.\n"
 
 
 @dataclass
@@ -34,6 +35,7 @@ class FakeAdbDevice:
         clock: advanced by these seconds.
         typed: text that was typed.
         dumps: number of hierarchies that were read.
+        empty_dumps: how many of the first dumps have no hierarchy.
         dump_s: seconds that each hierarchy takes.
         taken: screenshot methods that were used, in order.
     """
@@ -48,6 +50,7 @@ class FakeAdbDevice:
     clock: FakeClock = field(default_factory=FakeClock)
     typed: str = ""
     dumps: int = 0
+    empty_dumps: int = 0
     dump_s: float = 2.0
     taken: list[str] = field(default_factory=list)
     method: str = ""
@@ -93,7 +96,7 @@ class FakeAdbDevice:
             case "uiautomator dump /dev/tty":
                 self.dumps += 1
                 self.clock.advance(self.dump_s)
-                return _DUMP.encode()
+                return _DUMP.encode() if self.dumps > self.empty_dumps else _NO_DUMP
             case "screencap -p":
                 return self._picture("png")
             case "screencap":

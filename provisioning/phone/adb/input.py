@@ -202,11 +202,24 @@ class PhoneTree:
         with self._lock:
             frame = self._frame()
             if self._kept is None or not frame or self._kept[0] != frame:
-                start_s = self._clock.monotonic_s()
-                output = self._device.read("uiautomator dump /dev/tty", _TREE_TIMEOUT_S)
-                self._dump_s = self._clock.monotonic_s() - start_s
-                self._kept = frame, parse_hierarchy(output.decode(errors="replace"))
+                self._kept = frame, parse_hierarchy(self._dump())
             return list(self._kept[1])
+
+    def _dump(self) -> str:
+        """Return the output of a dump; one without a hierarchy is repeated once.
+
+        Source: uiautomator prints "ERROR: could not get idle state" or "null root node returned"
+        while the screen changes.
+        """
+        output = ""
+        for _ in range(2):
+            start_s = self._clock.monotonic_s()
+            raw = self._device.read("uiautomator dump /dev/tty", _TREE_TIMEOUT_S)
+            self._dump_s = self._clock.monotonic_s() - start_s
+            output = raw.decode(errors="replace")
+            if "</hierarchy>" in output:
+                break
+        return output
 
     def forget(self) -> None:
         """Drop the cached hierarchy, for example because the phone is rewound."""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from appliance.base.errors import EvaluationError
+from appliance.base.process import CommandResult
 from evaluators.phone.hierarchy import parse_hierarchy
 from evaluators.phone.notices import Notification, Toast
 from evaluators.phone.records import CALLS, MESSAGES, Call, Message, PhoneFile
 from evaluators.phone.view import PhoneView
 from evaluators.testing.shell import TableShell
 from provisioning.protocols import Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CLOCK = "com.google.android.deskclock"
 NOTIFICATIONS = "dumpsys notification --noredact"
@@ -227,3 +233,31 @@ def test_folder_lists_names_with_any_characters(shell: TableShell) -> None:
     assert see(shell).folder("/sdcard") == ["a\nb", "b"]
     shell.answers["test -d /none"] = 1
     assert see(shell).folder("/none") is None
+
+
+@pytest.mark.parametrize("empty", [1, 2])
+def test_dump_without_a_hierarchy_is_repeated_once(empty: int) -> None:
+    asked: list[str] = []
+
+    class Changing(TableShell):
+        """A phone whose screen is changing during the first dumps."""
+
+        def run(self, argv: Sequence[str], **options: object) -> CommandResult:
+            asked.append(argv[0])
+            output = (
+                "null root node returned by UiTestAutomationBridge."
+                if len(asked) <= empty
+                else TREE
+            )
+            return CommandResult(tuple(argv), 0, output.encode(), b"")
+
+    view = PhoneView(Changing(), timeout_s=10)
+    if empty == 1:
+        assert [node.text for node in view.hierarchy()] == ["x"]
+    else:
+        with pytest.raises(EvaluationError, match="no hierarchy"):
+            view.hierarchy()
+    assert len(asked) == 2
+
+
+TREE = '<hierarchy><node text="x" bounds="[0,0][1,1]"/></hierarchy>UI hierchary dumped to: /dev/tty'

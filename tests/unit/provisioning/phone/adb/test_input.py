@@ -139,6 +139,16 @@ def test_every_call_reads_the_hierarchy_without_a_screen() -> None:
     assert fake_device.dumps == 2
 
 
+@pytest.mark.parametrize("empty", [1, 2])
+def test_dump_without_a_hierarchy_is_repeated_once(empty: int) -> None:
+    tree = PhoneTree(cast("AdbDevice", FakeAdbDevice(empty_dumps=empty)))
+    if empty == 1:
+        assert [element.name for element in tree.elements()] == ["x"]
+    else:
+        with pytest.raises(LinkProtocolError, match="no UI hierarchy"):
+            tree.elements()
+
+
 def test_hierarchy_is_read_in_document_order() -> None:
     output = (
         f'<hierarchy rotation="0">{NODE.format(NODE.format(""))}{NODE.format("")}</hierarchy>{END}'
