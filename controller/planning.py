@@ -26,6 +26,7 @@ from controller.store.spec import (
     SuiteSpec,
     TaskSpec,
 )
+from evaluators.model.oracle import SetupStep, WaitFor
 from evaluators.model.suite import BUILTIN
 from evaluators.source_digest import SourceDigester
 from evaluators.suite_files import digest_files
@@ -184,15 +185,18 @@ def specify_task(task: Task, known: Vocabulary, digester: SourceDigester) -> Tas
     """
     evaluators = {
         f"{place}.{check.check}": digester.digest(tool.mark.function)
-        for node in task.graph
-        for check in node.checks
+        for check in (
+            *(check for node in task.graph for check in node.checks),
+            *(step.wait_for for step in task.setup if isinstance(step, WaitFor)),
+        )
         if (place := task.place_of(check.on))
         and (tool := known.evaluators.get(place, {}).get(check.check))
     }
     setups = {
         f"{place}.{step.do}": digester.digest(tool.mark.function)
         for step in task.setup
-        if (place := task.place_of(step.on))
+        if isinstance(step, SetupStep)
+        and (place := task.place_of(step.on))
         and (tool := (known.setups or {}).get(place, {}).get(step.do))
     }
     files = digest_files(task.setup, task.roles, known)

@@ -46,12 +46,10 @@ def _packages_of(task: Task) -> Iterator[str]:
 
 def _calls_of(task: Task) -> Iterator[tuple[str | None, Mapping[str, Json]]]:
     """Yield the role and arguments of each call in setup, nodes and solutions."""
-    for operation in task.setup:
-        yield operation.on, operation.args
     for node in task.graph:
         for check in node.checks:
             yield check.on, check.args
-    for steps in (*task.solutions.values(), *task.must_fail.values()):
+    for steps in (task.setup, *task.solutions.values(), *task.must_fail.values()):
         for step in steps:
             call = step.wait_for if isinstance(step, WaitFor) else step
             yield call.on, call.args

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from appliance.base.errors import SpecError
 from appliance.base.files import digest_file
+from evaluators.model.oracle import WaitFor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from evaluators.catalogue import Vocabulary
-    from evaluators.model.task import SetupStep
+    from evaluators.model.oracle import SetupEntry
     from evaluators.schema import Tool
     from provisioning.protocols import Json, Kind
 
@@ -51,7 +52,7 @@ def locate(folder: Path | None, name: str) -> Path:
 
 
 def digest_files(
-    setup: Iterable[SetupStep], roles: Mapping[str, Kind], vocabulary: Vocabulary
+    setup: Iterable[SetupEntry], roles: Mapping[str, Kind], vocabulary: Vocabulary
 ) -> dict[str, str]:
     """Return the SHA-256 of every file that setup steps copy, by path in the suite's folder.
 
@@ -67,6 +68,8 @@ def digest_files(
     root = vocabulary.folder.resolve()
     digests: dict[str, str] = {}
     for step in setup:
+        if isinstance(step, WaitFor):
+            continue
         kind = roles.get(step.on)
         tool = vocabulary.setups.get(kind or "", {}).get(step.do)
         for name in () if tool is None else named_files(tool, step.args):

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import ActionError, InvalidActionError
+from appliance.base.host_load import stretched
 
 if TYPE_CHECKING:
     from provisioning.protocols import Machine
@@ -42,7 +43,7 @@ def run_on_phone(machine: Machine, *argv: str) -> str:
     Raises:
         ActionError: the command failed; its output is in the details.
     """
-    result = machine.run(argv, timeout_s=_TIMEOUT_S)
+    result = machine.run(argv, timeout_s=stretched(_TIMEOUT_S))
     if result.exit_code != 0:
         output = (result.stderr or result.stdout).decode(errors="replace").strip()
         raise ActionError(

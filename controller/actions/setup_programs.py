@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import ActionError, GuestCallError, nearest
+from appliance.base.host_load import stretched
+from controller.actions.readiness import Expected, Readiness
 from controller.actions.setup_files import GuestPath, absolute
 from evaluators.decorators import setup
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from provisioning.protocols import Machine
 
 _TIMEOUT_S = 30.0
-_WINDOW_EVERY_S = 0.5
 _SUFFIX = ".desktop"
 _GIO = "/usr/bin/gio"
 _APPLICATIONS = (
@@ -47,14 +47,15 @@ def run(  # noqa: PLR0917 - each is an option of task files
         machine: the desktop.
         command: command for /bin/sh -c.
         user: user (the agent's, in the desktop's session) or root.
-        timeout_s: time limit; when it expires, the command is killed and the setup fails.
+        timeout_s: time limit on an idle host; when it expires, the command is killed and the setup
+            fails.
         exit_code: expected exit code.
         folder: working directory.
     """
     argv = ("/bin/sh", "-c", command)
     name = None if user == "user" else user
     cwd = absolute(machine, folder)
-    result = machine.run(argv, user=name, timeout_s=timeout_s, cwd=cwd)
+    result = machine.run(argv, user=name, timeout_s=stretched(timeout_s), cwd=cwd)
     if result.exit_code != exit_code:
         output = (result.stderr or result.stdout).decode(errors="replace").strip()
         raise ActionError(
@@ -73,53 +74,66 @@ def set_gsetting(machine: Machine, schema: str, key: str, value: str) -> None:
         key: for example color-scheme.
         value: value in the syntax of `gsettings set`.
     """
-    result = machine.run(["gsettings", "set", schema, key, value], timeout_s=_TIMEOUT_S)
+    result = machine.run(["gsettings", "set", schema, key, value], timeout_s=stretched(_TIMEOUT_S))
     if result.exit_code != 0:
         message = result.stderr.decode(errors="replace").strip()
         raise ActionError(f"gsettings failed on {machine.info.machine_id}.", details=message)
 
 
 @setup(on="desktop")
-def start_app(machine: Machine, name: str) -> None:
-    """Start an application by its name in the menu.
+def start_app(machine: Machine, name: str, wait_s: Seconds = 120.0) -> None:
+    """Start an application by its name in the menu, and wait until it is ready for input.
 
     Args:
         machine: the desktop.
         name: for example "Terminal".
+        wait_s: time limit on an idle host; a busy one stretches it.
     """
+    readiness = Readiness(machine, Expected(name))
     try:
-        machine.link.call("open_app", {"name": name}, timeout_s=_TIMEOUT_S)
+        machine.link.call("open_app", {"name": name}, timeout_s=stretched(_TIMEOUT_S))
     except GuestCallError as exc:
         raise ActionError(f"start_app cannot start {name!r}.", exc.details or exc.brief) from exc
+    readiness.wait(wait_s)
 
 
 @setup(on="desktop")
 def start_program(
     machine: Machine, desktop_id: DesktopId, args: list[str] | None = None, wait_s: Seconds = 120.0
 ) -> None:
-    """Start an application by the name of its desktop file, and wait until it shows a new window.
+    """Start an application by the name of its desktop file, and wait until it is ready for input.
+
+    A page or document that it is given must be loaded, the program idle and the picture still.
 
     Args:
         machine: the desktop.
         desktop_id: without .desktop, such as libreoffice-calc; `mesocosm image show` lists them.
         args: files or addresses to open; paths may start with ~/.
-        wait_s: time limit.
+        wait_s: time limit on an idle host; a busy one stretches it.
     """
     paths = [absolute(machine, word) if word.startswith("~/") else word for word in args or ()]
-    _launch(machine, ["launch", _desktop_file(machine, desktop_id), *paths], desktop_id, wait_s)
+    _launch(
+        machine,
+        ["launch", _desktop_file(machine, desktop_id), *paths],
+        Expected(desktop_id),
+        wait_s,
+    )
 
 
 @setup(on="desktop")
 def open_document(
     machine: Machine, path: GuestPath, desktop_id: str = "", wait_s: Seconds = 120.0
 ) -> None:
-    """Open a file in an application, and wait until it shows a new window.
+    """Open a file in an application, and wait until the screen shows it.
+
+    The document must be loaded, with content if the file has some, the program idle and the picture
+    still.
 
     Args:
         machine: the desktop.
         path: path of the file: absolute, or starting with ~/.
         desktop_id: the application, without .desktop; by default the one for the file's type.
-        wait_s: time limit.
+        wait_s: time limit on an idle host; a busy one stretches it.
     """
     full = absolute(machine, path)
     if machine.files.stat(full) is None:
@@ -127,7 +141,7 @@ def open_document(
     args = ["open", full]
     if desktop_id:
         args = ["launch", _desktop_file(machine, desktop_id), full]
-    _launch(machine, args, path, wait_s)
+    _launch(machine, args, Expected(path, full), wait_s)
 
 
 def _desktop_file(machine: Machine, desktop_id: str) -> str:
@@ -146,38 +160,13 @@ def _desktop_file(machine: Machine, desktop_id: str) -> str:
 
 def _desktop_ids(machine: Machine, folders: Sequence[str]) -> list[str]:
     """Return the desktop ids on a machine; empty if the machine cannot list them."""
-    listed = machine.run(["ls", *folders], timeout_s=_TIMEOUT_S).text.splitlines()
+    listed = machine.run(["ls", *folders], timeout_s=stretched(_TIMEOUT_S)).text.splitlines()
     names = {line.removesuffix(_SUFFIX) for line in listed if line.endswith(_SUFFIX)}
     return sorted(names)
 
 
-def _launch(machine: Machine, args: Sequence[str], what: str, wait_s: float) -> None:
-    """Start ``gio`` as the session's menu does, and wait for a new window.
-
-    A splash screen does not count: subsequent input would be lost or go to another window.
-    """
-    before = _windows(machine)
-    machine.link.call("launch", {"argv": [_GIO, *args]}, timeout_s=_TIMEOUT_S)
-
-    def has_come() -> bool:
-        new = {window for window in _windows(machine) - before if not _is_splash(machine, window)}
-        return bool(new) and bool(new & _windows(machine))  # the window may have closed meanwhile
-
-    if not wait_until(has_come, timeout_s=wait_s, every_s=_WINDOW_EVERY_S, clock=SYSTEM_CLOCK):
-        raise ActionError(f"No window of {what} came up within {wait_s:g} s.")
-
-
-def _windows(machine: Machine) -> set[str]:
-    rows = machine.link.call("windows", {}, timeout_s=_TIMEOUT_S)
-    listed = rows if isinstance(rows, list) else []
-    return {str(row.get("id")) for row in listed if isinstance(row, dict)}
-
-
-def _is_splash(machine: Machine, window: str) -> bool:
-    """Return whether a window declares itself a splash screen."""
-    try:
-        argv = ["xprop", "-id", window, "_NET_WM_WINDOW_TYPE"]
-        result = machine.run(argv, timeout_s=_TIMEOUT_S)
-    except GuestCallError:
-        return False
-    return b"_NET_WM_WINDOW_TYPE_SPLASH" in result.stdout
+def _launch(machine: Machine, args: Sequence[str], expected: Expected, wait_s: float) -> None:
+    """Start ``gio`` as the session's menu does, and wait until the program shows its document."""
+    readiness = Readiness(machine, expected)
+    machine.link.call("launch", {"argv": [_GIO, *args]}, timeout_s=stretched(_TIMEOUT_S))
+    readiness.wait(wait_s)

@@ -48,6 +48,7 @@ class Conclusion:
         egress: the network access of its machines.
         parameters: values of the task's parameters, once they are known.
         bound: the task with these values bound.
+        has_started: whether the agent got its first observation.
     """
 
     task: Task
@@ -57,6 +58,7 @@ class Conclusion:
     egress: EgressSession | None = None
     parameters: Mapping[str, JsonValue] = field(default_factory=dict)
     bound: Task = field(init=False)
+    has_started: bool = False
 
     def __post_init__(self) -> None:
         """Use the unbound task until its values are known."""
@@ -149,6 +151,7 @@ class Conclusion:
             agent_seconds=0.0 if live is None else round(live.budget.agent_s, 3),
             parameters=dict(self.parameters),
             weighted=_weighted(self.bound, () if live is None else live.graph.met),
+            started=self.has_started,
         )
 
 

@@ -148,6 +148,7 @@ class Episode:
             result = self._conclude(started)
             raise EpisodeStartError(f"The trial of {task.id} could not start.", result.detail)
         self._phase, self._shown_s = _Phase.STEP, self._clock.monotonic_s()
+        self._conclusion.has_started = True
         return started
 
     def step(self, actions: Sequence[Action] | Turn) -> Step:
@@ -327,11 +328,12 @@ class Episode:
 
     def _start(self, task: Task, live: LiveTrial) -> Observation | Ending:
         try:
-            prepare(task, live.machines, self._context.vocabulary)
+            vocabulary = self._context.vocabulary
+            prepare(task, live.machines, vocabulary, live.runners, self._clock)
         except MesocosmError as exc:
             return ending_of_setup(exc)
         self._phase = _Phase.START
-        report = live.graph.check_start()
+        report = live.check_start()
         return live.begin() if report.is_clean else ending_of_start(report)
 
     def _ending_of(self, error: Exception) -> Ending:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from appliance.base.cancel import CancelToken
 from appliance.base.errors import ActionError, LinkClosedError
+from appliance.base.host_load import Patience
 from controller.actions.executor import ActionExecutor
 from controller.actions.session import SessionState
 from controller.actions.space import ActionSpace
@@ -31,10 +33,19 @@ if TYPE_CHECKING:
     from controller.agents.protocol import Turn
     from controller.episode.context import EventSink, RunContext
     from controller.observation.observer import Frame
+    from controller.observation.settle import Settled
+    from evaluators.graph.start import StartReport
     from evaluators.model.task import Task
     from provisioning.fleet.protocol import Environment
 
     Details = dict[str, object]
+
+
+_LOG = logging.getLogger(__name__)
+
+_START_S = 60.0
+_START_EVERY_S = 0.5
+_STILL_ROUNDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,26 @@ class LiveTrial:
         self.screens = ScreenWatch(self.machines, clock)
         self.graph = GraphEvaluator(task.graph, self.runners)
         self.budget = Budget(task.limits, clock)
+
+    def check_start(self) -> StartReport:
+        """Judge the graph before the agent acts, once the machines are at rest.
+
+        An evaluator that cannot decide is asked again, as a program may still be starting: until
+        the machines were still twice, or a minute has passed, which a busy host stretches.
+
+        Raises:
+            LinkError: a machine does not return its screen.
+        """
+        patience = Patience(_START_S, self._clock)
+        still_rounds = 0
+        while True:
+            still_rounds += all(self._settle(role).is_still for role in self.machines)
+            report = self.graph.check_start()
+            is_decided = all(problem.met is not None for problem in report.problems)
+            if is_decided or still_rounds >= _STILL_ROUNDS or patience.is_over:
+                return report
+            _LOG.info("asked again, as a program may be starting: %s", report.detail)
+            self._clock.sleep(_START_EVERY_S)
 
     def begin(self) -> Observation:
         """Take the first observation; limits count from here on.
@@ -266,7 +297,10 @@ class LiveTrial:
         return True
 
     def _settled(self, role: str) -> Frame:
-        return settle_machine(self.machines[role], self._context.rule, self._clock).frame
+        return self._settle(role).frame
+
+    def _settle(self, role: str) -> Settled:
+        return settle_machine(self.machines[role], self._context.rule, self._clock)
 
     def _measure(self, seconds: Mapping[str, float]) -> None:
         context = self._context

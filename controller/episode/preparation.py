@@ -4,24 +4,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import ActionError, GuestCallError, SpecError, UnsupportedError
+from appliance.base.host_load import Patience, stretched
+from controller.observation.settle import DEFAULT_RULE, settle_machine
+from evaluators.graph.outcome import Call
+from evaluators.model.oracle import WaitFor
 from evaluators.suite_files import SUITE_FILE, locate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from appliance.base.clock import Clock
     from evaluators.catalogue import Vocabulary
+    from evaluators.graph.outcome import WaveRunner
+    from evaluators.model.oracle import SetupEntry, SetupStep
     from evaluators.model.task import Task
     from provisioning.protocols import Machine
 
 
-def prepare(task: Task, machines: Mapping[str, Machine], vocabulary: Vocabulary) -> None:
+_EVERY_S = 0.5
+_CHECK_TIMEOUT_S = 30.0
+
+
+def prepare(
+    task: Task,
+    machines: Mapping[str, Machine],
+    vocabulary: Vocabulary,
+    runners: Mapping[str, WaveRunner] | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+) -> None:
     """Execute a task's setup steps in order.
 
     Args:
         task: the task.
         machines: machines by role.
         vocabulary: provides the setup operations.
+        runners: runners of evaluators by role, for steps that wait.
+        clock: measures and waits.
 
     Raises:
         UnsupportedError: an evaluator of the task needs a program that a machine lacks.
@@ -30,18 +50,54 @@ def prepare(task: Task, machines: Mapping[str, Machine], vocabulary: Vocabulary)
         LinkError: communication with a machine failed.
     """
     require_programs(task, machines, vocabulary)
-    operations = vocabulary.setups or {}
     for number, step in enumerate(task.setup, 1):
-        machine = machines[step.on]
-        tool = operations[machine.info.kind.value][step.do]
-        args = tool.check(step.args)
+        what = _name_of(step)
         try:
-            for name in tool.marked(SUITE_FILE):
-                args[name] = args[name] and str(locate(vocabulary.folder, args[name]))
-            tool.mark.function(machine, **args)
+            if isinstance(step, WaitFor):
+                _wait_for(step, machines, runners or {}, clock)
+            else:
+                _execute(step, machines[step.on], vocabulary)
         except (ActionError, GuestCallError, SpecError) as exc:
-            brief = f"step {number}, {step.do} on {step.on}: {exc.brief}"
+            brief = f"step {number}, {what}: {exc.brief}"
             raise type(exc)(brief, exc.details, exc.resolution) from exc
+
+
+def _name_of(step: SetupEntry) -> str:
+    if isinstance(step, WaitFor):
+        return f"wait for {step.wait_for.check} on {step.wait_for.on}"
+    return f"{step.do} on {step.on}"
+
+
+def _execute(step: SetupStep, machine: Machine, vocabulary: Vocabulary) -> None:
+    tool = (vocabulary.setups or {})[machine.info.kind.value][step.do]
+    args = tool.check(step.args)
+    for name in tool.marked(SUITE_FILE):
+        args[name] = args[name] and str(locate(vocabulary.folder, args[name]))
+    tool.mark.function(machine, **args)
+
+
+def _wait_for(
+    step: WaitFor,
+    machines: Mapping[str, Machine],
+    runners: Mapping[str, WaveRunner],
+    clock: Clock,
+) -> None:
+    """Wait until an evaluator is met; a busy host stretches the time."""
+    check = step.wait_for
+    call = Call("wait-for", check.check, check.args)
+    patience = Patience(step.seconds, clock)
+    while True:
+        (outcome,) = runners[check.on].evaluate([call], timeout_s=stretched(_CHECK_TIMEOUT_S))
+        if outcome.met:
+            break
+        if patience.is_over:
+            raise ActionError(
+                f"it was not met within {step.seconds:g} s.",
+                details=outcome.reason or f"Waited {patience.waited_s:.0f} s.",
+            )
+        clock.sleep(_EVERY_S)
+    if check.on in machines:
+        settle_machine(machines[check.on], DEFAULT_RULE, clock)
 
 
 def require_programs(task: Task, machines: Mapping[str, Machine], vocabulary: Vocabulary) -> None:

@@ -152,6 +152,7 @@ class TrialResult:
         parameters: values of the task's parameters, by name.
         weighted: weighted share of nodes with credit; None if no node has a weight.
         disagreements: contradictions between guests and the appliance.
+        started: whether the agent got its first observation.
     """
 
     task: str
@@ -171,6 +172,7 @@ class TrialResult:
     parameters: dict[str, JsonValue] = field(default_factory=dict)
     weighted: float | None = None
     disagreements: tuple[Disagreement, ...] = ()
+    started: bool = True
 
     @property
     def score(self) -> TrialScore:

@@ -182,12 +182,19 @@ class _Work:
         return self._may_retry(trial, result)
 
     def _may_retry(self, trial: TrialId, result: TrialResult) -> bool:
+        """Return whether a lost attempt is repeated; one that was late to start is, once, for free."""
         if not result.reason.is_retried:
             return False
         attempts = self._sink.attempts(trial.task, trial.repeat)
-        results = (attempt.result for attempt in attempts)
-        failed = sum(1 for outcome in results if outcome and outcome.reason.is_retried)
-        return failed <= self._sink.spec.retries
+        lost = [
+            outcome
+            for attempt in attempts
+            if (outcome := attempt.result) and outcome.reason.is_retried
+        ]
+        is_late = any(
+            outcome.reason is Reason.ENVIRONMENT_ERROR and not outcome.started for outcome in lost
+        )
+        return len(lost) <= self._sink.spec.retries + is_late
 
     def _run(self, trial: TrialId) -> None:
         while True:

@@ -159,7 +159,8 @@ class RunSpec(Record):
         agent: the agent that tries them.
         tasks: the tasks, in the order of the suite.
         repeats: trials per task.
-        retries: further attempts at a trial whose machines or model failed.
+        retries: further attempts at a trial whose machines or model failed; one whose machines failed
+            before the first step gets one more.
         seed: determines everything random.
         order: order in which trials start: that of the suite, or shuffled by the seed.
         evaluators: digest of the sources of all evaluators.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter, ValidationError
 
 from evaluators.model.node import Node
-from evaluators.model.oracle import OracleStep
+from evaluators.model.oracle import OracleStep, SetupEntry
 from evaluators.model.spelling import NameChecker, placeholders_of_subtask
-from evaluators.model.task import Limits, SetupStep
+from evaluators.model.task import Limits
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def check_entries(
 def _spell(checker: NameChecker, data: Mapping[str, object], applications: Collection[str]) -> None:
     """Check the entries that are valid, or become valid without their invalid values."""
     for number, row in enumerate(_rows(data.get("setup"))):
-        if step := _repaired(SetupStep, row):
+        if step := _repaired(SetupEntry, row):
             checker.setup_step(number, step)
     for key in _GRAPHS:
         rows = _rows(data.get(key))

@@ -1,4 +1,4 @@
-"""Steps of a task's reference solution, as data."""
+"""Steps of a task's setup and reference solution, as data."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ class Act(Strict):
 class WaitFor(Strict):
     """A step of the reference solution that only waits, for example for a slow app to start.
 
-    It is not an action and uses no step of the limit; its time counts. The oracle runs the check
-    through the trial's own runner every half second (``runners[wait_for.on].evaluate``) until it is
-    met; if it is not met within `seconds`, it raises an `AgentError`. Only the oracle has this
-    step.
+    The check runs through the trial's own runner every half second
+    (``runners[wait_for.on].evaluate``) until it is met. In a reference solution it is not an action
+    and uses no step of the limit; its time counts; if it is not met within `seconds`, that is an
+    `AgentError`. In a setup, where a busy host stretches `seconds`, it is a `task_error`.
     """
 
     wait_for: Check
@@ -96,7 +96,19 @@ def _which_step(data: Any) -> str:  # noqa: ANN401
     return "acts"
 
 
+class SetupStep(Strict):
+    """One setup operation, which runs before the agent's first observation."""
+
+    on: str
+    do: str
+    args: dict[str, JsonValue] = Field(default_factory=dict, alias="with")
+
+
 OracleStep = Annotated[
     Annotated[Act, Tag("acts")] | Annotated[WaitFor, Tag("waits")], Discriminator(_which_step)
 ]
 """`Act` or `WaitFor`; distinguish them with ``match``."""
+SetupEntry = Annotated[
+    Annotated[SetupStep, Tag("acts")] | Annotated[WaitFor, Tag("waits")], Discriminator(_which_step)
+]
+"""`SetupStep` or `WaitFor`."""

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from evaluators.catalogue import Tools, Vocabulary
     from evaluators.model.node import Check, Node
-    from evaluators.model.oracle import OracleStep
+    from evaluators.model.oracle import OracleStep, SetupEntry
     from evaluators.model.subtask import Subtask
-    from evaluators.model.task import SetupStep, Task
+    from evaluators.model.task import Task
     from evaluators.model.yaml_source import Source, Where
     from evaluators.schema import Fault, Tool
     from provisioning.protocols import Json, Kind
@@ -195,15 +195,18 @@ class NameChecker:
             return False
         return True
 
-    def setup(self, steps: Sequence[SetupStep]) -> None:
+    def setup(self, steps: Sequence[SetupEntry]) -> None:
         """Check the setup."""
         for number, step in enumerate(steps):
             self.setup_step(number, step)
 
-    def setup_step(self, number: int, step: SetupStep) -> None:
+    def setup_step(self, number: int, step: SetupEntry) -> None:
         """Check one step of the setup."""
-        tools = self._vocabulary.setups
-        self.call(("setup", number), step.on, step.do, step.args, tools=tools)
+        where = ("setup", number)
+        if isinstance(step, WaitFor):
+            self.check((*where, "wait_for"), step.wait_for)
+        else:
+            self.call(where, step.on, step.do, step.args, tools=self._vocabulary.setups)
 
     def nodes(self, key: str, nodes: Sequence[Node], applications: Collection[str]) -> None:
         """Check the nodes at `key` of the file, and the graph that they form."""

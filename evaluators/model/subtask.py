@@ -13,13 +13,12 @@ from pydantic import Field, JsonValue
 
 from evaluators.model.base import Name, Strict
 from evaluators.model.node import Node  # noqa: TC001  (pydantic reads it)
-from evaluators.model.oracle import OracleStep  # noqa: TC001  (pydantic reads it)
+from evaluators.model.oracle import OracleStep, SetupEntry  # noqa: TC001  (pydantic reads it)
 from evaluators.model.task import (
     Cheat,
     Difficulty,
     Limits,
     MayChange,
-    SetupStep,
     Solution,
 )
 from evaluators.parameters.declaration import (  # noqa: TC001  (pydantic reads it)
@@ -80,7 +79,7 @@ class Subtask(Strict):
     inputs: dict[ParameterName, Input] = Field(default_factory=dict)
     outputs: dict[ParameterName, Output] = Field(default_factory=dict)
     instruction: str = ""
-    setup: tuple[SetupStep, ...] = Field(default=(), strict=False)
+    setup: tuple[SetupEntry, ...] = Field(default=(), strict=False)
     checks: tuple[Node, ...] = Field(min_length=1, strict=False)
     oracle: tuple[OracleStep, ...] = Field(min_length=1, strict=False)
 
@@ -120,7 +119,7 @@ class ComposedTask(Strict):
     roles: dict[str, Annotated[Kind, Field(strict=False)]] = Field(min_length=1)
     egress: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(default_factory=dict)
     subtasks: tuple[SubtaskUse, ...] = Field(min_length=1, strict=False)
-    setup: tuple[SetupStep, ...] = Field(default=(), strict=False)
+    setup: tuple[SetupEntry, ...] = Field(default=(), strict=False)
     graph: tuple[Node, ...] = Field(default=(), strict=False)
     limits: Limits = Limits()
     oracle: tuple[OracleStep, ...] = Field(default=(), strict=False)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field, JsonValue, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from appliance.base.errors import SpecError
 from evaluators.model.base import SESSION, Name, Strict, is_empty
 from evaluators.model.node import Mode, Node
-from evaluators.model.oracle import OracleStep
+from evaluators.model.oracle import OracleStep, SetupEntry
 from evaluators.parameters.declaration import (  # noqa: TC001  (pydantic reads it)
     Parameter,
     ParameterName,
@@ -34,14 +34,6 @@ Cheat = Literal["write-paths", "copy-reference", "overwrite-both", "guess-answer
 """Standard attempts to pass without doing the task; see `controller.validation.cheats`."""
 Solution = Annotated[tuple[OracleStep, ...], Field(min_length=1, strict=False)]
 """Steps that run one after the other."""
-
-
-class SetupStep(Strict):
-    """One setup operation, which runs before the agent's first observation."""
-
-    on: str
-    do: str
-    args: dict[str, JsonValue] = Field(default_factory=dict, alias="with")
 
 
 class Limits(Strict):
@@ -114,7 +106,7 @@ class Task(Strict):
         roles: kind of each machine.
         egress: destinations that machines may reach, by role; none by default. For the format, see
             `provisioning.egress.policy.read_destinations`.
-        setup: operations that run before the agent's first observation.
+        setup: operations, and conditions to wait for, before the agent's first observation.
         graph: the graph of evaluators.
         limits: limits of a trial.
         oracle: the reference solution.
@@ -137,7 +129,7 @@ class Task(Strict):
     egress: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(
         default_factory=dict, exclude_if=is_empty
     )
-    setup: tuple[SetupStep, ...] = Field(default=(), strict=False)
+    setup: tuple[SetupEntry, ...] = Field(default=(), strict=False)
     graph: tuple[Node, ...] = Field(min_length=1, strict=False)
     limits: Limits = Limits()
     oracle: tuple[OracleStep, ...] = Field(default=(), strict=False)

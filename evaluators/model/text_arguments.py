@@ -62,19 +62,18 @@ def _calls(
     content: Mapping[str, Any], vocabulary: Vocabulary
 ) -> Iterator[tuple[Entry, str, Tools | None]]:
     """Iterate over every call, the key of its function's name, and the functions allowed there."""
-    for step in content.get("setup", ()):
-        yield step, "do", vocabulary.setups
     for key in ("graph", "checks"):
         for node in content.get(key, ()):
             for check in (node, *node.get("and", ()), *node.get("or", ())):
                 yield check, "check", vocabulary.evaluators
     named = [oracle for key in ("oracles", "must_fail") for oracle in content.get(key, {}).values()]
-    for steps in (content.get("oracle", ()), *named):
+    solutions = ((steps, vocabulary.actions) for steps in (content.get("oracle", ()), *named))
+    for steps, tools in ((content.get("setup", ()), vocabulary.setups), *solutions):
         for step in steps:
             if "wait_for" in step:
                 yield step["wait_for"], "check", vocabulary.evaluators
             else:
-                yield step, "do", vocabulary.actions
+                yield step, "do", tools
 
 
 def _arguments(tool: Tool, args: Entry, values: Mapping[str, JsonValue]) -> Entry:

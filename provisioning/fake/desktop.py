@@ -87,6 +87,7 @@ class DesktopState(FakeState):
         apps: names of open applications, the active one last.
         line: text after the terminal's prompt.
         lines: text that the terminal or editor shows.
+        document: path of the opened document; empty if none is.
         daemons: processes in addition to the applications.
         folders: explicitly created folders.
         judge: the loaded bundles of evaluators; a rewind drops bundles loaded later.
@@ -98,6 +99,7 @@ class DesktopState(FakeState):
     apps: list[str] = field(default_factory=list)
     line: str = ""
     lines: list[str] = field(default_factory=list)
+    document: str = ""
     daemons: list[str] = field(default_factory=lambda: ["systemd"])
     folders: set[str] = field(default_factory=set)
     judge: Judge = field(default_factory=Judge)
@@ -245,7 +247,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
             raise error
         self.state.apps = [*(app for app in self.state.apps if app != name), name]
 
-    def answer(  # noqa: PLR0911 - one case per operation
+    def answer(  # noqa: C901, PLR0911 - one case per operation
         self, op: str, params: dict[str, Json], timeout_s: float
     ) -> Json:
         """Carry out one of the probe's operations.
@@ -269,6 +271,10 @@ class FakeDesktop(FakeMachine[DesktopState]):
                 return self._put(params)
             case "windows":
                 return self._windows()
+            case "activity":
+                return {"cpu_s": 0.0, "idle_s": 0.0, "clock_s": self.clock.monotonic_s()}
+            case "documents":
+                return self._documents()
             case "bundle":
                 modules = cast("dict[str, str]", params["modules"])
                 return self.state.judge.load(str(params["digest"]), modules)
@@ -314,6 +320,19 @@ class FakeDesktop(FakeMachine[DesktopState]):
             for number, app in enumerate(self.state.apps, 2)
         ]
 
+    def _documents(self) -> Json:
+        """Return what the active application shows as its document."""
+        if not self.state.apps:
+            return {"documents": [], "is_complete": False}
+        document: dict[str, Json] = {
+            "role": "text",
+            "name": self.state.document,
+            "url": "",
+            "busy": False,
+            "content": 1,
+        }
+        return {"documents": [document], "is_complete": True}
+
     def _put(self, params: dict[str, Json]) -> Json:
         path, offset = str(params["path"]), int(str(params["offset"]))
         before = self.state.files[path].data if offset else b""
@@ -326,10 +345,12 @@ class FakeDesktop(FakeMachine[DesktopState]):
     def _launch(self, argv: list[str]) -> Json:
         """Start what ``gio`` would start; files open in the text editor."""
         match argv:
-            case ["/usr/bin/gio", "launch", path, *_] if path in _DESKTOP_FILES:
+            case ["/usr/bin/gio", "launch", path, *opened] if path in _DESKTOP_FILES:
                 self.open_app(_DESKTOP_FILES[path])
-            case ["/usr/bin/gio", "open", _]:
+                self.state.document = "".join(opened)
+            case ["/usr/bin/gio", "open", path]:
                 self.open_app("Text Editor")
+                self.state.document = path
             case _:
                 raise GuestCallError(f"there is no program {argv[0]!r}")
         return {}

@@ -241,6 +241,33 @@ def test_undecided_at_the_start(
     assert "undecided" in result.detail
 
 
+def test_evaluator_that_finds_a_starting_program_is_asked_again(
+    bench: Bench, dark_task: Task
+) -> None:
+    desktop = desktop_of(bench)
+    answer, refused = desktop.answer, []
+
+    def refuse_once(op: str, params: dict[str, Json], timeout_s: float) -> Json:
+        if op == "evaluate" and not refused:
+            refused.append(op)
+            raise GuestCallError("still starting")
+        return answer(op, params, timeout_s)
+
+    desktop.answer = refuse_once  # type: ignore[method-assign]
+    assert bench.play(dark_task).verdict is Verdict.PASS
+    assert refused
+
+
+def test_setup_waits_for_a_condition(bench: Bench) -> None:
+    exists = {"on": "desktop", "check": "file_exists", "with": {"path": "~/made"}}
+    put = {"on": "desktop", "do": "put_file", "with": {"path": "~/made"}}
+    waits = {"wait_for": exists, "seconds": 4.0}
+    assert bench.play(make_task(setup=[put, waits])).verdict is Verdict.PASS
+    result = bench.play(make_task(setup=[waits]))
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.TASK_ERROR)
+    assert "step 1, wait for file_exists on desktop: it was not met within 4 s" in result.detail
+
+
 def test_node_met_at_the_start_is_a_task_error(bench: Bench) -> None:
     task = make_task(setup=[{"on": "desktop", "do": "set_gsetting", "with": DARK}])
     result = bench.play(task)

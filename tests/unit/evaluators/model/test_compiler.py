@@ -17,7 +17,7 @@ from evaluators.model.binding import Definition
 from evaluators.model.compiler import compile_task
 from evaluators.model.dag import build_graph
 from evaluators.model.node import Mode
-from evaluators.model.oracle import Act, Target, WaitFor
+from evaluators.model.oracle import Act, SetupStep, Target, WaitFor
 from evaluators.model.subtask import ComposedTask, Subtask
 from evaluators.model.suite import load_suite
 from evaluators.model.yaml_source import Source
@@ -150,7 +150,8 @@ def test_values_and_roles_replace_placeholders_everywhere(compiled: Task) -> Non
 
 
 def test_setup_and_oracle_follow_the_order_of_work(compiled: Task) -> None:
-    assert [(step.on, step.args.get("path")) for step in compiled.setup] == [
+    steps = [step for step in compiled.setup if isinstance(step, SetupStep)]
+    assert [(step.on, step.args.get("path")) for step in steps] == [
         ("left", None), ("left", "~/a"), ("right", "~/b"), ("left", "~/d"),
     ]  # fmt: skip
     clicks = [step for step in compiled.oracle if isinstance(step, Act)]
@@ -194,13 +195,13 @@ def test_parts_are_passed_to_the_metrics(compiled: Task) -> None:
 def test_literal_dollar_survives(tmp_path: Path) -> None:
     changed = COPY.replace("x ${retries}", "$${HOME} ${retries}")
     task = load(write(tmp_path, copy=changed)).tasks[0]
-    assert task.setup[1].args["content"] == "${HOME} 1"
+    assert task.setup[1].args["content"] == "${HOME} 1"  # type: ignore[union-attr]
 
 
 def test_argument_may_name_a_role(tmp_path: Path) -> None:
     changed = COPY.replace("x ${retries}", "${roles.pc} ${retries}")
     task = load(write(tmp_path, copy=changed)).tasks[0]
-    contents = [step.args["content"] for step in task.setup[1:]]
+    contents = [step.args["content"] for step in task.setup[1:] if isinstance(step, SetupStep)]
     assert contents == ["left 1", "right 2", "left 3"]
 
 

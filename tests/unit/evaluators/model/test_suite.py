@@ -112,7 +112,7 @@ def broken(tmp_path: Path, old: str, new: str) -> SpecError:
 def test_task_has_the_content_of_its_file(tmp_path: Path) -> None:
     task = load(tmp_path, TASK)
     assert task.roles == {"desktop": Kind.DESKTOP, "phone": Kind.PHONE}
-    assert task.setup[0].args == {"title": "Milk"}
+    assert task.setup[0].args == {"title": "Milk"}  # type: ignore[union-attr]
     opened, made = task.graph
     assert (opened.mode, made.mode, made.after) == (Mode.ONCE, Mode.HOLD, ("opened",))
     assert made.args == {"path": "~/a.txt"}
