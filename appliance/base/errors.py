@@ -366,12 +366,14 @@ class AgentError(MesocosmError):
     Attributes:
         outage_s: seconds that it waited for a model that did not answer; not charged to it.
         tokens: tokens that its model used for this turn anyway: sent, received.
+        is_usage_known: whether the model reported these tokens; otherwise they are a lower bound.
         usd: price of the tokens.
     """
 
     code = "agent"
     outage_s: float = 0.0
     tokens: tuple[int, int] = (0, 0)
+    is_usage_known: bool = True
     usd: float = 0.0
 
 

@@ -20,11 +20,13 @@ class Usage:
         prompt_tokens: tokens sent.
         completion_tokens: tokens received.
         usd: price in US dollars; 0 if the prices are unknown.
+        is_known: whether every reply reported its usage; otherwise the counts are lower bounds.
     """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     usd: float = 0.0
+    is_known: bool = True
 
     @property
     def total(self) -> int:
@@ -36,6 +38,7 @@ class Usage:
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             self.usd + other.usd,
+            is_known=self.is_known and other.is_known,
         )
 
     def to_dict(self) -> dict[str, int]:

@@ -123,6 +123,7 @@ _COSTS: Mapping[str, Callable[[Track], float]] = {
     "agent's seconds": lambda track: track.result.agent_seconds,
     "wall seconds": lambda track: track.result.seconds,
 }
+_OF_MODELS = frozenset({"tokens", "USD"})
 
 
 def _why(suite: Suite | None, folder: RunFolder) -> str:
@@ -183,4 +184,9 @@ def _reasons(first: list[Track], second: list[Track]) -> Iterator[Line]:
 
 
 def _cost(name: str, value: Callable[[Track], float], sides: Sequence[list[Track]]) -> Line:
-    return _paired(COST, name, *(values_by_task(side, value) for side in sides))
+    """Return a cost of both runs; one of a model only from trials whose usage is known."""
+    known = [
+        [track for track in side if track.result.usage.is_known or name not in _OF_MODELS]
+        for side in sides
+    ]
+    return _paired(COST, name, *(values_by_task(side, value) for side in known))

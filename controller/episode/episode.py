@@ -221,7 +221,7 @@ class Episode:
         turn_s, usage = self._turn_s(), Usage()
         if isinstance(error, AgentError):
             turn_s -= error.outage_s
-            usage = Usage(error.tokens[0], error.tokens[1], error.usd)
+            usage = Usage(*error.tokens, error.usd, is_known=error.is_usage_known)
         self._require_live().budget.charge(turn_s, usage)
         return self._over(self._ending_of(error))
 

@@ -177,9 +177,8 @@ class TrialResult:
     @property
     def score(self) -> TrialScore:
         """The data that metrics need."""
-        return TrialScore(
-            self.task, self.verdict, self.nodes_met, self.nodes, self.steps, self.usage.total
-        )
+        tokens = self.usage.total if self.usage.is_known else None
+        return TrialScore(self.task, self.verdict, self.nodes_met, self.nodes, self.steps, tokens)
 
 
 TRIAL_RESULT = TypeAdapter(TrialResult)

@@ -180,7 +180,11 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "detail": trial.detail,
         "seconds": trial.seconds,
         "agent_seconds": trial.agent_seconds,
-        "usage": {**trial.usage.to_dict(), "usd": trial.usage.usd},
+        "usage": {
+            **trial.usage.to_dict(),
+            "usd": trial.usage.usd,
+            "is_known": trial.usage.is_known,
+        },
         "unmet": _reasons(trial),
         "side_effects": None if trial.side_effects is None else asdict(trial.side_effects),
         "parameters": trial.parameters,

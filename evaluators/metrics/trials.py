@@ -14,6 +14,9 @@ neither C nor N.
 * EE is 0 if CR is 0, regardless of A: an agent must not benefit from doing nothing. EE of a trial
 with credit and no action is undefined and left out of the mean, as is CE without tokens. If other
 trials used tokens, CE is 0 for trials with CR 0; if none did (scripted agents), CE is None.
+* T is the sum over all models of a trial's agents and over all their replies. If a reply did not
+report its usage, T is unknown, and CE is undefined whatever CR is: leaving out only trials with
+credit would bias the mean.
 * A metric of several trials is the mean over tasks of the mean over a task's trials, so that every
 task has the same weight, regardless of how many of its trials were inconclusive.
 * A metric of no trials is None.
@@ -44,7 +47,7 @@ class TrialScore:
         nodes_met: nodes with credit at the end.
         nodes: nodes of the graph that earn credit; at least 1.
         actions: number of executed actions.
-        tokens: number of prompt and completion tokens of the model.
+        tokens: number of prompt and completion tokens of the model; None if it did not report all.
 
     Raises:
         ValueError: a count is negative, or `nodes_met` exceeds `nodes`, or there are no nodes.
@@ -55,13 +58,13 @@ class TrialScore:
     nodes_met: int
     nodes: int
     actions: int
-    tokens: int = 0
+    tokens: int | None = 0
 
     def __post_init__(self) -> None:
         """Reject impossible counts."""
         if not (0 <= self.nodes_met <= self.nodes and self.nodes > 0):
             raise ValueError(f"nodes_met must be from 0 to {self.nodes}, got {self.nodes_met}")
-        if self.actions < 0 or self.tokens < 0:
+        if self.actions < 0 or (self.tokens or 0) < 0:
             raise ValueError(f"counts must not be negative, got {self.actions}, {self.tokens}")
 
     @property
@@ -81,8 +84,8 @@ class TrialScore:
 
     @property
     def cost_efficiency(self) -> float | None:
-        """CR / T; 0 without credit, None with credit but without tokens."""
-        return self._efficiency(self.tokens)
+        """CR / T; 0 without credit, None with credit but without tokens, or if T is unknown."""
+        return None if self.tokens is None else self._efficiency(self.tokens)
 
     def _efficiency(self, cost: int) -> float | None:
         if not self.nodes_met:

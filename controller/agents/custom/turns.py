@@ -50,13 +50,26 @@ class _UsageData(Strict):
     prompt_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
     completion_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
     usd: float = Field(default=0.0, ge=0, le=_MAX_USD, allow_inf_nan=False)
+    is_known: bool = True
+
+    @property
+    def usage(self) -> Usage:
+        """The usage that it describes."""
+        return Usage(self.prompt_tokens, self.completion_tokens, self.usd, is_known=self.is_known)
+
+
+_UNKNOWN_USAGE = _UsageData(is_known=False)
 
 
 class _TurnData(Strict):
-    """A turn as data."""
+    """A turn as data.
+
+    Attributes:
+        usage: usage of its model; None if the model did not report it.
+    """
 
     actions: list[ActionLine]
-    usage: _UsageData = _UsageData()
+    usage: _UsageData | None = _UsageData()
     note: str = ""
     fault: str = ""
     outage_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
@@ -81,7 +94,7 @@ def as_turn(value: object) -> Turn:
         raise _wrong(value, str(exc)) from None
     return Turn(
         tuple(line.action for line in data.actions),
-        Usage(data.usage.prompt_tokens, data.usage.completion_tokens, data.usage.usd),
+        (data.usage or _UNKNOWN_USAGE).usage,
         data.note,
         data.fault,
         data.outage_s,

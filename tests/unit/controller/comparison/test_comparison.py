@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import UsageError
+from controller.agents.protocol import Usage
 from controller.comparison.comparison import Difference, compare_runs
 from controller.episode.result import TRIAL_RESULT, MachineRecord, Reason, TrialResult
 from controller.store.agent_spec import ModelSpec
@@ -15,6 +16,7 @@ from evaluators.graph.outcome import Verdict
 from tests.unit.controller.store.test_runs import CLOCK
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from controller.store.runs import RunFolder
@@ -41,7 +43,13 @@ SPEC = RunSpec(
 )
 
 
-def record(root: Path, spec: RunSpec, passed: str, accelerator: str = "tcg") -> RunFolder:
+def record(
+    root: Path,
+    spec: RunSpec,
+    passed: str,
+    accelerator: str = "tcg",
+    usages: Mapping[str, Usage] | None = None,
+) -> RunFolder:
     """Record a run in which the named tasks passed and the others failed."""
     folder = Store(root).create(spec)
     machine = replace(MACHINE, accelerator=accelerator)
@@ -51,6 +59,7 @@ def record(root: Path, spec: RunSpec, passed: str, accelerator: str = "tcg") -> 
         result = TrialResult(
             name, repeat, verdict, Reason.SUCCESS, met, 1, 1, 1.0, machines=(machine,)
         )
+        result = replace(result, usage=(usages or {}).get(name, Usage()))
         with folder.begin_attempt(name, repeat, CLOCK) as log:
             log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
     return folder

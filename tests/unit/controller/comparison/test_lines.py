@@ -10,6 +10,7 @@ import pytest
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
+from controller.agents.protocol import Usage
 from controller.comparison.comparison import compare_runs
 from controller.comparison.lines import APPS, CAPABILITIES, COMPLEXITY, Line, break_down
 from controller.comparison.page import to_html
@@ -57,6 +58,15 @@ def test_lines_pair_the_tasks_and_note_missing_data(tmp_path: Path) -> None:
     costs = {line.name: (line.first, line.difference) for line in sections["cost of a trial"]}
     assert costs["wall seconds"] == (1.0, 0.0)
     assert "the suite tiny is not available" in breakdown.notes[0]
+
+
+def test_unknown_usage_is_left_out_of_the_models_costs(tmp_path: Path) -> None:
+    usages = {"a": Usage(100, 10), "b": Usage(7, is_known=False)}
+    first, second = (record(tmp_path, spec, "ab", usages=usages) for spec in (SPEC, other(seed=5)))
+    breakdown = break_down(first, second, compare_runs(first, second), None)
+    costs = {line.name: line for line in dict(breakdown.sections())["cost of a trial"]}
+    assert (costs["tokens"].tasks, costs["tokens"].first) == (3, pytest.approx(110 / 3))
+    assert costs["wall seconds"].tasks == 4
 
 
 def test_csv_has_a_row_per_line_and_markdown_a_table_per_section(tmp_path: Path) -> None:

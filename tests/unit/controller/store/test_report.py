@@ -101,7 +101,12 @@ def test_json_has_the_documented_keys() -> None:
             "detail": detail,
             "seconds": seconds,
             "agent_seconds": 0.0,
-            "usage": {"prompt": tokens[0], "completion": tokens[1], "usd": 0.0},
+            "usage": {
+                "prompt": tokens[0],
+                "completion": tokens[1],
+                "usd": 0.0,
+                "is_known": True,
+            },
             "seed": trial_seed(0, task, repeat),
             "unmet": unmet,
             "attempts": 1,

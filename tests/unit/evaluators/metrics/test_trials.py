@@ -17,7 +17,7 @@ def score(
     *,
     task: str = "a",
     actions: int = 0,
-    tokens: int = 0,
+    tokens: int | None = 0,
     verdict: Verdict | None = None,
 ) -> TrialScore:
     judged = verdict or (Verdict.PASS if met == nodes else Verdict.FAIL)
@@ -30,7 +30,7 @@ scores = st.lists(
         st.integers(0, 4),
         task=st.sampled_from("abcd"),
         actions=st.integers(0, 9),
-        tokens=st.integers(0, 99),
+        tokens=st.none() | st.integers(0, 99),
         verdict=st.sampled_from(Verdict),
     ),
     max_size=30,
@@ -78,6 +78,16 @@ def test_cost_efficiency_is_none_without_a_model_and_counts_failures() -> None:
     assert measure([score(4), score(0, task="b")]).cost_efficiency is None
     metrics = measure([score(4, tokens=100), score(0, task="b")])
     assert metrics.cost_efficiency == pytest.approx(0.005)
+
+
+@pytest.mark.parametrize("met", [0, 2, 4])
+def test_cost_efficiency_is_none_where_usage_is_unknown(met: int) -> None:
+    unknown = score(met, tokens=None, task="b")
+    assert unknown.cost_efficiency is None
+    assert measure([unknown]).cost_efficiency is None
+    metrics = measure([score(4, tokens=100), unknown])
+    assert metrics.cost_efficiency == pytest.approx(1 / 100)
+    assert (metrics.tasks, metrics.trials) == (2, 2)
 
 
 def test_means_cover_trials_where_the_metric_is_defined() -> None:

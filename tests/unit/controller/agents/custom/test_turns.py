@@ -40,6 +40,20 @@ def test_turn_keeps_its_other_fields() -> None:
     assert as_turn([]) == Turn(())
 
 
+def test_usage_that_the_model_did_not_report_is_unknown() -> None:
+    unknown = as_turn({"actions": [AS_DATA], "usage": None}).usage
+    assert (unknown.total, unknown.is_known) == (0, False)
+    turn = Turn((CLICK,), Usage(1, 2, is_known=False))
+    assert as_turn(turn) == turn
+    assert as_turn(AS_DATA).usage.is_known
+
+
+def test_usage_of_several_models_is_their_sum_and_unknown_if_one_is() -> None:
+    members = [Usage(100, 10, 0.5), Usage(200, 20, 0.25)]
+    assert sum(members, Usage()) == Usage(300, 30, 0.75)
+    assert sum([*members, Usage(is_known=False)], Usage()) == Usage(300, 30, 0.75, is_known=False)
+
+
 @pytest.mark.parametrize(
     ("value", "why"),
     [
