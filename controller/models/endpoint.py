@@ -25,7 +25,7 @@ from controller.models.failures import (
     name_of,
     shorten,
 )
-from controller.models.reply import Reply
+from controller.models.reply import read_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import openai
 
     from appliance.base.clock import Clock
+    from controller.models.reply import Reply
     from controller.models.settings import ModelSettings
 
 _LOG = logging.getLogger(__name__)
@@ -191,7 +192,7 @@ class ModelEndpoint:
             ValidationError: the reply is not a chat completion.
         """
         self._write("reply", raw=mask(text)[:_MAX_KEPT_CHARS])
-        reply = Reply.model_validate_json(text)
+        reply = read_reply(text)
         for warning in set(reply.warnings) - self._warnings:
             _LOG.warning("%s: %s", self._settings.name, warning)
             self._write("warning", text=warning)
@@ -282,5 +283,7 @@ def _accepted(reply: Reply) -> Reply:
     else:
         return reply
     refusal = ModelRefusalError(brief, clean(f"{text}\n{about}".strip()))
-    refusal.tokens = (reply.tokens.prompt_tokens, reply.tokens.completion_tokens)
+    tokens = reply.tokens
+    refusal.tokens = (tokens.prompt_tokens, tokens.completion_tokens)
+    refusal.is_usage_known = tokens.is_known
     raise refusal

@@ -113,7 +113,7 @@ def _called(reply: Reply, settings: ModelSettings) -> str:
         RequirementError: the model did not call the tool.
     """
     message = reply.choices[0].message
-    for call in message.tool_calls or ():
+    for call in message.tool_calls:
         if call.function.name == _TOOL:
             return f"{_TOOL}({call.function.arguments[:80]}) for a red image"
     raise RequirementError(

@@ -1,46 +1,78 @@
 """Replies of OpenAI-compatible endpoints, as far as they are used; parsed leniently.
 
 Servers differ in what they omit and in how they write empty values. Unambiguous deviations are
-accepted: arguments as an object, content in parts, missing identifiers. Anything else is not a chat
-completion.
+accepted: arguments as an object, content in parts, missing identifiers. What else is malformed in a
+message was written by the model: the message names it in `malformed`, and everything else of the
+reply is used. Only a reply without a message is not a chat completion.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SkipValidation,
+    ValidationError,
+    model_validator,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from controller.models.usage import Tokens, count_tokens, usage_warnings
 
 # Fields that servers require unchanged in the next request. Sources: OpenRouter "Preserving
 # reasoning", Gemini "OpenAI compatibility: thought signatures".
 _SIGNED = frozenset({"reasoning_details", "extra_content", "thought_signature", "signature"})
 REASONING = ("reasoning_content", "reasoning")
 
+CONTENT = "content must be text"
+REFUSAL = "refusal must be text"
+CALLS = "tool_calls must be a list"
+CALL = "each of tool_calls must be an object with a function, which is an object"
+NAME = "the function of each of tool_calls must have the tool's name, as text"
+MALFORMED = (CONTENT, REFUSAL, CALLS, CALL, NAME)
+"""What can be malformed in a message."""
+
+_BAD_JSON = "json_invalid"
+"""Pydantic's error for text that is not JSON."""
+
 
 def _as_arguments(value: object) -> object:
+    """Return arguments as JSON text, whatever they are; the reader of calls requires an object."""
     if value is None:
         return "{}"
-    return json.dumps(value) if isinstance(value, dict) else value
+    return value if isinstance(value, str) else json.dumps(value)
 
 
-def _as_text(value: object) -> object:
+def _as_text(value: object) -> str | None:
     """Join the text parts of multi-part content."""
     if not isinstance(value, list):
-        return value
+        return value if isinstance(value, str) else None
     texts = (part.get("text") for part in value if isinstance(part, dict))
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _as_id(value: object) -> object:
-    return "" if value is None else str(value) if isinstance(value, int) else value
+def _as_string(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
-MAX_TOKENS = 10**9
-"""Limit per request and direction; larger counts are ignored as invalid."""
+def _as_id(value: object) -> str:
+    return str(value) if isinstance(value, int) else _as_string(value)
+
+
+def _as_object(value: object) -> object:
+    return value if isinstance(value, dict) else {}
+
+
+def _as_list(value: object) -> object:
+    return value if isinstance(value, list) else []
+
+
+def _only_first(value: object) -> object:
+    return value[:1] if isinstance(value, list) else value
 
 
 class _ExtensibleModel(BaseModel):
@@ -57,23 +89,57 @@ class _ExtensibleModel(BaseModel):
 class Function(BaseModel):
     """A tool and its arguments, as JSON text."""
 
-    name: str
-    arguments: Annotated[str, BeforeValidator(_as_arguments)] = "{}"
+    name: Annotated[str, BeforeValidator(_as_string)] = ""
+    arguments: Annotated[str, SkipValidation, BeforeValidator(_as_arguments)] = "{}"
 
 
 class ToolCall(_ExtensibleModel):
-    """One tool that the model calls."""
+    """One tool that the model calls.
+
+    Attributes:
+        malformed: what is malformed, one of `MALFORMED`; empty if nothing is.
+    """
 
     id: Annotated[str, BeforeValidator(_as_id)] = ""
-    function: Function
+    function: Annotated[Function, BeforeValidator(_as_object)] = Function()
+    malformed: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _examine(cls, data: object) -> object:
+        function = data.get("function") if isinstance(data, dict) else None
+        if not isinstance(data, dict) or not isinstance(function, dict):
+            return {**(data if isinstance(data, dict) else {}), "malformed": CALL}
+        name = function.get("name")
+        return {**data, "malformed": "" if isinstance(name, str) and name else NAME}
 
 
 class Message(_ExtensibleModel):
-    """The model's text, tool calls or refusal."""
+    """The model's text, tool calls or refusal.
+
+    Attributes:
+        malformed: what is malformed outside single calls, one of `MALFORMED`; empty if nothing is.
+    """
 
     content: Annotated[str | None, BeforeValidator(_as_text)] = None
-    tool_calls: list[ToolCall] | None = None
-    refusal: str | None = None
+    tool_calls: Annotated[list[ToolCall], BeforeValidator(_as_list)] = []
+    refusal: Annotated[str | None, BeforeValidator(_as_text)] = None
+    malformed: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _examine(cls, data: object) -> object:
+        if not isinstance(data, dict):
+            return data
+        content, refusal, calls = (data.get(key) for key in ("content", "refusal", "tool_calls"))
+        malformed = ""
+        if not (content is None or isinstance(content, (str, list))):
+            malformed = CONTENT
+        elif refusal and not isinstance(refusal, str):
+            malformed = REFUSAL
+        elif not (calls is None or isinstance(calls, list)):
+            malformed = CALLS
+        return {**data, "malformed": malformed}
 
     @property
     def reasoning(self) -> tuple[str, str] | None:
@@ -89,54 +155,63 @@ class Choice(BaseModel):
     """One completion."""
 
     message: Message
-    finish_reason: str | None = None
-
-
-class Tokens(BaseModel):
-    """Token usage of a request."""
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    finish_reason: Annotated[str | None, BeforeValidator(_as_text)] = None
 
 
 class Reply(BaseModel):
     """A chat completion.
 
     Attributes:
-        choices: completions; only the first is used.
+        choices: the first completion; others are not used.
         usage: raw value; `tokens` parses it.
     """
 
-    choices: list[Choice] = Field(min_length=1)
+    choices: Annotated[list[Choice], BeforeValidator(_only_first)] = Field(min_length=1)
     usage: Any = None
 
     @property
     def tokens(self) -> Tokens:
-        """Token usage of the request; invalid counts are 0."""
-        counts = {name: self._count(name) for name in Tokens.model_fields}
-        return Tokens(**{name: count or 0 for name, count in counts.items()})
+        """Token usage of the request."""
+        return count_tokens(self.usage)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Problems of a reply that is usable nevertheless."""
-        return tuple(self._warnings())
+        return tuple(usage_warnings(self.usage))
 
-    def _count(self, name: str) -> int | None:
-        count = self.usage.get(name, 0) if isinstance(self.usage, dict) else None
-        if isinstance(count, bool) or not isinstance(count, (int, float)):
-            return None
-        return int(count) if 0 <= count <= MAX_TOKENS else None
 
-    def _warnings(self) -> Iterator[str]:
-        if self.usage is None:
-            yield "usage is missing: tokens are not counted"
-            return
-        for name in Tokens.model_fields:
-            if self._count(name) is None:
-                yield f"usage is invalid: {name} are not counted{self._why_not(name)}"
+def read_reply(text: str) -> Reply:
+    """Parse a reply.
 
-    def _why_not(self, name: str) -> str:
-        value = self.usage.get(name) if isinstance(self.usage, dict) else None
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0:
-            return f"; the value was negative: {value:g}"
-        return ""
+    Half of a character (a lone surrogate) is replaced in texts. In arguments it is kept, because a
+    replacement would be typed.
+
+    Raises:
+        ValidationError: the reply is not a chat completion.
+    """
+    try:
+        return Reply.model_validate_json(text)
+    except ValidationError as exc:
+        if exc.errors(include_url=False)[0]["type"] != _BAD_JSON:
+            raise
+        try:
+            data = _replaced(json.loads(text))
+        except (ValueError, RecursionError):
+            raise exc from None
+    return Reply.model_validate(data)
+
+
+def _replaced(value: object) -> object:
+    """Replace lone surrogates by the replacement character, except in arguments."""
+    match value:
+        case str():
+            return value.encode(errors="surrogatepass").decode(errors="replace")
+        case list():
+            return [_replaced(part) for part in value]
+        case dict():
+            return {
+                str(_replaced(key)): part if key == "arguments" else _replaced(part)
+                for key, part in value.items()
+            }
+        case _:
+            return value

@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue, ValidationError
 from appliance.base.errors import AgentError, nearest
 from controller.actions.space import Action
 from controller.agents.protocol import Turn, Usage
-from controller.models.reply import MAX_TOKENS
+from controller.models.usage import MAX_TOKENS
 from evaluators.model.base import Strict
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from controller.agents.protocol import AgentContext
     from controller.models.endpoint import Answer
-    from controller.models.reply import Tokens
     from controller.models.settings import ModelSettings
+    from controller.models.usage import Tokens
     from controller.observation.observer import Observation
     from provisioning.protocols import Element
 
@@ -76,7 +76,7 @@ class ModelAgent:
         self._turns = [*self._turns, turn][-self._settings.history :]
         answer = self._ask()
         choice = answer.reply.choices[0]
-        calls = self._reader.read(choice.message.tool_calls or [], choice.finish_reason, sizes)
+        calls = self._reader.read(choice.message, choice.finish_reason, sizes)
         turn.append(remembered(choice.message, calls))
         self._asked_at_step = observation.step
         usage = self._usage(answer.reply.tokens)
@@ -110,7 +110,7 @@ class ModelAgent:
 
     def _usage(self, tokens: Tokens) -> Usage:
         sent, received = tokens.prompt_tokens, tokens.completion_tokens
-        return Usage(sent, received, self._usd(sent, received))
+        return Usage(sent, received, self._usd(sent, received), is_known=tokens.is_known)
 
     def _usd(self, sent: int, received: int) -> float:
         per_million = self._settings

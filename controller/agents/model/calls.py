@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import MesocosmError
+from controller.models.reply import MALFORMED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from controller.actions.space import Action, ActionSpace
     from controller.agents.model.scaling import ScaledScreenshot
@@ -22,7 +23,8 @@ _CUT_OFF = "Your reply was cut off, because it was longer than allowed. Be brief
 _NOT_JSON = "The arguments of {name} are not JSON: {why}."
 _NO_OBJECT = "The arguments of {name} are not a JSON object."
 _NO_TEXT = "The arguments of {name} contain characters that are not valid Unicode."
-TEXTS = (_NO_TOOL, _CUT_OFF, _NOT_JSON, _NO_OBJECT, _NO_TEXT)
+_MALFORMED = "Your reply is malformed: {what}."
+TEXTS = (_NO_TOOL, _CUT_OFF, _NOT_JSON, _NO_OBJECT, _NO_TEXT, _MALFORMED, *MALFORMED)
 """All texts that a model may receive about its calls, for the digest of prompts."""
 
 _MAX_NAME_CHARS = 64
@@ -64,31 +66,44 @@ class CallReader:
 
     def read(
         self,
-        calls: Sequence[ToolCall],
+        message: Message,
         finish_reason: str | None,
         screens: Mapping[str, ScaledScreenshot],
     ) -> Calls:
         """Parse the calls of one reply.
 
         Args:
-            calls: calls in order.
+            message: the model's message.
             finish_reason: finish reason of the reply; ``length`` means that it was truncated.
             screens: screenshots that the model received, by role.
         """
+        calls = message.tool_calls
         is_cut = finish_reason == "length"
         actions: list[Action] = []
         fault = "" if calls else _CUT_OFF if is_cut else _NO_TOOL
+        if message.malformed:
+            fault = _MALFORMED.format(what=message.malformed)
         for call in calls:
             try:
                 if not fault:
-                    action = self._space.action_of_tool(call.function.name, _read_arguments(call))
-                    if screen := screens.get(action.on or ""):
-                        action = replace(action, args=screen.to_machine(action.args))
-                    actions.append(action)
+                    actions.append(self._action(call, screens))
             except _CallError as exc:
                 fault = f"{exc} {_CUT_OFF}" if is_cut else str(exc)
         ids = tuple(self._unique(call.id) for call in calls)
         return Calls(tuple(actions), fault, ids, tuple(map(_sendable_arguments, calls)))
+
+    def _action(self, call: ToolCall, screens: Mapping[str, ScaledScreenshot]) -> Action:
+        """Return the action of a call, with coordinates of the machine's screen.
+
+        Raises:
+            _CallError: the call cannot be parsed.
+        """
+        if call.malformed:
+            raise _CallError(_MALFORMED.format(what=call.malformed))
+        action = self._space.action_of_tool(call.function.name, _read_arguments(call))
+        if screen := screens.get(action.on or ""):
+            action = replace(action, args=screen.to_machine(action.args))
+        return action
 
     def _unique(self, call_id: str) -> str:
         name = call_id

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from appliance.base.files import digest_json
 from controller.actions.space import Action
 from controller.agents.protocol import Turn, Usage
-from controller.models.reply import MAX_TOKENS
+from controller.models.usage import MAX_TOKENS
 
 MAX_DEADLINE_S = 3600.0
 _MAX_ACTIONS = 100

@@ -72,10 +72,27 @@ def usable_with(change: dict[str, Any]) -> Behaviour:
     return Behaviour((bad[0], GOOD[1]), tuple(bad), {})
 
 
+def malformed(arguments: object) -> dict[str, Any]:
+    reply = copy.deepcopy(OPEN)
+    function_of(reply)["arguments"] = arguments
+    return reply
+
+
+def nameless() -> dict[str, Any]:
+    reply = copy.deepcopy(OPEN)
+    function_of(reply)["name"] = None
+    return reply
+
+
+def function_of(reply: dict[str, Any]) -> dict[str, Any]:
+    function: dict[str, Any] = reply["choices"][0]["message"]["tool_calls"][0]["function"]
+    return function
+
+
 def with_objects() -> Behaviour:
     changed = []
     for reply in map(copy.deepcopy, (OPEN, TYPE)):
-        function = reply["choices"][0]["message"]["tool_calls"][0]["function"]
+        function = function_of(reply)
         function["arguments"] = json.loads(function["arguments"])
         changed.append((200, reply))
     return Behaviour((changed[0], GOOD[1]), tuple(changed), {})
@@ -98,9 +115,19 @@ BEHAVIOURS = {
     "counts tokens as text, below 0, above 10⁹ or not at all": usable_with(
         {"usage": {"prompt_tokens": -7, "completion_tokens": "many"}}
     ),
+    "counts tokens as input_tokens and output_tokens": usable_with(
+        {"usage": {"input_tokens": 100, "output_tokens": 10}}
+    ),
+    "counts a total that differs from the sum": usable_with(
+        {"usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 150}}
+    ),
     "sends arguments as an object instead of text": with_objects(),
     "sends arguments that are not JSON (NaN, 1e999 too), or cut off": before(
         (200, completion(("desktop__click", '{"x": 1')))
+    ),
+    "sends arguments that are a list or a number": before((200, malformed([])), (200, malformed(5))),
+    "sends text that is no text, a call without a function, a tool without a name": before(
+        (200, nameless())
     ),
     "calls a tool that does not exist": before((200, completion(("desktop__fly", "{}")))),
     "replies with text and calls no tool": before((200, completion(content="I would rather talk."))),
@@ -152,7 +179,7 @@ def tried(bench: Bench, behaviour: Behaviour, answers: tuple[Answer, ...]) -> st
 
 def test_table_lists_these_behaviours() -> None:
     assert list(table()) == list(BEHAVIOURS)
-    assert len(BEHAVIOURS) == 18
+    assert len(BEHAVIOURS) == 22
 
 
 @pytest.mark.parametrize("name", BEHAVIOURS)

@@ -121,7 +121,7 @@ def test_task_progress_is_sent_on_request(
     [
         (401, f"wrong key {KEY}"),
         (200, f"not JSON {KEY}"),
-        (200, '{"choices": [{"message": {"tool_calls": [{"id": 3}]}}]}'),
+        (200, '{"choices": [{"text": "a completion without a message"}]}'),
     ],
 )
 def test_broken_endpoint_is_inconclusive_and_keeps_the_key_secret(
@@ -164,6 +164,73 @@ def test_absurd_token_counts_are_ignored(bench: Bench, dark_task: Task) -> None:
     assert (result.usage.prompt_tokens, result.usage.completion_tokens) == (0, 14)
 
 
+@pytest.mark.parametrize(
+    ("usage", "counts", "warned"),
+    [
+        ({"input_tokens": 1000, "output_tokens": 100}, (1000, 100), ""),
+        (
+            {"input_tokens": 1000, "output_tokens": 100, "prompt_tokens": 0, "total_tokens": 1100},
+            (1000, 100),
+            "",
+        ),
+        (
+            {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1500},
+            (1000, 500),
+            "total_tokens exceeds the sum",
+        ),
+        (
+            {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 900},
+            (1000, 100),
+            "total_tokens is below the sum",
+        ),
+        ({"completion_tokens": 100, "total_tokens": 1500}, (1400, 100), "exceeds the sum"),
+        ({"total_tokens": 1500}, (1500, 0), "exceeds the sum"),
+        ({"tokens": 1500}, (0, 0), "prompt_tokens are not counted"),
+        ({}, (0, 0), "completion_tokens are not counted"),
+    ],
+)
+def test_usage_is_read_under_other_names_or_warned_of_once(
+    bench: Bench, dark_task: Task, usage: dict[str, int], counts: tuple[int, int], warned: str
+) -> None:
+    replies = [{**reply, "usage": usage} for reply in (OPEN, TYPE)]
+    with stand_in(*((200, reply) for reply in replies)) as server:
+        result = bench.run(dark_task, agent_of(server))
+    both = (2 * counts[0], 2 * counts[1])
+    assert (result.usage.prompt_tokens, result.usage.completion_tokens) == both
+    logged = [row["data"]["text"] for row in bench.events if row.get("kind") == "warning"]
+    assert sum(warned in text for text in logged) == bool(warned)
+    assert len(logged) == len(set(logged))
+    assert bool(logged) is bool(warned)
+
+
+@pytest.mark.parametrize(
+    ("usage", "is_known"),
+    [
+        ({"input_tokens": 1000, "output_tokens": 100}, True),
+        ({"prompt_tokens": 1000, "total_tokens": 1100}, True),
+        ({"prompt_tokens": 1000}, False),
+        ({}, False),
+        (None, False),
+    ],
+)
+def test_cost_efficiency_is_undefined_where_usage_is_not_reported(
+    bench: Bench, dark_task: Task, usage: dict[str, int] | None, *, is_known: bool
+) -> None:
+    with stand_in((200, {**OPEN, "usage": usage}), (200, TYPE)) as server:
+        result = bench.run(dark_task, agent_of(server))
+    assert result.verdict is Verdict.PASS
+    assert result.usage.is_known is is_known
+    assert result.score.cost_efficiency == (1 / 1320 if is_known else None)
+
+
+def test_refusal_without_usage_leaves_usage_unknown(bench: Bench, dark_task: Task) -> None:
+    refusal = {"choices": [{"message": {"refusal": "no"}}]}
+    with stand_in((200, OPEN), (200, refusal)) as server:
+        result = bench.run(dark_task, agent_of(server))
+    assert result.reason is Reason.MODEL_REFUSAL
+    assert (result.usage.total, result.usage.is_known) == (110, False)
+
+
 def test_rejected_turn_counts_towards_cost(bench: Bench, dark_task: Task) -> None:
     refusal = {
         "choices": [{"message": {"refusal": "no"}}],
@@ -197,6 +264,62 @@ def test_invalid_call_is_explained_to_the_model_and_then_fails(
         result = bench.run(dark_task, agent_of(server))
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.INVALID_ACTION)
     assert message in json.dumps(server.requests[1]["messages"][-2]["content"])
+
+
+def with_message(**changes: object) -> dict[str, Any]:
+    reply = copy.deepcopy(OPEN)
+    reply["choices"][0]["message"] |= changes
+    return reply
+
+
+def with_call(**changes: object) -> dict[str, Any]:
+    reply = copy.deepcopy(OPEN)
+    reply["choices"][0]["message"]["tool_calls"][0] |= changes
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (with_call(function={"name": "desktop__click", "arguments": []}), "not a JSON object"),
+        (with_call(function={"name": "desktop__click", "arguments": 5}), "not a JSON object"),
+        (
+            with_call(function={"name": "desktop__click", "arguments": '{"x": "\ud83d"}'}),
+            "valid Unicode",
+        ),
+        (with_call(function={"name": None, "arguments": "{}"}), "must have the tool's name"),
+        (with_call(function={"name": 5}), "must have the tool's name"),
+        (with_call(function="click"), "an object with a function"),
+        (with_message(tool_calls=[5, None]), "an object with a function"),
+        (with_message(tool_calls={"name": "click"}), "tool_calls must be a list"),
+        (with_message(content=7), "content must be text"),
+        (with_message(content={"text": "I click."}), "content must be text"),
+        (with_message(refusal={"why": "no"}), "refusal must be text"),
+        (with_message(content="half \ud83d", tool_calls=None), "You called no tool"),
+    ],
+)
+def test_malformed_field_is_the_models_invalid_action(
+    bench: Bench, dark_task: Task, reply: dict[str, Any], message: str
+) -> None:
+    with stand_in((200, reply)) as server:
+        result = bench.run(dark_task, agent_of(server))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.INVALID_ACTION)
+    assert (len(server.requests), result.steps) == (3, 0)  # the limit of invalid actions
+    assert (result.usage.prompt_tokens, result.usage.completion_tokens) == (300, 30)
+    _, asked, *answers, _ = server.requests[1]["messages"][1:]
+    assert message in answers[0]["content"]
+    ids = [call["id"] for call in asked.get("tool_calls", [])]
+    assert ids == [answer["tool_call_id"] for answer in answers if answer["role"] == "tool"]
+    assert not [row for row in bench.events if row.get("kind") == "unanswered"]
+
+
+def test_fields_of_the_server_that_are_not_used_may_be_malformed(
+    bench: Bench, dark_task: Task
+) -> None:
+    odd = with_call(id={"n": 1}, type=7)
+    odd["choices"] = [{**odd["choices"][0], "finish_reason": 7, "index": "x"}, "another"]
+    with stand_in((200, odd), (200, TYPE)) as server:
+        assert bench.run(dark_task, agent_of(server)).verdict is Verdict.PASS
 
 
 def test_each_call_of_a_reply_is_answered_with_its_outcome(bench: Bench, dark_task: Task) -> None:
