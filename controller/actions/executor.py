@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from controller.actions.space import Action, ActionSpace
     from provisioning.protocols import Machine
 
-_AXES = {"x": 0, "to_x": 0, "y": 1, "to_y": 1}
+AXES = {"x": 0, "to_x": 0, "y": 1, "to_y": 1}
+"""Axis of each argument of actions that is a coordinate."""
 
 
 class ActionExecutor:
@@ -48,18 +49,25 @@ class ActionExecutor:
             tool.mark.function(self._state, **args)
             return
         machine = self._machines[role]
-        _require_on_screen(machine, args)
+        if not AXES.keys().isdisjoint(args):
+            require_on_screen(args, machine.screen.size())
         tool.mark.function(machine, **args)
 
 
-def _require_on_screen(machine: Machine, args: Mapping[str, object]) -> None:
-    places = {name: value for name, value in args.items() if name in _AXES}
-    if not places:
-        return
-    size = machine.screen.size()
-    for name, value in places.items():
-        if isinstance(value, int) and value >= size[_AXES[name]]:
+def require_on_screen(args: Mapping[str, object], size_px: tuple[int, int]) -> None:
+    """Verify that coordinates are on a screen.
+
+    Args:
+        args: arguments of an action; others than those of `AXES` are ignored.
+        size_px: width and height of the screen, or of the picture that the coordinates refer to.
+
+    Raises:
+        InvalidActionError: a coordinate is outside.
+    """
+    for name, axis in AXES.items():
+        value = args.get(name)
+        if isinstance(value, int) and value >= size_px[axis]:
             raise InvalidActionError(
                 f"{name} = {value} is outside the screen.",
-                details=f"The screen has {size[0]} x {size[1]} px, counted from 0.",
+                details=f"The screen has {size_px[0]} x {size_px[1]} px, counted from 0.",
             )

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _FIRST_PAUSE_S = 0.5
 _MAX_PAUSE_S = 8.0
-_MAX_KEPT_CHARS = 100_000
+_MAX_KEPT_CHARS = 10_000_000
+_ENTRY_CHARS = 100_000
+"""Maximum length of a reply in one entry of the log, which may have ten times as many as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +188,15 @@ class ModelEndpoint:
             raise self._mapped(exc) from None
 
     def _read(self, text: str) -> Reply:
-        """Log a raw reply and parse it.
+        """Log a raw reply, in several entries if it is long, and parse it.
 
         Raises:
             ValidationError: the reply is not a chat completion.
         """
-        self._write("reply", raw=mask(text)[:_MAX_KEPT_CHARS])
+        raw = mask(text)[:_MAX_KEPT_CHARS]
+        self._write("reply", raw=raw[:_ENTRY_CHARS])
+        for begin in range(_ENTRY_CHARS, len(raw), _ENTRY_CHARS):
+            self._write("reply_continued", raw=raw[begin : begin + _ENTRY_CHARS])
         reply = read_reply(text)
         for warning in set(reply.warnings) - self._warnings:
             _LOG.warning("%s: %s", self._settings.name, warning)

@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any
 from appliance.base.errors import ModelRefusalError
 from appliance.base.files import digest_json
 from controller.agents.model.calls import TEXTS, CallReader, remembered
+from controller.agents.model.elements import TEXTS as LISTS
+from controller.agents.model.elements import describe_elements
 from controller.agents.model.scaling import ScaledScreenshot
+from controller.agents.model.shortening import CUT, shorten, shorten_refused
 from controller.agents.protocol import Turn, Usage
 from controller.models.endpoint import ModelEndpoint
 from controller.models.reply import REASONING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from controller.agents.protocol import AgentContext
     from controller.models.endpoint import Answer
     from controller.models.settings import ModelSettings
     from controller.models.usage import Tokens
     from controller.observation.observer import Observation
-    from provisioning.protocols import Element
 
 _SYSTEM = """\
 You use computers and phones for a person. You see a screenshot of each machine and act by calling \
@@ -35,7 +37,6 @@ The task: {instruction}"""
 _DONE = "Done."
 _DROPPED = "Not carried out, because an earlier call of the same reply was refused."
 _PROGRESS = "Progress on the task:"
-_ELEMENTS = 150
 _MAX_SEED = 2**31
 _SEED = re.compile(r"\bseed\b", re.IGNORECASE)
 _OMITTED = "[older screenshots left out]"
@@ -122,11 +123,14 @@ class ModelAgent:
         """Return a message with the outcome of each call of the last turn, as the API requires."""
         if not self._turns:
             return []
-        calls = self._turns[-1][-1].get("tool_calls", [])
-        feedback = observation.feedback
+        last = self._turns[-1]
+        calls = last[-1].get("tool_calls", [])
+        feedback = shorten(observation.feedback)
+        done = observation.step - self._asked_at_step if feedback else len(calls)
+        if feedback:
+            last[-1] = shorten_refused(last[-1], done)
         if not calls:
             return [{"role": "user", "content": feedback or _DONE}]
-        done = observation.step - self._asked_at_step if feedback else len(calls)
         texts = [_DONE] * done + [feedback] + [_DROPPED] * len(calls)
         return [
             {"role": "tool", "tool_call_id": call["id"], "content": text}
@@ -154,18 +158,9 @@ def _shown(observation: Observation, screens: Mapping[str, ScaledScreenshot]) ->
         parts.append({"type": "text", "text": f"{role}, {width} x {height} px:"})
         parts.append({"type": "image_url", "image_url": {"url": url}})
         if role in observation.trees:
-            parts.append({"type": "text", "text": _listed(observation.trees[role], screen)})
+            text = describe_elements(observation.trees[role], screen)
+            parts.append({"type": "text", "text": text})
     return {"role": "user", "content": parts}
-
-
-def _listed(elements: Sequence[Element], screen: ScaledScreenshot) -> str:
-    """Return the named elements, one per line, with the coordinates to click."""
-    lines = [
-        f"{element.role} {element.name[:80]!r} at {screen.to_scaled(element.bounds.center)}"
-        for element in elements
-        if element.name.strip()
-    ]
-    return "Elements:\n" + "\n".join(lines[:_ELEMENTS])
 
 
 def _without_pictures(message: dict[str, Any]) -> dict[str, Any]:
@@ -176,4 +171,4 @@ def _without_pictures(message: dict[str, Any]) -> dict[str, Any]:
 
 def prompt_digest() -> str:
     """Return the SHA-256 of the agent's prompt texts, without the task and its tools."""
-    return digest_json([_SYSTEM, _DONE, _DROPPED, _OMITTED, _PROGRESS, _ELEMENTS, *TEXTS])
+    return digest_json([_SYSTEM, _DONE, _DROPPED, _OMITTED, _PROGRESS, CUT, *TEXTS, *LISTS])

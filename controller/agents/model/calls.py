@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import MesocosmError
+from appliance.base.errors import InvalidActionError, MesocosmError
+from controller.actions.executor import AXES, require_on_screen
 from controller.models.reply import MALFORMED
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class CallReader:
             try:
                 if not fault:
                     actions.append(self._action(call, screens))
-            except _CallError as exc:
+            except (_CallError, InvalidActionError) as exc:
                 fault = f"{exc} {_CUT_OFF}" if is_cut else str(exc)
         ids = tuple(self._unique(call.id) for call in calls)
         return Calls(tuple(actions), fault, ids, tuple(map(_sendable_arguments, calls)))
@@ -95,15 +96,23 @@ class CallReader:
     def _action(self, call: ToolCall, screens: Mapping[str, ScaledScreenshot]) -> Action:
         """Return the action of a call, with coordinates of the machine's screen.
 
+        Coordinates in a scaled screenshot are checked before they are converted, so that an error
+        names those that the model chose and the size that it was shown.
+
         Raises:
             _CallError: the call cannot be parsed.
+            InvalidActionError: its arguments are invalid, or not in the scaled screenshot.
         """
         if call.malformed:
             raise _CallError(_MALFORMED.format(what=call.malformed))
         action = self._space.action_of_tool(call.function.name, _read_arguments(call))
-        if screen := screens.get(action.on or ""):
-            action = replace(action, args=screen.to_machine(action.args))
-        return action
+        screen = screens.get(action.on or "")
+        if screen is None or not screen.is_scaled or AXES.keys().isdisjoint(action.args):
+            return action
+        args = self._space.find(action).check(action.args, error=InvalidActionError)
+        places = {name: args[name] for name in AXES.keys() & action.args.keys()}
+        require_on_screen(places, screen.size_px)
+        return replace(action, args={**action.args, **screen.to_machine(places)})
 
     def _unique(self, call_id: str) -> str:
         name = call_id

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
+from controller.actions.executor import AXES
 from controller.observation.observer import encode_png
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
     from controller.observation.observer import Screenshot
     from provisioning.protocols import Json
-
-_AXES = {"x": 0, "to_x": 0, "y": 1, "to_y": 1}
-"""Axis of each argument of actions that is a coordinate."""
 
 
 class ScaledScreenshot:
@@ -33,9 +31,14 @@ class ScaledScreenshot:
         self._real_px = (width, height)
         self.size_px = (max(1, round(width * scale)), max(1, round(height * scale)))
 
+    @property
+    def is_scaled(self) -> bool:
+        """Whether its coordinates differ from those of the machine's screen."""
+        return self.size_px != self._real_px
+
     def png(self) -> bytes:
         """Return the scaled image as PNG."""
-        if self.size_px == self._real_px:
+        if not self.is_scaled:
             return self._shot.png
         image = Image.fromarray(self._shot.frame).resize(self.size_px, Image.Resampling.LANCZOS)
         return encode_png(np.asarray(image))
@@ -50,7 +53,7 @@ class ScaledScreenshot:
         return {name: self._to_machine(name, value) for name, value in args.items()}
 
     def _to_machine(self, name: str, value: Json) -> Json:
-        axis = _AXES.get(name)
+        axis = AXES.get(name)
         if axis is None or isinstance(value, bool) or not isinstance(value, int):
             return value
         shown, real = self.size_px[axis], self._real_px[axis]

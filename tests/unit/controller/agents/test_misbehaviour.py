@@ -129,6 +129,9 @@ BEHAVIOURS = {
     "sends text that is no text, a call without a function, a tool without a name": before(
         (200, nameless())
     ),
+    "sends more than 4,000 characters that are refused": before(
+        (200, completion(("desktop__type_text", json.dumps({"text": "x" * 1_200_000}))))
+    ),
     "calls a tool that does not exist": before((200, completion(("desktop__fly", "{}")))),
     "replies with text and calls no tool": before((200, completion(content="I would rather talk."))),
     "makes one invalid call among three": before(
@@ -179,7 +182,7 @@ def tried(bench: Bench, behaviour: Behaviour, answers: tuple[Answer, ...]) -> st
 
 def test_table_lists_these_behaviours() -> None:
     assert list(table()) == list(BEHAVIOURS)
-    assert len(BEHAVIOURS) == 22
+    assert len(BEHAVIOURS) == 23
 
 
 @pytest.mark.parametrize("name", BEHAVIOURS)

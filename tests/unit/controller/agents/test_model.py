@@ -16,6 +16,8 @@ from controller.episode.result import Reason
 from controller.models.settings import ModelSettings
 from controller.models.specification import read_settings
 from evaluators.graph.outcome import Verdict
+from provisioning.fake.desktop import FakeDesktop
+from provisioning.protocols import Bounds, Element
 from tests.unit.controller.bench import SET_DARK
 from tests.unit.controller.stand_in import StandIn, completion, stand_in
 
@@ -101,6 +103,19 @@ def test_trees_are_sent_on_request(bench: Bench, dark_task: Task) -> None:
         "push button 'Terminal' at (40, 10)"
         in server.requests[0]["messages"][1]["content"][2]["text"]
     )
+
+
+def test_trees_have_controls_without_a_name_and_states(
+    bench: Bench, dark_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states = frozenset({"enabled", "sensitive", "showing", "visible", "focusable"})
+    switch = Element("toggle button", "", Bounds(100, 40, 140, 60), states)
+    monkeypatch.setattr(FakeDesktop, "elements", lambda _: [switch])
+    bench.with_trees = True
+    with stand_in((200, DONE)) as server:
+        bench.run(dark_task, agent_of(server, image_scale=0.5))
+    text = server.requests[0]["messages"][1]["content"][2]["text"]
+    assert text == "Elements:\ntoggle button '' at (60, 25) (not checked)"
 
 
 @pytest.mark.parametrize(("feedback", "lines"), [("none", []), ("nodes", ["dark: Not yet"])])
@@ -322,6 +337,45 @@ def test_fields_of_the_server_that_are_not_used_may_be_malformed(
         assert bench.run(dark_task, agent_of(server)).verdict is Verdict.PASS
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "kept"),
+    [
+        ("desktop__type_text", {"text": "x" * 1_200_000}, '{"text": "xxx'),
+        ("desktop__key", {"keys": ["Return"] * 100_000}, "{}"),
+        ("desktop__open_app", {"name": "y" * 1_200_000}, '{"name": "yyy'),
+        ("x" * 1_200_000, {}, "{}"),
+    ],
+)
+def test_what_was_refused_is_sent_back_shortened_and_logged_whole(
+    bench: Bench, dark_task: Task, name: str, arguments: dict[str, Any], kept: str
+) -> None:
+    text = json.dumps(arguments)
+    long = completion((name, text), content="z" * 50_000)
+    with stand_in((200, long), (200, DONE)) as server:
+        bench.run(dark_task, agent_of(server))
+    _, asked, answered, _ = server.requests[1]["messages"][1:]
+    sent = asked["tool_calls"][0]["function"]["arguments"]
+    assert sent.startswith(kept)
+    json.loads(sent)
+    assert len(json.dumps([asked, answered])) < 15_000
+    assert "characters; the rest is left out" in asked["content"]
+    replies = [row for row in bench.events if row.get("kind", "").startswith("reply")]
+    raw = "".join(row["data"]["raw"] for row in replies[:-1])  # the last one completes
+    logged = json.loads(raw)["choices"][0]["message"]["tool_calls"][0]["function"]
+    assert (logged["name"], logged["arguments"]) == (name, text)
+
+
+def test_what_was_carried_out_is_sent_back_whole(bench: Bench, dark_task: Task) -> None:
+    line = json.dumps({"text": "x" * 6000})
+    calls = (("desktop__type_text", line), ("desktop__fly", line))
+    with stand_in((200, completion(*calls)), (200, DONE)) as server:
+        bench.run(dark_task, agent_of(server))
+    asked = server.requests[1]["messages"][2]
+    done, refused = (call["function"]["arguments"] for call in asked["tool_calls"])
+    assert done == line
+    assert len(refused) < 1000
+
+
 def test_each_call_of_a_reply_is_answered_with_its_outcome(bench: Bench, dark_task: Task) -> None:
     calls = (("desktop__move", '{"x": 1, "y": 2}'), ("desktop__fly/", "{"), ("session__wait", "{}"))
     twice = completion(*calls)
@@ -359,6 +413,35 @@ def test_screenshots_are_scaled_down_and_coordinates_converted_back(
     # A model's click in the middle of a button hits the middle of the real button.
     assert "push button 'Terminal' at (20, 5)" in elements["text"]
     assert steps_of(bench)[0]["action"]["with"] == {"x": 41, "y": 11}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"x": 160, "y": 5}, "x = 160 is outside the screen. The screen has 160 x 100 px"),
+        ({"x": 5, "y": 100}, "y = 100 is outside the screen. The screen has 160 x 100 px"),
+        ({"x": -5, "y": 5}, "greater than or equal to 0, not -5"),
+        ({"x": 640.5, "y": 5}, "not 640.5"),
+        ({"x": 20}, "y is missing"),
+    ],
+)
+def test_feedback_is_in_the_pixels_of_the_scaled_screenshot(
+    bench: Bench, dark_task: Task, arguments: dict[str, float], words: str
+) -> None:
+    click = completion(("desktop__click", json.dumps(arguments)))
+    with stand_in((200, click), (200, DONE)) as server:
+        bench.run(dark_task, agent_of(server, image_scale=0.5))
+    (answer,) = (row for row in server.requests[1]["messages"] if row["role"] == "tool")
+    assert words in answer["content"].replace("\n", " ")
+    assert "320" not in answer["content"]
+    assert [row["action"]["do"] for row in steps_of(bench)] == ["complete"]
+
+
+def test_last_pixel_of_a_scaled_screenshot_can_be_clicked(bench: Bench, dark_task: Task) -> None:
+    click = completion(("desktop__drag", '{"x": 0, "y": 0, "to_x": 159, "to_y": 99}'))
+    with stand_in((200, click), (200, DONE)) as server:
+        bench.run(dark_task, agent_of(server, image_scale=0.5))
+    assert steps_of(bench)[0]["action"]["with"] == {"x": 1, "y": 1, "to_x": 319, "to_y": 199}
 
 
 def test_extra_fields_and_seed_are_sent_and_a_seed_can_be_rejected(
