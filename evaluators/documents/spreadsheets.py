@@ -16,19 +16,23 @@ from pydantic import Field
 
 from appliance.base.errors import EvaluationError
 from evaluators.decorators import evaluator
-from evaluators.formulas.calculation import Calculator, entered_value
+from evaluators.formulas.calculation import Calculator
 from evaluators.formulas.functions import SUPPORTED, ErrorValue
-from evaluators.formulas.parser import UnsupportedFormula, WrongFormula
+from evaluators.formulas.parser import UnsupportedFormula
+from evaluators.formulas.verification import (
+    Value,
+    find_sheet,
+    is_refuted,
+    is_result,
+    is_same_value,
+)
 from evaluators.readers.model import Workbook
 
 if TYPE_CHECKING:
-    from evaluators.formulas.parser import Scalar
     from evaluators.machine_view import MachineView
     from evaluators.readers.model import Cell, Sheet
 
 Place = Annotated[str, Field(pattern=r"^[A-Z]{1,3}[1-9][0-9]{0,6}$")]
-Value = str | bool | float
-"""Value of a cell; integers are floats."""
 _MOMENT = re.compile(
     r"(?:(?P<day>\d{4}-\d\d-\d\d)[T ])?(?:PT(?P<h>\d+)H(?P<m>\d+)M(?P<s>\d+)(?:\.0+)?S"
     r"|(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.0+)?)?)",
@@ -41,8 +45,6 @@ _FORMATS_OWN = re.compile(r"\b(?:_XLFN\.|_XLWS\.|COM\.MICROSOFT\.|COM\.SUN\.STAR
 """Prefixes of newer functions in files, which programs do not display."""
 _TRUTHS = re.compile(r"\b(TRUE|FALSE)\(\)")
 """LibreOffice's representation of an entered TRUE."""
-_CERTAIN = ("#DIV/0!", "#REF!")
-"""Errors that every program calculates from the same formula."""
 
 
 @evaluator(on="documents")
@@ -147,7 +149,7 @@ def cell_calculated(
         return False
     calculator, tab = _calculator(view, path, sheet)
     try:
-        is_same = _is_result(cell_content, calculator.value(tab, cell))
+        is_same = is_result(cell_content, calculator.value(tab, cell))
         return is_same and calculator.depends_on(tab, cell, name)
     except (ErrorValue, UnsupportedFormula):
         return False
@@ -340,10 +342,7 @@ def cell_filled(view: MachineView, path: str, cell: Place, colour: str, sheet: s
 
 
 def _sheet(view: MachineView, path: str, name: str) -> Sheet | None:
-    book = view.workbook(path)
-    sheets = book.sheets if book is not None else ()
-    wanted = (sheet for sheet in sheets if sheet.name == name or not (name or sheet.is_hidden))
-    return next(wanted, None)
+    return find_sheet(view.workbook(path), name)
 
 
 def _cell(view: MachineView, path: str, sheet: str, place: str) -> Cell | None:
@@ -361,32 +360,8 @@ def _calculator(view: MachineView, path: str, sheet: str) -> tuple[Calculator, s
 
 
 def _is_refuted(view: MachineView, path: str, sheet: str, *places: str) -> bool:
-    """Return whether recalculation of a formula contradicts the stored result.
-
-    Formulas that cannot be recalculated are trusted, except those that no program can calculate, or
-    whose result is an error in every program.
-    """
-    calculator, tab = _calculator(view, path, sheet)
-    for place in places:
-        cell = _cell(view, path, sheet, place)
-        try:
-            if cell is not None and not _is_result(cell, calculator.value(tab, place)):
-                return True
-        except WrongFormula:
-            return True
-        except ErrorValue as exc:
-            if str(exc) in _CERTAIN and cell is not None and cell.value != str(exc):
-                return True
-        except UnsupportedFormula:
-            continue
-    return False
-
-
-def _is_result(cell: Cell, result: Scalar) -> bool:
-    """Return whether a cell's stored value equals the result of its formula."""
-    stored = entered_value(cell)
-    tolerance = max(abs(stored) * 1e-9, 1e-12) if isinstance(stored, float) else None
-    return result is not None and _is_value(stored, result, tolerance)
+    book, worksheet = view.workbook(path), _sheet(view, path, sheet)
+    return book is not None and worksheet is not None and is_refuted(book, worksheet, *places)
 
 
 def _is_cell(cell: Cell | None, wanted: Value | None) -> bool:
@@ -399,7 +374,7 @@ def _holds(cell: Cell, wanted: Value, tolerance: float | None = None) -> bool:
     """Return whether a cell has a value; all notations of a time are equal."""
     if cell.is_date and isinstance(cell.value, str) and isinstance(wanted, str):
         return _moment(cell.value) == _moment(wanted)
-    return _is_value(cell.value, wanted, tolerance)
+    return is_same_value(cell.value, wanted, tolerance)
 
 
 def _moment(text: str) -> str:
@@ -409,15 +384,6 @@ def _moment(text: str) -> str:
     clock = [match[long] or match[short] for long, short in _PARTS]
     hours, minutes, seconds = (int(part or 0) for part in clock)
     return f"{match['day'] or ''} {hours}:{minutes:02}:{seconds:02}".strip()
-
-
-def _is_value(seen: object, wanted: Value, tolerance: float | None = None) -> bool:
-    """Return whether values are equal; numbers to one part in a billion unless a tolerance is given."""
-    if isinstance(seen, bool):
-        return seen is wanted
-    if isinstance(seen, float) and isinstance(wanted, float | int) and not isinstance(wanted, bool):
-        return abs(seen - wanted) <= (abs(wanted) * 1e-9 if tolerance is None else tolerance)
-    return isinstance(seen, str) and isinstance(wanted, str) and seen.strip() == wanted.strip()
 
 
 def _plain(formula: str) -> str:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evaluators.comparing import ComparisonMethod, is_same, is_same_picture
 from evaluators.decorators import evaluator
+from evaluators.formulas.verification import find_sheet, is_refuted
 from evaluators.session.answers import read_answer
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class FileText(_Place):
 
 
 class SheetCell(_Place):
-    """The value of a spreadsheet's cell."""
+    """The value of a spreadsheet's cell, on its first visible sheet unless another is named."""
 
     read: Literal["cell"]
     on: str
@@ -62,16 +63,21 @@ class SheetCell(_Place):
     sheet: str = ""
 
     def values(self, view: CrossView) -> list[str]:
-        """Return the value, with whole numbers without a decimal point; empty list if there is none."""
+        """Return the value, with whole numbers without a decimal point; empty list if there is none.
+
+        A stored result that differs from the recalculated formula is no value, as in `cell_equals`.
+        """
         book = view.machine(self.on).workbook(self.path)
-        for sheet in book.sheets if book is not None else ():
-            if self.sheet in {"", sheet.name}:
-                cell = sheet.cells.get(self.cell)
-                value = cell.value if cell is not None else None
-                if isinstance(value, float) and value.is_integer():
-                    value = int(value)
-                return [] if value is None else [str(value)]
-        return []
+        sheet = find_sheet(book, self.sheet)
+        cell = sheet.cells.get(self.cell) if sheet is not None else None
+        if book is None or sheet is None or cell is None or cell.value is None:
+            return []
+        if cell.formula and is_refuted(book, sheet, self.cell):
+            return []
+        value = cell.value
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        return [str(value)]
 
 
 class DesktopSetting(_Place):
@@ -177,7 +183,8 @@ def values_equal(
     """Return whether the value at one place equals the value at another, on any machines.
 
     If a place has several values (a contact's numbers), one of them must be equal. Empty values are
-    not equal to anything. Proves the state, not who caused it.
+    not equal to anything, and neither is a cell's stored result that differs from the recalculated
+    formula. Proves the state, not who caused it.
 
     Args:
         view: the session and its machines.

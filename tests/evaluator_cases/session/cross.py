@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,6 +62,8 @@ def state(  # noqa: C901, PLR0913 - what each part of a session holds
     shown: str = "",
     sms: dict[int, tuple[str, str]] | None = None,
     cells: dict[str, Any] | None = None,
+    results: dict[str, float | str] | None = None,
+    hidden: dict[str, Any] | None = None,
     has_gsettings: bool = True,
 ) -> State:
     """Put values at the locations declared above."""
@@ -88,10 +91,20 @@ def state(  # noqa: C901, PLR0913 - what each part of a session holds
         if shown:
             shell.show(f'text="{shown}" resource-id="org.a:id/title" package="org.a"')
         if cells is not None:
-            fixture.desktop.write("~/a.xlsx", xlsx(cells)())
+            more = None if hidden is None else partial(_put_hidden_first, cells=hidden)
+            fixture.desktop.write("~/a.xlsx", xlsx(cells, results, more)())
         fixture.answer = answer
 
     return put
+
+
+def _put_hidden_first(book: Any, cells: dict[str, Any]) -> None:
+    """Insert a hidden sheet ``Old`` before the others."""
+    sheet = book.create_sheet("Old", 0)
+    for place, value in cells.items():
+        sheet[place] = value
+    sheet.sheet_state = "hidden"
+    book.active = 1
 
 
 def _ann(*numbers: str, file: str | bytes = "+41 44 555 01 73\n") -> State:
@@ -231,6 +244,39 @@ TABLES = (
                 left=FILE,
                 right=SETTING,
             ),
+            *(
+                forged(
+                    name,
+                    state(cells={"B2": formula}, results={"B2": 42}, answer="42"),
+                    left=CELL,
+                    right=ANSWER,
+                )
+                for name, formula in {
+                    "stored result of a formula over empty cells": "=SUM(E2:E6)",
+                    "stored result of a division by zero": "=1/E9",
+                    "stored result of an unknown function": "=FORGE(1)",
+                }.items()
+            ),
+            another_way(
+                "calculated result",
+                state(
+                    cells={"B2": "=SUM(C1:C2)", "C1": 40, "C2": 2}, results={"B2": 42}, answer="42"
+                ),
+                left=CELL,
+                right=ANSWER,
+            ),
+            forged(
+                "value on a hidden first sheet",
+                state(cells={"B2": 7}, hidden={"B2": 42}, answer="42"),
+                left=CELL,
+                right=ANSWER,
+            ),
+            another_way(
+                "value on the first visible sheet",
+                state(cells={"B2": 42}, hidden={"B2": 7}, answer="42"),
+                left=CELL,
+                right=ANSWER,
+            ),
             forged(
                 "contact with a similar name",
                 state("117", people={1: "Anna"}, numbers={1: ("1", "117")}),
@@ -358,6 +404,12 @@ TABLES = (
                 "equal as a number", state("x\n+12.50", name="12.5"), **_LINES, way="number"
             ),
             forged("letter from a different script", state("x\nL\u0430b", name="Lab"), **_LINES),
+            forged(
+                "stored result of a formula over empty cells",
+                state("42\n7", cells={"B2": "=SUM(E2:E6)"}, results={"B2": 42}),
+                value=CELL,
+                file=FILE,
+            ),
             forged("all values on one line", state("Lab, Office, Home", name="Lab"), **_LINES),
             negative("missing line", state("x\ny", name="Lab"), **_LINES),
             near_miss("part of a line", state("x\nLab 2", name="Lab"), **_LINES),
