@@ -17,6 +17,7 @@ from pydantic import Field
 from appliance.base.errors import EvaluationError
 from evaluators.decorators import evaluator
 from evaluators.formulas.calculation import Calculator
+from evaluators.formulas.equality import is_same_formula
 from evaluators.formulas.functions import SUPPORTED, ErrorValue
 from evaluators.formulas.parser import UnsupportedFormula
 from evaluators.formulas.verification import (
@@ -40,11 +41,6 @@ _MOMENT = re.compile(
 )
 """A time of day, in the usual notation or as an XML Schema duration, or a date with a time."""
 _PARTS = (("hour", "h"), ("minute", "m"), ("second", "s"))
-_QUOTED = re.compile(r'("[^"]*")')
-_FORMATS_OWN = re.compile(r"\b(?:_XLFN\.|_XLWS\.|COM\.MICROSOFT\.|COM\.SUN\.STAR\.)+(?=[A-Z])")
-"""Prefixes of newer functions in files, which programs do not display."""
-_TRUTHS = re.compile(r"\b(TRUE|FALSE)\(\)")
-"""LibreOffice's representation of an entered TRUE."""
 
 
 @evaluator(on="documents")
@@ -89,7 +85,9 @@ def cell_has_formula(
     """Return whether a cell of a spreadsheet has the given formula.
 
     Letter case and spaces outside quotes, and ``$`` signs, are ignored; arguments may be separated
-    by commas or semicolons.
+    by commas or semicolons. So are a plus sign before a value, brackets that change nothing, the
+    name of the cell's own sheet, and the order of a range's corners: ``=+(SUM(Sheet1!B6:B2))`` on
+    ``Sheet1`` is ``=SUM(B2:B6)``.
 
     Args:
         view: the machine.
@@ -102,11 +100,12 @@ def cell_has_formula(
         ``{on: desktop, check: cell_has_formula,
         with: {path: ~/a.ods, cell: B7, formula: "=SUM(B2:B6)"}}``
     """
-    cell_content = _cell(view, path, sheet, cell)
+    worksheet, cell_content = _sheet(view, path, sheet), _cell(view, path, sheet, cell)
     return (
-        cell_content is not None
+        worksheet is not None
+        and cell_content is not None
         and bool(cell_content.formula)
-        and _plain(cell_content.formula) == _plain(formula)
+        and is_same_formula(cell_content.formula, formula, worksheet.name)
     )
 
 
@@ -384,15 +383,6 @@ def _moment(text: str) -> str:
     clock = [match[long] or match[short] for long, short in _PARTS]
     hours, minutes, seconds = (int(part or 0) for part in clock)
     return f"{match['day'] or ''} {hours}:{minutes:02}:{seconds:02}".strip()
-
-
-def _plain(formula: str) -> str:
-    """Normalise a formula: remove spaces, ``$``, single quotes and prefixes, and convert to upper case, except in texts."""
-    pieces = _QUOTED.split(formula)
-    for index in range(0, len(pieces), 2):
-        plain = re.sub(r"[\s$']", "", pieces[index]).upper().replace(";", ",")
-        pieces[index] = _TRUTHS.sub(r"\1", _FORMATS_OWN.sub("", plain))
-    return "".join(pieces)
 
 
 def _range(reference: str, own: str) -> str:

@@ -19,7 +19,7 @@ LAST_ROW = 1_048_576
 LAST_COLUMN = 16_384
 _REFERENCE = re.compile(
     r"(?:(?P<sheet>'(?:[^']|'')+'|[^'!:]+)!)?\$?(?P<left>[A-Z]{1,3})\$?(?P<top>[1-9]\d{0,6})"
-    r"(?::(?:[^'!:]+!)?\$?(?P<right>[A-Z]{1,3})\$?(?P<bottom>[1-9]\d{0,6}))?",
+    r"(?::(?:(?P<other>'(?:[^']|'')+'|[^'!:]+)!)?\$?(?P<right>[A-Z]{1,3})\$?(?P<bottom>[1-9]\d{0,6}))?",
     re.IGNORECASE,
 )
 _COLUMNS = re.compile(
@@ -249,6 +249,12 @@ def _known_functions() -> frozenset[str]:
 def _reference(text: str) -> Reference:
     cells = _REFERENCE.fullmatch(text)
     columns = _COLUMNS.fullmatch(text)
+    if (
+        cells is not None
+        and cells["other"]
+        and _sheet_name(cells["other"]) != _sheet_name(cells["sheet"])
+    ):
+        raise UnsupportedFormula(f"{text!r} is a range over several sheets")
     if cells is not None:
         left, top = column_number(cells["left"]), int(cells["top"])
         right = column_number(cells["right"]) if cells["right"] else left
@@ -260,10 +266,14 @@ def _reference(text: str) -> Reference:
         sheet = columns["sheet"]
     else:
         raise UnsupportedFormula(f"{text!r} is not a range")
-    name = (sheet or "").lstrip("$")
-    if name.startswith("'"):
-        name = name[1:-1].replace("''", "'")
+    name = _sheet_name(sheet)
     return Reference(name, min(left, right), min(top, bottom), max(left, right), max(top, bottom))
+
+
+def _sheet_name(text: str | None) -> str:
+    """Return the name of a sheet in a reference without ``$`` and quotes; empty if there is none."""
+    name = (text or "").lstrip("$")
+    return name[1:-1].replace("''", "'") if name.startswith("'") else name
 
 
 def column_number(letters: str) -> int:

@@ -47,6 +47,10 @@ def _format(place: str, code: str) -> Callable[[Any], None]:
     return apply
 
 
+def _second_sheet(book: Any) -> None:
+    book.create_sheet("More")
+
+
 def _comment(place: str, text: str) -> Callable[[Any], None]:
     def apply(book: Any) -> None:
         from openpyxl.comments import Comment
@@ -259,6 +263,47 @@ def formula_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             _state({**_DATA, "B4": "=sum($B$2:$B$3)"}, path=path),
             **args,
         ),
+        *(
+            another_way(name, _state({**_DATA, "B4": formula}, path=path), **args)
+            for name, formula in {
+                "with a plus sign": "=+SUM(B2:B3)",
+                "in brackets": "=(SUM(B2:B3))",
+                "arguments in brackets, with a plus sign": "=+(SUM((B2:B3)))",
+                "with the name of its own sheet": "=SUM(Data!B2:B3)",
+                "with its own sheet in quotes and in lower case": "=SUM('data'!B2:B3)",
+                "with its own sheet at both ends": "=SUM(Data!B2:Data!B3)",
+                "range from the bottom": "=SUM(B3:B2)",
+                "range from the bottom, absolute": "=SUM($B$3:$B$2)",
+            }.items()
+        ),
+        another_way(
+            "expected with the name of its own sheet",
+            _state({**_DATA, "B4": "=SUM(B2:B3)"}, path=path),
+            **{**args, "formula": "=SUM(Data!B2:B3)"},
+        ),
+        another_way(
+            "ods, with the name of its own sheet",
+            at(
+                str(path),
+                partial(_ods, [*pad, f'{of}table:formula="of:=SUM([$Data.B2:.B3])"/>']),
+            ),
+            **args,
+        ),
+        *(
+            forged(
+                name,
+                _state({**_DATA, "B4": formula}, more=_second_sheet, path=path),
+                **{**args, "formula": expected},
+            )
+            for name, formula, expected in (
+                ("range of a different sheet", "=SUM(More!B2:B3)", "=SUM(B2:B3)"),
+                ("range over two sheets", "=SUM(Data!B2:More!B3)", "=SUM(B2:B3)"),
+                ("with a minus sign", "=-SUM(B2:B3)", "=SUM(B2:B3)"),
+                ("brackets that change the result", "=(B2+B3)*2", "=B2+B3*2"),
+                ("operands in a different order", "=B3-B2", "=B2-B3"),
+                ("text in a different letter case", '=B2&"x"', '=B2&"X"'),
+            )
+        ),
         another_way(
             "ods, in the notation of Excel",
             at(str(path), partial(_ods, [*pad, f'{of}table:formula="msoxl:=SUM(B2:B3)"/>'])),
@@ -301,6 +346,9 @@ def calculated_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         "sum of two sums": "=SUM(B2)+SUM(B3)",
         "over the whole column": "=SUM(B1:B3)",
         "rounded": "=ROUND(SUM($B$2:B3),1)",
+        "with a plus sign": "=+SUM(B2:B3)",
+        "in brackets": "=(SUM(B2:B3))",
+        "range from the bottom": "=SUM(B3:B2)",
         "with the name of the sheet": "=SUM(Data!B2:B3)",
         "with a condition": '=IF(SUM(B2:B3)>0,SUM(B2:B3),"none")',
         "over cells with formulas": "=SUM(D4:D5)",

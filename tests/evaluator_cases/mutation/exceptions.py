@@ -49,7 +49,7 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.documents.pdfs.pdf_page_has_text: *: ' ' -> *": "text after the last space is ignored",
     "evaluators.documents.pdfs.pdf_field_equals: *: '' -> 'XX'": _NOTHING,
     "evaluators.documents.spreadsheets._calculator: *: '' -> 'XX'": _NOTHING,
-    "evaluators.documents.spreadsheets._plain: *: '' -> 'XX'": _SAME,
+    "evaluators.formulas.equality._plain: *: '' -> 'XX'": _SAME,
     "evaluators.documents.spreadsheets._range: *: '!' -> '!XX'": _SAME,
     "evaluators.documents.spreadsheets.cell_filled: *: '#' -> '#XX'": _FOLDED,
     "evaluators.documents.images._original: * raise *": _LATER,

@@ -95,6 +95,7 @@ def test_error_value_is_raised(formula: str) -> None:
         "=Prices",
         "=SUM(E20)",
         "=SUM({1,2})",
+        "=SUM(Data!B1:Other!B2)",
         "=(1",
         "=1 1",
         "=A1:A2",
