@@ -55,6 +55,13 @@ _STARTERS = {
     "setsid": (r"-[cfw]+|--(?:ctty|fork|wait)", ()),
 }
 """Programs that only start another one: pattern of options of one argument, and options with a value."""
+_LAUNCHERS = {
+    ("gtk-launch",): False,
+    ("/usr/bin/gtk-launch",): False,
+    ("gio", "launch"): True,
+    ("/usr/bin/gio", "launch"): True,
+}
+"""Commands that launch a desktop file, and whether the next argument is its path instead of its id."""
 _SHELLS = ("sh", "bash", "dash")
 _SLEEP = re.compile(r"\s*sleep [0-9]{1,3}\s*")
 _FOREIGN = re.compile(r"[|<>$`(){}*?!#\n]")
@@ -101,6 +108,16 @@ class Entry(NamedTuple):
     def program(self) -> str:
         """The first of `arguments`; empty if there are none."""
         return next(iter(self.arguments), "")
+
+    @property
+    def launched(self) -> str:
+        """The id or absolute path of the desktop file that the command launches; empty if it launches none."""
+        argv = self.arguments
+        for launcher, takes_path in _LAUNCHERS.items():
+            if argv[: len(launcher)] == [*launcher] and len(argv) > len(launcher):
+                name = argv[len(launcher)]
+                return name if name.startswith("/") == takes_path else ""
+        return ""
 
     @property
     def takes_files(self) -> bool:

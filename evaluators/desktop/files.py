@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
 _PERMISSIONS = 0o7777
+_MAX_LINKS = 40
+"""Maximum number of links that Linux follows in a path."""
 
 
 @evaluator(on="desktop")
@@ -150,7 +152,8 @@ def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
 def symlink_leads_to(guest: Guest, path: str, target: str) -> bool:
     """Return whether a symbolic link leads to the given target, which may be missing.
 
-    If the link goes up (``..``), the folder that it leaves must exist and must not be a link.
+    It may lead there through further links, at the end of the path or within it. If a link goes up
+    (``..``), the folder that it leaves must exist.
 
     Proves the state, not who caused it.
 
@@ -163,14 +166,44 @@ def symlink_leads_to(guest: Guest, path: str, target: str) -> bool:
         target: the expected target; a relative link is resolved from its folder.
     """
     link = link_target(guest, path)
-    if link is None:
-        return False
-    way = guest.path(path).rpartition("/")[0] if link[0] != "/" else ""
-    for part in link.split("/"):
+    folder = guest.path(path).rpartition("/")[0]
+    place = None if link is None else _joined(folder, link)
+    for _ in range(_MAX_LINKS):
+        if place is None:
+            return False
+        if _without_dots(guest, place) == guest.path(target):
+            return True
+        place = _behind_link(guest, place)
+    return False
+
+
+def _joined(folder: str, link: str, *rest: str) -> str:
+    """Return the path that a link in a folder and further names lead to."""
+    return "/".join(["" if link.startswith("/") else folder, link, *rest])
+
+
+def _without_dots(guest: Guest, path: str) -> str | None:
+    """Return a path without ``..``; None if it leaves a folder that does not exist or is a link."""
+    way = ""
+    for part in path.split("/"):
         if part == "..":
             if not is_folder(guest, way or "/"):
-                return False
+                return None
             way = way.rpartition("/")[0]
         elif part not in {"", "."}:
             way = f"{way}/{part}"
-    return guest.path(way or "/") == guest.path(target)
+    return guest.path(way or "/")
+
+
+def _behind_link(guest: Guest, path: str) -> str | None:
+    """Return a path with its first link replaced by the link's target; None if it has no link."""
+    way, parts = "", path.split("/")
+    for number, part in enumerate(parts):
+        if part == "..":
+            way = way.rpartition("/")[0]
+        elif part not in {"", "."}:
+            link = link_target(guest, f"{way}/{part}")
+            if link is not None:
+                return _joined(way, link, *parts[number + 1 :])
+            way = f"{way}/{part}"
+    return None

@@ -208,7 +208,8 @@ def autostart_runs(guest: Guest, program: str) -> bool:
     An entry is ignored if it is hidden, disabled or only for other desktops, if its ``TryExec`` or
     ``Path`` does not exist, if its condition does not hold, or if it waits for more than an hour. A
     shell that waits (``sh -c "sleep 5; exec PROGRAM"``) counts as starting the program, as does
-    ``env`` with only variables for language and appearance. Options of the program are not checked,
+    ``env`` with only variables for language and appearance, and ``gtk-launch ID`` or ``gio launch
+    FILE`` with a desktop file that starts the program. Options of the program are not checked,
     except ``--version`` and ``--help``. Proves the state, not
     who caused it.
 
@@ -226,7 +227,7 @@ def autostart_runs(guest: Guest, program: str) -> bool:
     entries = [read_entry(guest, f"{folder}/{name}") for name in names]
     return any(
         entry is not None
-        and is_same_program(guest, entry.program, program)
+        and is_same_program(guest, _started_program(guest, entry), program)
         and _is_enabled(guest, entry)
         and _is_activated(guest, name, entry)
         for name, entry in zip(names, entries, strict=True)
@@ -246,6 +247,30 @@ def _setting(guest: Guest, schema: str, key: str) -> str:
         if "No such" in str(exc):
             raise ValueError(str(exc)) from exc
         raise
+
+
+def _started_program(guest: Guest, entry: Entry) -> str:
+    """Return the program that an entry starts, also through a launcher; empty if it would not start."""
+    launched = entry.launched
+    if not launched:
+        return entry.program
+    if launched.startswith("-") or not find_program(guest, entry.program):
+        return ""
+    if "/" in launched:
+        app, entries = launched.rpartition("/")[2], [read_entry(guest, launched)]
+    else:
+        app = f"{launched.removesuffix('.desktop')}.desktop"
+        entries = user_entries(guest, app) or [system_entry(guest, app)]
+    is_whole = all(
+        target is not None
+        and not target.launched
+        and not target.is_true("Hidden")
+        and can_start(guest, target)
+        and _is_activated(guest, app, target)
+        for target in entries
+    )
+    programs = {target.program for target in entries if target is not None}
+    return programs.pop() if is_whole and len(programs) == 1 else ""
 
 
 def _is_activated(guest: Guest, name: str, entry: Entry) -> bool:

@@ -1,12 +1,14 @@
 """Evaluators of plain text files. Paths are as in `files`.
 
 A file that is missing, not a regular file, not UTF-8 or larger than 1 MiB is unmet. A byte order
-mark is ignored, and CRLF counts as a newline; if either matters, compare a digest.
+mark is ignored, CRLF counts as a newline, and decomposed characters count as composed ones (Unicode
+NFC); if any of these matters, compare a digest.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
 def file_text_equals(guest: Guest, path: str, text: str) -> bool:
     """Return whether a file contains exactly the given text, in UTF-8.
 
-    A single newline at the end, as added by editors, and a byte order mark are ignored; CRLF counts
-    as a newline. A file that is missing, not a regular file, not UTF-8 or larger than 1 MiB is
+    One newline more at the end, as added by editors, and a byte order mark are ignored, and so is
+    a missing last newline; CRLF counts as a newline, and decomposed characters count as composed
+    ones (Unicode NFC). A file that is missing, not a regular file, not UTF-8 or larger than 1 MiB is
     unmet.
     Proves the state, not who caused it.
 
@@ -33,8 +36,9 @@ def file_text_equals(guest: Guest, path: str, text: str) -> bool:
         path: path of the file.
         text: the complete content.
     """
-    content = read_plain_text(guest, path)
-    return content is not None and content.removesuffix("\n") == _newlines(text).removesuffix("\n")
+    content = _read(guest, path)
+    wanted = _newlines(text).removesuffix("\n")
+    return content is not None and content.removesuffix("\n") in {wanted, f"{wanted}\n"}
 
 
 @evaluator(on="desktop")
@@ -52,8 +56,9 @@ def file_has_line(guest: Guest, path: str, line: str) -> bool:
         path: path of the file.
         line: the complete line.
     """
-    content = read_plain_text(guest, path)
-    return content is not None and line.strip() in {part.strip() for part in content.split("\n")}
+    content = _read(guest, path)
+    wanted = _newlines(line).strip()
+    return content is not None and wanted in {part.strip() for part in content.split("\n")}
 
 
 @evaluator(on="desktop")
@@ -77,7 +82,7 @@ def file_text_contains(guest: Guest, path: str, text: str) -> bool:
     """
     if not text:
         raise ValueError("the text must not be empty")
-    return _newlines(text) in (read_plain_text(guest, path) or "")
+    return _newlines(text) in (_read(guest, path) or "")
 
 
 @evaluator(on="desktop")
@@ -102,7 +107,7 @@ def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
         re.error: `pattern` is not a regular expression.
     """
     wanted = re.compile(pattern)
-    content = read_plain_text(guest, path)
+    content = _read(guest, path)
     return content is not None and wanted.fullmatch(content.removesuffix("\n")) is not None
 
 
@@ -127,6 +132,12 @@ def file_line_count(guest: Guest, path: str, count: int) -> bool:
     return content.count("\n") + (content[-1:] not in {"", "\n"}) == count
 
 
+def _read(guest: Guest, path: str) -> str | None:
+    """Return the text of a file for comparison; None for the reasons of `read_plain_text`."""
+    content = read_plain_text(guest, path)
+    return None if content is None else unicodedata.normalize("NFC", content)
+
+
 def _newlines(text: str) -> str:
-    """Return a text with CRLF replaced by newlines."""
-    return text.replace("\r\n", "\n")
+    """Return an expected text in Unicode NFC, with CRLF replaced by newlines."""
+    return unicodedata.normalize("NFC", text.replace("\r\n", "\n"))

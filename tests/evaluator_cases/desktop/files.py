@@ -581,6 +581,58 @@ FILES = (
                 target="~/t",
             ),
             another_way(
+                "link to a link",
+                lambda b: (b.link("~/l", "~/m"), b.link("~/m", "runs/7")),
+                path="~/l",
+                target="~/runs/7",
+            ),
+            another_way(
+                "target is a link",
+                lambda b: (b.link("~/l", "~/m"), b.link("~/m", "runs/7")),
+                path="~/l",
+                target="~/m",
+            ),
+            another_way(
+                "three links, the last one outside the home folder",
+                lambda b: (b.link("~/l", "m"), b.link("~/m", "/srv/n"), b.link("/srv/n", "./t")),
+                path="~/l",
+                target="/srv/t",
+            ),
+            another_way(
+                "through a link to a folder",
+                lambda b: (
+                    b.write("~/runs/7/a", "x"),
+                    b.link("~/l", "now/7"),
+                    b.link("~/now", "runs"),
+                ),
+                path="~/l",
+                target="~/runs/7",
+            ),
+            another_way(
+                "`..` after a link to a folder",
+                lambda b: (b.folder_at("~/a/b"), b.link("~/x", "a/b"), b.link("~/l", "x/../t")),
+                path="~/l",
+                target="~/a/t",
+            ),
+            forged(
+                "two links to each other",
+                lambda b: (b.link("~/l", "m"), b.link("~/m", "l")),
+                path="~/l",
+                target="~/runs/7",
+            ),
+            forged(
+                "link to a link to a different folder",
+                lambda b: (b.link("~/l", "m"), b.link("~/m", "runs/8")),
+                path="~/l",
+                target="~/runs/7",
+            ),
+            forged(
+                "link to a file with the target's path",
+                lambda b: (b.link("~/l", "m"), b.write("~/m", "runs/7")),
+                path="~/l",
+                target="~/runs/7",
+            ),
+            another_way(
                 "target with a trailing slash",
                 lambda b: (b.folder_at("~/t"), b.link("~/l", "t/")),
                 path="~/l",
@@ -933,16 +985,36 @@ TEXTS = (
             ),
             negative("different text", _file("three"), path="~/a.txt", text="one"),
             near_miss("different letter case", _file("One"), path="~/a.txt", text="one"),
-            near_miss("two trailing newlines", _file("one\n\n"), path="~/a.txt", text="one"),
+            another_way(
+                "newline entered, and added by the editor",
+                _file("one\n\n"),
+                path="~/a.txt",
+                text="one",
+            ),
+            another_way(
+                "newline expected, and added by the editor",
+                _file("one\r\n\r\n"),
+                path="~/a.txt",
+                text="one\n",
+            ),
+            near_miss("three trailing newlines", _file("one\n\n\n"), path="~/a.txt", text="one"),
+            near_miss("missing empty line", _file("one\n"), path="~/a.txt", text="one\n\n"),
             near_miss("additional text", _file("one two"), path="~/a.txt", text="one"),
             near_miss("trailing space", _file("one "), path="~/a.txt", text="one"),
             near_miss("in a different file", _file("one", "~/b.txt"), path="~/a.txt", text="one"),
-            near_miss(
+            another_way(
                 "decomposed Unicode characters",
                 _file("Zu\u0308rich"),
                 path="~/a.txt",
                 text="Zürich",
             ),
+            another_way(
+                "expected in decomposed Unicode characters",
+                _file("Zürich"),
+                path="~/a.txt",
+                text="Zu\u0308rich",
+            ),
+            forged("compatibility character", _file("\uff4fne"), path="~/a.txt", text="one"),
             corrupt("not UTF-8", _file(b"one\xff"), path="~/a.txt", text="one"),
             corrupt("UTF-16", _file("one".encode("utf-16")), path="~/a.txt", text="one"),
             missing("no file, and empty expected text", nothing, path="~/a.txt", text=""),
@@ -1022,6 +1094,12 @@ TEXTS = (
                 "with a byte order mark", _file("\ufeffAnn: 7\n"), path="~/a.txt", line="Ann: 7"
             ),
             another_way("with CRLF", _file("x\r\nAnn: 7\r\ny"), path="~/a.txt", line="Ann: 7"),
+            another_way(
+                "decomposed Unicode characters",
+                _file("Zu\u0308rich\n"),
+                path="~/a.txt",
+                line="Zürich",
+            ),
         ),
         equivalent={
             "last line: args.line: cut": "a trailing space is ignored",
@@ -1056,6 +1134,12 @@ TEXTS = (
             ),
             another_way(
                 "expected text has CRLF", _file("Dear\nAnn"), path="~/a.txt", text="Dear\r\nAnn"
+            ),
+            another_way(
+                "decomposed Unicode characters",
+                _file("In Zu\u0308rich"),
+                path="~/a.txt",
+                text="Zürich",
             ),
         ),
         equivalent={"*: args.text: cut": "the file also contains a part of the text"},

@@ -115,6 +115,36 @@ def _installed(content: str, *, desktop: str = "", name: str = "calc.desktop") -
     return make
 
 
+def _launched(
+    command: str,
+    *,
+    has_launcher: bool = True,
+    system: str | None = "",
+    own: str | None = None,
+) -> State:
+    """Create an autostart entry that launches the calculator by its id.
+
+    Args:
+        command: command of the autostart entry.
+        has_launcher: whether the launcher is installed.
+        system: content of the system's entry; by default `ENTRY`; None omits it.
+        own: content of the user's entry; None omits it.
+    """
+
+    def make(b: DesktopFixture) -> None:
+        b.write("/usr/bin/calc", "calc", 0o755)
+        b.write("/usr/bin/other", "other", 0o755)
+        for name in ("gtk-launch", "gio") if has_launcher else ():
+            b.write(f"/usr/bin/{name}", name, 0o755)
+        if system is not None:
+            b.write("/usr/share/applications/calc.desktop", system or ENTRY)
+        if own is not None:
+            b.write("~/.local/share/applications/calc.desktop", own)
+        _entry(ENTRY.replace("/usr/bin/calc --mini %u", command), "own.desktop")(b)
+
+    return make
+
+
 def _linked(target: str) -> State:
     """Create a link to the calculator's entry in the autostart folder."""
 
@@ -1030,6 +1060,54 @@ SETTINGS = (
                 "relative link to the system entry",
                 _linked("../../../../usr/share/applications/calc.desktop"),
                 program="/usr/bin/calc",
+            ),
+            *(
+                another_way(name, state, program="/usr/bin/calc")
+                for name, state in {
+                    "launched by id": _launched("gtk-launch calc"),
+                    "launched by file name": _launched("/usr/bin/gtk-launch calc.desktop"),
+                    "launched with a file": _launched("gtk-launch calc /srv/a.txt"),
+                    "launched from a shell": _launched('sh -c "sleep 5; gtk-launch calc"'),
+                    "launched by gio": _launched("gio launch /usr/share/applications/calc.desktop"),
+                    "launched, with the user's entry": _launched("gtk-launch calc", own=ENTRY),
+                    "launched, only the user's entry": _launched(
+                        "gtk-launch calc", system=None, own=ENTRY
+                    ),
+                }.items()
+            ),
+            *(
+                forged(name, state, program="/usr/bin/calc")
+                for name, state in {
+                    "launcher that is missing": _launched("gtk-launch calc", has_launcher=False),
+                    "launched by a different program": _launched("/home/user/gtk-launch calc"),
+                    "launched without an id": _launched("gtk-launch"),
+                    "launcher that prints help": _launched("gtk-launch --help calc"),
+                    "launched id that is missing": _launched("gtk-launch other calc"),
+                    "launched without any entry": _launched("gtk-launch calc", system=None),
+                    "launched, the user's entry starts something else": _launched(
+                        "gtk-launch calc", own=ENTRY.replace("/usr/bin/calc", "/usr/bin/other")
+                    ),
+                    "launched, the user's entry is hidden": _launched(
+                        "gtk-launch calc", own=f"{ENTRY}Hidden=true\n"
+                    ),
+                    "launched, the entry's program is missing": _launched(
+                        "gtk-launch calc", system=f"{ENTRY}TryExec=/usr/bin/missing\n"
+                    ),
+                    "launched by gio, by id": _launched("gio launch calc.desktop"),
+                    "launched by path": _launched(
+                        "gtk-launch /usr/share/applications/calc.desktop"
+                    ),
+                    "launched by gio with another action": _launched(
+                        "gio open /usr/share/applications/calc.desktop"
+                    ),
+                    "launched entry that launches itself": _launched(
+                        "gtk-launch calc",
+                        system=ENTRY.replace("/usr/bin/calc --mini %u", "gtk-launch calc"),
+                    ),
+                    "launched entry of the user, over the bus": _launched(
+                        "gtk-launch calc", system=None, own=f"{ENTRY}DBusActivatable=true\n"
+                    ),
+                }.items()
             ),
             *(_named(folder) for folder in PROGRAM_FOLDERS),
             *(_multi_call(name) for name in ("busybox", "coreutils", "toybox")),
