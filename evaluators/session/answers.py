@@ -34,9 +34,13 @@ def answer_equals(session: SessionView, expected: str) -> bool:
     Both are normalised: Unicode NFKC (except superscript digits and fractions next to digits: 10²
     is not 102), case folded, quotes and apostrophes straightened, soft hyphens removed, runs of
     white space replaced by one space; zero-width characters at the ends, one pair of quotes around
-    the whole and full stops at the end are removed. A pair of ``**`` or backticks around the whole
-    answer is ignored. The results must be equal; an answer that only contains the expected one is
-    unmet.
+    the whole and full stops at the end (also the ideographic one, U+3002) are removed. A pair of
+    ``**`` or backticks around the whole answer is ignored. The results must be equal; an answer
+    that only contains the expected one is unmet.
+
+    If the answer is a plain decimal number, a minus sign U+2212 counts as a hyphen, and its leading
+    zeros and plus sign count only if the expected answer has them too: ``007`` is ``7``, but ``7``
+    is not ``007``. ``7.0`` is not ``7``: use ``answer_is_number`` for values.
 
     Args:
         session: the session.
@@ -55,9 +59,10 @@ def answer_is_number(
 ) -> bool:
     """Return whether the submitted answer is a number within a tolerance of the expected one.
 
-    The answer must be a plain decimal number such as ``12``, ``+12.50``, ``.5``, ``5.`` or ``-5``
-    (with a hyphen or the minus sign U+2212), with at most 30 digits before and after the point and
-    without unit or exponent. White space and a pair of ``**`` or backticks around it are ignored.
+    The answer is normalised as in ``answer_equals``: quotes, markup, white space and zero-width
+    characters around it, and full stops at the end, are ignored. It must then be a plain decimal
+    number such as ``12``, ``+12.50``, ``.5``, ``007`` or ``-5`` (with a hyphen or the minus sign
+    U+2212), with at most 30 digits before and after the point and without unit or exponent.
 
     Args:
         session: the session.

@@ -14,17 +14,22 @@ from evaluators.folding import plain as fold
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 _MARKUP = ("**", "`")
 _STRAIGHT = (("\u2018", "'"), ("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"'), ("\u201e", '"'))
 _UNSEEN = "\u200b\u2060\ufeff"
 """Zero-width characters, which are often copied together with text of web pages."""
+_ENDS = f" {_UNSEEN}"
+_STOPS = ".\u3002"
+"""Full stops, the Latin and the ideographic one."""
 _OPENING = "\"'\u00ab"
 _CLOSING = "\"'\u00bb"
 _DIGITS = r"[0-9]{1,30}"
 _NUMBER = re.compile(rf"[-+]?(?:{_DIGITS}(?:\.[0-9]{{0,30}})?|\.{_DIGITS})")
 _GROUPED = re.compile(r"([-+]?[0-9]{1,3}(?:,[0-9]{3}){1,9})(\.[0-9]{0,30})?")
+_LEADING = re.compile(r"(?P<sign>[-+]?)0*(?P<rest>[0-9.].*)")
+"""The sign, the leading zeros and the rest of a number."""
 _MINUS = "\u2212"
 _SEPARATORS = re.compile(r"[,;\n]")
 _BULLET = re.compile(r"(?:[-*\u2022\u2013\u2014]|\(?(?P<number>[0-9]{1,3})[.)]|\(?[a-z]\))\s")
@@ -52,7 +57,8 @@ _WEEKDAYS = (
 
 def strip_markup(text: str) -> str:
     """Return an answer without the markup of one pair of ``**`` or backticks around the whole."""
-    plain = text.strip().removesuffix(".")
+    plain = text.strip().strip(_ENDS)
+    plain = plain[:-1] if plain.endswith(tuple(_STOPS)) else plain
     for mark in _MARKUP:
         inner = plain.removeprefix(mark).removesuffix(mark)
         if len(plain) - len(inner) == 2 * len(mark) and inner and mark not in inner:
@@ -62,8 +68,8 @@ def strip_markup(text: str) -> str:
 
 def is_one_of(answer: str, accepted: Iterable[str]) -> bool:
     """Return whether an answer equals an accepted one, apart from differences that do not count."""
-    readings = {normalize(text) for text in {answer, strip_markup(answer)}}
-    return any(normalize(text) in readings for text in accepted)
+    wanted = frozenset(map(normalize, accepted))
+    return any(_reading(text, wanted) in wanted for text in (answer, strip_markup(answer)))
 
 
 def normalize(text: str) -> str:
@@ -72,12 +78,32 @@ def normalize(text: str) -> str:
     Apply Unicode NFKC (except to superscript digits and fractions next to digits), fold case,
     straighten quotes and apostrophes, remove soft hyphens, replace runs of white space by one
     space, and remove zero-width characters at the ends, one pair of quotes around the whole and
-    full stops at the end.
+    full stops at the end. In a number, U+2212 becomes a hyphen.
     """
-    plain = _fold(text.strip(_UNSEEN)).rstrip(". ")
+    plain = _without_stops(_fold(text))
     if len(plain) > 1 and plain[0] in _OPENING and plain[-1] in _CLOSING:
-        plain = plain[1:-1].strip(" ").rstrip(". ")
-    return plain
+        plain = _without_stops(plain[1:-1])
+    number = plain.replace(_MINUS, "-", 1)
+    return number if plain.startswith(_MINUS) and _NUMBER.fullmatch(number) else plain
+
+
+def _without_stops(text: str) -> str:
+    return text.strip(_ENDS).rstrip(_ENDS + _STOPS)
+
+
+def _reading(text: str, wanted: Collection[str]) -> str:
+    """Return an answer normalised, as the wanted answer that it is.
+
+    If it is a number, its leading zeros and its plus sign count only if the wanted answer has some.
+    """
+    plain = normalize(text)
+    if plain in wanted or not _NUMBER.fullmatch(plain):
+        return plain
+    number = _LEADING.fullmatch(plain)
+    if number is None:
+        return plain
+    sign, rest = number["sign"], number["rest"]
+    return next((form for form in (sign + rest, sign.strip("+") + rest) if form in wanted), plain)
 
 
 def _fold(text: str) -> str:
@@ -90,17 +116,16 @@ def _fold(text: str) -> str:
 def read_number(text: str, *, thousands: bool = False) -> Fraction | None:
     """Return the exact value of a plain decimal number; None for anything else.
 
-    ``12``, ``+12.50``, ``.5``, ``5.``, ``2.5.`` at the end of a sentence, and ``-5`` with a hyphen or
-    with U+2212, at most 30 digits before and after the point, with white space and markup around
-    it.
+    ``12``, ``+12.50``, ``.5``, ``5.``, ``007`` and ``-5`` with a hyphen or with U+2212, at most 30
+    digits before and after the point, after `strip_markup` and `normalize`, as for other answers.
 
     Args:
         text: the number.
         thousands: whether commas may separate groups of three digits, as in ``1,234.5``.
     """
-    plain = fold(strip_markup(text)).strip().replace(_MINUS, "-")
-    if "." in plain[:-1]:
-        plain = plain.removesuffix(".")
+    plain = normalize(strip_markup(text))
+    if plain.startswith(_MINUS):
+        plain = f"-{plain[1:]}"
     if thousands and (grouped := _GROUPED.fullmatch(plain)):
         plain = grouped[1].replace(",", "") + (grouped[2] or "")
     return Fraction(plain) if _NUMBER.fullmatch(plain) else None
@@ -172,8 +197,8 @@ def lists_items(text: str, expected: Sequence[str], *, in_order: bool) -> bool:
         expected: the items; if empty, the result is always False.
         in_order: whether their order counts.
     """
-    normal = functools.cache(normalize)
-    wanted = [normal(item) for item in expected]
+    wanted = [normalize(item) for item in expected]
+    normal = functools.cache(functools.partial(_reading, wanted=frozenset(wanted)))
     raw = [part.strip() for part in _SEPARATORS.split(_unbracketed(text))]
     bare = [part if normal(part) in wanted else _without_dress(part) for part in raw]
     parts = [part for part in bare if normal(part)]
@@ -183,11 +208,11 @@ def lists_items(text: str, expected: Sequence[str], *, in_order: bool) -> bool:
     *head, last = parts
     left = _without(wanted, [normal(part) for part in head], in_order=in_order)
     if left is not None and len(left) == 1:
-        return left[0] in {normal(last), *_without_lead(last, has_head=bool(head))}
+        return left[0] in {normal(last), *_without_lead(last, normal, has_head=bool(head))}
     if left is None or len(left) != 2:  # noqa: PLR2004 - "and" joins two
         return False
     orders = (left,) if in_order else (left, left[::-1])
-    return any(_is_pair(last, order) for order in orders)
+    return any(_is_pair(last, order, normal) for order in orders)
 
 
 def _unbracketed(text: str) -> str:
@@ -215,14 +240,14 @@ def _without(wanted: list[str], head: list[str], *, in_order: bool) -> list[str]
     return None if surplus - missing else list((missing - surplus).elements())
 
 
-def _without_lead(last: str, *, has_head: bool) -> set[str]:
+def _without_lead(last: str, normal: Callable[[str], str], *, has_head: bool) -> set[str]:
     """Return the last of several items without the conjunction before it; empty if there is none."""
     folded = _fold(last) if has_head else ""
     lead = _LEADING_AND.match(folded)
-    return {normalize(strip_markup(folded[lead.end() :]))} if lead else set()
+    return {normal(strip_markup(folded[lead.end() :]))} if lead else set()
 
 
-def _is_pair(text: str, items: Sequence[str]) -> bool:
+def _is_pair(text: str, items: Sequence[str], normal: Callable[[str], str]) -> bool:
     """Return whether a text is two items joined by a conjunction, which may also occur within them."""
     folded = _fold(text)
     joints = list(_AND.finditer(folded))
@@ -231,4 +256,4 @@ def _is_pair(text: str, items: Sequence[str]) -> bool:
         return False
     joint = joints[inner[0]]
     sides = (folded[: joint.start()], folded[joint.end() :])
-    return [normalize(strip_markup(side)) for side in sides] == list(items)
+    return [normal(strip_markup(side)) for side in sides] == list(items)

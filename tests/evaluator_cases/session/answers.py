@@ -48,6 +48,55 @@ _CUT: dict[str, str] = {
     "*: answer: cut": "only a space, a line break, a quote or a full stop was removed"
 }
 _DRESS = "the formatting of an answer is ignored"
+_DRESSED_NUMBERS = {
+    "leading zeros": "007",
+    "plus sign": "+7",
+    "zero-width spaces at the ends": "\u200b 7\ufeff ",
+    "zero-width space before a full stop": "7\u200b.",
+    "ideographic full stop": "7\u3002",
+    "half-width ideographic full stop": "7\uff61",
+    "in straight quotes": '"7"',
+    "in typographic quotes": "\u201c7\u201d.",
+    "in guillemets, with an inner full stop": "\u00ab7.\u00bb",
+    "in bold, with an ideographic full stop": "**7**\u3002",
+    "in bold and zero-width spaces": "\u200b**7**\u200b",
+    "two trailing full stops": "7..",
+    "full-width digit": "\uff17",
+}
+"""Notations of the number 7 that all evaluators of answers accept."""
+_NOT_SEVEN = {
+    "zero-width space between a zero and the digit": "0\u200b7",
+    "quote at one end only": '"7',
+    "leading ideographic full stop": "\u30027",
+    "ideographic full stop as a decimal point": "7\u30020",
+    "a trailing zero": "70",
+    "superscript digit after a zero": "0\u2077",
+    "two signs": "--7",
+}
+"""Texts that are not the number 7 for any evaluator of answers."""
+
+
+def _numbers(key: str, expected: Json, **args: Json) -> tuple[Case, ...]:
+    """Return the cases of the number 7 that are common to all evaluators of answers.
+
+    Args:
+        key: name of the argument with the expected answer.
+        expected: the expected answer.
+        args: further arguments.
+    """
+    named: dict[str, Any] = {key: expected, **args}
+    return (
+        *(
+            another_way(f"number: {name}", submit(answer), **named)
+            for name, answer in _DRESSED_NUMBERS.items()
+        ),
+        *(
+            forged(f"number: {name}", submit(answer), **named)
+            for name, answer in _NOT_SEVEN.items()
+        ),
+    )
+
+
 _BERN: dict[str, Any] = {"expected": "Bern"}
 _ITEMS: dict[str, Any] = {"expected": ["milk", "eggs", "green tea"]}
 _DATE: dict[str, Any] = {"expected": "2026-11-05"}
@@ -106,6 +155,16 @@ TABLES = (
             forged("superscript digit before a digit", submit("\u00b22"), expected="22"),
             forged("mixed fraction", submit("1\u00bd"), expected="11\u20442"),
             forged("subscript digit", submit("1\u2080"), expected="10"),
+            *_numbers("expected", "7"),
+            another_way("Unicode minus sign", submit("\u22125"), expected="-5"),
+            another_way("expected with a Unicode minus sign", submit("-05"), expected="\u22125"),
+            another_way("expected with leading zeros", submit("007."), expected="007"),
+            forged("expected with leading zeros, which are missing", submit("7"), expected="007"),
+            forged("expected with fewer leading zeros", submit("007"), expected="07"),
+            another_way("expected with a plus sign", submit("+07"), expected="+7"),
+            forged("plus sign that is missing", submit("7"), expected="+7"),
+            forged("decimal places", submit("7.0"), expected="7"),
+            forged("Unicode minus sign in a text", submit("A\u22121"), expected="A-1"),
             *_common("Bern", **_BERN),
         ),
         equivalent={"*: args.expected: swap case": _DRESS}
@@ -150,6 +209,7 @@ TABLES = (
             forged(
                 "letter from a different script", submit("B\u0435rn"), accepted=["Bern", "Berne"]
             ),
+            *_numbers("accepted", ["8", "7"]),
             *_common("Bern", accepted=["Bern", "Berne"]),
         ),
         equivalent={
@@ -273,6 +333,14 @@ TABLES = (
             forged("one different item", submit("milk, eggs, black tea"), **_ITEMS),
             forged("additional `and`", submit("milk, eggs and and green tea"), **_ITEMS),
             forged("one of two items twice", submit("eggs and eggs"), expected=["milk", "eggs"]),
+            *_numbers("expected", ["7"]),
+            another_way(
+                "leading zeros",
+                submit("07, 010 and 3"),
+                expected=["3", "7", "010"],
+            ),
+            another_way("leading zeros of a pair", submit("07 and 08"), expected=["8", "7"]),
+            forged("leading zeros that are missing", submit("7, 10"), expected=["7", "010"]),
             *_common("milk, eggs, green tea", **_ITEMS),
         ),
         equivalent={"*: args.expected: swap case": _DRESS} | _CUT,
@@ -326,6 +394,7 @@ TABLES = (
                 submit("milk\n1. eggs\n- x"),
                 expected=["milk", "eggs", "x"],
             ),
+            another_way("leading zeros", submit("07, 08 and 09"), expected=["7", "8", "9"]),
             *_common("milk, eggs, green tea", **_ITEMS),
         ),
     ),
@@ -355,7 +424,8 @@ TABLES = (
             another_way("in bold with a full stop", submit("**2.5**."), expected=2.5),
             another_way("trailing full stop", submit("2.5."), expected=2.5),
             another_way("full-width digits", submit("\uff12.\uff15"), expected=2.5),
-            forged("two trailing full stops", submit("2.5.."), expected=2.5),
+            another_way("two trailing full stops", submit("2.5.."), expected=2.5),
+            *_numbers("expected", 7),
             forged("superscript digit", submit("10\u00b2"), expected=102),
             forged("subscript digit", submit("1\u2080"), expected=10),
             forged("only a decimal point", submit("."), expected=0),
