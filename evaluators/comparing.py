@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from PIL import Image
 
+from evaluators.details import has_same_details
 from evaluators.folding import plain as fold
 from evaluators.session.parsing import read_number
 
@@ -68,7 +69,8 @@ def is_same_picture(
     """Return whether two pictures look the same; one may be scaled or compressed.
 
     Both are scaled to 64 by 64 px. The correlation of each colour channel must be at least 0.96,
-    and the mean difference at most 12 of 255.
+    and the mean difference at most 12 of 255. Then no tile may show other details, so that a changed
+    word on a white page is a difference (`evaluators.details`).
 
     Args:
         first: a picture.
@@ -90,7 +92,7 @@ def is_same_picture(
             return False
         if structure(left, right) < _SAME_LOOK:
             return False
-    return True
+    return has_same_details(first, second)
 
 
 def resized(grey: Grey) -> Grey:

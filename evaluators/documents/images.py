@@ -42,6 +42,7 @@ _LEAST_CONTRAST = 0.05
 _GREY_SPREAD = 4
 _COLOURED_SHARE = 0.0005
 _CROP_SLACK_PX = 2
+_HALF_GAPS_PX = (0, 1, 2)
 
 
 @evaluator(on="documents")
@@ -91,8 +92,10 @@ def image_format_is(
 def image_same_as(view: MachineView, path: str, original: str) -> bool:
     """Return whether a picture file looks like an original, apart from scale and file format.
 
-    Its aspect ratio may differ from the original's by at most one part in fifty, and no part larger
-    than about one hundredth of the picture may be replaced. Proves the state, not who caused it.
+    Its aspect ratio may differ from the original's by at most one part in fifty, and no part may be
+    replaced, not even a word on a page of text, if it can still be read at the picture's size. A
+    picture that lost its details and was enlarged again is unmet. Proves the state, not who caused
+    it.
 
     Args:
         view: the machine.
@@ -283,8 +286,8 @@ def images_side_by_side(
     """Return whether a picture consists of two originals, next to or above each other.
 
     Each original must fill its part of the picture at any scale, with its aspect ratio within one
-    part in ten and its appearance unchanged. The first one is on the left or above. Proves the
-    state, not who caused it.
+    part in ten and its appearance unchanged; between them may be up to 4 px. The first one is on
+    the left or above. Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -309,8 +312,15 @@ def images_side_by_side(
     ratios = [part.shape[1] / part.shape[0] for part in parts]
     cut = round(pixels.shape[1] * ratios[0] / sum(ratios))
     return all(
-        is_same_picture(combined.with_pixels(seen), combined.with_pixels(part), proportion=0.1)
-        for seen, part in zip((pixels[:, :cut], pixels[:, cut:]), parts, strict=True)
+        any(
+            is_same_picture(combined.with_pixels(seen), combined.with_pixels(part), proportion=0.1)
+            for seen in candidates
+            if seen.size
+        )
+        for candidates, part in (
+            ([pixels[:, : max(cut - gap, 0)] for gap in _HALF_GAPS_PX], parts[0]),
+            ([pixels[:, cut + gap :] for gap in _HALF_GAPS_PX], parts[1]),
+        )
     )
 
 

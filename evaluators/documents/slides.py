@@ -132,7 +132,8 @@ def slide_has_picture(
 ) -> bool:
     """Return whether a slide shows the given picture at the given position.
 
-    The picture may have been scaled or saved in another format. A picture that is cropped,
+    The picture may have been scaled or saved in another format; a changed word on a page of text is
+    a different picture, if it can still be read. A picture that is cropped,
     transparent, turned white or black, or repainted by an effect does not count; a picture under
     another shape does. ``left`` means that its centre is in the left two fifths of the slide, and
     so on; ``center`` is the fifth between them in both directions; ``full`` covers the slide,

@@ -249,8 +249,8 @@ def files_equal(view: CrossView, left_on: str, left: str, right_on: str, right: 
 def pictures_equal(view: CrossView, left_on: str, left: str, right_on: str, right: str) -> bool:
     """Return whether two picture files, on one machine or two, look the same.
 
-    One of them may be scaled proportionally, or saved in another format. Proves the state, not who
-    caused it.
+    One of them may be scaled proportionally, or saved in another format; a changed word on a page
+    of text is a difference, if it can be read in both. Proves the state, not who caused it.
 
     Args:
         view: the session and its machines.

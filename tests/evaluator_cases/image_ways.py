@@ -14,6 +14,7 @@ from PIL import Image, ImageFilter, ImageOps
 from evaluators.testing.case import another_way, forged
 from tests.evaluator_cases.document_cases import at
 from tests.evaluator_cases.file_builders import as_url, encoded, noise, scaled
+from tests.evaluator_cases.invoice_pictures import forged_pages, honest_pages, invoice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -94,7 +95,24 @@ def same_cases(args: Args) -> tuple[Case, ...]:
         "stored rotated, displayed upright": lambda: _shown(np.rot90(CAT, -1), _TURNED_BACK),
         "with an opaque alpha channel": lambda: encoded(veiled(CAT, 255)),
     }
-    return _cases(args, forgeries, ways)
+    return (*_cases(args, forgeries, ways), *page_cases(args))
+
+
+def page_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of a picture like an invoice."""
+    of_page = {**args, "original": as_url(encoded(invoice()))}
+    forgeries = {
+        f"invoice: {name}": partial(encoded, page) for name, page in forged_pages().items()
+    }
+    ways = {f"invoice: {name}": partial(encoded, page) for name, page in honest_pages().items()}
+    compressed = {
+        "invoice: as JPEG": partial(encoded, invoice(), "JPEG", quality=60),
+        "invoice: as GIF": lambda: saved(Image.fromarray(invoice()).quantize(256), "GIF"),
+        "invoice: half size, as JPEG": partial(
+            encoded, honest_pages()["half size"], "JPEG", quality=75
+        ),
+    }
+    return _cases(of_page, forgeries, {**ways, **compressed})
 
 
 def brightness_cases(args: Args) -> tuple[Case, ...]:
@@ -202,7 +220,13 @@ def turned_cases(args: Args) -> tuple[Case, ...]:
         "rotated three times in the other direction": lambda: encoded(np.rot90(CAT, 3)),
         "indexed colours": lambda: saved(Image.fromarray(turned).quantize(256), "GIF"),
     }
-    return _cases(args, forgeries, ways)
+    of_page = {**args, "original": as_url(encoded(invoice()))}
+    pages = _cases(
+        of_page,
+        {"invoice: different amount": lambda: encoded(np.rot90(invoice("928.50"), -1))},
+        {"invoice": lambda: encoded(np.rot90(invoice(), -1), "JPEG")},
+    )
+    return (*_cases(args, forgeries, ways), *pages)
 
 
 def cropped_cases(args: Args) -> tuple[Case, ...]:
@@ -235,7 +259,20 @@ def cropped_cases(args: Args) -> tuple[Case, ...]:
         "stored rotated, displayed upright": lambda: _shown(np.rot90(part, -1), _TURNED_BACK),
         "with an opaque alpha channel": lambda: encoded(veiled(part, 255)),
     }
-    return (*_cases(args, forgeries, ways), *_fine_crops(args))
+    page = {
+        **args,
+        "original": as_url(encoded(invoice())),
+        "left": 20,
+        "top": 30,
+        "width": 300,
+        "height": 500,
+    }
+    pages = _cases(
+        page,
+        {"invoice: different amount": lambda: encoded(invoice("928.50")[30:530, 20:320])},
+        {"invoice, shifted by one px": lambda: encoded(invoice()[31:531, 21:321], "JPEG")},
+    )
+    return (*_cases(args, forgeries, ways), *_fine_crops(args), *pages)
 
 
 def _part_at(left: int, top: int) -> bytes:
@@ -300,7 +337,18 @@ def pair_cases(args: Args) -> tuple[Case, ...]:
         "indexed colours": lambda: saved(Image.fromarray(both).quantize(256), "PNG"),
         "on a transparent background": lambda: encoded(veiled(both, 255)),
     }
-    return _cases(args, forgeries, ways)
+    page, changed = invoice(), invoice("928.50")
+    of_pages = {**args, "first": as_url(encoded(page)), "second": as_url(encoded(changed))}
+    line = np.full((page.shape[0], 2, 3), 255, np.uint8)
+    pages = _cases(
+        of_pages,
+        {"invoices: different amount": lambda: encoded(np.hstack([page, page]))},
+        {
+            "invoices": lambda: encoded(np.hstack([page, changed]), "JPEG"),
+            "invoices with a gap of 2 px": lambda: encoded(np.hstack([page, line, changed])),
+        },
+    )
+    return (*_cases(args, forgeries, ways), *pages)
 
 
 def _cases(args: Args, forgeries: Files, ways: Files) -> tuple[Case, ...]:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evaluators.documents import slides
-from evaluators.testing.case import CaseTable, hostile, near_miss, negative, positive
+from evaluators.testing.case import (
+    CaseTable,
+    another_way,
+    forged,
+    hostile,
+    near_miss,
+    negative,
+    positive,
+)
 from evaluators.testing.machine import MachineFixture
 from tests.evaluator_cases import (
     file_builders,
@@ -19,6 +27,7 @@ from tests.evaluator_cases import (
     slide_ways,
 )
 from tests.evaluator_cases.document_cases import at, document_cases
+from tests.evaluator_cases.invoice_pictures import forged_pages, honest_pages, invoice
 
 if TYPE_CHECKING:
     from tests.evaluator_cases.document_cases import Make
@@ -167,6 +176,7 @@ _right = (0.65, 0.3, 0.3, 0.3)
 _pictures = {"pptx": pptx(shows(CAT, *_right)), "odp": odp(_image((140, 30, 40, 30)))}
 
 
+_INVOICE = {**_PICTURE, "picture": file_builders.as_url(file_builders.encoded(invoice()))}
 _EDGES = {  # the centre is at exactly two fifths, or three fifths, of the slide in both directions
     "left": (60, 30, 40, 20),
     "top": (60, 30, 40, 20),
@@ -338,6 +348,16 @@ TABLES = (
                 "original from a file",
                 lambda b: (b.write(PATH, _pictures["pptx"]()), b.write("/srv/cat.png", CAT_FILE)),
                 **{**_PICTURE, "picture": "/srv/cat.png"},
+            ),
+            *(
+                forged(f"invoice: {name}", at(PATH, pptx(shows(picture, *_right))), **_INVOICE)
+                for name, picture in forged_pages().items()
+            ),
+            *(
+                another_way(
+                    f"invoice: {name}", at(PATH, pptx(shows(picture, *_right, "JPEG"))), **_INVOICE
+                )
+                for name, picture in honest_pages().items()
             ),
             positive("left", at(PATH, odp(_image((10, 30, 40, 30)))), **_place("left")),
             positive("top", at(PATH, odp(_image((90, 5, 20, 20)))), **_place("top")),

@@ -24,6 +24,7 @@ from evaluators.testing.case import (
 from evaluators.testing.session import SessionFixture
 from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.documents.spreadsheets import xlsx
+from tests.evaluator_cases.invoice_pictures import forged_pages, honest_pages, invoice
 
 if TYPE_CHECKING:
     from evaluators.pictures import Pixels
@@ -470,6 +471,14 @@ TABLES = (
                 "rotated by 180 degrees",
                 _picture(CAT, np.ascontiguousarray(CAT[::-1])),
                 **_PICTURES,
+            ),
+            *(
+                forged(f"invoice: {name}", _picture(invoice(), page), **_PICTURES)
+                for name, page in forged_pages().items()
+            ),
+            *(
+                another_way(f"invoice: {name}", _picture(page, invoice(), "JPEG"), **_PICTURES)
+                for name, page in honest_pages().items()
             ),
             negative("different picture", _picture(CAT, file_builders.noise(2)), **_PICTURES),
             near_miss("mirrored", _picture(CAT, np.ascontiguousarray(CAT[:, ::-1])), **_PICTURES),
