@@ -198,6 +198,20 @@ class Episode:
         finally:
             self._shown_s += self._clock.monotonic_s() - begin_s
 
+    def met_early(self) -> tuple[str, ...]:
+        """Return the nodes that are met although not all of their predecessors are.
+
+        The time for this is not charged to the agent.
+
+        Raises:
+            EpisodeUseError: the episode was not reset, or the trial is over.
+        """
+        live, begin_s = self._require_live(), self._clock.monotonic_s()
+        try:
+            return live.graph.check_waiting()
+        finally:
+            self._shown_s += self._clock.monotonic_s() - begin_s
+
     def note(self, entries: Iterable[Entry]) -> None:
         """Log an agent's diary entries.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from controller.episode.result import TrialResult
     from evaluators.graph.feedback import Feedback
@@ -61,12 +61,14 @@ class Attempt:
         name: name of the solution, the other task or the cheat; empty if there is only one.
         run: id of the run that contains its log.
         result: result of the trial.
+        early: nodes that a reference solution met before their turn (`OrderDriver`).
     """
 
     kind: Kind
     name: str
     run: str
     result: TrialResult
+    early: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -125,6 +127,7 @@ class Attempt:
             "steps": trial.steps,
             "detail": trial.detail,
             "meaning": self.meaning.value,
+            "early": list(self.early),
         }
 
 
@@ -146,10 +149,12 @@ class Validation:
     Attributes:
         task: id of the task.
         attempts: attempts at the task, those that must pass first.
+        after: predecessors of the nodes that have some.
     """
 
     task: str
     attempts: tuple[Attempt, ...]
+    after: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def evidence(self) -> int:
@@ -166,12 +171,30 @@ class Validation:
             detail = trial.detail if trial.reason is Reason.TASK_ERROR else attempt.fault
             alike.setdefault((trial.reason, detail), []).append(attempt)
         faults = [_together(attempts) for attempts in alike.values()]
+        faults += [self._early_fault(node) for node in self.early]
         if self.evidence < ENOUGH and not self.is_wrong:
             faults.append(
                 f"only {self.evidence} attempts without doing it ran to their end, "
                 f"{ENOUGH} are needed: add `must_fail` solutions"
             )
         return tuple(faults)
+
+    @property
+    def early(self) -> tuple[str, ...]:
+        """Nodes that every solution that passes meets before their turn."""
+        passed = [
+            set(attempt.early)
+            for attempt in self.attempts
+            if attempt.kind is Kind.ORACLE and attempt.result.verdict is Verdict.PASS
+        ]
+        return tuple(sorted(set.intersection(*passed))) if passed else ()
+
+    def _early_fault(self, node: str) -> str:
+        turn = f" (after {', '.join(self.after[node])})" if node in self.after else ""
+        return (
+            f"{node} was already met before its turn{turn} in every solution, so it counts for "
+            "nothing: use `mode: keep`, leave out `after`, or check what the solution changes"
+        )
 
     @property
     def is_wrong(self) -> bool:

@@ -23,12 +23,13 @@ from controller.validation.cheats import (
     asks_for_answer,
 )
 from controller.validation.evidence import Attempt, Kind, Validation
+from controller.validation.order import OrderDriver
 from controller.wiring import make_context
 from evaluators.parameters.binding import bind_task
 from provisioning.protocols import Kind as MachineKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from appliance.base.clock import Clock
@@ -58,12 +59,14 @@ class Round:
         driver: carries out the attempts.
         names: names of the attempts by task; tasks not in it are not tried.
         repeats: attempts per task.
+        early: nodes that a reference solution met before their turn, by task; the driver adds them.
     """
 
     kind: Kind
     driver: Driver
     names: dict[str, str] = field(default_factory=dict)
     repeats: int = 1
+    early: Mapping[str, set[str]] = field(default_factory=dict)
 
     @property
     def trials(self) -> int:
@@ -148,7 +151,7 @@ class Validator:
         for attempt in attempts:
             by_task.setdefault(attempt.result.task, []).append(attempt)
         return [
-            Validation(task.id, tuple(by_task[task.id]))
+            Validation(task.id, tuple(by_task[task.id]), _predecessors(task))
             for task in self.suite.tasks
             if task.id in by_task
         ]
@@ -183,11 +186,16 @@ class Validator:
                 self.on_event(event)
                 return
             name = work.names[event.result.task]
-            attempt = Attempt(work.kind, name, folder.spec.run, event.result)
+            early = tuple(sorted(work.early.get(event.result.task, ())))
+            attempt = Attempt(work.kind, name, folder.spec.run, event.result, early)
             ended.append(attempt)
             self.on_attempt(attempt)
 
         return Part(Job(self.suite, context, work.driver), folder, watch)
+
+
+def _predecessors(task: Task) -> dict[str, tuple[str, ...]]:
+    return {node.id: tuple(node.after) for node in task.graph if node.after}
 
 
 def _all(tasks: Sequence[Task]) -> dict[str, str]:
@@ -221,7 +229,10 @@ def _played(
             for task in tasks
             if number < len(solutions_of(task))
         }
-        yield Round(kind, OracleDriver(steps_of), names, repeats)
+        early: dict[str, set[str]] = {}
+        is_oracle = kind is Kind.ORACLE
+        driver = OrderDriver(steps_of, early) if is_oracle else OracleDriver(steps_of)
+        yield Round(kind, driver, names, repeats, early)
 
 
 def _cheats(tasks: Sequence[Task]) -> Iterator[Round]:

@@ -121,6 +121,14 @@ class GraphEvaluator(Progress):
         self.at_start = {problem.node: problem for problem in report.problems}
         return report
 
+    def check_waiting(self) -> tuple[str, ...]:
+        """Return the nodes that are met although not all of their predecessors are; nothing latches.
+
+        For the validation of tasks: such a node would count without being done in its turn.
+        """
+        waiting = [name for name in self._nodes if name not in self._met_at and self._missing[name]]
+        return tuple(outcome.node for outcome in self._waves.run(waiting) if outcome.met)
+
     def step(self) -> tuple[str, ...]:
         """Evaluate active nodes, wave by wave, and return the newly met nodes, in order.
 

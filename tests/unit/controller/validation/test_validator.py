@@ -163,6 +163,50 @@ def test_unsound_task_is_detected(  # noqa: PLR0917
     assert any(fault in message for message in row.faults), row.faults
 
 
+ORDERED = """\
+id: ordered
+instruction: i
+roles: {desktop: desktop}
+setup: [{on: desktop, do: put_file, with: {path: ~/%s, content: "x\\n"}}]
+graph:
+  - {id: first, on: desktop, %s}
+  - {id: second, on: desktop, check: file_exists, with: {path: ~/b}, after: [first]}
+oracles:
+"""
+FIRST_MADE = "check: file_exists, with: {path: ~/a}"
+FIRST_REMOVED = "check: path_absent, with: {path: ~/b}, mode: once"
+EARLY = "second was already met before its turn (after first) in every solution"
+
+
+def ordered(folder: Path, lab: Lab, setup: str, first: str, *solutions: str) -> tuple[str, ...]:
+    """Return the faults of a task of two nodes, each solution given as lines for a terminal."""
+    task = ORDERED % (setup, first)
+    for number, lines in enumerate(solutions):
+        task += f"  way{number}:\n    - {{on: desktop, do: open_app, with: {{name: Terminal}}}}\n"
+        for line in lines.split("\n"):
+            task += f'    - {{on: desktop, do: type_text, with: {{text: "{line}\\n"}}}}\n'
+    return alone(lab, folder, task, Kind.ORACLE).faults
+
+
+@pytest.mark.parametrize(
+    ("setup", "first", "solutions", "is_early"),
+    [
+        ("b", FIRST_MADE, ["echo one > a"], True),
+        ("c", FIRST_MADE, ["echo one > b\necho one > a"], True),
+        ("b", FIRST_MADE, ["echo one > a", "rm b\necho one > a\necho two > b"], False),
+        ("c", FIRST_MADE, ["echo one > a\necho two > b"], False),
+        ("b", FIRST_REMOVED, ["rm b\necho two > b"], False),
+    ],
+    ids=["at the start", "other order", "once earned", "right order", "undone and redone"],
+)  # fmt: skip
+def test_node_that_is_met_before_its_turn_is_a_fault(
+    lab: Lab, tmp_path: Path, setup: str, first: str, solutions: list[str], *, is_early: bool
+) -> None:
+    faults = ordered(tmp_path, lab, setup, first, *solutions)
+    assert any(fault.startswith(EARLY) for fault in faults) is is_early, faults
+    assert len(faults) == 1 + is_early, faults  # too few attempts without doing it
+
+
 def test_attempts_that_died_are_no_evidence(lab: Lab, tmp_path: Path) -> None:
     task = "id: answer\ninstruction: i\nroles: {phone: phone}\n"
     task += "graph: [{id: a, on: session, check: answer_equals, with: {expected: x}}]\n"
