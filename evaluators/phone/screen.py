@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from evaluators.decorators import evaluator
+from evaluators.phone.switches import switches_of
 
 if TYPE_CHECKING:
-    from evaluators.phone.hierarchy import UiNode
     from evaluators.phone.view import PhoneView
 
 State = Literal["checked", "selected", "focused", "enabled", "scrollable", "password", "clickable"]
@@ -143,8 +143,11 @@ def ui_element_gone(phone: PhoneView, package: str, text: str) -> bool:
 def ui_switch_is(phone: PhoneView, package: str, label: str, on: Literal["on", "off"]) -> bool:
     """Return whether the switch or check box with the given label is on, or off.
 
-    The switch is the element with this text or description itself, or the only checkable element in
-    the nearest element that encloses the label and contains any. Proves the state, not who caused it.
+    The switch is the element with this text or description itself, or the one that encloses it, or
+    the only checkable element of the label's row: of the nearest element that encloses both, if no
+    other text is nearer to the switch. A switch with a text or description of its own, other than
+    *On* and *Off*, has no other label, unless its own contains the label. Proves the state, not who
+    caused it.
 
     Args:
         phone: the phone.
@@ -156,36 +159,9 @@ def ui_switch_is(phone: PhoneView, package: str, label: str, on: Literal["on", "
         ``{on: phone, check: ui_switch_is,
         with: {package: com.android.settings, label: Bluetooth, on: "off"}}``
     """
-    nodes = [node for node in phone.hierarchy() if node.package == package]
-    switches = [
-        switch
-        for node in nodes
-        if label and label in {node.text, node.description} and node.is_visible
-        for switch in _switch_of(node, nodes)
-    ]
+    switches = switches_of([node for node in phone.hierarchy() if node.package == package], label)
     return len(switches) == 1 and switches[0].is_checked is (on == "on")
 
 
 def _whole(activity: str, package: str) -> str:
     return f"{package}{activity}" if activity.startswith(".") else activity
-
-
-def _switch_of(label: UiNode, nodes: list[UiNode]) -> list[UiNode]:
-    """Return the checkable elements in the nearest element that encloses a label and contains any."""
-    parents = {node.index: node.parent for node in nodes}
-    box = label.index
-    while box in parents:
-        switches = [
-            node for node in nodes if "checkable" in node.states and _is_in(node, box, parents)
-        ]
-        if switches:
-            return switches
-        box = parents[box]
-    return []
-
-
-def _is_in(node: UiNode, box: int, parents: dict[int, int]) -> bool:
-    at = node.index
-    while at != box and at in parents:
-        at = parents[at]
-    return at == box

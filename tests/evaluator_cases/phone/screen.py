@@ -122,11 +122,21 @@ def _switch(checked: str, more: str = "") -> str:
     return f'<node text="" checkable="true" checked="{checked}" package="{APP}" {more}/>'
 
 
+def _text(text: str) -> str:
+    return f'<node text="{text}" package="{APP}"/>'
+
+
+def _at(node: str, top: int, bottom: int) -> str:
+    """Return a node between two heights of the screen."""
+    return node.replace("<node ", f'<node bounds="[0,{top}][400,{bottom}]" ')
+
+
 def _row(*nodes: str) -> str:
     return f'<node package="{APP}">{"".join(nodes)}</node>'
 
 
 _OFF: dict[str, Any] = {**_SWITCH, "on": "off"}
+_TILE = _switch("true", 'content-desc="Wi-Fi"').replace("/>", f">{_LABEL}</node>")
 _OTHER = "only the letter case of ignored parts changes"
 
 TABLES = (
@@ -392,6 +402,37 @@ TABLES = (
             *ways(
                 _SWITCH,
                 {
+                    "next row's switch": tree(
+                        _row(_row(_LABEL), _row(_text("Data"), _switch("true")))
+                    ),
+                    "next row's switch, in a row with nested containers": tree(
+                        _row(_row(_LABEL), _row(_row(_text("Data")), _row(_switch("true"))))
+                    ),
+                    "switch of the next row, whose label is the row's description": tree(
+                        _row(
+                            _row(_LABEL),
+                            _row(_switch("true")).replace(">", ' content-desc="Data">', 1),
+                        )
+                    ),
+                    "next tile, which is a switch itself": tree(
+                        _row(_LABEL, _switch("true").replace("/>", f">{_text('Data')}</node>"))
+                    ),
+                    "next switch, with a text of its own": tree(
+                        _row(_LABEL, _switch("true").replace('text=""', 'text="Data"'))
+                    ),
+                    "next switch, whose own text contains the label": tree(
+                        _row(
+                            _at(_LABEL, 0, 50),
+                            _at(_switch("true"), 60, 110).replace('text=""', 'text="Wi-Fi only"'),
+                        )
+                    ),
+                    "next row's switch, without containers": tree(
+                        _row(
+                            _at(_LABEL, 0, 50),
+                            _at(_text("Data"), 60, 110),
+                            _at(_switch("true"), 60, 110),
+                        )
+                    ),
                     "in a different application": tree(
                         _row(_LABEL, _switch("true")).replace(APP, "org.b")
                     ),
@@ -407,6 +448,54 @@ TABLES = (
                 },
                 {
                     "before its label": tree(_row(_switch("true"), _LABEL)),
+                    "tile with its label as description and as text within": tree(_TILE),
+                    "tile with its label as description and as text within, next to others": tree(
+                        _row(_TILE, _TILE.replace("Wi-Fi", "Data"), _row(_text("Wallet")))
+                    ),
+                    "described like its label": tree(
+                        _row(_LABEL, _switch("true", 'content-desc="Wi-Fi"'))
+                    ),
+                    "described by a sentence with its label": tree(
+                        _row(
+                            _at(_LABEL, 0, 50),
+                            _at(_switch("true", 'content-desc="Use wi-fi"'), 5, 40),
+                        )
+                    ),
+                    "with its state as text": tree(
+                        _row(_LABEL, _switch("true").replace('text=""', 'text="ON"'))
+                    ),
+                    "next to a summary": tree(
+                        _row(_row(_LABEL, _text("Connected")), _row(_switch("true")))
+                    ),
+                    "next to a summary, without containers": tree(
+                        _row(
+                            _at(_LABEL, 0, 50),
+                            _at(_text("Connected"), 50, 90),
+                            _at(_switch("true"), 20, 70),
+                        )
+                    ),
+                    "next to an icon with a description": tree(
+                        _row(
+                            _row(_LABEL),
+                            _row(
+                                _switch("true"),
+                                f'<node content-desc="More" class="android.widget.ImageView" package="{APP}"/>',
+                            ),
+                        )
+                    ),
+                    "above its switch": tree(
+                        _row(_at(_LABEL, 0, 50), _at(_switch("true"), 60, 110))
+                    ),
+                    "description of the row": tree(
+                        _row(_switch("true")).replace(">", ' content-desc="Wi-Fi">', 1)
+                    ),
+                    "below a header with the same text": tree(
+                        _row(
+                            _row(_LABEL),
+                            _row(_text("Data")),
+                            _row(_LABEL, _text("Connected"), _switch("true")),
+                        )
+                    ),
                     "after a second label without a size": tree(
                         _row(_LABEL.replace("/>", ' bounds="[1,1][1,1]"/>'))
                         + _row(_LABEL, _switch("true"))
