@@ -1,9 +1,11 @@
 """Evaluators of git repositories on a desktop; paths are those of work trees.
 
-Objects and references are read with git's plumbing commands from a verified copy, without the
-repository's configuration, hooks, grafts and replacements, and without objects from elsewhere.
+What counts is what git itself shows, also where the repository, its objects or its references are
+elsewhere (``--separate-git-dir``, work trees, submodules, ``commondir``, alternates). They are read
+with git's plumbing commands from a verified copy, without the repository's configuration and hooks.
 Paths are as in `files`. A folder without its own repository is unmet, as is a repository that is
-corrupt, uses SHA-256, or has more than 10 000 files or 128 MiB.
+corrupt, is used through symbolic links, has grafts or replacements, uses SHA-256, or has more than
+10 000 files or 128 MiB.
 """
 
 from __future__ import annotations

@@ -1,31 +1,28 @@
 """Verified copies of git repositories.
 
-Git's view of a repository depends on more than its objects: grafts, replacements, shallow
-histories, objects elsewhere, and its configuration; and git trusts an object file with the wrong
-content. Therefore only references and objects are copied, to a folder that only the evaluators'
-user can write to, and git verifies every object of the copy before anything is read.
+Git's view of a repository depends on more than its objects: other folders that it names
+(`git_layout`), grafts, replacements, shallow histories, and its configuration; and git trusts an
+object file with the wrong content. Therefore only the references and objects that git would use are
+copied, to a folder that only the evaluators' user can write to, and git verifies every object of
+the copy before anything is read. A repository of which git shows other commits than are stored,
+because of grafts or replacements, has no copy.
 """
 
 from __future__ import annotations
 
 import contextlib
-import posixpath
+import itertools
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from evaluators.desktop.reading import (
-    is_file,
-    is_folder,
-    names_in,
-    private_folder,
-    read_bytes,
-    read_text,
-)
+from evaluators.desktop.git_layout import layout_of, references_in, shows_stored_history
+from evaluators.desktop.reading import look, names_in, private_folder, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evaluators.desktop.git_layout import Layout
     from provisioning.probe.guest import Guest
 
 GIT = (
@@ -35,8 +32,7 @@ GIT = (
     "/usr/bin/git", "--no-pager",
     "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never",
 )  # fmt: skip
-_HEAD = "HEAD"
-_LINK = "gitdir: "
+_HEAD, _SHALLOW = "HEAD", "shallow"
 _REMOTES, _SYMBOLIC = "refs/remotes/", b"ref: "
 """Default branches of remotes, which are dangling after the remote has renamed its branch."""
 _WHOLE = re.compile(r"refs/(?:[^~^:@]|@(?!{))*")
@@ -47,23 +43,6 @@ _CONFIGURATION = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 _OBJECTS = re.compile(r"[0-9a-f]{2}/[0-9a-f]{38}|pack/pack-[0-9a-f]{40}\.(pack|idx)")
 _MAX_BYTES = 1 << 27
 _MAX_FILES = 10_000
-_MAX_DEPTH = 10
-
-
-class _Places(NamedTuple):
-    """Locations of a repository's files.
-
-    Attributes:
-        own: folder of the files that belong to one work tree, such as HEAD.
-        common: folder of all other files; the same, except for a linked work tree.
-    """
-
-    own: str
-    common: str
-
-    def path(self, name: str) -> str:
-        """Return the path of a file."""
-        return f"{self.own if name == _HEAD else self.common}/{name}"
 
 
 class Repository(NamedTuple):
@@ -112,7 +91,7 @@ class Repository(NamedTuple):
 def verified_copy(
     guest: Guest, path: str, *, is_complete: bool = False
 ) -> Iterator[Repository | None]:
-    """Copy and verify the repository of a work tree, which may be linked (``git worktree``).
+    """Copy and verify the repository that git finds for a work tree.
 
     Args:
         guest: the desktop.
@@ -120,48 +99,24 @@ def verified_copy(
         is_complete: whether to reject a shallow clone, whose history is truncated.
 
     Yields:
-        The copy; None if there is no repository, or it is corrupt, uses objects from elsewhere or
-        SHA-256, has more than 10 000 files or 128 MiB, or takes too long to verify.
+        The copy; None if there is no repository, or it is corrupt, is used through symbolic links,
+        has replacements or grafts, uses SHA-256, has more than 10 000 files or 128 MiB, or takes
+        too long to verify.
 
     Raises:
         ValueError: git is not installed.
     """
     with private_folder() as folder:
         Path(folder).chmod(0o755)
-        places = _places_of(guest, path)
+        layout = layout_of(guest, path)
         is_valid = (
-            places is not None
-            and _copy(guest, places, folder, with_shallow=not is_complete)
+            layout is not None
+            and shows_stored_history(guest, layout)
+            and not (is_complete and look(guest, layout.path(_SHALLOW)))
+            and _copy(guest, layout, folder)
             and _run_git(guest, folder, "fsck", "--full", "--strict", "--no-progress")[0] == 0
         )
         yield Repository(guest, folder) if is_valid else None
-
-
-def _places_of(guest: Guest, path: str) -> _Places | None:
-    """Return the locations of a work tree's repository; None if it has none.
-
-    A linked work tree and its repository must refer to each other, as with ``git worktree``.
-
-    Source: gitrepository-layout(5), ``worktrees/<id>/gitdir`` and ``commondir``.
-    """
-    own = guest.path(f"{path}/.git")
-    if is_folder(guest, own):
-        return _Places(own, own)
-    link = _line_of(guest, own)
-    if not link.startswith(_LINK):
-        return None
-    folder = guest.path(posixpath.join(posixpath.dirname(own), link[len(_LINK) :]))
-    common, back = (
-        guest.path(posixpath.join(folder, _line_of(guest, f"{folder}/{name}")))
-        for name in ("commondir", "gitdir")
-    )
-    is_linked = back == own and posixpath.dirname(folder) == f"{common}/worktrees"
-    return _Places(folder, common) if is_linked else None
-
-
-def _line_of(guest: Guest, path: str) -> str:
-    """Return the single line of a file; empty if there is none."""
-    return (read_text(guest, path) or "").removesuffix("\n")
 
 
 def _run_git(guest: Guest, folder: str, *arguments: str) -> tuple[int, bytes, bytes]:
@@ -176,15 +131,15 @@ def _run_git(guest: Guest, folder: str, *arguments: str) -> tuple[int, bytes, by
     return done
 
 
-def _copy(guest: Guest, places: _Places, target: str, *, with_shallow: bool) -> bool:
+def _copy(guest: Guest, layout: Layout, target: str) -> bool:
     """Copy the relevant files of a repository; return whether they are within the limits."""
     for name in ("objects", "refs"):
         Path(target, name).mkdir(mode=0o755)
     Path(target, "config").write_text(_CONFIGURATION, encoding="utf-8")
     left = _MAX_BYTES
-    names = _files(guest, places, with_shallow=with_shallow)
-    for count, name in enumerate(names):
-        data = read_bytes(guest, places.path(name), left)
+    files = itertools.chain(_references(guest, layout), _objects(guest, layout))
+    for count, (name, source) in enumerate(files):
+        data = read_bytes(guest, source, left)
         if data is None or count >= _MAX_FILES:
             return False
         if name.startswith(_REMOTES) and data.startswith(_SYMBOLIC):
@@ -192,28 +147,24 @@ def _copy(guest: Guest, places: _Places, target: str, *, with_shallow: bool) -> 
         left -= len(data)
         copied = Path(target, name)
         copied.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        copied.write_bytes(data)
+        if not copied.exists():  # objects of the repository itself come first
+            copied.write_bytes(data)
     return True
 
 
-def _files(guest: Guest, places: _Places, *, with_shallow: bool) -> Iterator[str]:
-    """Iterate over the relative paths of the relevant files: references and objects."""
-    top = (_HEAD, "packed-refs", *(["shallow"] if with_shallow else []))
-    yield from (name for name in top if is_file(guest, places.path(name)))
-    source = places.common
-    yield from _below(guest, source, "refs")
-    for folder in names_in(guest, f"{source}/objects") or ():
-        for name in names_in(guest, f"{source}/objects/{folder}") or ():
-            if _OBJECTS.fullmatch(f"{folder}/{name}"):
-                yield f"objects/{folder}/{name}"
+def _references(guest: Guest, layout: Layout) -> Iterator[tuple[str, str]]:
+    """Iterate over the relative and absolute paths of all files of references, and of other things in their place."""
+    for name in (_HEAD, "packed-refs", _SHALLOW):
+        if look(guest, layout.path(name)) is not None:
+            yield name, layout.path(name)
+    for name in references_in(guest, layout):
+        yield name, layout.path(name)
 
 
-def _below(guest: Guest, source: str, folder: str) -> Iterator[str]:
-    """Iterate over the files below a folder of references, without replacements."""
-    is_too_deep = folder.count("/") > _MAX_DEPTH
-    for name in () if is_too_deep else names_in(guest, f"{source}/{folder}") or ():
-        path = f"{folder}/{name}"
-        if is_folder(guest, f"{source}/{path}") and path != "refs/replace":
-            yield from _below(guest, source, path)
-        elif is_file(guest, f"{source}/{path}"):
-            yield path
+def _objects(guest: Guest, layout: Layout) -> Iterator[tuple[str, str]]:
+    """Iterate over the relative and absolute paths of all files of objects."""
+    for source in layout.objects:
+        for folder in names_in(guest, source) or ():
+            for name in names_in(guest, f"{source}/{folder}") or ():
+                if _OBJECTS.fullmatch(f"{folder}/{name}"):
+                    yield f"objects/{folder}/{name}", f"{source}/{folder}/{name}"

@@ -2,10 +2,11 @@
 
 What the agent's user can do to their input: everything that it can do to files
 (`tests.attacks.files`), for many related files; write objects, references, grafts, replacements,
-alternates, configuration, and hooks by hand; move commits between two reads.
+alternates, ``commondir``, ``.git`` files, configuration, and hooks by hand; move commits between
+two reads.
 
-Defences: only references and objects are copied to a folder that the user cannot write to; git
-verifies the copy, and runs on it with a separate configuration.
+Defences: the references and objects that git itself would use are copied to a folder that the user
+cannot write to; git verifies the copy, and runs on it with a separate configuration.
 """
 
 from __future__ import annotations
@@ -51,16 +52,36 @@ _OBJECTS = """
 elsewhere=$(mktemp -d)
 right() { make_right "$elsewhere/right"; git -C "$elsewhere/right" rev-parse HEAD; }
 """
+_BESIDE = f"""make_right() {{\n{_RIGHT}\n}}
+make_wrong() {{\n{_WRONG}\n}}
+elsewhere=$(mktemp -d); make_wrong "$elsewhere/wrong"
+"""
 _START = f"make_right() {{\n{_RIGHT}\n}}\n{_WRONG}{_OBJECTS}head=$(right)\n"
 
 HOSTILE = (
     hostile(
         FAMILY,
         REPOSITORY,
-        "objects stored elsewhere",
-        _START + 'echo "$elsewhere/right/.git/objects" > "$1/.git/objects/info/alternates"; '
-        'git -C "$1" update-ref HEAD "$head"',
-        "objects stored elsewhere are not copied, and the verification fails",
+        "commondir that names another repository",
+        _BESIDE + 'make_right "$1"; echo "$elsewhere/wrong/.git" > "$1/.git/commondir"; '
+        'test "$(git -C "$1" log -1 --format=%s)" = Begin || rm -rf "$1"',
+        "references and objects are read from where git reads them",
+    ),
+    hostile(
+        FAMILY,
+        REPOSITORY,
+        "link as commondir",
+        _BESIDE + 'make_right "$1"; echo "$elsewhere/wrong/.git" > "$1.common"; '
+        'ln -s "$1.common" "$1/.git/commondir"',
+        "a repository with a link in place of one of its files is unmet",
+    ),
+    hostile(
+        FAMILY,
+        REPOSITORY,
+        "link as list of alternates",
+        _START + 'echo "$elsewhere/right/.git/objects" > "$1.more"; '
+        'ln -s "$1.more" "$1/.git/objects/info/alternates"; git -C "$1" update-ref HEAD "$head"',
+        "a repository with a link in place of one of its files is unmet",
     ),
     hostile(
         FAMILY,
@@ -68,14 +89,15 @@ HOSTILE = (
         "replaced commit",
         _START + 'own=$(git -C "$1" rev-parse HEAD); git -C "$1" fetch -q "$elsewhere/right" HEAD; '
         'git -C "$1" replace "$own" "$head"',
-        "replacements are not copied",
+        "a repository with replacements is unmet",
     ),
     hostile(
         FAMILY,
         REPOSITORY,
-        ".git file",
-        _START + 'rm -rf "$1/.git"; echo "gitdir: $elsewhere/right/.git" > "$1/.git"',
-        "a file is not a repository",
+        ".git file next to the repository",
+        _BESIDE + 'make_right "$1"; mv "$1/.git" "$1/git"; '
+        'echo "gitdir: $elsewhere/wrong/.git" > "$1/.git"',
+        "the repository that git finds is read",
     ),
     hostile(
         FAMILY,

@@ -27,6 +27,7 @@ from evaluators.testing.desktop import DesktopFixture
 from tests.evaluator_cases.desktop import services, system
 from tests.evaluator_cases.desktop import settings as settings_cases
 from tests.evaluator_cases.desktop_ways import web as web_ways
+from tests.evaluator_cases.desktop_ways.git import layout_cases
 from tests.evaluator_cases.processes import WITHOUT_FIRST_THREAD, ProgramsFixture
 from tests.evaluator_cases.repository import RepositoryFixture, in_latin_1
 from tests.evaluator_cases.servers import WebFixture
@@ -179,7 +180,8 @@ TABLES = (
             empty("no commits", system._empty, path=R, text="one"),
             hostile("replaced commit", system._redo, path=R, text="Fix"),
             hostile("link to outside", system._outside, path=R, text="one"),
-            forged("objects from elsewhere", ELSEWHERE, path=R, text="one"),
+            another_way("objects from elsewhere", ELSEWHERE, path=R, text="one"),
+            *layout_cases(text="one"),
             forged("commit object replaced by a different one", IMPOSTOR, path=R, text="one"),
             another_way("packed", system._gathered, path=R, text="on"),
             another_way("with git plumbing commands", system._plumbed, path=R, text="one"),

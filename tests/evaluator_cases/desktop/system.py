@@ -22,6 +22,7 @@ from evaluators.testing.case import (
 from evaluators.testing.desktop import DesktopFixture
 from tests.evaluator_cases.desktop_ways import network as network_ways
 from tests.evaluator_cases.desktop_ways import system as system_ways
+from tests.evaluator_cases.desktop_ways.git import layout_cases
 from tests.evaluator_cases.repository import (
     RepositoryFixture,
     branch_cases,
@@ -920,16 +921,10 @@ def _linked_link(b: RepositoryFixture) -> None:
     b.at("~/w/.git").symlink_to(b.at("~/aside"))
 
 
-_TREE = "~/r/.git/worktrees/w"
 _TORN: dict[str, Callable[[RepositoryFixture], object]] = {
-    "whose repository registers it elsewhere": lambda b: b.write(
-        f"{_TREE}/gitdir", f"{b.at('~/v')}/.git\n"
-    ),
-    "that its repository does not register": lambda b: b.at(f"{_TREE}/gitdir").unlink(),
-    "of a different repository": lambda b: (
-        b.at("~/r/.git").rename(b.folder_at("~/q") / ".git"),
-        b.write("~/w/.git", f"gitdir: {b.at('~/q')}/.git/worktrees/w\n"),
-        b.write("~/q/.git/worktrees/w/commondir", f"{b.at('~/r')}/.git\n"),
+    "without its folder in the repository": lambda b: b.at("~/r/.git/worktrees/w/HEAD").unlink(),
+    "of a repository without references": lambda b: b.write(
+        "~/r/.git/worktrees/w/commondir", f"{b.folder_at('~/q')}\n"
     ),
     "that was moved": lambda b: b.at("~/w").rename(b.folder_at("~/w2") / "w"),
     "that is a link": _linked_link,
@@ -983,9 +978,10 @@ GIT = (
             empty("no commits", _empty, path=R, branch="main").expect_met(),
             hostile("link to outside", _outside, path=R, branch="main"),
             hostile(
-                "file in place of .git",
+                "file in place of .git that names another repository",
                 lambda b: (
                     b.commit("one"),
+                    b.git("checkout", "-q", "-b", "fix"),
                     b.at("~/r/.git").rename(b.at("~/g")),
                     b.write("~/r/.git", f"gitdir: {b.at('~/g')}"),
                 ),
@@ -998,13 +994,20 @@ GIT = (
                 path="~/r/sub",
                 branch="main",
             ),
-            forged("objects from elsewhere", _elsewhere, path=R, branch="main"),
+            another_way("objects from elsewhere", _elsewhere, path=R, branch="main"),
+            *layout_cases(branch="main"),
             forged("symbolic link as HEAD", _linked_head, path=R, branch="main"),
             *(
                 forged(f"linked work tree {what}", _torn(change), path="~/w", branch="fix")
                 for what, change in _TORN.items()
             ),
             another_way("in a linked work tree", _linked_tree, path="~/w", branch="fix"),
+            another_way(
+                "in a linked work tree that its repository does not register",
+                _torn(lambda b: b.at("~/r/.git/worktrees/w/gitdir").unlink()),
+                path="~/w",
+                branch="fix",
+            ),
             another_way("packed", _gathered, path=R, branch="main"),
             another_way("with git plumbing commands", _plumbed, path=R, branch="main"),
             another_way(
@@ -1049,7 +1052,8 @@ GIT = (
             hostile("name that looks like an option", _commits("one"), path=R, branch="--all"),
             hostile("name nested too deep", _then("branch", _DEEP), path=R, branch=_DEEP),
             hostile("next to packs over the total size limit", _packs, path=R, branch="main"),
-            forged("objects from elsewhere", _elsewhere, path=R, branch="fix"),
+            another_way("objects from elsewhere", _elsewhere, path=R, branch="fix"),
+            *layout_cases(branch="fix"),
             forged(
                 "commit object replaced by a different one",
                 _impostor("HEAD~", "old"),
@@ -1100,7 +1104,8 @@ GIT = (
             empty("no commits", _empty, path=R, tag="v1"),
             hostile("link to outside", _outside, path=R, tag="v1"),
             hostile("tag and reference missing", _commits("one"), path=R, tag="a", ref="b"),
-            forged("objects from elsewhere", _elsewhere, path=R, tag="v1"),
+            another_way("objects from elsewhere", _elsewhere, path=R, tag="v1"),
+            *layout_cases(tag="v1"),
             forged(
                 "tag object replaced by a different one",
                 _impostor("v1", "v0"),
@@ -1189,7 +1194,8 @@ GIT = (
                 "programs in the git configuration", _config, path=R, message="one"
             ).expect_met(),
             hostile("link to outside", _outside, path=R, message="one"),
-            forged("objects from elsewhere", _elsewhere, path=R, message="one"),
+            another_way("objects from elsewhere", _elsewhere, path=R, message="one"),
+            *layout_cases(message="one"),
             forged(
                 "commit object replaced by a different one", _impostor("old"), path=R, message="one"
             ),
@@ -1228,7 +1234,8 @@ GIT = (
             missing("no repository", nothing, path=R, count=0),
             empty("no commits", _empty, path=R, count=0),
             hostile("link to outside", _outside, path=R, count=1),
-            forged("objects from elsewhere", _elsewhere, path=R, count=2),
+            another_way("objects from elsewhere", _elsewhere, path=R, count=2),
+            *layout_cases(count=2),
             forged("forged parent", _grafted, path=R, count=2),
             forged("hidden parent", _shallow, path=R, count=1),
             forged("shallow clone", _fetched, path=R, count=1),
@@ -1300,7 +1307,8 @@ GIT = (
                 files=[],
             ),
             hostile("link to outside", _outside, path=R, files=["f0"]),
-            forged("objects from elsewhere", _elsewhere, path=R, files=["a"]),
+            another_way("objects from elsewhere", _elsewhere, path=R, files=["a"]),
+            *layout_cases(files=["a"]),
             forged("forged parent", _grafted, path=R, files=["a"]),
             forged("hidden parent", _shallow, path=R, files=["a", "b"]),
             forged(
@@ -1417,7 +1425,8 @@ GIT = (
                 text="hi",
             ),
             hostile("link to outside", _outside, path=R, file="f0", text="one"),
-            forged("objects from elsewhere", _elsewhere, path=R, file="a", text="hi"),
+            another_way("objects from elsewhere", _elsewhere, path=R, file="a", text="hi"),
+            *layout_cases(file="a", text="hi"),
             forged(
                 "blob replaced by a different one",
                 _impostor("old:a", "HEAD:a"),

@@ -88,7 +88,6 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.repository._CONFIGURATION: *": "git's default value",
     "evaluators.desktop.repository._copy: *_CONFIGURATION*": "git's default value",
     "evaluators.desktop.repository._copy: *'config' -> *": "git's default value",
-    "evaluators.desktop.repository._below: *'refs/replace' -> *": "git is also configured to ignore replacements",
     # archives
     "evaluators.desktop.archives._members: * -> file.seek(0, 2) >= _MAX_ARCHIVE_BYTES": _BOUND,
     "evaluators.desktop.archives._members: *: 0 -> 1": "a limit, or a position that the reader sets again",
