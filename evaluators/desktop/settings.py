@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 _LAYOUTS = ("wallpaper", "centered", "scaled", "stretched", "zoom", "spanned")
 _BACKGROUND = "org.gnome.desktop.background"
 _INTERFACE = "org.gnome.desktop.interface"
+_DRAWS = (
+    ("org.gnome.gnome-flashback", "desktop"),
+    ("org.gnome.gnome-flashback.desktop", "draw-background"),
+)
+"""Settings with which GNOME Flashback draws no background; other desktops lack them."""
 _DCONF = "/usr/bin/dconf"
 _GIO = "/usr/bin/gio"
 _WHOSE_NAME = (
@@ -119,7 +124,8 @@ def wallpaper_is(guest: Guest, path: str) -> bool:
     """Return whether the desktop's background shows the given picture file.
 
     The setting of the current style (light or dark) is compared; the file must exist, begin like a
-    picture and be readable by the user, and the background must show pictures. The rest of the file
+    picture and be readable by the user, and the desktop must draw a background with pictures (on
+    GNOME Flashback, ``draw-background`` must be on). The rest of the file
     and the setting ``picture-opacity`` are not checked. A copy of the picture made by the wallpaper
     portal or the Settings application also counts. If ``picture-options`` is ``none``, as on the
     supplied desktops, no picture is shown until that is also changed. Proves the state, not who
@@ -142,15 +148,11 @@ def wallpaper_is(guest: Guest, path: str) -> bool:
     if not uri.startswith("file:///"):
         return False
     shown = guest.path(unquote(uri[len("file://") :]))
-    if not _is_picture(guest, shown):
-        return False
-    if shown == guest.path(path):
-        return True
-    is_copy = shown == guest.path(_PORTAL_COPY) or (
-        shown.rpartition("/")[0] == guest.path(_SETTINGS_COPIES)
+    return (
+        _is_picture(guest, shown)
+        and _is_or_copies(guest, shown, path)
+        and _is_background_drawn(guest)
     )
-    digest = sha256_of(guest, path) if is_copy else None
-    return digest is not None and sha256_of(guest, shown) == digest
 
 
 @evaluator(on="desktop")
@@ -271,6 +273,27 @@ def _started_program(guest: Guest, entry: Entry) -> str:
     )
     programs = {target.program for target in entries if target is not None}
     return programs.pop() if is_whole and len(programs) == 1 else ""
+
+
+def _is_or_copies(guest: Guest, shown: str, path: str) -> bool:
+    """Return whether the picture shown is the given one, or a copy by the portal or the Settings application."""
+    if shown == guest.path(path):
+        return True
+    is_copy = shown == guest.path(_PORTAL_COPY) or (
+        shown.rpartition("/")[0] == guest.path(_SETTINGS_COPIES)
+    )
+    digest = sha256_of(guest, path) if is_copy else None
+    return digest is not None and sha256_of(guest, shown) == digest
+
+
+def _is_background_drawn(guest: Guest) -> bool:
+    for schema, key in _DRAWS:
+        try:
+            if _setting(guest, schema, key) != "true":
+                return False
+        except ValueError:  # the desktop is another one
+            continue
+    return True
 
 
 def _is_activated(guest: Guest, name: str, entry: Entry) -> bool:

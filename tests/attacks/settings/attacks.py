@@ -19,17 +19,30 @@ from typing import TYPE_CHECKING
 from evaluators.graph.outcome import Call
 from tests.attacks.calls import SETTING
 from tests.attacks.model import CONTAINER, MACHINES, ShellAttack, creates_file
-from tests.attacks.settings.scripts import CORRUPT, IMPERSONATE, PROFILE, SCHEMAS, SIGNAL
+from tests.attacks.settings.scripts import (
+    CORRUPT,
+    FLASHBACK,
+    IMPERSONATE,
+    PROFILE,
+    SCHEMAS,
+    SIGNAL,
+    UNDRAWN,
+)
 
 if TYPE_CHECKING:
     from tests.attacks.arenas import Arena
 
 FAMILY = "settings"
+_WALLPAPER = Call("wallpaper", "wallpaper_is", {"path": "~/lake.png"})
 _AUTOSTART = Call("autostart", "autostart_runs", {"program": "/usr/bin/xdotool"})
 
 
 def _own_setting_changed(_arena: Arena, output: str) -> None:
     assert "prefer-dark" in output, f"the attack did not reach the agent's own gsettings: {output}"
+
+
+def _background_is_off(arena: Arena, output: str) -> None:
+    assert "false" in arena.shell(f"gsettings get {FLASHBACK} draw-background"), output
 
 
 def _has_seen_helper(arena: Arena) -> bool:
@@ -118,5 +131,15 @@ ATTACKS = (
         "> d.desktop; ls",
         defence="an entry counts only if the session would start the program",
         calls=(_AUTOSTART,),
+    ),
+    # Only machines have the schema.
+    ShellAttack(
+        name="a wallpaper on a background that is off",
+        family=FAMILY,
+        script=UNDRAWN,
+        defence="the desktop must draw its background",
+        calls=(_WALLPAPER,),
+        differs_on=MACHINES,
+        evidence=_background_is_off,
     ),
 )

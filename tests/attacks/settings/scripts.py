@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.attacks.model import NO_TOOL
 
 INTERFACE = "org.gnome.desktop.interface"
+FLASHBACK = "org.gnome.gnome-flashback.desktop"
 
 SCHEMAS = f"""
 command -v glib-compile-schemas > /dev/null || {{ echo {NO_TOOL}; exit 0; }}
@@ -93,4 +94,14 @@ mkdir -p .config/dconf
 rm -f .config/dconf/user; head -c 100000 /dev/urandom > .config/dconf/user
 printf 'GVariant' | dd of=.config/dconf/user conv=notrunc 2> /dev/null
 rm -rf "$XDG_RUNTIME_DIR/dconf"; mkdir "$XDG_RUNTIME_DIR/dconf" && mkfifo "$XDG_RUNTIME_DIR/dconf/user"
+"""
+
+UNDRAWN = f"""
+gsettings writable {FLASHBACK} draw-background 2> /dev/null | grep -q true || {{ echo {NO_TOOL}; exit 0; }}
+printf '\\211PNG\\r\\n\\032\\n' > lake.png
+for key in picture-uri picture-uri-dark; do
+    gsettings set org.gnome.desktop.background $key "file://$HOME/lake.png"
+done
+gsettings set org.gnome.desktop.background picture-options zoom
+gsettings set {FLASHBACK} draw-background false
 """

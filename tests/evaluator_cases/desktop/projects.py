@@ -303,6 +303,12 @@ TABLES = (
             ),
             negative("different picture", wallpaper("file:///x.png"), path=P, options="zoom"),
             near_miss("different layout", wallpaper(settings_cases.URI), path=P, options="scaled"),
+            forged(
+                "background off",
+                wallpaper(settings_cases.URI, drawn=("true", "false")),
+                path=P,
+                options="zoom",
+            ),
             near_miss(
                 "no picture displayed",
                 wallpaper(settings_cases.URI, options="none"),

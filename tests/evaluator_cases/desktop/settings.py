@@ -30,6 +30,10 @@ from tests.evaluator_cases.desktop_ways import settings as settings_ways
 from tests.evaluator_cases.processes import WITHOUT_FIRST_THREAD, ProgramsFixture
 
 BACKGROUND = "org.gnome.desktop.background"
+DRAWS = (
+    ("org.gnome.gnome-flashback", "desktop"),
+    ("org.gnome.gnome-flashback.desktop", "draw-background"),
+)
 INTERFACE = "org.gnome.desktop.interface"
 PYTHON = str(Path(sys.executable).resolve())
 WHOSE_NAME = (
@@ -58,16 +62,26 @@ def _wallpaper(
     style: str = "default",
     options: str = "zoom",
     file: str = "~/p q.png",
+    drawn: tuple[str, str] = ("true", "true"),
 ) -> State:
     def make(b: DesktopFixture) -> None:
         _gsetting(INTERFACE, "color-scheme", f"'{style}'")(b)
         _gsetting(BACKGROUND, "picture-uri", f"'{uri}'")(b)
         _gsetting(BACKGROUND, "picture-uri-dark", f"'{dark}'")(b)
         _gsetting(BACKGROUND, "picture-options", f"'{options}'")(b)
+        for (schema, key), value in zip(DRAWS, drawn, strict=True):
+            b.prints(["/usr/bin/gsettings", "get", schema, key], f"{value}\n")
         if file:
             b.write(file, PICTURE)
 
     return make
+
+
+def _on_another_desktop(b: DesktopFixture) -> None:
+    """Show the picture on a desktop without GNOME Flashback's settings."""
+    _wallpaper(URI)(b)
+    for schema, key in DRAWS:
+        b.prints(["/usr/bin/gsettings", "get", schema, key], "", 1, f"No such schema {schema}\n")
 
 
 def _owned(mode: int, *, is_group: bool) -> State:
@@ -443,6 +457,17 @@ SETTINGS = (
                 lambda b: (_wallpaper(URI)(b), b.at("~/p q.png").chmod(0)),
                 path="~/p q.png",
             ),
+            forged("background off", _wallpaper(URI, drawn=("true", "false")), path="~/p q.png"),
+            forged("desktop off", _wallpaper(URI, drawn=("false", "true")), path="~/p q.png"),
+            forged(
+                "background off, with the portal's copy",
+                lambda b: (
+                    _wallpaper(PORTAL, drawn=("true", "false"))(b),
+                    b.write("~/.config/background", PICTURE),
+                ),
+                path="~/p q.png",
+            ),
+            another_way("on another desktop", _on_another_desktop, path="~/p q.png"),
             forged(
                 "picture readable only by a different group",
                 _owned(0o040, is_group=False),
@@ -522,7 +547,7 @@ SETTINGS = (
         equivalent={
             "*: * cut": "the content of the file is ignored, except for its beginning",
             "*: * flip a byte": "the content of the file is ignored, except for its beginning",
-            "*: gsettings: prints *": "one of the four settings; its value is ignored or read as light",
+            "*: gsettings: prints *": "one of the six settings; its value is ignored or read as light",
         },
     ),
     CaseTable(
