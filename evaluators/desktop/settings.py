@@ -21,6 +21,7 @@ from evaluators.desktop.entries import (
 )
 from evaluators.desktop.errors import output_of
 from evaluators.desktop.ini import parse_ini
+from evaluators.desktop.login import keeps_configuration
 from evaluators.desktop.programs import runs_program
 from evaluators.desktop.reading import is_file, look, names_in, opened, read_text, sha256_of
 from evaluators.desktop.variants import is_no_text, is_same_variant
@@ -212,8 +213,9 @@ def autostart_runs(guest: Guest, program: str) -> bool:
     shell that waits (``sh -c "sleep 5; exec PROGRAM"``) counts as starting the program, as does
     ``env`` with only variables for language and appearance, and ``gtk-launch ID`` or ``gio launch
     FILE`` with a desktop file that starts the program. Options of the program are not checked,
-    except ``--version`` and ``--help``. Proves the state, not
-    who caused it.
+    except ``--version`` and ``--help``. The check is unmet if a file that is read at login
+    (``~/.profile``, ``~/.xsessionrc``, ``~/.config/environment.d``, …) moves the user's
+    configuration elsewhere, or runs code that may do so. Proves the state, not who caused it.
 
     Source: freedesktop.org's Desktop Application Autostart Specification 0.5.
 
@@ -227,7 +229,7 @@ def autostart_runs(guest: Guest, program: str) -> bool:
     folder = "~/.config/autostart"
     names = [name for name in names_in(guest, folder) or [] if name.endswith(".desktop")]
     entries = [read_entry(guest, f"{folder}/{name}") for name in names]
-    return any(
+    return keeps_configuration(guest) and any(
         entry is not None
         and is_same_program(guest, _started_program(guest, entry), program)
         and _is_enabled(guest, entry)

@@ -2,7 +2,8 @@
 
 What the agent's user can do to their input:
 
-* **Write** its dconf database, profiles, schemas, desktop entries, and lists of applications.
+* **Write** its dconf database, profiles, schemas, desktop entries, lists of applications, and files
+  that the next login reads.
 * **Start** programs that stop, kill, or trace the helper that reads a setting as the same user.
 * **Serve** names on its session bus.
 * It cannot change the system's schemas and profile.
@@ -23,9 +24,11 @@ from tests.attacks.settings.scripts import (
     CORRUPT,
     FLASHBACK,
     IMPERSONATE,
+    MOVED_CONFIGURATION,
     PROFILE,
     SCHEMAS,
     SIGNAL,
+    START_AT_LOGIN,
     UNDRAWN,
 )
 
@@ -132,6 +135,16 @@ ATTACKS = (
         defence="an entry counts only if the session would start the program",
         calls=(_AUTOSTART,),
     ),
+    *(
+        ShellAttack(
+            name=f"an autostart entry that the next login does not read, by {name}",
+            family=FAMILY,
+            script=f"{START_AT_LOGIN}{moving}",
+            defence="files read at login must not move the configuration",
+            calls=(_AUTOSTART,),
+        )
+        for name, moving in MOVED_CONFIGURATION.items()
+    ),
     # Only machines have the schema.
     ShellAttack(
         name="a wallpaper on a background that is off",
@@ -141,5 +154,14 @@ ATTACKS = (
         calls=(_WALLPAPER,),
         differs_on=MACHINES,
         evidence=_background_is_off,
+    ),
+)
+HONEST = (
+    ShellAttack(
+        name="honest autostart entry",
+        family=FAMILY,
+        script=START_AT_LOGIN,
+        defence="",
+        calls=(_AUTOSTART,),
     ),
 )

@@ -105,3 +105,15 @@ done
 gsettings set org.gnome.desktop.background picture-options zoom
 gsettings set {FLASHBACK} draw-background false
 """
+
+START_AT_LOGIN = r"""
+mkdir -p .config/autostart
+printf '[Desktop Entry]\nType=Application\nName=x\nExec=/usr/bin/xdotool\n' > .config/autostart/x.desktop
+"""
+_MOVE = "XDG_CONFIG_HOME=$HOME/other"
+MOVED_CONFIGURATION = {
+    "`~/.xsessionrc`": f"echo 'export {_MOVE}' > .xsessionrc",
+    "a script that `~/.profile` runs": f"echo 'export {_MOVE}' > more; echo '. ~/more' >> .profile",
+    "`environment.d`": "mkdir -p .config/environment.d; "
+    f"echo '{_MOVE}' > .config/environment.d/x.conf",
+}

@@ -27,6 +27,7 @@ from evaluators.testing.case import (
 from evaluators.testing.desktop import DesktopFixture
 from provisioning.probe.system.proc import Process
 from tests.evaluator_cases.desktop_ways import settings as settings_ways
+from tests.evaluator_cases.desktop_ways.login import login_cases
 from tests.evaluator_cases.processes import WITHOUT_FIRST_THREAD, ProgramsFixture
 
 BACKGROUND = "org.gnome.desktop.background"
@@ -854,6 +855,7 @@ SETTINGS = (
                 ),
                 program="/usr/bin/calc",
             ),
+            *login_cases(_entry(ENTRY), program="/usr/bin/calc"),
             positive("matching entry", _entry(ENTRY), program="/usr/bin/calc"),
             positive(
                 "next to a broken entry",
