@@ -2,10 +2,11 @@
 
 A window's class counts only for a program that may use it, and its title is the one that the
 program reports over accessibility, regardless of what another program wrote there
-(docs/red-team.md). A title describes what the program shows: a page's title in a browser, a file's
-name in an editor. Also check the file or the address. The title of a terminal, which depends on
-printed text, or of a program that is not on the accessibility bus, cannot be determined: its node
-is then unmet on a working desktop.
+(docs/red-team.md). A window of which nothing can be seen, because of its shape, its transparency or
+its place beyond the screen, is neither open nor closed. A title describes what the program shows: a
+page's title in a browser, a file's name in an editor. Also check the file or the address. The title
+of a terminal, which depends on printed text, or of a program that is not on the accessibility bus,
+cannot be determined: its node is then unmet on a working desktop.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def window_in_front(guest: Guest, app: str, title_contains: str = "") -> bool:
         title_contains: part of its title, case-sensitive; empty matches any.
     """
     return any(
-        window["active"] and _has(guest, window, title_contains) for window in _of(guest, app)
+        window["active"] and _has(guest, window, title_contains) for window in _visible(guest, app)
     )
 
 
@@ -53,7 +54,7 @@ def window_open(guest: Guest, app: str, title_contains: str = "") -> bool:
         app: the window's X11 class or instance (``WM_CLASS``), complete; case-insensitive.
         title_contains: part of its title, case-sensitive; empty matches any.
     """
-    return any(_has(guest, window, title_contains) for window in _of(guest, app))
+    return any(_has(guest, window, title_contains) for window in _visible(guest, app))
 
 
 @evaluator(on="desktop")
@@ -91,16 +92,16 @@ def window_title_equals(guest: Guest, app: str, title: str) -> bool:
         app: the window's X11 class or instance (``WM_CLASS``), complete; case-insensitive.
         title: the complete title.
     """
-    return any(guest.title_of(window) == title for window in _of(guest, app))
+    return any(guest.title_of(window) == title for window in _visible(guest, app))
 
 
 @evaluator(on="desktop")
 def window_count(guest: Guest, app: str, count: int) -> bool:
     """Return whether the given application has exactly the given number of windows.
 
-    The check is unmet while a program that may use the class has a window with another class. A
-    window that the program itself hides does not count, unless another program shows it: also check
-    what was done.
+    The check is unmet while a program that may use the class has a window with another class, or a
+    window of which nothing can be seen. A window that the program itself hides does not count,
+    unless another program shows it: also check what was done.
 
     Example:
         ``{on: desktop, check: window_count, with: {app: Gnome-terminal, count: 2}}``
@@ -112,7 +113,10 @@ def window_count(guest: Guest, app: str, count: int) -> bool:
     """
     if _disputed(guest, app):
         raise ObstructedError(f"a program that may be {app} has a window with another class")
-    return len(_of(guest, app)) == count
+    windows = _of(guest, app)
+    if not all(window["visible"] for window in windows):
+        raise ObstructedError(f"nothing can be seen of a window of {app}")
+    return len(windows) == count
 
 
 @evaluator(on="desktop")
@@ -137,7 +141,7 @@ def window_at(guest: Guest, app: str, geometry: list[int], tolerance_px: int = 4
         raise ValueError("geometry must be left, top, width and height")
     return any(
         all(abs(window["geometry"][n] - geometry[n]) <= tolerance_px for n in range(_GEOMETRY))
-        for window in _of(guest, app)
+        for window in _visible(guest, app)
     )
 
 
@@ -153,6 +157,11 @@ def _of(guest: Guest, app: str) -> list[dict[str, Any]]:
         for window in guest.windows()
         if wanted and wanted in {part.lower() for part in window["wm_class"]}
     ]
+
+
+def _visible(guest: Guest, app: str) -> list[dict[str, Any]]:
+    """Return the application's windows of which something can be seen, unless they are minimised."""
+    return [window for window in _of(guest, app) if window["visible"]]
 
 
 def _disputed(guest: Guest, app: str) -> list[dict[str, Any]]:

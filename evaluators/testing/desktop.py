@@ -149,6 +149,7 @@ class DesktopFixture(BaseFixture):
         *,
         active: bool = False,
         geometry: Sequence[int] = (0, 0, 640, 480),
+        visible: bool = True,
     ) -> None:
         """Add a window above the others."""
         self.windows = self.windows or []
@@ -160,6 +161,7 @@ class DesktopFixture(BaseFixture):
                 "pid": 4000 + len(self.windows),
                 "geometry": list(geometry),
                 "active": active,
+                "visible": visible,
             }
         )
 
@@ -188,6 +190,7 @@ class DesktopFixture(BaseFixture):
             (f"window {number}: other class", change({"wm_class": ["other", "Other"]})),
             (f"window {number}: other title", change({"title": "Other"})),
             (f"window {number}: front", change({"active": not row["active"]})),
+            (f"window {number}: invisible", change({"visible": False})),
             (f"window {number}: move", change({"geometry": [left + 99, top, width, height]})),
             (f"window {number}: resize", change({"geometry": [left, top, width, height + 99]})),
         ]

@@ -20,7 +20,7 @@ _SKIPPED_FOLDERS = frozenset({"__pycache__", "darwin", "windows", "examples", "t
 # Not used in guests: jeepney's event loops, and X extensions that `probe.display.xserver` skips.
 _UNUSED_EXTENSIONS = (
     *("composite", "damage", "dpms", "nvcontrol", "randr", "record", "screensaver"),
-    *("security", "shape", "xfixes", "xinerama", "xinput"),
+    *("security", "xfixes", "xinerama", "xinput"),
 )
 _SKIPPED = frozenset({"jeepney/io", *(f"Xlib/ext/{name}.py" for name in _UNUSED_EXTENSIONS)})
 # python3-xlib, an older fork that pyautogui requires, has the same import name but not this module.

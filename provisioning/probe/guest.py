@@ -186,7 +186,7 @@ class Guest:
         return self._processes
 
     def windows(self) -> list[dict[str, Any]]:
-        """Return the windows of programs: id, wm_class, pid, geometry, active, program.
+        """Return the windows of programs: id, wm_class, pid, geometry, active, visible, program.
 
         The list and the front window come from the X server (`window_tree`). ``program`` is the
         path of the file that the window's process executes, according to server and kernel, empty

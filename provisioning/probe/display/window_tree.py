@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from provisioning.probe.display.visibility import Placed, visible_ids
 from provisioning.probe.display.windows import (
     PropertyRequest,
     ask,
@@ -57,7 +58,8 @@ def list_windows(display: Display) -> list[dict[str, Any]]:
     """Return the windows of programs, including minimised ones, bottom to top, each once.
 
     Keys are those of `windows.list_windows`; ``active`` is whether the window is in front: it has
-    the keyboard focus, and no window of another program covers it completely.
+    the keyboard focus, and no window of another program covers it completely. ``visible`` is
+    whether a part of it can be seen, or could be if it were not minimised (`visibility`).
 
     A program's window is a child of the root window, or a direct child of a frame there that
     another program (the window manager) created. Children of the root window count only if they are
@@ -80,8 +82,15 @@ def list_windows(display: Display) -> list[dict[str, Any]]:
         row for row in (describe(display, root, window.id) for window in windows) if row is not None
     ]
     active = _focused(display, windows)
+    visible = visible_ids(
+        display, [Placed(window.id, window.parent, window.is_shown) for window in windows]
+    )
     return [
-        {**row, "active": row["id"] == active and not _is_covered(display, rows[number:], shown)}
+        {
+            **row,
+            "active": row["id"] == active and not _is_covered(display, rows[number:], shown),
+            "visible": row["id"] in visible,
+        }
         for number, row in enumerate(rows)
     ]
 

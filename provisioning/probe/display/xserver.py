@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from Xlib.display import Display
 
 EXTENSIONS = ("XTEST", "X-Resource")
+_ON_DEMAND = ("shape",)
+"""Modules of extensions that a connection does not set up, because only evaluators use them."""
 
 
 def load() -> None:
@@ -25,7 +27,7 @@ def load() -> None:
 
     kept = [row for row in Xlib.ext.__extensions__ if row[0] in EXTENSIONS]
     Xlib.ext.__extensions__[:] = kept
-    for _, module in kept:
+    for module in (*(module for _, module in kept), *_ON_DEMAND):
         importlib.import_module(f"Xlib.ext.{module}")
 
 

@@ -2,7 +2,8 @@
 
 What the agent's user can do to their input:
 
-* **Write** any property of any window, its own or another program's; move, unmap, and grab windows.
+* **Write** any property of any window, its own or another program's; move, shape, unmap, and grab
+  windows.
 * **Start** any program under any name, with any code preloaded, in private mounts; use up the X
   server's connections, or grab the server.
 * **Serve** an accessibility bus, send messages on the genuine one, and pass connections to
@@ -39,6 +40,7 @@ from tests.attacks.windows.scripts import (
     PRELOAD_STORED,
     RENAME,
     TERMINAL,
+    UNSEEN,
     WINDOWS,
 )
 from tests.attacks.windows.speech import title_spoof_script
@@ -60,6 +62,15 @@ TITLES = tuple(
 TERMINALS = tuple(
     Call(f"title of {app}", "window_title_equals", {"app": app, "title": TITLE})
     for app in ("Gnome-terminal", "XTerm")
+)
+GENUINE_WINDOWS = tuple(
+    Call(f"{check} {app}", check, {"app": app, **args})
+    for app in ("Gnome-calculator", "zenity", "Zenity")
+    for check, args in (
+        ("window_open", {}),
+        ("window_in_front", {}),
+        ("window_count", {"count": 1}),
+    )
 )
 _SIMILAR = "`make test` runs two similar attacks"
 _ON_VM, _ON_CONTAINER = frozenset({VM}), frozenset({CONTAINER})
@@ -88,6 +99,10 @@ def _shows_title(arena: Arena, output: str) -> None:
 
 def _was_queried(arena: Arena, _output: str) -> None:
     assert arena.shell("cat spoken").split(), "no client sent a query"
+
+
+def _is_unseen(_arena: Arena, output: str) -> None:
+    assert "unseen" in output, output
 
 
 def _library_is_loaded(_arena: Arena, output: str) -> None:
@@ -230,6 +245,17 @@ ATTACKS = (
         effect=_shows(TITLE),
         evidence=_library_is_loaded,
         slow_on=_ON_VM,
+    ),
+    *(
+        ShellAttack(
+            name=f"a genuine window that nobody sees, by its {how}",
+            family=FAMILY,
+            script=UNSEEN.replace("HOW", how),
+            defence="a window counts only if a part of it can be seen",
+            calls=GENUINE_WINDOWS,
+            evidence=_is_unseen,
+        )
+        for how in ("shape", "opacity")
     ),
     # Only machines have GNOME's terminal.
     ShellAttack(

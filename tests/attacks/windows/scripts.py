@@ -59,6 +59,31 @@ sleep 0.3
 """
 )
 
+# Starts a genuine program and takes everything that can be seen of its windows.
+UNSEEN = (
+    WIRE
+    + GENUINE
+    + r"""
+cat > unseen.py << 'END'
+from wire import *
+name, how = sys.argv[1:]
+wire = Wire()
+wire.send(98, 0, struct.pack("<H2x", 5) + b"SHAPE")
+major = wire.reply()[9]
+for window in targets(name):
+    if how == "shape":
+        wire.send(major, 1, struct.pack("<BBBxIhhhhHH", 0, 0, 0, window, 0, 0, 3, 3, 1, 1))
+    else:
+        opacity = struct.pack("<IIIB3xII", window, wire.atom("_NET_WM_WINDOW_OPACITY"), 6, 32, 1, 0)
+        wire.send(18, 0, opacity)
+wire.sync()
+print("unseen")
+END
+start_right
+PYTHONPATH=. python3 unseen.py $name HOW
+"""
+)
+
 # Any program at any path, in private mounts.
 DISGUISE = (
     WIRE

@@ -101,6 +101,11 @@ def _bears(*names: str, app: str = "Gedit", title: str = "notes", active: bool =
     return state
 
 
+def _unseen(*, geometry: tuple[int, int, int, int] = (0, 0, 640, 480)) -> State:
+    """Open a window in front of which nothing can be seen."""
+    return lambda b: b.show("Gedit", "notes", active=True, geometry=geometry, visible=False)
+
+
 def _both(*states: State) -> State:
     return lambda b: [state(b) for state in states]
 
@@ -126,6 +131,7 @@ WINDOWS = (
         windows.window_in_front,
         DesktopFixture,
         (
+            forged("nothing of it can be seen", _unseen(), app="Gedit"),
             positive(
                 "matching class",
                 _show(("X", "x", False), ("Gedit", "notes.txt", True)),
@@ -205,6 +211,7 @@ WINDOWS = (
         windows.window_open,
         DesktopFixture,
         (
+            forged("nothing of it can be seen", _unseen(), app="Gedit"),
             positive(
                 "matching class, different instance",
                 lambda b: (b.show("Gedit", "x"), b.windows[0].update(wm_class=["main", "Gedit"])),
@@ -276,6 +283,7 @@ WINDOWS = (
         windows.window_closed,
         DesktopFixture,
         (
+            forged("nothing of it can be seen", _unseen(), app="Gedit"),
             positive(
                 "window of a different application", _show(("Evince", "notes", True)), app="Gedit"
             ),
@@ -332,6 +340,7 @@ WINDOWS = (
         windows.window_title_equals,
         DesktopFixture,
         (
+            forged("nothing of it can be seen", _unseen(), app="Gedit", title="notes"),
             positive(
                 "matching title", _show(("Gedit", "notes", False)), app="Gedit", title="notes"
             ),
@@ -395,6 +404,15 @@ WINDOWS = (
         windows.window_count,
         DesktopFixture,
         (
+            *(
+                forged(
+                    f"nothing can be seen of one of two, {count} expected",
+                    _both(_show(("Gedit", "a", False)), _unseen()),
+                    app="Gedit",
+                    count=count,
+                ).expect_error()
+                for count in (1, 2)
+            ),
             positive(
                 "two windows",
                 _show(("Gedit", "a", False), ("Gedit", "b", True), ("X", "x", False)),
@@ -466,6 +484,12 @@ WINDOWS = (
         windows.window_at,
         DesktopFixture,
         (
+            forged(
+                "nothing of it can be seen",
+                _unseen(geometry=(0, 0, 640, 800)),
+                app="Gedit",
+                geometry=[0, 0, 640, 800],
+            ),
             positive(
                 "at the expected position",
                 _place(3, 37, 640, 760),

@@ -39,7 +39,14 @@ class Desktop(Guest):
 
     def show(self, *windows: tuple[str, str, bool]) -> None:
         self._windows = [
-            {"id": n, "title": title, "wm_class": [app.lower(), app], "pid": 1, "active": active}
+            {
+                "id": n,
+                "title": title,
+                "wm_class": [app.lower(), app],
+                "pid": 1,
+                "active": active,
+                "visible": True,
+            }
             for n, (app, title, active) in enumerate(windows)
         ]
 

@@ -35,7 +35,7 @@ def test_archive_holds_the_probe_and_its_wheels_without_compiled_code() -> None:
 def test_python_xlib_is_packed_with_used_extensions_only() -> None:
     with zipfile.ZipFile(io.BytesIO(zipapp.build_probe().data)) as archive:
         names = {name for name in archive.namelist() if name.startswith("Xlib/ext/")}
-    assert names == {f"Xlib/ext/{name}.py" for name in ("__init__", "ge", "res", "xtest")}
+    assert names == {f"Xlib/ext/{name}.py" for name in ("__init__", "ge", "res", "shape", "xtest")}
 
 
 def test_older_fork_of_python_xlib_is_rejected(

@@ -131,6 +131,32 @@ class Program:
         self._root.send_event(message, event_mask=mask)
         self.sync()
 
+    def shape(self, window: Any, *rectangles: tuple[int, int, int, int], kind: int = 0) -> None:  # noqa: ANN401
+        """Replace the shape of any window: kind 0 is its outline, 1 what it may paint."""
+        from Xlib.ext import shape
+
+        extension = self._display.query_extension(shape.extname)
+        shape.Rectangles(
+            display=self._display.display,
+            opcode=extension.major_opcode,
+            operation=shape.SO.Set,
+            destination_kind=kind,
+            ordering=0,
+            destination_window=window.id,
+            x_offset=0,
+            y_offset=0,
+            rectangles=rectangles,
+        )
+        self.sync()
+
+    def fade(self, window: Any, opacity: int) -> None:  # noqa: ANN401
+        from Xlib import Xatom
+
+        name = self._display.get_atom("_NET_WM_WINDOW_OPACITY")
+        target = self._display.create_resource_object("window", window.id)
+        target.change_property(name, Xatom.CARDINAL, 32, [opacity])
+        self.sync()
+
     def sync(self) -> None:
         self._display.sync()
 
@@ -240,3 +266,90 @@ def test_too_many_windows_are_an_error(
         editor.window(10, 10, 200, 100, mapped=False)
     with pytest.raises(window_tree.TooManyWindowsError):
         window_tree.list_windows(display)
+
+
+def visible(display: Display) -> list[int]:
+    return [row["id"] for row in window_tree.list_windows(display) if row["visible"]]
+
+
+@pytest.mark.parametrize(
+    ("rectangles", "kind", "is_visible"),
+    [
+        ([(5, 5, 1, 1)], 0, False),
+        ([(0, 0, 1, 1), (199, 99, 1, 1)], 0, False),
+        ([(0, row, 200, 1) for row in range(0, 100, 8)], 0, False),
+        ([], 0, False),
+        ([(500, 500, 99, 99)], 0, False),
+        ([(5, 5, 1, 1)], 1, False),
+        ([(2, 0, 196, 2), (0, 2, 200, 98)], 0, True),
+        ([(0, 0, 200, 60)], 1, True),
+    ],
+)
+def test_a_window_with_hardly_any_shape_is_not_visible(
+    display: Display,
+    programs: Programs,
+    rectangles: list[tuple[int, int, int, int]],
+    kind: int,
+    *,
+    is_visible: bool,
+) -> None:
+    editor, other = programs
+    window = editor.window(10, 10, 200, 100)
+    assert visible(display) == [window.id]
+    other.shape(window, *rectangles, kind=kind)
+    assert ids(display) == [window.id]
+    assert visible(display) == ([window.id] if is_visible else [])
+
+
+def test_a_window_in_a_frame_with_hardly_any_shape_is_not_visible(
+    display: Display, programs: Programs
+) -> None:
+    if not windows.shown_parts(display)["window_manager"]:
+        pytest.skip("nobody makes frames")
+    editor, other = programs
+    window = editor.window(10, 10, 200, 100)
+    frame = window.query_tree().parent
+    other.shape(frame, (0, 0, 200, 2))
+    assert visible(display) == []
+    other.shape(frame, (0, 0, 1000, 1000))
+    assert visible(display) == [window.id]
+
+
+def test_a_transparent_window_is_not_visible(display: Display, programs: Programs) -> None:
+    editor, other = programs
+    window = editor.window(10, 10, 200, 100)
+    other.fade(window, 0xCCCCCCCC)
+    assert visible(display) == [window.id]
+    other.fade(window, 0)
+    assert visible(display) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "is_visible"), [((-1000, 0), False), ((0, 5000), False), ((780, 500), True)]
+)
+def test_a_window_beyond_the_screen_is_not_visible(
+    name: str, place: tuple[int, int], *, is_visible: bool
+) -> None:
+    display, program = xserver.open_display(name), Program(name)
+    window = program.window(10, 10, 200, 100)
+    window.configure(x=place[0], y=place[1])
+    program.sync()
+    assert visible(display) == ([window.id] if is_visible else [])
+    program.close()
+    display.close()
+
+
+def test_a_minimised_window_is_visible_unless_its_shape_hides_it(
+    display: Display, programs: Programs
+) -> None:
+    if not windows.shown_parts(display)["window_manager"]:
+        pytest.skip("nobody minimises")
+    from Xlib import X
+
+    editor, other = programs
+    window = editor.window(10, 10, 200, 100)
+    editor.minimise(window)
+    assert wait_until(lambda: window.get_attributes().map_state != X.IsViewable, timeout_s=10)
+    assert visible(display) == [window.id]
+    other.shape(window, (5, 5, 1, 1))
+    assert (ids(display), visible(display)) == ([window.id], [])
