@@ -381,6 +381,20 @@ class EgressCapable(Protocol):
 
 
 @runtime_checkable
+class SudoCapable(Protocol):
+    """A machine whose agent's user can get the rights of root until the next reset."""
+
+    def grant_sudo(self, password: str) -> None:
+        """Set the user's password and allow it to use sudo.
+
+        Raises:
+            LinkError: the machine does not answer.
+            MachineError: the machine refuses.
+        """
+        ...
+
+
+@runtime_checkable
 class Input(Protocol):
     """Pointer, keys and text. Coordinates are screen px, origin top left."""
 

@@ -282,7 +282,7 @@ class Episode:
             EpisodeUseError: the episode was not reset, or the trial is over.
         """
         live = self._require_live()
-        return AgentContext(live.task.instruction, live.space, self._seed)
+        return AgentContext(live.task.full_instruction, live.space, self._seed)
 
     def oracle_context(self) -> OracleContext:
         """Return what the player of a reference solution needs; never pass it to an agent.
@@ -329,7 +329,7 @@ class Episode:
             node.id: {"mode": node.mode.value, "after": list(node.after)}
             for node in bound.task.graph
         }
-        shown = {"instruction": bound.task.instruction, "nodes": nodes}
+        shown = {"instruction": bound.task.full_instruction, "nodes": nodes}
         self._log.append("start", **named, **shown, **values)
         return bound.task
 

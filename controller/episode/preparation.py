@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import ActionError, GuestCallError, SpecError, UnsupportedError
+from appliance.base.errors import (
+    ActionError,
+    GuestCallError,
+    RequirementError,
+    SpecError,
+    UnsupportedError,
+)
 from appliance.base.host_load import Patience, stretched
 from controller.observation.settle import DEFAULT_RULE, settle_machine
 from evaluators.graph.outcome import Call
 from evaluators.model.oracle import WaitFor
+from evaluators.model.task import SUDO_PASSWORD
 from evaluators.suite_files import SUITE_FILE, locate
+from provisioning.protocols import Kind, SudoCapable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,8 +56,12 @@ def prepare(
         SpecError: the arguments of a step are invalid.
         ActionError: a step failed on its machine.
         LinkError: communication with a machine failed.
+        RequirementError: the task needs sudo, which a machine does not support.
+        MachineError: a machine did not change the rights of its user.
     """
     require_programs(task, machines, vocabulary)
+    if task.sudo:
+        grant_sudo(machines)
     for number, step in enumerate(task.setup, 1):
         what = _name_of(step)
         try:
@@ -98,6 +110,27 @@ def _wait_for(
         clock.sleep(_EVERY_S)
     if check.on in machines:
         settle_machine(machines[check.on], DEFAULT_RULE, clock)
+
+
+def grant_sudo(machines: Mapping[str, Machine]) -> None:
+    """Allow the agent's user to become root on the desktops; the machines' reset undoes it.
+
+    Args:
+        machines: machines by role.
+
+    Raises:
+        RequirementError: a desktop does not support it.
+        LinkError, MachineError: a guest does not answer, or refuses.
+    """
+    for machine in machines.values():
+        if machine.info.kind is not Kind.DESKTOP:
+            continue
+        if not isinstance(machine, SudoCapable):
+            raise RequirementError(
+                f"{machine.info.machine_id} ({machine.info.backend}) does not support sudo.",
+                resolution="Run the task on a desktop VM (`MESOCOSM_DESKTOP=vm`).",
+            )
+        machine.grant_sudo(SUDO_PASSWORD)
 
 
 def require_programs(task: Task, machines: Mapping[str, Machine], vocabulary: Vocabulary) -> None:

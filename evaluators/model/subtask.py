@@ -118,6 +118,7 @@ class ComposedTask(Strict):
     parameters: dict[ParameterName, Parameter] = Field(default_factory=dict)
     roles: dict[str, Annotated[Kind, Field(strict=False)]] = Field(min_length=1)
     egress: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(default_factory=dict)
+    sudo: bool = False
     subtasks: tuple[SubtaskUse, ...] = Field(min_length=1, strict=False)
     setup: tuple[SetupEntry, ...] = Field(default=(), strict=False)
     graph: tuple[Node, ...] = Field(default=(), strict=False)

@@ -17,7 +17,7 @@ from evaluators.parameters.declaration import (  # noqa: TC001  (pydantic reads 
     ParameterName,
 )
 from provisioning.egress.policy import read_destinations
-from provisioning.protocols import Kind  # noqa: TC001  (pydantic reads it)
+from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +30,9 @@ INFEASIBLE_CHECK = "declared_infeasible"
 
 ORACLE = "oracle"
 """Name of the solution in the key `oracle`."""
+SUDO_PASSWORD = "mesocosm"  # noqa: S105 - public: the instruction states it
+"""Password of the agent's user in tasks with `sudo`."""
+_SUDO_NOTE = f'You may use sudo; your password is "{SUDO_PASSWORD}".'
 Cheat = Literal["write-paths", "copy-reference", "overwrite-both", "guess-answers", "give-up"]
 """Standard attempts to pass without doing the task; see `controller.validation.cheats`."""
 Solution = Annotated[tuple[OracleStep, ...], Field(min_length=1, strict=False)]
@@ -106,6 +109,8 @@ class Task(Strict):
         roles: kind of each machine.
         egress: destinations that machines may reach, by role; none by default. For the format, see
             `provisioning.egress.policy.read_destinations`.
+        sudo: whether the agent's user has a password and may use sudo on the task's desktops; the
+            instruction that the agent receives then names the password.
         setup: operations, and conditions to wait for, before the agent's first observation.
         graph: the graph of evaluators.
         limits: limits of a trial.
@@ -129,6 +134,7 @@ class Task(Strict):
     egress: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(
         default_factory=dict, exclude_if=is_empty
     )
+    sudo: bool = Field(default=False, exclude_if=is_empty)
     setup: tuple[SetupEntry, ...] = Field(default=(), strict=False)
     graph: tuple[Node, ...] = Field(min_length=1, strict=False)
     limits: Limits = Limits()
@@ -193,12 +199,23 @@ class Task(Strict):
         return self
 
     @model_validator(mode="after")
+    def _require_a_desktop_for_sudo(self) -> Self:
+        if self.sudo and Kind.DESKTOP not in self.roles.values():
+            raise PydanticCustomError("sudo", "`sudo` is for desktops, and no role is one.")
+        return self
+
+    @model_validator(mode="after")
     def _require_a_solution(self) -> Self:
         if not self.oracle and not self.oracles:
             raise PydanticCustomError("oracle", "A task needs `oracle` or `oracles`.")
         if self.oracle and ORACLE in self.oracles:
             raise PydanticCustomError("oracle", "Two solutions have the name 'oracle'.")
         return self
+
+    @property
+    def full_instruction(self) -> str:
+        """The instruction with what the agent must know to use the rights that it has."""
+        return f"{self.instruction}\n\n{_SUDO_NOTE}" if self.sudo else self.instruction
 
     @property
     def solutions(self) -> dict[str, tuple[OracleStep, ...]]:

@@ -181,6 +181,19 @@ def test_agent_user_cannot_become_root_or_touch_the_probe(vm: DesktopVm) -> None
     assert sh(vm, script) == "end"
 
 
+def test_agent_user_gets_sudo_until_the_next_reset(vm: DesktopVm) -> None:
+    script = (
+        "sudo -k; echo secret | sudo -S id -u 2> /dev/null; id -nG user | grep -wo sudo; echo end"
+    )
+
+    vm.grant_sudo("secret")
+    granted = sh(vm, script)
+    vm.snapshots.rewind(READY)
+
+    assert granted.split() == ["0", "sudo", "end"]
+    assert sh(vm, script) == "end"
+
+
 def test_stopped_desktop_is_restored_from_its_snapshot_without_a_boot(vm: DesktopVm) -> None:
     boot_before = sh(vm, "cat /proc/sys/kernel/random/boot_id")
     vm.stop()

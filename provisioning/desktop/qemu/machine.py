@@ -30,6 +30,7 @@ from provisioning.desktop.qemu.input import VmInput
 from provisioning.desktop.qemu.migration import ignore_shared_ram, load_stream
 from provisioning.desktop.qemu.page_cache import load_into_page_cache
 from provisioning.desktop.qemu.rewind_base import RAM, ensure_base
+from provisioning.desktop.qemu.rights import grant_sudo
 from provisioning.desktop.qemu.saved_vm import describe_change
 from provisioning.desktop.qemu.screen import VmScreen
 from provisioning.desktop.qemu.snapshots import VmSnapshots
@@ -219,6 +220,10 @@ class DesktopVm(ProbedDesktop):
     def open_proxy(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
         """Offer its programs an HTTP proxy for the duration of a block; see `open_guest_proxy`."""
         return open_guest_proxy(self.ssh, self, serve)
+
+    def grant_sudo(self, password: str) -> None:
+        """Give the agent's user a password and sudo, until the next reset; see `rights`."""
+        grant_sudo(self, self.info.user, password)
 
     def launch(self, *, paused: bool = False, base: Path | None = None) -> None:
         """Start its QEMU; if its forwarded port had to change, record the new one.

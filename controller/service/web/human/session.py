@@ -90,7 +90,7 @@ class HumanSession:
         self.run = folder.spec.run
         self.task = plan.suite.task(plan.tasks[0])
         seed = trial_seed(folder.spec.seed, self.task.id, 0)
-        self.instruction = bind_task(self.task, seed).task.instruction
+        self.instruction = bind_task(self.task, seed).task.full_instruction
         self._thread = threading.Thread(target=self._work, args=(plan, fleet, settings))
         self._thread.start()
 
