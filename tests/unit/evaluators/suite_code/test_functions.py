@@ -93,6 +93,22 @@ def test_suite_provides_functions_of_each_kind(tmp_path: Path) -> None:
     assert "is_done" not in vocabulary().evaluators["desktop"]
 
 
+def test_host_evaluators_may_import_parsers_of_documents(tmp_path: Path) -> None:
+    parsers = "import docx, numpy, odf.opendocument, openpyxl, PIL.Image, pptx, pypdf\n"
+    for place, is_allowed in (("documents", True), ("desktop", False)):
+        text = EVALUATOR.replace('on="desktop"', f'on="{place}"')
+        text = text.replace("import annotations\n", f"import annotations\n\n{parsers}", 1)
+        text = text.replace("guest", "machine")
+        files = {"evaluators/a.py": text}
+        if is_allowed:
+            assert [
+                tool.name
+                for tool in load_suite(write(tmp_path, files), vocabulary()).vocabulary.own
+            ]
+        else:
+            assert "standard library" in str(error_of(tmp_path, files))
+
+
 def test_files_are_part_of_the_suite_and_bundle_digests(tmp_path: Path) -> None:
     suite = load(tmp_path, a=EVALUATOR)
     again = load(tmp_path, a=EVALUATOR)
