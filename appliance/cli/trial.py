@@ -1,4 +1,4 @@
-"""``mesocosm trial``: inspect kept end states manually."""
+"""``mesocosm trial``: show a trial's steps, and inspect kept end states manually."""
 
 from __future__ import annotations
 
@@ -38,10 +38,41 @@ RepeatOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = make_group(help="Inspect trials whose machines were kept (run --keep-end-state).")
+    group = make_group(
+        help="Show a trial's steps, and inspect trials whose machines were kept "
+        "(run --keep-end-state)."
+    )
+    group.command("show")(show)
     group.command("list")(list_kept)
     group.command("open")(open_kept)
     app.add_typer(group, name="trial")
+
+
+def show(
+    run: RunName,
+    task: TaskName,
+    repeat: RepeatOption = 0,
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="Show the file of each step's pictures.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Show the steps of a trial's last attempt."""
+    from appliance.base.settings import get_settings
+    from controller.store.runs import Store
+    from controller.store.steps import read_steps
+
+    steps = read_steps(Store(get_settings().runs_dir).open(run), task, repeat)
+    if json:
+        print_json({"steps": [step.to_dict() for step in steps]})
+        return
+    for step in steps:
+        title = f"{step.number} {step.action or step.kind}"
+        parts = [title, *([step.outcome] if step.outcome else [])]
+        console_out().print(" - ".join(parts), markup=False, soft_wrap=True)
+        for role, path in step.pictures.items() if pictures else ():
+            line = f"    {role}: {path}" + ("" if path.is_file() else " (missing)")
+            console_out().print(line, markup=False, soft_wrap=True)
 
 
 def list_kept(run: RunOption = None, json: JsonOption = False) -> None:
