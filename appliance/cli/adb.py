@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -10,6 +12,8 @@ from appliance.cli.machine_lookup import complete, find_machine
 from appliance.cli.output import JsonOption, console_err, console_out, print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from provisioning.phone.adb.endpoint import Endpoint
     from provisioning.phone.reference.machine import ReferencePhone
 
@@ -26,20 +30,36 @@ def adb(
 ) -> None:
     """Print the environment variables that let adb and similar tools use a running phone.
 
-    Usage: eval "$(mesocosm machine adb phone)"; adb shell
+    Usage: eval "$(mesocosm machine adb phone)" && adb shell
+
+    If that fails, `eval` fails too, and no phone of an earlier call stays selected.
 
     The appliance's adb server listens on a Unix socket that no other user can reach. With --port,
     it can also be reached over TCP, for programs that do not support Unix sockets (adbutils,
     Appium). Only programs of the user who runs this command can connect, and only until it ends.
     """
-    phone = _find_phone(machine)
-    serial, endpoint = phone.device.serial, phone.adb_server.endpoint
-    phone.adb_server.connect(serial, timeout_s=10.0)
-    phone.release()
+    with contextlib.nullcontext() if json or sys.stdout.isatty() else _failing_eval():
+        phone = _find_phone(machine)
+        serial, endpoint = phone.device.serial, phone.adb_server.endpoint
+        phone.adb_server.connect(serial, timeout_s=10.0)
+        phone.release()
     if port is None:
         _print({"ADB_SERVER_SOCKET": endpoint.spec, "ANDROID_SERIAL": serial}, json=json)
     else:
         _forward(endpoint, port, serial, json=json)
+
+
+@contextlib.contextmanager
+def _failing_eval() -> Iterator[None]:
+    """Print commands that fail if the block raises an error and a shell evaluates the output.
+
+    A command substitution that prints nothing succeeds, whatever the command's exit code was.
+    """
+    try:
+        yield
+    except BaseException:
+        console_out().print("unset ADB_SERVER_SOCKET ANDROID_SERIAL; false")
+        raise
 
 
 def _find_phone(machine: str) -> ReferencePhone:

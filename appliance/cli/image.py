@@ -161,7 +161,7 @@ def _print_contents(contents: Contents) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("id", "name", title=contents.machine)
+    table = Table("id", "name", title=f"{contents.machine} ({contents.digest[:12]})")
     for key, name in contents.programs.items():
         table.add_row(Text(key), Text(name))
     print_table(table)

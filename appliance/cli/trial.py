@@ -146,7 +146,7 @@ def _show(machines: Mapping[str, Machine], port: int, ended: threading.Event) ->
                 line = f"vncviewer 127.0.0.1::{relay.port}"
                 port = 0
             elif machine.info.backend == "reference-phone":
-                line = f'eval "$(mesocosm machine adb {name})"; adb shell'
+                line = f'eval "$(mesocosm machine adb {name})" && adb shell'
             console_out().print(line, markup=False, soft_wrap=True)
         ended.wait()
 

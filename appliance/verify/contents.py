@@ -56,7 +56,7 @@ class Contents:
     """Contents of a machine before any task changes it.
 
     Attributes:
-        machine: its image.
+        machine: the name of its image.
         programs: names in menus by desktop id; on phones, labels for `open_app` by package, empty
             for packages without one.
         owners: packages of a desktop's programs by desktop id; programs without one are missing.
@@ -64,6 +64,7 @@ class Contents:
         fonts: font families.
         commands: names of commands in the path.
         records: rows of a phone's content providers by address.
+        digest: digest of the image, which differs between hosts: the appliance's key is part of it.
     """
 
     machine: str
@@ -73,13 +74,14 @@ class Contents:
     fonts: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     records: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    digest: str = ""
 
     def to_dict(self) -> dict[str, Json]:
         """Return the contents as JSON."""
         return {**asdict(self), "fonts": list(self.fonts), "commands": list(self.commands)}
 
     def page(self) -> str:
-        """Return the contents as a Markdown page."""
+        """Return the contents as a Markdown page, without what differs between hosts."""
         parts = [f"# What is on {self.machine}\n"]
         if self.programs:
             parts += ["## Programs\n", *self._program_rows(), ""]
@@ -116,13 +118,13 @@ def read_contents(machine: Machine) -> Contents:
         ActionError: a command failed on it.
         LinkError: it does not answer.
     """
-    name = f"{machine.info.image} ({machine.info.image_digest[:12]})"
+    name, digest = machine.info.image, machine.info.image_digest
     if machine.info.kind is Kind.PHONE:
         packages = _output(machine, "pm", "list", "packages").split()
         labels = {package: label for label, package in PACKAGES.items()}
         names = sorted(package.removeprefix("package:") for package in packages)
         programs = {name: labels.get(name, "") for name in names}
-        return Contents(name, programs, records=_records(machine))
+        return Contents(name, programs, records=_records(machine), digest=digest)
     programs = _pairs(_shell(machine, _LIST_PROGRAMS))
     owners = _owners(_shell(machine, _LIST_OWNERS))
     return Contents(
@@ -132,6 +134,7 @@ def read_contents(machine: Machine) -> Contents:
         _pairs(_shell(machine, _LIST_PACKAGES)),
         tuple(_shell(machine, _LIST_FONTS).splitlines()),
         tuple(_shell(machine, _LIST_COMMANDS).split()),
+        digest=digest,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
@@ -325,8 +326,10 @@ def _side_effects_line(report: Report) -> str:
     if not known:
         return ""
     bare = sum(1 for effects in known if effects.count and not effects.has_baseline)
+    suite = report.spec.suite
+    command = shlex.join(["mesocosm", "run", suite.folder or suite.name, "--agent", "noop"])
     note = (
-        f"; {bare} of them have no baseline of changes without an agent (run: mesocosm run {report.spec.suite.name} --agent noop)"
+        f"; {bare} of them have no baseline of changes without an agent (run: {command})"
         if bare
         else ""
     )

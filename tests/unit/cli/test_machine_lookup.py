@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import MachineBusyError, MachineError, UnknownNameError
+from appliance.base.process import run
 from appliance.base.settings import get_settings
 from appliance.cli.machine_lookup import find_free_machine, find_machine
 from appliance.cli.main import main
@@ -55,6 +56,20 @@ def test_kind_selects_its_free_machine() -> None:
     with pytest.raises(UnknownNameError, match="There are 3 machines of the kind desktop"):
         find_machine("desktop")
     taken.release()
+
+
+def test_eval_of_the_variables_of_an_ambiguous_phone_fails(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    add("phone-1", MachineState.READY, Kind.PHONE).release()
+    add("phone-2", MachineState.READY, Kind.PHONE).release()
+    assert main(["machine", "adb", "phone"]) == 2
+    out, err = capsys.readouterr()
+    assert "There are 2 machines of the kind phone" in err
+    script = f'ANDROID_SERIAL=old; eval "{out}" && echo went on; echo "${{ANDROID_SERIAL-none}}"'
+    assert run(["/bin/sh", "-c", script]).text == "none"
+    assert main(["machine", "adb", "phone", "--json"]) == 2
+    assert "unset" not in capsys.readouterr().out
 
 
 def test_kind_without_machines_is_reported() -> None:

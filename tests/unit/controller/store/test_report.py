@@ -164,6 +164,18 @@ def test_side_effects_are_listed_with_their_rate() -> None:
     assert "side effects" not in printed(REPORT)
 
 
+@pytest.mark.parametrize(
+    ("folder", "shown"), [("", "smoke"), ("/srv/my suites/smoke", "'/srv/my suites/smoke'")]
+)
+def test_command_for_a_baseline_names_the_suite_as_run_accepts_it(folder: str, shown: str) -> None:
+    change = Change("desktop", StateKind.FILE, "~/made", "added")
+    dirty = replace(PASSED, side_effects=SideEffects(1, (change,), has_baseline=False))
+    suite = SPEC.suite.model_copy(update={"folder": folder})
+    spec = SPEC.model_copy(update={"suite": suite})
+    text = " ".join(printed(Report(spec, (dirty,), ())).split())
+    assert f"(run: mesocosm run {shown} --agent noop)" in text
+
+
 def test_reference_phone_is_marked_and_machines_are_listed() -> None:
     text = printed(REPORT)
     assert "phone: reference phone" in text
