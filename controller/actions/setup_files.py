@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from appliance.base.errors import ActionError, SpecError
+from controller.actions.desktop_icons import wait_for_icons
 from evaluators.decorators import setup
 from evaluators.desktop.unchanged import REFERENCE_FOLDER, reference_of
 from evaluators.guest_paths import PATTERN
@@ -43,7 +44,9 @@ def put_file(
         owner: user (the agent) or root. The agent cannot modify a file owned by root in a folder
             owned by root; in its home folder it could still replace the file.
     """
-    _write(machine, absolute(machine, path), content.encode(), int(mode, 8), owner)
+    full = absolute(machine, path)
+    _write(machine, full, content.encode(), int(mode, 8), owner)
+    wait_for_icons(machine, [full])
 
 
 @setup(on="desktop")
@@ -64,6 +67,7 @@ def copy_files(
     top = Path(source)
     if top.is_file():
         _write(machine, full, top.read_bytes(), _mode_of(top, bits), owner)
+        wait_for_icons(machine, [full])
         return
     for entry in _walk(top):
         target = f"{full}/{entry.relative_to(top)}" if entry != top else full
@@ -71,6 +75,7 @@ def copy_files(
             _make_folder(machine, target, bits, owner)
         else:
             _write(machine, target, entry.read_bytes(), _mode_of(entry, bits), owner)
+    wait_for_icons(machine, [full, *(f"{full}/{entry.name}" for entry in top.iterdir())])
 
 
 @setup(on="desktop")

@@ -14,6 +14,7 @@ from provisioning.links.guest_io import LinkTree
 from provisioning.reset.digests import take_digest
 from provisioning.reset.picture import clock_bounds
 from provisioning.review.appearance import read_appearance
+from provisioning.review.icons import find_frozen_icons
 from provisioning.review.reviewed import MAX_CHANGED_RATIO, changed_ratio, read_reviewed
 
 if TYPE_CHECKING:
@@ -88,11 +89,13 @@ def review_desktop(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> Review:
     """
     image = machine.info.image
     windows, elements = wait_until_complete(machine.link, clock)
+    frozen = find_frozen_icons(machine, clock=clock)
     frame = machine.screen.capture()
     faults = (
         *find_interruptions(windows, elements),
         *find_missing_windows(windows, elements),
         *read_appearance(machine).faults(),
+        *frozen,
     )
     warnings = (
         *find_missing_icons(elements),
