@@ -7,6 +7,7 @@ import queue
 import threading
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
+from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MesocosmError
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from appliance.base.cancel import CancelToken
 
 T = TypeVar("T")
+_POLL_S = 0.05
+"""Minimum extension of a wait."""
 
 
 class NoAnswerError(MesocosmError):
@@ -95,7 +98,12 @@ class CallThread:
         self._calls.put(None)
 
     def run(
-        self, function: Callable[[], T], *, timeout_s: float, cancel: CancelToken | None = None
+        self,
+        function: Callable[[], T],
+        *,
+        timeout_s: float,
+        cancel: CancelToken | None = None,
+        extension_s: Callable[[], float] = lambda: 0.0,
     ) -> T:
         """Run a call and return its result.
 
@@ -103,6 +111,8 @@ class CallThread:
             function: called in the thread.
             timeout_s: how long to wait for it.
             cancel: also ends the wait, if given.
+            extension_s: called when the time is over; returns how much longer than `timeout_s` to
+                wait in all, seconds.
 
         Raises:
             NoAnswerError: it did not return in time.
@@ -113,7 +123,13 @@ class CallThread:
         withdraw = cancel.on_cancel(call.ended.set) if cancel else None
         try:
             self._calls.put(call)  # type: ignore[arg-type]  # its result is not read there
-            call.ended.wait(timeout_s)
+            begin_s, wait_s = SYSTEM_CLOCK.monotonic_s(), timeout_s
+            while not call.ended.wait(wait_s):
+                elapsed_s = SYSTEM_CLOCK.monotonic_s() - begin_s
+                left_s = timeout_s + extension_s() - elapsed_s
+                if left_s <= 0:
+                    break
+                wait_s = max(left_s, _POLL_S)
         finally:
             if withdraw:
                 withdraw()

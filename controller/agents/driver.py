@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import logging
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from appliance.base.bounded import CallThread, NoAnswerError
 from appliance.base.errors import AgentError, CancelledError
 from appliance.base.masking import mask
 from controller.agents.custom.turns import as_turn
+from controller.agents.diary import Entry
 from controller.agents.places import place_of
+from controller.agents.protocol import OutageMeasured
 from controller.episode.result import Reason
 
 if TYPE_CHECKING:
@@ -41,10 +43,13 @@ class AgentDriver:
         make_agent: creates the agent of a trial.
         allowance_s: how much longer than the agent's own time a call may take, for outages of its
             model.
+        measures_outage: whether the outages that agents report were measured by the appliance.
+            Others are logged and charged: an agent must not be its own clock.
     """
 
     make_agent: MakeAgent
     allowance_s: float = 0.0
+    measures_outage: bool = False
 
     def drive(self, episode: Episode, observation: Observation) -> None:
         """Create the agent and request turns until the trial is over.
@@ -60,8 +65,13 @@ class AgentDriver:
                 self._drive(thread, episode, observation, agents)
         except NoAnswerError:
             agent_left_s, _ = episode.time_left_s()
-            is_late = agent_left_s + self.allowance_s <= 0
-            episode.expire(Reason.TIME_LIMIT if is_late else Reason.WALL_LIMIT)
+            outage_s = self._pending_s(agents)
+            is_late = agent_left_s + self.allowance_s + outage_s <= 0
+            episode.expire(Reason.TIME_LIMIT if is_late else Reason.WALL_LIMIT, outage_s)
+        except AgentError as exc:
+            if not self.measures_outage:
+                exc.outage_s = 0.0
+            raise
         finally:
             for agent in agents:
                 _close(agent)
@@ -75,21 +85,36 @@ class AgentDriver:
     ) -> None:
         """Create the agent, append it to `agents`, and let it act."""
         context = episode.agent_context()
-        ask = functools.partial(self._ask, thread, episode, context.diary)
+        ask = functools.partial(self._ask, thread, episode, context.diary, agents)
         agent: Agent = ask(functools.partial(self.make_agent, context))
         agents.append(agent)
         while True:
             turn = as_turn(ask(functools.partial(agent.act, observation)))
+            if turn.outage_s and not self.measures_outage:
+                episode.note([Entry("outage", {"measured_s": 0, "reported_s": turn.outage_s})])
+                turn = replace(turn, outage_s=0.0)
             step = episode.step(turn)
             if step.done:
                 return
             observation = step.observation
 
-    def _ask(self, thread: CallThread, episode: Episode, diary: Diary, call: Callable[[], T]) -> T:
+    def _ask(
+        self,
+        thread: CallThread,
+        episode: Episode,
+        diary: Diary,
+        agents: list[Agent],
+        call: Callable[[], T],
+    ) -> T:
         agent_s, wall_s = episode.time_left_s()
         timeout_s = max(0.0, min(agent_s + self.allowance_s, wall_s))
         try:
-            result = thread.run(_shielded(call), timeout_s=timeout_s, cancel=episode.cancel)
+            result = thread.run(
+                _shielded(call),
+                timeout_s=timeout_s,
+                cancel=episode.cancel,
+                extension_s=lambda: min(self._pending_s(agents), wall_s - timeout_s),
+            )
             if not isinstance(result, _Raised):
                 return result
             exc = result.error
@@ -99,6 +124,11 @@ class AgentDriver:
             raise AgentError(text, place_of(exc)) from exc
         finally:
             episode.note(diary.take())
+
+    def _pending_s(self, agents: list[Agent]) -> float:
+        """Return the measured outage in the current turn, as far as it may turn out."""
+        measured = (agent for agent in agents if isinstance(agent, OutageMeasured))
+        return sum(agent.pending_outage_s() for agent in measured) if self.measures_outage else 0.0
 
 
 @dataclass(frozen=True, slots=True)

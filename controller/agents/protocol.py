@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from controller.agents.diary import Diary
 
@@ -58,7 +58,7 @@ class Turn:
         fault: what was wrong with the agent's reply after these actions; once they are executed, it
             counts as a rejected action.
         outage_s: seconds spent waiting for a model that did not answer; they are not charged to
-            the agent's time.
+            the agent's time where the appliance has measured them.
     """
 
     actions: tuple[Action, ...]
@@ -102,6 +102,15 @@ class Agent(Protocol):
             ModelRefusalError: its model refuses, or the request is too large for it.
             ModelUnavailableError: its model cannot be reached.
         """
+        ...
+
+
+@runtime_checkable
+class OutageMeasured(Protocol):
+    """An agent whose model's outages are measured while it acts."""
+
+    def pending_outage_s(self) -> float:
+        """Return the outage in the current turn, if the requests in progress remain unanswered."""
         ...
 
 

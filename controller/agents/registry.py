@@ -134,7 +134,8 @@ def make_driver(spec: AgentSpec, options: AgentOptions | None = None) -> Driver:
         case PythonSpec() | CommandSpec():
             return AgentDriver(_own_agent(spec))
         case RegisteredSpec():
-            return AgentDriver(_registered_agent(spec, options or AgentOptions()))
+            make_agent = _registered_agent(spec, options or AgentOptions())
+            return AgentDriver(make_agent, measures_outage=bool(spec.model))
         case CustomSpec():
             raise UsageError(
                 f"The agent {spec.name!r} was passed as an object by a program.",
@@ -231,4 +232,5 @@ def _model_driver(spec: ModelSpec, options: AgentOptions) -> Driver:
     return AgentDriver(
         lambda context: ModelAgent(context, settings),
         allowance_s=settings.outage_s + settings.timeout_s,
+        measures_outage=True,
     )

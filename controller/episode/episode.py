@@ -239,18 +239,19 @@ class Episode:
         self._require_live().budget.charge(turn_s, usage)
         return self._over(self._ending_of(error))
 
-    def expire(self, reason: Reason) -> Step:
+    def expire(self, reason: Reason, outage_s: float = 0.0) -> Step:
         """End the trial because its agent did not answer in time.
 
         Args:
             reason: `Reason.TIME_LIMIT` or `Reason.WALL_LIMIT`.
+            outage_s: measured outage of its model in this turn, seconds, which is not charged.
 
         Raises:
             EpisodeUseError: the episode was not reset, or the trial is over.
             StoreError: the log cannot be written.
         """
         budget = self._require_live().budget
-        budget.charge(self._turn_s(), Usage())
+        budget.charge(self._turn_s() - outage_s, Usage())
         detail = "The agent did not answer in time."
         is_wall = reason is Reason.WALL_LIMIT
         return self._over(budget.too_long(detail) if is_wall else Ending(reason, detail))

@@ -25,6 +25,7 @@ from controller.models.failures import (
     name_of,
     shorten,
 )
+from controller.models.outage import FIRST_PAUSE_S, MAX_PAUSE_S
 from controller.models.reply import read_reply
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from controller.models.settings import ModelSettings
 
 _LOG = logging.getLogger(__name__)
-_FIRST_PAUSE_S = 0.5
-_MAX_PAUSE_S = 8.0
 _MAX_KEPT_CHARS = 10_000_000
 _ENTRY_CHARS = 100_000
 """Maximum length of a reply in one entry of the log, which may have ten times as many as JSON."""
@@ -266,10 +265,10 @@ def _lines(error: ValidationError) -> Iterator[str]:
 
 def _pauses() -> Iterator[float]:
     """Yield the pause after each unanswered request, in seconds."""
-    pause_s = _FIRST_PAUSE_S
+    pause_s = FIRST_PAUSE_S
     while True:
         yield pause_s
-        pause_s = min(_MAX_PAUSE_S, 2 * pause_s)
+        pause_s = min(MAX_PAUSE_S, 2 * pause_s)
 
 
 def _accepted(reply: Reply) -> Reply:

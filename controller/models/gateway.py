@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import RequirementError
 from appliance.base.masking import redact
+from controller.models.outage import OutageMeter
 from controller.models.reverse_proxy import ModelProxy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from appliance.base.clock import Clock
     from controller.models.settings import ModelSettings
 
 _MAX_CONNECTIONS = 32
@@ -33,14 +36,20 @@ class ModelGateway:
         path: path of the socket, in a folder that only this user can enter: any process that can
             open the socket can query the model.
 
+        clock: measures outages.
+
+    Attributes:
+        meter: measures how long the model does not answer.
+
     Raises:
         RequirementError: the path is too long, or cannot be written.
     """
 
-    def __init__(self, settings: ModelSettings, path: Path) -> None:
+    def __init__(self, settings: ModelSettings, path: Path, clock: Clock = SYSTEM_CLOCK) -> None:
         for secret in settings.secrets():
             redact(secret)
         self._settings = settings
+        self.meter = OutageMeter(settings.outage_s, clock)
         self._listener = _listen(path)
         self._stop: Callable[[], object] = lambda: None
         self._has_begun = threading.Event()
@@ -61,7 +70,7 @@ class ModelGateway:
             self._has_begun.set()
 
     async def _serve(self) -> None:
-        async with ModelProxy(self._settings) as proxy:
+        async with ModelProxy(self._settings, self.meter) as proxy:
             config = uvicorn.Config(
                 proxy,
                 http="h11",

@@ -18,8 +18,10 @@ import httpx2
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MesocosmError
 from controller.models.byte_mask import ByteMask
+from controller.models.failures import RETRIED, SERVER_ERROR, asked_pause_s
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
+    from controller.models.outage import OutageMeter
     from controller.models.settings import ModelSettings
 
 PREFIX = "/v1"
@@ -67,10 +70,12 @@ class ModelProxy:
     Args:
         settings: the model's address, and the deadline of a request, measured from its first byte to
             the last byte of the reply.
+        meter: measures how long requests are not answered.
     """
 
-    def __init__(self, settings: ModelSettings) -> None:
+    def __init__(self, settings: ModelSettings, meter: OutageMeter) -> None:
         self._settings = settings
+        self._meter = meter
         self._client = httpx2.AsyncClient(timeout=settings.timeout_s, follow_redirects=False)
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
@@ -89,16 +94,19 @@ class ModelProxy:
         """Answer a request."""
         async with self._slots:
             deadline_s = asyncio.get_running_loop().time() + self._settings.timeout_s
+            number = self._meter.begin()
             try:
-                response = await self._answer(Request(scope, receive), deadline_s)
+                response = await self._answer(Request(scope, receive), deadline_s, number)
                 await response(scope, receive, send)
             except (ClientDisconnect, asyncio.CancelledError):
                 pass  # no reply is needed: the client disconnected, or the trial is over
             except _CutOffError as exc:
                 # The connection closes without the reply's last chunk, so the client can detect it.
                 _log.warning("A reply of %s was cut off: %s.", self._settings.name, exc.brief)
+            finally:
+                self._meter.end(number)
 
-    async def _answer(self, request: Request, deadline_s: float) -> Response:
+    async def _answer(self, request: Request, deadline_s: float, number: int) -> Response:
         """Return the reply to a request; failures become HTTP errors."""
         try:
             async with asyncio.timeout_at(deadline_s):
@@ -106,15 +114,25 @@ class ModelProxy:
         except _RefusedError as exc:
             return _error(exc.status, exc.brief)
         except (TimeoutError, httpx2.TimeoutException):
+            await self._fail(request, number)
             return _error(504, f"the model did not answer in {self._settings.timeout_s:g} s")
         except (httpx2.HTTPError, httpx2.InvalidURL) as exc:
             _log.info("%s is unavailable: %r", self._settings.name, exc)
+            await self._fail(request, number)
             return _error(502, "the model cannot be reached")
         if reply.status_code in _REDIRECTS:
             await reply.aclose()
             return _error(502, "the model's address redirects")
+        if reply.status_code in RETRIED or reply.status_code >= SERVER_ERROR:
+            self._meter.fail(number, asked_pause_s(reply, SYSTEM_CLOCK.now_s()))
         headers = {name: reply.headers[name] for name in _KEPT_HEADERS if name in reply.headers}
-        return StreamingResponse(self._content(reply, deadline_s), reply.status_code, headers)
+        content = self._content(reply, deadline_s, number)
+        return StreamingResponse(content, reply.status_code, headers)
+
+    async def _fail(self, request: Request, number: int) -> None:
+        """Measure a request as unanswered, unless its client has given it up."""
+        if not await request.is_disconnected():
+            self._meter.fail(number)
 
     async def _forward(self, request: Request) -> httpx2.Response:
         """Forward a request to the endpoint and return the reply once its headers have arrived.
@@ -141,7 +159,9 @@ class ModelProxy:
         onward = self._client.build_request(method, url, content=content, headers=headers)
         return await self._client.send(onward, stream=True)
 
-    async def _content(self, reply: httpx2.Response, deadline_s: float) -> AsyncIterator[bytes]:
+    async def _content(
+        self, reply: httpx2.Response, deadline_s: float, number: int
+    ) -> AsyncIterator[bytes]:
         """Yield the content of a reply as it arrives, without secrets.
 
         Raises:
@@ -161,6 +181,9 @@ class ModelProxy:
                         raise _CutOffError(f"it is longer than {MAX_BYTES} bytes")
                     yield mask.feed(chunk)
             except (TimeoutError, httpx2.HTTPError) as exc:
+                # A reply that is only too long for the deadline was chosen by the program.
+                if left == MAX_BYTES or not isinstance(exc, TimeoutError):
+                    self._meter.fail(number)
                 raise _CutOffError(repr(exc)) from exc
             yield mask.rest()
 

@@ -12,10 +12,17 @@ import contextlib
 import logging
 import os
 import secrets
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError, RequirementError, ToolMissingError, UsageError
+from appliance.base.errors import (
+    AgentError,
+    MesocosmError,
+    RequirementError,
+    ToolMissingError,
+    UsageError,
+)
 from appliance.base.process import find_tool, run
 from controller.agents.custom.command import CommandAgent
 from controller.models.specification import registered_settings
@@ -29,8 +36,10 @@ if TYPE_CHECKING:
 
     from appliance.base.settings import Settings
     from controller.agents.custom.model_access import ModelAccess
-    from controller.agents.protocol import AgentContext, MakeAgent
+    from controller.agents.protocol import AgentContext, MakeAgent, Turn
+    from controller.models.outage import OutageMeter
     from controller.models.settings import ModelSettings
+    from controller.observation.observer import Observation
     from controller.registered.agents import AgentDefinition
     from controller.registered.copies import Entry
 
@@ -153,15 +162,43 @@ class ContainerAgent(CommandAgent):
         image: str,
         open_access: Callable[[str], ModelAccess] | None = None,
     ) -> None:
+        self._meter: OutageMeter | None = None
         name = f"mesocosm-agent-{secrets.token_hex(6)}"
         relay = f"{name}-model" if open_access else ""
         argv = container_argv(name, definition, folder, image, relay)
         with contextlib.ExitStack() as stack:
             stack.callback(_remove, [name, *([relay] if relay else [])])
             if open_access:
-                stack.callback(open_access(relay).close)
+                access = open_access(relay)
+                stack.callback(access.close)
+                self._meter = access.meter
             super().__init__(context, argv, folder)
             self._started = stack.pop_all()
+
+    def act(self, observation: Observation) -> Turn:
+        """Return the agent's turn, with the outage of its model as measured, not as reported.
+
+        Raises:
+            AgentError: the process ended, or sent an invalid turn.
+        """
+        try:
+            turn = super().act(observation)
+        except AgentError as exc:
+            exc.outage_s = self._outage_s(0.0)
+            raise
+        return replace(turn, outage_s=self._outage_s(turn.outage_s))
+
+    def pending_outage_s(self) -> float:
+        """Return the outage in the current turn, if the requests in progress remain unanswered."""
+        return self._meter.pending_s() if self._meter else 0.0
+
+    def _outage_s(self, reported_s: float) -> float:
+        """Return the measured outage of the turn that ends now, and log it."""
+        outage_s = self._meter.take_s() if self._meter else 0.0
+        if outage_s or reported_s:
+            rounded_s = round(outage_s, 3)
+            self._context.diary.write("outage", measured_s=rounded_s, reported_s=reported_s)
+        return outage_s
 
     def close(self) -> None:
         """Notify the agent that the trial is over, and remove its containers."""

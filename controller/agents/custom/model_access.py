@@ -55,6 +55,9 @@ class ModelAccess:
         relay_argv: returns the command of the relay's container for the mount of a socket and the
             arguments of Python.
 
+    Attributes:
+        meter: measures how long the model does not answer.
+
     Raises:
         ModelUnavailableError: the relay does not start.
         RequirementError: the socket's path is too long.
@@ -72,6 +75,7 @@ class ModelAccess:
             stack.callback(shutil.rmtree, own, ignore_errors=True)
             gateway = ModelGateway(settings, own / "s")
             stack.callback(gateway.close)
+            self.meter = gateway.meter
             mount = f"type=bind,source={own / 's'},target={_SOCKET}"
             program = ["-I", "-c", _PROGRAM.read_text(), str(PORT), _SOCKET]
             stack.callback(_end, process := _start(relay_argv(mount, program)))

@@ -32,6 +32,23 @@ def test_call_that_does_not_return_times_out() -> None:
     release.set()
 
 
+def test_wait_is_extended_until_its_extension_is_over() -> None:
+    release, extensions_s = threading.Event(), [0.1, 60.0, 0.0]
+
+    def extension_s() -> float:
+        if len(extensions_s) == 2:
+            release.set()
+        return extensions_s.pop(0)
+
+    with CallThread() as thread:
+        wait = lambda: release.wait(30)  # noqa: E731
+        assert thread.run(wait, timeout_s=0.01, extension_s=extension_s)
+        release.clear()
+        with pytest.raises(NoAnswerError):
+            thread.run(wait, timeout_s=0.01, extension_s=lambda: 0.0)
+    release.set()
+
+
 def test_cancellation_ends_the_wait() -> None:
     release, cancel = threading.Event(), CancelToken()
     threading.Timer(0.05, cancel.cancel).start()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import ModelUnavailableError
 from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
 from controller.agents.human import HumanDriver
@@ -18,15 +19,17 @@ from controller.episode.step import Step
 from controller.episode.trial import run_trial
 from evaluators.graph.outcome import Verdict
 from provisioning.fake import FakeFleet
-from tests.unit.controller.bench import SET_DARK, make_task
+from tests.unit.controller.bench import SET_DARK, Scripted, make_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from controller.agents.protocol import Agent, AgentContext
     from controller.observation.observer import Observation
+    from tests.unit.controller.bench import Bench
 
 OPEN = Action("open_app", "desktop", {"name": "Terminal"})
+MOVE = Action("move", "desktop", {"x": 1, "y": 2})
 TYPE = Action("type_text", "desktop", {"text": f"{SET_DARK}\n"})
 
 
@@ -83,6 +86,58 @@ def test_agent_has_more_time_while_its_model_is_down(
     result = run_trial(episode, task, AgentDriver(Hanging(wait_s=0.3), allowance_s=20))
     # It returned after its time was over: no outage was reported.
     assert (result.reason, result.detail) == (Reason.TIME_LIMIT, "The agent used its 0.1 s.")
+
+
+class Down(Hanging):
+    """An agent whose model is down until it returns, as is measured."""
+
+    def act(self, observation: Observation) -> Turn:
+        start_s = SYSTEM_CLOCK.monotonic_s()
+        self.released.wait(self.wait_s)
+        return Turn((OPEN,), outage_s=SYSTEM_CLOCK.monotonic_s() - start_s)
+
+    def pending_outage_s(self) -> float:
+        return SYSTEM_CLOCK.monotonic_s() - self.began_s
+
+    def __call__(self, context: AgentContext, /) -> Agent:
+        self.began_s = SYSTEM_CLOCK.monotonic_s()
+        return self
+
+
+@pytest.mark.parametrize(
+    ("is_measured", "reason"), [(True, Reason.STEP_LIMIT), (False, Reason.TIME_LIMIT)]
+)
+def test_only_a_measured_outage_gives_an_agent_more_time(
+    episode: Episode, *, is_measured: bool, reason: Reason
+) -> None:
+    task = make_task(limits={"seconds": 0.5, "steps": 1})
+    driver = AgentDriver(Down(wait_s=1.5), measures_outage=is_measured)
+    result = run_trial(episode, task, driver)
+    assert result.reason is reason
+    assert (result.agent_seconds >= 0.5) is not is_measured
+
+
+@pytest.mark.parametrize("is_measured", [True, False])
+def test_outage_that_an_agent_reports_is_logged_and_not_believed(
+    bench: Bench, *, is_measured: bool
+) -> None:
+    wait = lambda: bench.clock.advance(8)  # noqa: E731
+    moves = [part for _ in range(4) for part in (wait, Turn((MOVE,), outage_s=8.0))]
+    driver = AgentDriver(Scripted(*moves), measures_outage=is_measured)
+    result = bench.drive(make_task(limits={"seconds": 20.0, "steps": 4}), driver)
+    reported = [row["data"] for row in bench.events if row.get("kind") == "outage"]
+    if is_measured:
+        assert (result.reason, result.agent_seconds, reported) == (Reason.STEP_LIMIT, 0, [])
+    else:
+        assert (result.reason, result.agent_seconds) == (Reason.TIME_LIMIT, 24)
+        assert reported == [{"measured_s": 0.0, "reported_s": 8.0}] * 3
+
+
+def test_outage_in_an_error_of_the_agent_is_not_believed(bench: Bench) -> None:
+    error = ModelUnavailableError("It is down.")
+    error.outage_s = 8.0
+    result = bench.run(make_task(), Scripted(lambda: bench.clock.advance(8), error))
+    assert (result.reason, result.agent_seconds) == (Reason.MODEL_UNAVAILABLE, 8)
 
 
 def test_cancellation_does_not_wait_for_the_agent(agent: Hanging, episode: Episode) -> None:

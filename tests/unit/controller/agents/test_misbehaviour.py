@@ -149,7 +149,7 @@ BEHAVIOURS = {
 
 @pytest.fixture(autouse=True)
 def _no_long_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "_FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr(endpoint, "FIRST_PAUSE_S", 0.001)
 
 
 def agent_of(server: StandIn, *, wakes: bool = False, **changes: object) -> MakeAgent:

@@ -11,6 +11,7 @@ from PIL import Image
 from pydantic import SecretStr
 
 from appliance.base.errors import RequirementError, SettingsError
+from controller.agents.driver import AgentDriver
 from controller.agents.model.agent import ModelAgent
 from controller.episode.result import Reason
 from controller.models.settings import ModelSettings
@@ -491,7 +492,8 @@ def test_reasoning_and_signatures_are_returned_where_required(
 def test_log_has_prompt_tools_and_replies(bench: Bench, dark_task: Task) -> None:
     refusal = {"choices": [{"message": {"refusal": f"No, {KEY}.", "reasoning": "It is wrong."}}]}
     with stand_in((503, f"busy {KEY}"), (200, OPEN), (200, refusal)) as server:
-        result = bench.run(dark_task, agent_of(server))
+        driver = AgentDriver(agent_of(server), measures_outage=True)
+        result = bench.drive(dark_task, driver)
     entries = [(row["kind"], row["data"]) for row in bench.events if row["type"] == "agent"]
     assert [kind for kind, _ in entries] == ["prompt", "unanswered", "reply", "reply", "warning"]
     prompt, unanswered, opened, *_ = (data for _, data in entries)

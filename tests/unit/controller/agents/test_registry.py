@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import SpecError, UnknownNameError, UsageError
+from controller.agents import registry
+from controller.agents.driver import AgentDriver
+from controller.agents.noop import NoopAgent
 from controller.agents.registry import (
     AGENTS,
     AgentOptions,
@@ -12,7 +15,13 @@ from controller.agents.registry import (
     specify_agent,
 )
 from controller.models.specification import read_settings, specified_settings
-from controller.store.agent_spec import ModelSpec, Sampling, ScriptSpec, agent_name
+from controller.store.agent_spec import (
+    ModelSpec,
+    RegisteredSpec,
+    Sampling,
+    ScriptSpec,
+    agent_name,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +45,28 @@ def test_every_agent_can_be_specified_and_created(
         assert callable(make_driver(spec, options).drive)
         dumped = spec.model_dump_json()
         assert not any(secret in dumped for secret in ("s3cret", "pass", "user"))
+
+
+def test_outages_are_measured_only_where_the_appliance_asks_the_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(registry, "_registered_agent", lambda *_: NoopAgent)
+    options = AgentOptions(model="m", base_url="http://host/v1")
+    specs = [
+        specify_agent("model", options),
+        RegisteredSpec(name="asker", digest="d", model="m"),
+        RegisteredSpec(name="typist", digest="d"),
+        specify_agent("", AgentOptions(command="true")),
+        specify_agent("noop"),
+    ]
+    drivers = [make_driver(spec, options) for spec in specs]
+    assert [isinstance(driver, AgentDriver) and driver.measures_outage for driver in drivers] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_stored_endpoint_has_no_secret() -> None:

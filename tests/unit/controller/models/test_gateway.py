@@ -13,6 +13,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
+from appliance.base.clock import SYSTEM_CLOCK, FakeClock, wait_until
 from appliance.base.errors import RequirementError
 from controller.models import reverse_proxy
 from controller.models.gateway import ModelGateway
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from appliance.base.clock import Clock
+    from controller.models.outage import OutageMeter
+
 KEY = "sk-of-the-operator-0123456789"
 DONE = completion(("session__complete", "{}"))
 CHAT = "/v1/chat/completions"
@@ -32,12 +36,21 @@ ASKED: dict[str, Any] = {"model": "m", "messages": []}
 @contextlib.contextmanager
 def agent(path: Path, base_url: str, **changes: float) -> Iterator[httpx2.Client]:
     """Open a gateway to an endpoint and return its client."""
+    with metered(path, base_url, SYSTEM_CLOCK, **changes) as (client, _):
+        yield client
+
+
+@contextlib.contextmanager
+def metered(
+    path: Path, base_url: str, clock: Clock, **changes: float
+) -> Iterator[tuple[httpx2.Client, OutageMeter]]:
+    """Open a gateway to an endpoint and return its client and its meter."""
     settings = ModelSettings(name="m", base_url=base_url, api_key=SecretStr(KEY), timeout_s=10)
-    gateway = ModelGateway(settings.model_copy(update=changes), path)
+    gateway = ModelGateway(settings.model_copy(update=changes), path, clock)
     try:
         transport = httpx2.HTTPTransport(uds=str(path))
         with httpx2.Client(base_url="http://127.0.0.1:8099", transport=transport) as client:
-            yield client
+            yield client, gateway.meter
     finally:
         gateway.close()
 
@@ -201,6 +214,51 @@ def test_dropped_reply_is_detected_as_incomplete(socket: Path) -> None:
         pytest.raises(httpx2.RemoteProtocolError),
     ):
         client.post(CHAT, json=ASKED)
+
+
+@pytest.mark.parametrize(
+    ("answer", "outage_s"),
+    [
+        ((200, DONE), 0),
+        ((400, "too long"), 0),
+        ((401, "wrong key"), 0),
+        ((429, "slow down"), 7),
+        ((503, "down"), 7),
+        (DROPPED, 7),
+    ],
+)
+def test_time_of_unanswered_requests_is_measured(
+    socket: Path, answer: tuple[int, str], outage_s: float
+) -> None:
+    clock = FakeClock()
+    with (
+        stand_in(answer) as server,
+        metered(socket, server.base_url, clock) as (client, meter),
+    ):
+        server.on_request = lambda: clock.advance(7)
+        with contextlib.suppress(httpx2.RemoteProtocolError):
+            client.post(CHAT, json=ASKED)
+        assert client.post(CHAT, json={"model": "dearer"}).status_code == 403
+        assert meter.take_s() == pytest.approx(outage_s, abs=0.01)  # the server asks for 1 ms
+
+
+@pytest.mark.parametrize("timeout_s", [0.2, 10.0], ids=["of the model", "of the client"])
+def test_time_of_a_hung_model_is_measured_unless_the_client_gave_up(
+    socket: Path, timeout_s: float
+) -> None:
+    is_clients = timeout_s > 1
+    with (
+        stand_in(HUNG) as server,
+        metered(socket, server.base_url, SYSTEM_CLOCK, timeout_s=min(timeout_s, 1.0)) as (
+            client,
+            meter,
+        ),
+    ):
+        expected = pytest.raises(httpx2.ReadTimeout) if is_clients else contextlib.nullcontext()
+        with expected:
+            client.post(CHAT, json=ASKED, timeout=0.1 if is_clients else 30)
+        assert wait_until(lambda: not meter.pending_s() or not is_clients, timeout_s=30)
+        assert (meter.take_s() > 0) is not is_clients
 
 
 def test_redirects_are_not_followed(socket: Path) -> None:

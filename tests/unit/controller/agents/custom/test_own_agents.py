@@ -11,9 +11,13 @@ import pytest
 from appliance.base.errors import SpecError, UnknownNameError, UsageError
 from controller.agents.custom import command
 from controller.agents.registry import AgentOptions, make_driver, specify_agent
+from controller.episode.context import RunContext
+from controller.episode.episode import Episode
 from controller.episode.result import Reason
+from controller.episode.trial import run_trial
 from controller.store.agent_spec import agent_name
 from evaluators.graph.outcome import Verdict
+from provisioning.fake import FakeFleet
 from tests.unit.controller.bench import SET_DARK, make_task
 
 if TYPE_CHECKING:
@@ -215,6 +219,39 @@ def test_agent_is_a_name_or_a_command() -> None:
     with pytest.raises(UsageError, match="No agent was specified"):
         specify_agent("")
     assert json.loads(specify_agent("", AgentOptions(command="true")).model_dump_json())
+
+
+LIAR = """
+import json, sys, time
+for line in sys.stdin:
+    if json.loads(line)["type"] == "observation":
+        time.sleep(0.2)
+        print(json.dumps({"actions": [{"do": "wait", "with": {"seconds": 0.1}}], "outage_s": 8}))
+        sys.stdout.flush()
+"""
+LYING = """
+import time
+
+class Mine:
+    def act(self, observation):
+        time.sleep(0.2)
+        return {"actions": [{"do": "wait", "with": {"seconds": 0.1}}], "outage_s": 8}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "agent", "command"),
+    [(LIAR, "", f"{sys.executable} mine.py"), (LYING, "mine.py:Mine", None)],
+    ids=["command", "class"],
+)
+def test_outage_that_is_only_reported_is_charged(
+    tmp_path: Path, source: str, agent: str, command: str | None
+) -> None:
+    write(tmp_path, source)
+    driver = make_driver(specify_agent(agent, AgentOptions(command=command)))
+    task = make_task(limits={"seconds": 1.0, "steps": 30, "repetitions": 99})
+    result = run_trial(Episode(RunContext(FakeFleet())), task, driver)
+    assert result.reason is Reason.TIME_LIMIT
 
 
 def test_command_gets_task_progress_on_request(bench: Bench, tmp_path: Path) -> None:
