@@ -24,7 +24,7 @@ _REFUSED = {"ObstructedError", "GuestError", "RecursionError"} | {
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, OSError)
 }
-_SERVER = "ServerError"
+_OTHERS = {"ServerError": Cause.MACHINE, "WrongArgumentError": Cause.TASK}
 
 
 def cause_of(reason: str) -> Cause:
@@ -36,6 +36,6 @@ def cause_of(reason: str) -> Cause:
     raised = _RAISED.match(reason)
     if raised is None:
         return Cause.OBSTRUCTION if _STOPPED.match(reason) else Cause.EVALUATOR
-    if raised[1] == _SERVER:
-        return Cause.MACHINE
-    return Cause.OBSTRUCTION if raised[1] in _REFUSED else Cause.EVALUATOR
+    if raised[1] in _REFUSED:
+        return Cause.OBSTRUCTION
+    return _OTHERS.get(raised[1], Cause.EVALUATOR)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from appliance.base.errors import SpecError, UnknownNameError
 from evaluators import guest_paths
 from evaluators.decorators import Mark, mark_of
+from evaluators.desktop import urls
 from evaluators.model.base import is_own_error
 
 if TYPE_CHECKING:
@@ -124,15 +125,15 @@ class Tool:
     def faults(self, args: Mapping[str, Json]) -> list[Fault]:
         """Return the errors in arguments, as reported by `check`; empty if there are none.
 
-        Relative paths are errors in task files, so they are included; `check` leaves them to the
-        evaluator.
+        Relative paths and wrong URLs are errors in task files, so they are included; `check` leaves
+        them to the evaluator.
         """
         faults: list[Fault] = []
         try:
             self._read(args)
         except (TypeError, ValueError) as exc:
             faults = _faults(self, exc)
-        return faults + self._relative_paths(args)
+        return faults + self._relative_paths(args) + self._wrong_urls(args)
 
     def text_positions(self, args: Mapping[str, Json]) -> list[tuple[str | int, ...]]:
         """Return the positions where an argument is not text and text is accepted; parts after the value name types."""
@@ -152,6 +153,14 @@ class Tool:
             for info in self.arguments.model_fields.values()
             if guest_paths.is_path(name := _name(info), info.description or "")
             if isinstance(value := args.get(name), str) and guest_paths.is_relative(value, self.on)
+        ]
+
+    def _wrong_urls(self, args: Mapping[str, Json]) -> list[Fault]:
+        return [
+            Fault(name, f"{name}: {message}.")
+            for mark in urls.CHECKS
+            for name in self.marked(mark)
+            if isinstance(value := args.get(name), str) and (message := urls.complaint(mark, value))
         ]
 
     def _read(self, args: Mapping[str, Json]) -> BaseModel:

@@ -16,6 +16,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from appliance.base.errors import MesocosmError
+from evaluators.desktop.errors import WrongArgumentError
+from evaluators.desktop.urls import page_url
 from provisioning.protocols import OutsideScreen
 
 if TYPE_CHECKING:
@@ -176,8 +178,11 @@ def visits_unseen(
 
 def _host_of(url: object) -> str:
     """Return the host of an address that Firefox requests from a proxy; empty for others."""
-    parts = urlsplit(url) if isinstance(url, str) else None
-    host = (parts.hostname or "") if parts and parts.scheme in {"http", "https"} else ""
+    try:
+        parts = urlsplit(page_url(str(url)))
+    except WrongArgumentError:
+        return ""
+    host = (parts.hostname or "") if parts.scheme in {"http", "https"} else ""
     is_local = (
         host.startswith("127.") or host in {"localhost", "::1"} or host.endswith(".localhost")
     )

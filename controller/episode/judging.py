@@ -143,6 +143,7 @@ def _judge_undecided(
     detail = "\n".join(f"{node}: {why}" for node, why in open_nodes.items())
     is_machines = has_failed or graph.cause is Cause.MACHINE
     reason = Reason.ENVIRONMENT_ERROR if is_machines else Reason.EVALUATOR_ERROR
+    reason = Reason.TASK_ERROR if graph.cause is Cause.TASK else reason
     return Judgement(Verdict.INCONCLUSIVE, Ending(reason, detail), undone)
 
 

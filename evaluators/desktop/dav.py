@@ -18,6 +18,7 @@ from evaluators.decorators import evaluator
 from evaluators.desktop.errors import ObstructedError, asking
 from evaluators.desktop.ical import components, events_in
 from evaluators.desktop.reading import link_target
+from evaluators.desktop.urls import ServiceUrl, service_url
 from evaluators.desktop.visible import shown
 from evaluators.desktop.web import ask
 
@@ -61,7 +62,13 @@ class Collection(NamedTuple):
 
 @evaluator(on="desktop")
 def calendar_has_event(
-    guest: Guest, calendar: str, summary: str, start: str, *, end: str = "", location: str = ""
+    guest: Guest,
+    calendar: ServiceUrl,
+    summary: str,
+    start: str,
+    *,
+    end: str = "",
+    location: str = "",
 ) -> bool:
     """Return whether a calendar on a server has an event with the given title and start.
 
@@ -100,7 +107,7 @@ def calendar_has_event(
 
 
 @evaluator(on="desktop")
-def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
+def calendar_lacks_event(guest: Guest, calendar: ServiceUrl, summary: str) -> bool:
     """Return whether a calendar on a server exists and has no event with the given title.
 
     A cancelled event still counts. A calendar that the server returns only partially, or whose
@@ -132,7 +139,7 @@ def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
 
 @evaluator(on="desktop")
 def address_book_has(
-    guest: Guest, address_book: str, name: str, email: str = "", phone: str = ""
+    guest: Guest, address_book: ServiceUrl, name: str, email: str = "", phone: str = ""
 ) -> bool:
     """Return whether an address book on a server has a contact with the given name.
 
@@ -200,7 +207,7 @@ def _collection(address: str, query: str, *, is_required: bool = False) -> Colle
             collection does not exist, although it did when the trial began.
         ServerError: another server does not support the protocol.
     """
-    parts = urlsplit(address)
+    parts = urlsplit(service_url(address))
     with asking(parts.hostname or ""):
         collection = _query(parts, address, query)
     if collection is None and is_required:

@@ -1,6 +1,6 @@
 """Errors that attribute the failure of a desktop evaluator.
 
-`evaluators.attribution` uses the names of these two classes and of Python's `OSError`; any other
+`evaluators.attribution` uses the names of these classes and of Python's `OSError`; any other
 exception is a fault of the evaluator.
 """
 
@@ -23,6 +23,10 @@ class ObstructedError(Exception):
 
 class ServerError(Exception):
     """A server outside the desktop does not respond: the node is inconclusive."""
+
+
+class WrongArgumentError(Exception):
+    """An argument in the task is wrong whatever the machine's state: the task has an error."""
 
 
 @contextlib.contextmanager

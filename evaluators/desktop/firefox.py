@@ -23,6 +23,7 @@ from evaluators.desktop.database import query_rows
 from evaluators.desktop.firefox_profile import default_profile, is_used, parse_prefs
 from evaluators.desktop.lz4 import unpack
 from evaluators.desktop.reading import look, read_bytes, read_text
+from evaluators.desktop.urls import PageUrl, page_spellings
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
@@ -57,7 +58,7 @@ _RESULT = f"{_ANNOTATION} 'downloads/metaData'"
 
 
 @evaluator(on="desktop", needs="Firefox")
-def firefox_visited(guest: Guest, url: str) -> bool:
+def firefox_visited(guest: Guest, url: PageUrl) -> bool:
     """Return whether Firefox's history has a visit to the given URL.
 
     Downloads and pages in frames of other pages do not count as visits. Proves the state, not
@@ -68,13 +69,14 @@ def firefox_visited(guest: Guest, url: str) -> bool:
 
     Args:
         guest: the desktop.
-        url: the complete URL, as stored by Firefox (with a slash after a host without a path).
+        url: the complete URL; it is normalised as by browsers, and spaces in its query may be
+            ``+`` or ``%20``.
     """
     return bool(_places(guest, _VISITED, url))
 
 
 @evaluator(on="desktop", needs="Firefox")
-def firefox_bookmarked(guest: Guest, url: str, title: str = "", folder: str = "") -> bool:
+def firefox_bookmarked(guest: Guest, url: PageUrl, title: str = "", folder: str = "") -> bool:
     """Return whether a URL is bookmarked in Firefox, with the given title and folder, if any.
 
     A tag does not count as a bookmark. Proves the state, not who caused it.
@@ -84,7 +86,7 @@ def firefox_bookmarked(guest: Guest, url: str, title: str = "", folder: str = ""
 
     Args:
         guest: the desktop.
-        url: the complete URL.
+        url: the complete URL, normalised as in ``firefox_visited``.
         title: complete title of the bookmark; empty matches any.
         folder: title of its folder, or ``toolbar``, ``menu``, ``other`` for Firefox's own folders;
             empty matches any.
@@ -97,7 +99,7 @@ def firefox_bookmarked(guest: Guest, url: str, title: str = "", folder: str = ""
 
 
 @evaluator(on="desktop", needs="Firefox")
-def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
+def firefox_downloaded(guest: Guest, url: PageUrl, path: str) -> bool:
     """Return whether Firefox has downloaded a URL to a file, and the file exists.
 
     A download that is unfinished, failed or was cancelled is unmet. The file's content is not
@@ -109,7 +111,7 @@ def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
 
     Args:
         guest: the desktop.
-        url: the complete URL of the download.
+        url: the complete URL of the download, normalised as in ``firefox_visited``.
         path: path of the file.
     """
     uris = [str(uri) for (uri,) in _places(guest, _DESTINATION, url)]
@@ -125,7 +127,7 @@ def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
 
 
 @evaluator(on="desktop", needs="Firefox")
-def firefox_tab_open(guest: Guest, url: str) -> bool:
+def firefox_tab_open(guest: Guest, url: PageUrl) -> bool:
     """Return whether a running Firefox has an open tab with the given URL.
 
     The tab's history is ignored. The system's Firefox must run with the profile; its tabs are those
@@ -137,9 +139,10 @@ def firefox_tab_open(guest: Guest, url: str) -> bool:
 
     Args:
         guest: the desktop.
-        url: the complete URL.
+        url: the complete URL, normalised as in ``firefox_visited``.
     """
-    return any(_shown(tab) == url for window in _windows(guest) for tab in window["tabs"])
+    wanted = page_spellings(url)
+    return any(_shown(tab) in wanted for window in _windows(guest) for tab in window["tabs"])
 
 
 @evaluator(on="desktop", needs="Firefox")
@@ -189,10 +192,11 @@ def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> boo
 
 
 def _places(guest: Guest, query: str, url: str) -> list[tuple[Any, ...]]:
-    profile = default_profile(guest)
+    spellings, profile = page_spellings(url), default_profile(guest)
     if profile is None:
         return []
-    return query_rows(guest, f"{profile}/places.sqlite", query, [url]) or []
+    path = f"{profile}/places.sqlite"
+    return [row for form in spellings for row in query_rows(guest, path, query, [form]) or []]
 
 
 def _windows(guest: Guest) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.errors import asking
+from evaluators.desktop.urls import MailboxUrl, mailbox_url
 from evaluators.desktop.visible import html_text, shown
 
 if TYPE_CHECKING:
@@ -59,7 +60,13 @@ class Message(NamedTuple):
 
 @evaluator(on="desktop")
 def mail_in_folder(
-    guest: Guest, account: str, folder: str, subject: str, *, sender: str = "", text: str = ""
+    guest: Guest,
+    account: MailboxUrl,
+    folder: str,
+    subject: str,
+    *,
+    sender: str = "",
+    text: str = "",
 ) -> bool:
     """Return whether a folder has a message with the given subject, and the given sender and text, if any.
 
@@ -86,7 +93,7 @@ def mail_in_folder(
 
 @evaluator(on="desktop")
 def mail_sent_to(
-    guest: Guest, account: str, folder: str, subject: str, recipients: list[str]
+    guest: Guest, account: MailboxUrl, folder: str, subject: str, recipients: list[str]
 ) -> bool:
     """Return whether a message with the given subject is addressed to exactly the given recipients.
 
@@ -112,7 +119,7 @@ def mail_sent_to(
 
 
 @evaluator(on="desktop")
-def mail_flagged(guest: Guest, account: str, folder: str, subject: str, flag: str) -> bool:
+def mail_flagged(guest: Guest, account: MailboxUrl, folder: str, subject: str, flag: str) -> bool:
     r"""Return whether a folder has messages with the given subject, and all of them have a flag.
 
     A folder with more than 5000 messages is unmet. Proves the state, not who caused it.
@@ -182,14 +189,12 @@ def _messages(account: str, folder: str, part: str, most: int) -> Iterator[Messa
         most: maximum number of messages.
 
     Raises:
-        ValueError: `account` is not an IMAP URL.
+        WrongArgumentError: `account` is not an IMAP URL.
         ObstructedError: a server on this desktop does not respond, or rejects the login.
         ServerError: another server does so.
     """
-    parts = urlsplit(account)
-    if parts.scheme not in {"imap", "imaps"} or not parts.hostname:
-        raise ValueError("an account must be imap://USER:PASSWORD@HOST:PORT")
-    with asking(parts.hostname), _connection(parts) as server:
+    parts = urlsplit(mailbox_url(account))
+    with asking(parts.hostname or ""), _connection(parts) as server:
         quoted = folder.replace("\\", "\\\\").replace('"', '\\"')
         kind, count = server.select(f'"{quoted}"', readonly=True)
         total = int(count[0] or 0) if kind == "OK" else 0

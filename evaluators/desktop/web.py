@@ -18,6 +18,7 @@ from evaluators.decorators import evaluator
 from evaluators.desktop.data import exactly, parse_json, resolve
 from evaluators.desktop.errors import asking, is_own
 from evaluators.desktop.page_title import title_of
+from evaluators.desktop.urls import ServiceUrl, service_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +55,7 @@ class Answer(NamedTuple):
 
 
 @evaluator(on="desktop")
-def http_status_is(guest: Guest, url: str, status: int) -> bool:
+def http_status_is(guest: Guest, url: ServiceUrl, status: int) -> bool:
     """Return whether a service replies to a GET with the given status.
 
     Proves the state, not who caused it: on the desktop itself any program can be the service.
@@ -65,14 +66,14 @@ def http_status_is(guest: Guest, url: str, status: int) -> bool:
 
     Args:
         guest: the desktop.
-        url: the complete URL, ``http`` or ``https``.
+        url: the complete URL, ``http`` or ``https``; browsers' normalisation applies.
         status: status, such as 200; for a redirect, the status of the redirect itself.
     """
     return ask("GET", url).status == status
 
 
 @evaluator(on="desktop")
-def http_text_equals(guest: Guest, url: str, text: str) -> bool:
+def http_text_equals(guest: Guest, url: ServiceUrl, text: str) -> bool:
     """Return whether a service replies to a GET with status 200 and exactly the given text.
 
     White space at the ends and a byte order mark are ignored; CRLF counts as a newline. Proves the
@@ -84,7 +85,7 @@ def http_text_equals(guest: Guest, url: str, text: str) -> bool:
 
     Args:
         guest: the desktop.
-        url: the complete URL, ``http`` or ``https``.
+        url: the complete URL, ``http`` or ``https``; browsers' normalisation applies.
         text: the complete body.
     """
     body = _text_in(ask("GET", url))
@@ -92,7 +93,7 @@ def http_text_equals(guest: Guest, url: str, text: str) -> bool:
 
 
 @evaluator(on="desktop")
-def http_text_contains(guest: Guest, url: str, text: str) -> bool:
+def http_text_contains(guest: Guest, url: ServiceUrl, text: str) -> bool:
     """Return whether a service replies to a GET with status 200 and a body that contains the given text.
 
     The comparison is case-sensitive; CRLF counts as a newline. An empty text is unmet. Proves the
@@ -103,7 +104,7 @@ def http_text_contains(guest: Guest, url: str, text: str) -> bool:
 
     Args:
         guest: the desktop.
-        url: the complete URL, ``http`` or ``https``.
+        url: the complete URL, ``http`` or ``https``; browsers' normalisation applies.
         text: text that the body must contain, including markup.
     """
     body = _text_in(ask("GET", url))
@@ -111,7 +112,7 @@ def http_text_contains(guest: Guest, url: str, text: str) -> bool:
 
 
 @evaluator(on="desktop")
-def http_title_is(guest: Guest, url: str, title: str) -> bool:
+def http_title_is(guest: Guest, url: ServiceUrl, title: str) -> bool:
     """Return whether a service replies to a GET with status 200 and a page with the given title.
 
     A page has the type ``text/html``, or no type, and is not an attachment. Its first ``title``
@@ -125,7 +126,7 @@ def http_title_is(guest: Guest, url: str, title: str) -> bool:
 
     Args:
         guest: the desktop.
-        url: the complete URL, ``http`` or ``https``.
+        url: the complete URL, ``http`` or ``https``; browsers' normalisation applies.
         title: the complete title.
     """
     answer = ask("GET", url)
@@ -134,7 +135,7 @@ def http_title_is(guest: Guest, url: str, title: str) -> bool:
 
 
 @evaluator(on="desktop")
-def http_json_equals(guest: Guest, url: str, pointer: str, value: object) -> bool:
+def http_json_equals(guest: Guest, url: ServiceUrl, pointer: str, value: object) -> bool:
     """Return whether a service replies to a GET with JSON that has the given value at the given position.
 
     Values are compared as in `json_value_equals`. Proves the state, not who caused it.
@@ -145,7 +146,7 @@ def http_json_equals(guest: Guest, url: str, pointer: str, value: object) -> boo
 
     Args:
         guest: the desktop.
-        url: the complete URL, ``http`` or ``https``.
+        url: the complete URL, ``http`` or ``https``; browsers' normalisation applies.
         pointer: a JSON pointer; empty for the whole document.
         value: any JSON value.
     """
@@ -194,22 +195,21 @@ def ask(
     """Send one request.
 
     Raises:
-        ValueError: `url` is not an HTTP URL.
+        WrongArgumentError: `url` is not an HTTP URL.
         ObstructedError: a service on this desktop does not reply, or not in HTTP.
         ServerError: another service does not reply, or not in HTTP.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError(f"{url!r} is not an HTTP URL")
+    parts = urlsplit(service_url(url))
+    host = parts.hostname or ""
     is_safe = parts.scheme == "https"
     kind = http.client.HTTPSConnection if is_safe else http.client.HTTPConnection
-    connection = kind(parts.hostname, parts.port, timeout=_TIMEOUT_S)
+    connection = kind(host, parts.port, timeout=_TIMEOUT_S)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    with asking(parts.hostname), contextlib.closing(connection):
+    with asking(host), contextlib.closing(connection):
         try:
             connection.request(method, target, body or None, dict(headers or {}))
         except OSError as exc:
-            if _is_unserved(exc, parts.hostname):
+            if _is_unserved(exc, host):
                 return Answer(0, b"")
             raise
         response = connection.getresponse()

@@ -24,7 +24,7 @@ class Cause(StrEnum):
     """Why a node could not be decided, or a trial must not start."""
 
     TASK = "task"
-    """The task has an error: a node is met at the start, or an invariant is not."""
+    """The task has an error: a node is met at the start, an invariant is not, or an argument is wrong."""
     MACHINE = "machine"
     """A machine could not be queried."""
     EVALUATOR = "evaluator"

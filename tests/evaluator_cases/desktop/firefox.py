@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluators.desktop import firefox
 from evaluators.testing.case import (
@@ -23,6 +23,11 @@ from evaluators.testing.case import (
 )
 from evaluators.testing.desktop import DesktopFixture
 from tests.evaluator_cases.browser import FIREFOX, PROFILE, BrowserFixture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evaluators.testing.case import Case
 
 ROOT = "~/.mozilla/firefox"
 NEW_ROOT = "~/.config/mozilla/firefox"
@@ -118,6 +123,78 @@ def _logged(make: State) -> State:
         b.write(f"{PLACES}-wal", log)
 
     return state
+
+
+STORED = "http://news.test/caf%C3%A9/find?q=green+tea#top"
+SPELLINGS = {
+    "as stored": STORED,
+    "capitals in the host": STORED.replace("news.test", "News.TEST"),
+    "capitals in the scheme": STORED.replace("http", "HTTP"),
+    "default port": STORED.replace("news.test", "news.test:80"),
+    "empty port": STORED.replace("news.test", "news.test:"),
+    "not percent-encoded": STORED.replace("%C3%A9", "\u00e9"),
+    "space in the query": STORED.replace("+", " "),
+    "encoded space in the query": STORED.replace("+", "%20"),
+    "dots in the path": STORED.replace("/find", "/./a/../find"),
+    "backslashes": STORED.replace("/", "\\"),
+    "surrounding white space": f" {STORED}\n",
+}
+OTHERS = {
+    "capitals in the path": STORED.replace("find", "Find"),
+    "different port": STORED.replace("news.test", "news.test:8080"),
+    "TLS": STORED.replace("http", "https"),
+    "port of TLS without TLS": STORED.replace("news.test", "news.test:443"),
+    "plus sign in the path": STORED.replace("caf%C3%A9", "caf%C3%A9+"),
+    "literal plus sign in the query": STORED.replace("+", "%2B"),
+    "without the fragment": STORED.replace("#top", ""),
+    "final slash": STORED.replace("find", "find/"),
+}
+NO_URLS = {
+    "without a scheme and a host": "//find",
+    "without a scheme": "news.test/find",
+    "only a path": "/find",
+    "host and port": "news.test:80/find",
+    "empty segment": "http://news.test//find",
+    "without a host": "http:///find",
+    "port that is no number": "http://news.test:http/",
+    "port out of range": "http://news.test:99999/",
+    "space in the host": "http://news test/",
+    "percent sign in the host": "http://news%2Etest/",
+    "only a scheme": "http:",
+    "empty": "",
+}
+
+
+def url_cases(state: Callable[[str], State], **args: Any) -> tuple[Case, ...]:
+    """Return the cases of notations of the same URL, of other URLs, and of texts that are none.
+
+    Args:
+        state: creates the state with a stored URL.
+        args: the other arguments.
+    """
+    there = state(STORED)
+    return (
+        *(another_way(f"URL: {name}", there, url=url, **args) for name, url in SPELLINGS.items()),
+        another_way("URL: no final slash", state(NEWS), url="http://news.test", **args),
+        another_way(
+            "URL: no path before the query",
+            state(f"{NEWS}?a=1"),
+            url="http://news.test?a=1",
+            **args,
+        ),
+        another_way(
+            "URL: host in a different script",
+            state("http://xn--bcher-kva.test/"),
+            url="http://B\u00dccher.test",
+            **args,
+        ),
+        another_way("URL: port of TLS", state("https://a.test/"), url="https://a.test:443", **args),
+        *(forged(f"URL: {name}", there, url=url, **args) for name, url in OTHERS.items()),
+        *(
+            corrupt(f"URL: {name}", there, url=url, **args).expect_error()
+            for name, url in NO_URLS.items()
+        ),
+    )
 
 
 def _mark(url: str, title: str, parent: int, kind: int = 1) -> State:
@@ -332,7 +409,8 @@ TABLES = (
             empty("empty list of profiles", _visit(NEWS, ini=""), url=NEWS),
             hostile("view instead of a table", _view, url=NEWS),
             hostile("link to a file elsewhere", _other_place(_visit(NEWS), PLACES), url=NEWS),
-            hostile("SQL injection in the address", _visit(NEWS), url="' OR 1 --"),
+            hostile("SQL injection in the address", _visit(NEWS), url=f"{NEWS}' OR 1 --"),
+            *url_cases(_visit),
             forged("link in a frame of a different page", _visit(NEWS, 8), url=NEWS),
             forged("embedded in a different page", _visit(NEWS, 4), url=NEWS),
             forged("downloaded, not displayed", _visit(NEWS, 7), url=NEWS),
@@ -371,6 +449,7 @@ TABLES = (
             ),
             negative("different address", _mark("http://other.test/", "News", 3), url=NEWS),
             near_miss("only visited", _visit(NEWS), url=NEWS),
+            *url_cases(lambda url: _mark(url, "N", 3)),
             near_miss("different title", _mark(NEWS, "Newss", 3), url=NEWS, title="News"),
             near_miss("different folder", _mark(NEWS, "News", 9), url=NEWS, folder="toolbar"),
             near_miss("not in the subfolder", _mark(NEWS, "News", 3), url=NEWS, folder="Daily"),
@@ -456,6 +535,10 @@ TABLES = (
                 "downloaded",
                 _load(FORM, "file:///home/user/Downloads/form%201.pdf"),
                 url=FORM,
+                path="~/Downloads/form 1.pdf",
+            ),
+            *url_cases(
+                lambda url: _load(url, "file:///home/user/Downloads/form%201.pdf"),
                 path="~/Downloads/form 1.pdf",
             ),
             negative(
@@ -584,6 +667,13 @@ TABLES = (
                 url=NEWS,
             ),
             positive("navigated back", _tabs([([NEWS, "about:home"], 1)]), url=NEWS),
+            *url_cases(lambda url: _tabs([([url], 1)])),
+            positive("page of Firefox", _tabs([(["about:home"], 1)]), url="about:home"),
+            positive(
+                "file",
+                _tabs([(["file:///home/user/a%20b.html"], 1)]),
+                url="file:///home/user/a b.html",
+            ),
             negative("different page", _tabs([(["about:home"], 1)]), url=NEWS),
             near_miss(
                 "earlier entry of the tab's history", _tabs([([NEWS, "about:home"], 2)]), url=NEWS

@@ -6,6 +6,7 @@ from evaluators.desktop import dav, mail, web
 from evaluators.testing.case import (
     CaseTable,
     State,
+    another_way,
     corrupt,
     empty,
     hostile,
@@ -124,6 +125,22 @@ WEB = (
                 "address is not HTTP", nothing, url="file:///etc/hostname", status=200
             ).expect_error(),
             corrupt("address without a host", nothing, url="http:///a", status=200).expect_error(),
+            *(
+                corrupt(name, _page("x"), url=url, status=200).expect_error()
+                for name, url in {
+                    "address without a scheme": "//localhost:{port}/",
+                    "port out of range": "http://localhost:99999/",
+                    "port that is no number": "http://localhost:http/",
+                    "space in the host": "http://local host:{port}/",
+                    "empty segment": "http://localhost:{port}//",
+                }.items()
+            ),
+            another_way(
+                "characters that browsers encode",
+                _page("x", path="/caf%C3%A9%20a?q=%C3%A9"),
+                url="HTTP://LOCALHOST:{port}/caf\u00e9 a?q=\u00e9#x",
+                status=200,
+            ),
             missing("missing page", nothing, url=URL, status=200),
             missing("no server", nothing, url=CLOSED, status=200),
             empty("empty reply", _raw(b"\r\n\r\n"), url=URL, status=200).expect_error(),

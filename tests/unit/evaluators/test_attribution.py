@@ -9,10 +9,11 @@ import pytest
 
 from appliance.base.errors import ObstructedEvaluationError
 from evaluators.attribution import cause_of
-from evaluators.desktop import dav
+from evaluators.desktop import dav, mail, web
 from evaluators.desktop.errors import (
     ObstructedError,
     ServerError,
+    WrongArgumentError,
     asking,
     is_own,
     output_of,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         ("the wave missed its deadline of 20 s in a", Cause.OBSTRUCTION),
         ("the evaluators' process died of signal 9 in a", Cause.OBSTRUCTION),
         ("mail_in_folder raised ServerError: mail.test did not answer", Cause.MACHINE),
+        ("http_status_is raised WrongArgumentError: no URL", Cause.TASK),
         ("a raised KeyError: 'x raised OSError: '", Cause.EVALUATOR),
         ("a raised ValueError: PermissionError", Cause.EVALUATOR),
         ("a gave int, not bool", Cause.EVALUATOR),
@@ -84,6 +86,18 @@ def test_calendar_missing_on_another_host_is_an_obstruction(
     monkeypatch.setattr(dav, "ask", lambda *_: answer)  # no other host can be queried here
     with pytest.raises(ObstructedError, match="collection does not exist"):
         dav.calendar_lacks_event(cast("Guest", None), "http://ann:pass@192.0.2.1/a/", "x")
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "localhost"])
+def test_wrong_url_of_a_task_is_not_attributed_to_its_server(host: str) -> None:
+    guest = cast("Guest", None)
+    for bad in (f"http://{host}:99999/a/", f"http://{host}:x/a/", f"{host}/a/", f"//{host}/a"):
+        with pytest.raises(WrongArgumentError):
+            dav.calendar_lacks_event(guest, bad, "x")
+        with pytest.raises(WrongArgumentError):
+            web.http_status_is(guest, bad, 200)
+        with pytest.raises(WrongArgumentError):
+            mail.mail_in_folder(guest, bad.replace("http:", "imap:"), "INBOX", "x")
 
 
 def test_missing_picture_is_an_obstruction_and_a_bad_inline_one_is_not() -> None:

@@ -199,6 +199,7 @@ def visit(check: str = "firefox_visited", url: str = "https://shop.test/cart") -
 
 ASKED = {"desktop": [{"host": "shop.test", "port": 443, "is_allowed": True}]}
 REFUSED = {"desktop": [{"host": "shop.test", "port": 443, "is_allowed": False}]}
+ABROAD = {"host": "xn--mnchen-3ya.test", "port": 443, "is_allowed": True}
 FULL = {"desktop": [{"host": "news.test", "port": 443, "is_allowed": True}] * 1000}
 
 
@@ -214,6 +215,8 @@ FULL = {"desktop": [{"host": "news.test", "port": 443, "is_allowed": True}] * 10
         (visit(url="http://localhost:8080/"), {"desktop": []}, False),
         (visit(url="http://127.0.0.1/"), {"desktop": []}, False),
         (visit(url="about:config"), {"desktop": []}, False),
+        (visit(url="//shop.test"), {"desktop": []}, False),
+        (visit(url="https://M\u00fcnchen.test/"), {"desktop": [ABROAD]}, False),
     ],
 )
 def test_visits_are_compared_with_the_proxy_log(

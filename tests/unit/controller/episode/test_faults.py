@@ -194,6 +194,7 @@ def test_evaluator_kept_from_answering_leaves_its_node_unmet(bench: Bench, dark_
     ("reason", "ending"),
     [
         ("gsetting_equals raised KeyError: 'x'", Reason.EVALUATOR_ERROR),
+        ("gsetting_equals raised WrongArgumentError: 'x' is no URL", Reason.TASK_ERROR),
         ("mail_in_folder raised ServerError: mail.test is silent", Reason.ENVIRONMENT_ERROR),
     ],
 )
