@@ -102,7 +102,7 @@ def calendar_has_event(
         and (not location.strip() or shown(event.text("LOCATION")) == shown(location))
         and _is_at(event.start(), first, own)
         and (last is None or _is_at(event.end(), last, own))
-        for event in _events(_collection(calendar, _EVENTS).texts)
+        for event in _events(_collection(guest, calendar, _EVENTS).texts)
     )
 
 
@@ -128,7 +128,7 @@ def calendar_lacks_event(guest: Guest, calendar: ServiceUrl, summary: str) -> bo
         ObstructedError: the calendar does not exist at the start of the trial; later the check is
             unmet.
     """
-    collection = _collection(calendar, _EVENTS, is_required=True)
+    collection = _collection(guest, calendar, _EVENTS, is_required=True)
     try:
         events = [event for text in collection.texts for event in events_in(text)]
     except ValueError:
@@ -166,7 +166,7 @@ def address_book_has(
         and (not email.strip() or email.strip().lower() in _emails(card))
         and (not _digits(phone) or _digits(phone) in _phones(card))
         and not _is_group(card)
-        for card in _cards(_collection(address_book, _CARDS).texts)
+        for card in _cards(_collection(guest, address_book, _CARDS).texts)
     )
 
 
@@ -199,7 +199,7 @@ def _is_group(card: list[Property]) -> bool:
     )
 
 
-def _collection(address: str, query: str, *, is_required: bool = False) -> Collection:
+def _collection(guest: Guest, address: str, query: str, *, is_required: bool = False) -> Collection:
     """Return a collection; an empty one if it does not exist.
 
     Raises:
@@ -209,20 +209,20 @@ def _collection(address: str, query: str, *, is_required: bool = False) -> Colle
     """
     parts = urlsplit(service_url(address))
     with asking(parts.hostname or ""):
-        collection = _query(parts, address, query)
+        collection = _query(guest, parts, address, query)
     if collection is None and is_required:
         raise ObstructedError("the collection does not exist")
     return collection or Collection([], is_whole=True)
 
 
-def _query(parts: SplitResult, address: str, query: str) -> Collection | None:
+def _query(guest: Guest, parts: SplitResult, address: str, query: str) -> Collection | None:
     user = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
     headers = {
         "Authorization": f"Basic {base64.b64encode(user.encode()).decode()}",
         "Content-Type": 'application/xml; charset="utf-8"',
         "Depth": "1",
     }
-    answer = ask("REPORT", address, headers, query.encode())
+    answer = ask(guest, "REPORT", address, headers, query.encode())
     if answer.status == _NOT_FOUND:
         return None
     if answer.status == _MULTI_STATUS and answer.body is None:

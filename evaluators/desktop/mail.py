@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.errors import asking
+from evaluators.desktop.errors import as_agent, asking
 from evaluators.desktop.urls import MailboxUrl, mailbox_url
 from evaluators.desktop.visible import html_text, shown
 
@@ -87,7 +87,7 @@ def mail_in_folder(
     """
     return any(
         _DELETED not in message.flags and _holds(_has_text, message, sender, text)
-        for message in _newest(account, folder, subject)
+        for message in _newest(guest, account, folder, subject)
     )
 
 
@@ -114,7 +114,7 @@ def mail_sent_to(
     wanted = {recipient.strip().lower() for recipient in recipients}
     return any(
         not message.flags & {_DELETED, _DRAFT} and _holds(_is_to, message, wanted)
-        for message in _newest(account, folder, subject)
+        for message in _newest(guest, account, folder, subject)
     )
 
 
@@ -136,7 +136,7 @@ def mail_flagged(guest: Guest, account: MailboxUrl, folder: str, subject: str, f
         flag: ``\Seen``, ``\Answered``, ``\Flagged``, ``\Deleted``, or a keyword.
     """
     wanted = flag.lower()
-    messages = list(_messages(account, folder, _HEADERS, _MAX_HEADERS + 1))
+    messages = list(_messages(guest, account, folder, _HEADERS, _MAX_HEADERS + 1))
     flags = [
         message.flags
         for message in messages
@@ -147,9 +147,9 @@ def mail_flagged(guest: Guest, account: MailboxUrl, folder: str, subject: str, f
     return is_whole and bool(flags) and all(wanted in marks for marks in flags)
 
 
-def _newest(account: str, folder: str, subject: str) -> Iterator[Message]:
+def _newest(guest: Guest, account: str, folder: str, subject: str) -> Iterator[Message]:
     """Return the newest messages with a subject."""
-    messages = _messages(account, folder, _WHOLE, _MAX_MESSAGES)
+    messages = _messages(guest, account, folder, _WHOLE, _MAX_MESSAGES)
     matching_messages = (message for message in messages if _holds(_is_about, message, subject))
     return itertools.islice(matching_messages, _MAX_OF_A_SUBJECT)
 
@@ -179,10 +179,11 @@ def _is_to(content: bytes, wanted: set[str]) -> bool:
     } == wanted
 
 
-def _messages(account: str, folder: str, part: str, most: int) -> Iterator[Message]:
+def _messages(guest: Guest, account: str, folder: str, part: str, most: int) -> Iterator[Message]:
     """Iterate over the newest messages of a folder, in batches, newest batch first; empty if it does not exist.
 
     Args:
+        guest: the desktop.
         account: URL of the mailbox.
         folder: name of the folder.
         part: part of each message to fetch.
@@ -194,7 +195,7 @@ def _messages(account: str, folder: str, part: str, most: int) -> Iterator[Messa
         ServerError: another server does so.
     """
     parts = urlsplit(mailbox_url(account))
-    with asking(parts.hostname or ""), _connection(parts) as server:
+    with asking(parts.hostname or ""), _connection(guest, parts) as server:
         quoted = folder.replace("\\", "\\\\").replace('"', '\\"')
         kind, count = server.select(f'"{quoted}"', readonly=True)
         total = int(count[0] or 0) if kind == "OK" else 0
@@ -218,12 +219,12 @@ def _parse(rows: Sequence[object]) -> Iterator[Message]:
 
 
 @contextlib.contextmanager
-def _connection(parts: SplitResult) -> Iterator[imaplib.IMAP4]:
+def _connection(guest: Guest, parts: SplitResult) -> Iterator[imaplib.IMAP4]:
     is_safe = parts.scheme == "imaps"
     port = parts.port or (_PORT_TLS if is_safe else _PORT)
-    server = (imaplib.IMAP4_SSL if is_safe else imaplib.IMAP4)(
-        parts.hostname or "", port, timeout=_TIMEOUT_S
-    )
+    kind = imaplib.IMAP4_SSL if is_safe else imaplib.IMAP4
+    with as_agent(guest):
+        server = kind(parts.hostname or "", port, timeout=_TIMEOUT_S)
     try:
         server.login(unquote(parts.username or ""), unquote(parts.password or ""))
         yield server

@@ -1,4 +1,4 @@
-"""Evaluators of HTTP services, requested from the desktop.
+"""Evaluators of HTTP services, requested from the desktop as the agent's user.
 
 Redirects are not followed and proxies are not used. A service that refuses the connection is unmet.
 If a service does not reply within 5 s, or not in HTTP, the result is inconclusive; for a service on
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.data import exactly, parse_json, resolve
-from evaluators.desktop.errors import asking, is_own
+from evaluators.desktop.errors import as_agent, asking, is_own
 from evaluators.desktop.page_title import title_of
 from evaluators.desktop.urls import ServiceUrl, service_url
 
@@ -69,7 +69,7 @@ def http_status_is(guest: Guest, url: ServiceUrl, status: int) -> bool:
         url: the complete URL, ``http`` or ``https``; browsers' normalisation applies.
         status: status, such as 200; for a redirect, the status of the redirect itself.
     """
-    return ask("GET", url).status == status
+    return ask(guest, "GET", url).status == status
 
 
 @evaluator(on="desktop")
@@ -88,7 +88,7 @@ def http_text_equals(guest: Guest, url: ServiceUrl, text: str) -> bool:
         url: the complete URL, ``http`` or ``https``; browsers' normalisation applies.
         text: the complete body.
     """
-    body = _text_in(ask("GET", url))
+    body = _text_in(ask(guest, "GET", url))
     return body is not None and _plain(body) == _plain(text)
 
 
@@ -107,7 +107,7 @@ def http_text_contains(guest: Guest, url: ServiceUrl, text: str) -> bool:
         url: the complete URL, ``http`` or ``https``; browsers' normalisation applies.
         text: text that the body must contain, including markup.
     """
-    body = _text_in(ask("GET", url))
+    body = _text_in(ask(guest, "GET", url))
     return bool(text) and body is not None and text.replace("\r\n", "\n") in _plain(body)
 
 
@@ -129,7 +129,7 @@ def http_title_is(guest: Guest, url: ServiceUrl, title: str) -> bool:
         url: the complete URL, ``http`` or ``https``; browsers' normalisation applies.
         title: the complete title.
     """
-    answer = ask("GET", url)
+    answer = ask(guest, "GET", url)
     page_title = title_of(_text_in(answer) or "") if answer.is_page else None
     return page_title is not None and " ".join(page_title.split()) == " ".join(title.split())
 
@@ -150,7 +150,7 @@ def http_json_equals(guest: Guest, url: ServiceUrl, pointer: str, value: object)
         pointer: a JSON pointer; empty for the whole document.
         value: any JSON value.
     """
-    answer = ask("GET", url)
+    answer = ask(guest, "GET", url)
     if answer.status != _OK or answer.body is None:
         return False
     try:
@@ -190,9 +190,13 @@ def _is_unserved(exc: OSError, host: str) -> bool:
 
 
 def ask(
-    method: str, url: str, headers: Mapping[str, str] | None = None, body: bytes = b""
+    guest: Guest,
+    method: str,
+    url: str,
+    headers: Mapping[str, str] | None = None,
+    body: bytes = b"",
 ) -> Answer:
-    """Send one request.
+    """Send one request, as the agent's user.
 
     Raises:
         WrongArgumentError: `url` is not an HTTP URL.
@@ -207,6 +211,8 @@ def ask(
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     with asking(host), contextlib.closing(connection):
         try:
+            with as_agent(guest):
+                connection.connect()
             connection.request(method, target, body or None, dict(headers or {}))
         except OSError as exc:
             if _is_unserved(exc, host):

@@ -5,7 +5,8 @@ What the agent's user can do to their input:
 * **Serve** anything on the ports that evaluators query on the desktop itself: silence, garbage,
   endless streams, replies of another protocol, hostile mail, XML, and JSON.
 * **Start** servers next to a genuine one, on other addresses of its port.
-* **Time** its replies byte by byte.
+* **Time** its replies byte by byte; answer each user differently, as the kernel shows whose a
+  connection is.
 * It cannot take a port from another user's running server, nor answer for another host.
 
 If the agent's own server replies like the genuine one, this proves the state, not who made it:
@@ -41,8 +42,17 @@ protocol, how, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
 EMPTY = b'<?xml version="1.0"?><D:multistatus xmlns:D="DAV:"/>'
 BOMB = (b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
         b'<D:multistatus xmlns:D="DAV:">&b;</D:multistatus>')
+EVENT = (b'<D:multistatus xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:response><D:propstat>'
+         b'<D:prop><C:calendar-data>BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:1\r\n'
+         b'DTSTART:20261124T093000\r\nDTEND:20261124T100000\r\nSUMMARY:Dentist\r\nEND:VEVENT\r\n'
+         b'END:VCALENDAR\r\n</C:calendar-data></D:prop></D:propstat></D:response></D:multistatus>')
 def http(link, status, body, length=None):
     link.sendall(b"HTTP/1.1 %d x\r\nContent-Length: %d\r\n\r\n" % (status, len(body) if length is None else length) + body)
+def peer(link):
+    for row in open("/proc/net/tcp").read().splitlines()[1:]:
+        fields = row.split()
+        if [int(end.split(":")[1], 16) for end in fields[1:3]] == [link.getpeername()[1], port]:
+            return int(fields[7])
 def request(link):
     data = b""
     while b"\r\n\r\n" not in data:
@@ -83,6 +93,13 @@ def hostile(link):
         for letter in (b"* OK" if protocol == "imap" else b"HTTP/1.1 200 OK\r\nX: ") + b"x" * 600:
             link.sendall(bytes([letter]))
             time.sleep(0.5)
+    elif how == "partial" and peer(link) == os.getuid():
+        return honest(link)
+    elif how == "partial" and protocol == "imap":
+        imap(link, [b"Subject: Lunch\r\nFrom: a@b\r\n\r\nx"])
+    elif how == "partial":
+        request(link)
+        http(link, 207 if protocol == "dav" else 200, EVENT if protocol == "dav" else b'{"done": true}')
     elif how == "endless":
         if protocol == "imap":
             link.sendall(b"* OK ready\r\n* " + b"x" * 100)
@@ -212,7 +229,9 @@ _LABELS = {
     "bomb": "entity bomb",
     "nested": "deep nesting",
     "redirect": "redirect",
+    "partial": "answers by its client's user",
 }
+_AS_AGENT = "servers are asked as the agent's user"
 _UNMET = "a desktop server that does not answer is unmet"
 _KINDS = (
     _Kind("http", "silent", _UNMET, is_slow=True),
@@ -233,6 +252,9 @@ _KINDS = (
     _Kind("dav", "bomb", "documents with entities are rejected"),
     _Kind("http", "nested", "nesting is limited"),
     _Kind("http", "redirect", "redirects are not followed"),
+    _Kind("http", "partial", _AS_AGENT),
+    _Kind("imap", "partial", _AS_AGENT),
+    _Kind("dav", "partial", _AS_AGENT),
 )
 # Another user's server runs: the agent tries every method to receive its requests.
 _TAKEN_PORT = _FIRST_PORT - 1

@@ -291,8 +291,9 @@ def _run_at_import(tree: ast.Module) -> list[Any]:
 # A desktop container without IPv6: a loopback interface with only an IPv4 address.
 WITHOUT_IPV6 = (
     "ip link set lo up; echo 1 > /proc/sys/net/ipv6/conf/lo/disable_ipv6; "
-    'exec "$0" -c "from evaluators.desktop.web import ask; '
-    "print(ask('GET', 'http://127.0.0.1:9/').status, ask('GET', 'http://[::1]:9/').status)\""
+    'exec "$0" -c "from types import SimpleNamespace; from evaluators.desktop.web import ask; '
+    "guest = SimpleNamespace(home='/'); print(ask(guest, 'GET', 'http://127.0.0.1:9/').status, "
+    "ask(guest, 'GET', 'http://[::1]:9/').status)\""
 )
 
 
