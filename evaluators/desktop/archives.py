@@ -3,7 +3,8 @@
 An archive that is missing, corrupt, larger than 64 MiB, or has more than 10 000 members is unmet.
 So are archives that programs unpack differently: one whose members overwrite each other (``a.txt``
 and ``d/../a.txt``, or a file and a folder with the same name), a zip in which the two headers of a
-member differ, and a tar with a sparse file, or with anything other than zeros after its end.
+member differ, and a tar with a sparse file, with a global header that renames or resizes its
+members, or with anything other than zeros after its end.
 Members are never unpacked to disk, and at most 1 MiB of a member is kept.
 """
 
@@ -39,6 +40,9 @@ _SIZES_FOLLOW = 0x08
 _IN_64_BITS = 0xFFFFFFFF
 _LABEL, _LISTED_FOLDER = b"V", b"D"
 """Types of GNU tar: the name of an archive, and a folder with a list of its contents."""
+_NOT_GLOBAL = frozenset({"path", "linkpath", "size", "hdrcharset"})
+"""Fields of a pax global header that GNU tar applies to each member, and libarchive to none."""
+_SPARSE = "GNU.sparse."
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError,
     NotImplementedError, RuntimeError, ValueError, KeyError, struct.error,
@@ -250,7 +254,13 @@ def _tarred(file: BinaryIO, wanted: str) -> Iterator[Member]:
                         )
                     data = _content(member, wanted)
                 yield Member(name, is_file, data)
+            _require(not any(map(_changes_members, archive.pax_headers)))
         _read_end(archive)
+
+
+def _changes_members(key: str) -> bool:
+    """Return whether a field of a pax global header applies to all members in some programs only."""
+    return key in _NOT_GLOBAL or key.startswith(_SPARSE)
 
 
 def _read_end(archive: tarfile.TarFile) -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import io
 import json
+import tarfile
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,18 @@ def _zip(*members: tuple[str, str]) -> bytes:
     with zipfile.ZipFile(file, "w") as archive:
         for name, text in members:
             archive.writestr(zipfile.ZipInfo(name), text)
+    return file.getvalue()
+
+
+def _tar(name: str, text: str, **fields: str) -> bytes:
+    """Return a tar of one member, with a pax global header."""
+    file = io.BytesIO()
+    with tarfile.open(
+        fileobj=file, mode="w", format=tarfile.PAX_FORMAT, pax_headers=fields
+    ) as archive:
+        info = tarfile.TarInfo(name)
+        info.size = len(text)
+        archive.addfile(info, io.BytesIO(text.encode()))
     return file.getvalue()
 
 
@@ -137,6 +150,13 @@ HOSTILE = (
         "duplicate member",
         contents(_zip(("a.txt", "wrong"), ("./a.txt", SECRET))),
         "a duplicate member is unmet",
+    ),
+    hostile(
+        FAMILY,
+        ARCHIVE,
+        "global header that renames its member",
+        contents(_tar("b.txt", SECRET, path="a.txt")),
+        "global headers that rename members are rejected",
     ),
     hostile(
         FAMILY,

@@ -64,11 +64,21 @@ def zipped(*members: tuple[str, bytes], mode: int = 0, **options: Any) -> bytes:
 
 
 def tarred(
-    *members: tuple[str, bytes | str], mode: Any = "w:gz", form: int = tarfile.PAX_FORMAT
+    *members: tuple[str, bytes | str],
+    mode: Any = "w:gz",
+    form: int = tarfile.PAX_FORMAT,
+    fields: dict[str, str] | None = None,
 ) -> bytes:
-    """Return a tar; if a member's content is a string, it is the member's type, such as `tarfile.SYMTYPE`."""
+    """Return a tar; if a member's content is a string, it is the member's type, such as `tarfile.SYMTYPE`.
+
+    Args:
+        members: pairs of name and content.
+        mode: of `tarfile.open`.
+        form: of the tar.
+        fields: of its pax global header.
+    """
     raw = io.BytesIO()
-    with tarfile.open(fileobj=raw, mode=mode, format=form) as archive:
+    with tarfile.open(fileobj=raw, mode=mode, format=form, pax_headers=fields) as archive:
         for name, content in members:
             info = tarfile.TarInfo(name)
             if isinstance(content, str):
@@ -159,6 +169,19 @@ def _unsound(text: str) -> tuple[tuple[str, bytes], ...]:
             for name, place in _PLACES.items()
         ),
         ("sparse file in a tar", _sparse(data)),
+        *(
+            (
+                f"global header with {field}={value} in a tar",
+                tarred((name, data), fields={field: value}),
+            )
+            for field, value, name in (
+                ("path", "a.txt", "evil.txt"),
+                ("path", "", "a.txt"),
+                ("linkpath", "a.txt", "a.txt"),
+                ("size", str(len(data)), "a.txt"),
+                ("GNU.sparse.name", "a.txt", "a.txt"),
+            )
+        ),
     )
 
 
@@ -330,6 +353,11 @@ def archive_lists() -> tuple[Case, ...]:
         *(
             another_way(f"tar of format {form}", _file(tarred(("a.txt", b"hi"), form=form)), **args)
             for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT)
+        ),
+        another_way(
+            "tar with a comment in its global header, as of git archive",
+            _file(tarred(("a.txt", b"hi"), fields={"comment": "7" * 40, "mtime": "1"})),
+            **args,
         ),
         another_way(
             "tar with a hard link",
