@@ -180,6 +180,17 @@ JOBS = (
         needs_appliance=False,
     ),
     Job(
+        "interpreters",
+        "unit tests pass with every supported Python on this host",
+        (
+            *("appliance", "controller", "evaluators", "images", "monitoring", "provisioning"),
+            *("tests/unit", "tests/nightly/interpreters.py", "requirements-dev.lock"),
+        ),
+        command=("-m", "tests.nightly.interpreters"),
+        needs_appliance=False,
+        timeout_s=4 * 3600.0,
+    ),
+    Job(
         "service",
         "20 kills of the service lose no trial of 40 and fire no slot twice, a full disk loses nothing, "
         "1,000 abandoned episodes leak nothing, 1,000 machines and 10,000 trials are scheduled in time; "
