@@ -33,6 +33,7 @@ class DocumentNumbers(Numbers, Protocol):
         multi_line: the state *multi line*.
         text: the role *text*; with several lines, it is an editor's document.
         cell: the role *table cell*, whose name is its address, not its content.
+        image: the role *image*, which is content without a name.
         documents: roles of documents.
         controls: roles of objects below which there is no document.
     """
@@ -41,6 +42,7 @@ class DocumentNumbers(Numbers, Protocol):
     multi_line: int
     text: int
     cell: int
+    image: int
     documents: frozenset[int]
     controls: frozenset[int]
 
@@ -65,7 +67,7 @@ class Documents:
         """Return the visible documents of the programs with ``pids``.
 
         Each of ``documents`` has ``role``, ``name``, ``url`` (empty if it reports none), ``busy``
-        and ``content``: how many of its visible objects have a name or a text. ``is_complete`` is
+        and ``content``: how many of its visible objects are images, or have a name or text. ``is_complete`` is
         False if a program did not answer in time.
         """
         pids = {int(pid) for pid in params.values.get("pids", ())}
@@ -107,7 +109,10 @@ class Documents:
         for item in inside:
             inside += walk.below.get(item.ref, ())
         named = {
-            item.ref for item in inside[1:] if item.name.strip() and item.role != self._names.cell
+            item.ref
+            for item in inside[1:]
+            if (item.name.strip() and item.role != self._names.cell)
+            or item.role == self._names.image
         }
         return len(named | self._with_text(walk, inside[:_MAX_ASKED]))
 

@@ -73,6 +73,7 @@ class Names:
         self.showing, self.active = int(state.SHOWING), int(state.ACTIVE)
         self.busy, self.multi_line = int(state.BUSY), int(state.MULTI_LINE)
         self.menu, self.text, self.cell = int(role.MENU), int(role.TEXT), int(role.TABLE_CELL)
+        self.image = int(role.IMAGE)
         self.popups = _numbers(role, _POPUPS)
         self.documents = _numbers(role, _DOCUMENTS)
         self.controls = _numbers(role, _CONTROLS)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ROLES = ["", "application", "frame", "panel", "menu", "menu item", "menu bar", "root pane", "text",
-         "push button", "table", "table cell", "document web", "tool bar"]  # fmt: skip
+         "push button", "table", "table cell", "document web", "tool bar",
+         "image"]  # fmt: skip
 ACTIVE, BUSY, MULTI_LINE = 1, 3, 17
 NAMES: Any = SimpleNamespace(
     showing=25,
@@ -37,6 +38,7 @@ NAMES: Any = SimpleNamespace(
     menu=ROLES.index("menu"),
     text=ROLES.index("text"),
     cell=ROLES.index("table cell"),
+    image=ROLES.index("image"),
     popups=frozenset(map(ROLES.index, ("menu", "menu item", "menu bar"))),
     documents=frozenset({ROLES.index("document web")}),
     controls=frozenset(map(ROLES.index, ("menu bar", "menu", "tool bar"))),
@@ -374,9 +376,12 @@ def test_addresses_of_cells_are_no_content_and_loading_is_reported() -> None:
     sheet.states = 1 << BUSY
     (row,) = documents_of(app(sheet))["documents"]
     assert (row["content"], row["busy"]) == (0, True)
-    cells[1].characters = 4
+    sheet.below = (*cells, node("image", 0, 0, 9, 9))
     (row,) = documents_of(app(sheet))["documents"]
     assert row["content"] == 1
+    cells[1].characters = 4
+    (row,) = documents_of(app(sheet))["documents"]
+    assert row["content"] == 2
 
 
 def test_silent_program_makes_the_list_incomplete() -> None:
