@@ -22,11 +22,10 @@ def test_slowdown_is_processes_per_processor(
 def test_seconds_count_less_while_the_host_is_busy() -> None:
     clock, slowdown = FakeClock(), [1.0]
     patience = Patience(10, clock, lambda: slowdown[0])
-    clock.advance(5)
-    assert not patience.is_over
-    slowdown[0] = 4.0
-    clock.advance(19)
-    assert not patience.is_over
-    clock.advance(1)
-    assert patience.is_over
+    over = []
+    for load, seconds in ((1.0, 5.0), (4.0, 19.0), (4.0, 1.0)):
+        slowdown[0] = load
+        clock.advance(seconds)
+        over.append(patience.is_over)
+    assert over == [False, False, True]
     assert patience.waited_s == 25

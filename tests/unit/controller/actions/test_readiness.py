@@ -153,7 +153,8 @@ def test_window_of_before_counts_once_it_shows_another_title() -> None:
 
 def test_silent_program_is_asked_again() -> None:
     desktop = Desktop(Moment(2, "prices.ods", 20, 0.0, document()))
-    call, refused = desktop.link.call, []
+    call = desktop.link.call
+    refused: list[str] = []
 
     def answer(op: str, params: dict[str, Any], *, timeout_s: float) -> object:
         if op == "documents" and not refused:

@@ -67,7 +67,7 @@ def test_oracle_searches_on_the_machine_and_reports_a_cut_search(bench: Bench) -
         found = [element for element in desktop.elements() if element.name == name]
         return Search(found, cut="" if found else "time")
 
-    desktop.search = search  # type: ignore[attr-defined]
+    desktop.search = search  # type: ignore[union-attr]
     at = {"name": "Terminal", "role": "push button"}
     assert bench.play(
         make_task(oracle=[{"on": "desktop", "do": "click", "at": at}, TYPE])

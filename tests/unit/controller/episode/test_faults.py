@@ -246,7 +246,8 @@ def test_evaluator_that_finds_a_starting_program_is_asked_again(
     bench: Bench, dark_task: Task
 ) -> None:
     desktop = desktop_of(bench)
-    answer, refused = desktop.answer, []
+    answer = desktop.answer
+    refused: list[str] = []
 
     def refuse_once(op: str, params: dict[str, Json], timeout_s: float) -> Json:
         if op == "evaluate" and not refused:
