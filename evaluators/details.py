@@ -96,7 +96,8 @@ def _blurred(values: Grey) -> Grey:
     """Return an array smoothed over 3 by 3 px."""
     for _ in range(2):
         padded = np.pad(values, ((1, 1), (0, 0)), "edge")
-        values = ((padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4).T
+        smoothed = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
+        values = np.asarray(smoothed.T, np.float32)
     return values
 
 

@@ -105,7 +105,7 @@ def page_cases(args: Args) -> tuple[Case, ...]:
         f"invoice: {name}": partial(encoded, page) for name, page in forged_pages().items()
     }
     ways = {f"invoice: {name}": partial(encoded, page) for name, page in honest_pages().items()}
-    compressed = {
+    compressed: Files = {
         "invoice: as JPEG": partial(encoded, invoice(), "JPEG", quality=60),
         "invoice: as GIF": lambda: saved(Image.fromarray(invoice()).quantize(256), "GIF"),
         "invoice: half size, as JPEG": partial(
@@ -340,9 +340,13 @@ def pair_cases(args: Args) -> tuple[Case, ...]:
     page, changed = invoice(), invoice("928.50")
     of_pages = {**args, "first": as_url(encoded(page)), "second": as_url(encoded(changed))}
     line = np.full((page.shape[0], 2, 3), 255, np.uint8)
+    wide = np.hstack([line, line, line])
     pages = _cases(
         of_pages,
-        {"invoices: different amount": lambda: encoded(np.hstack([page, page]))},
+        {
+            "invoices: different amount": lambda: encoded(np.hstack([page, page])),
+            "invoices with a gap of 6 px": lambda: encoded(np.hstack([page, wide, changed])),
+        },
         {
             "invoices": lambda: encoded(np.hstack([page, changed]), "JPEG"),
             "invoices with a gap of 2 px": lambda: encoded(np.hstack([page, line, changed])),

@@ -139,6 +139,30 @@ SPELLINGS = {
     "backslashes": STORED.replace("/", "\\"),
     "surrounding white space": f" {STORED}\n",
 }
+FORMS = {
+    "IPv6 address": ("http://[FE80::A]:80/", "http://[fe80::a]/"),
+    "TLS in capitals": ("HTTPS://a.test:443/x", "https://a.test/x"),
+    "port with a zero": ("http://a.test:08080/", "http://a.test:8080/"),
+    "last port": ("http://a.test:65535/", "http://a.test:65535/"),
+    "default port of FTP": ("ftp://a.test:21/b", "ftp://a.test/b"),
+    "fragment only": ("http://a.test#x y", "http://a.test/#x%20y"),
+    "fragment with a question mark": ("http://a.test/#x?y+z w", "http://a.test/#x?y+z%20w"),
+    "two plus signs and a fragment": ("http://a.test/?q=b+c d#e+f", "http://a.test/?q=b+c+d#e+f"),
+    "plus signs stored as spaces": ("http://a.test/?q=b+c#e", "http://a.test/?q=b%20c#e"),
+    "punctuation in the path": ('http://a.test/"<>`{}|^', "http://a.test/%22%3C%3E%60%7B%7D|%5E"),
+    "punctuation in the query": ("http://a.test/?'\"<>`{}", "http://a.test/?%27%22%3C%3E`{}"),
+    "punctuation in the fragment": ("http://a.test/#'\"<>`{}", "http://a.test/#'%22%3C%3E%60{}"),
+    "percent sign": ("http://a.test/%7e%C3?%zz", "http://a.test/%7e%C3?%zz"),
+    "dots at the end": ("http://a.test/b/c/..", "http://a.test/b/"),
+    "dot at the end": ("http://a.test/b/.", "http://a.test/b/"),
+    "encoded dots": ("http://a.test/b/%2E%2e/c/%2e/d", "http://a.test/c/d"),
+    "dots above the root": ("http://a.test/../../b", "http://a.test/b"),
+    "empty segment further down": ("http://a.test/b//c", "http://a.test/b//c"),
+    "user and password": ("http://ann:a=b@a.test/", "http://ann:a%3Db@a.test/"),
+    "line breaks": ("http://a.te\nst/a\tb\rc", "http://a.test/abc"),
+    "page of the program": ("ABOUT:Home", "about:Home"),
+    "file": ("file:///srv/a b?c#d", "file:///srv/a%20b?c#d"),
+}
 OTHERS = {
     "capitals in the path": STORED.replace("find", "Find"),
     "different port": STORED.replace("news.test", "news.test:8080"),
@@ -162,6 +186,10 @@ NO_URLS = {
     "percent sign in the host": "http://news%2Etest/",
     "only a scheme": "http:",
     "empty": "",
+    "letter that browsers keep in the host": "http://fa\u00df.test/",
+    "host that is too long": "http://" + "\u00e9" * 70 + ".test/",
+    "port above the last one": "http://news.test:65536/",
+    "long port": "http://news.test:0000000080/",
 }
 
 
@@ -364,6 +392,7 @@ UNUSED: dict[str, State] = {
 }
 """States in which a handwritten session exists, but no Firefox displays it."""
 
+SAME_URL = {"*: args.url: swap case": "capitals in scheme and host do not count"}
 HALF = {
     "*: * flip a byte": "the middle of the file is not the expected value",
     "*: * cut": "the expected value is in the first half",
@@ -410,6 +439,10 @@ TABLES = (
             hostile("view instead of a table", _view, url=NEWS),
             hostile("link to a file elsewhere", _other_place(_visit(NEWS), PLACES), url=NEWS),
             hostile("SQL injection in the address", _visit(NEWS), url=f"{NEWS}' OR 1 --"),
+            *(
+                another_way(f"form: {name}", _visit(stored.replace("'", "''")), url=url)
+                for name, (url, stored) in FORMS.items()
+            ),
             *url_cases(_visit),
             forged("link in a frame of a different page", _visit(NEWS, 8), url=NEWS),
             forged("embedded in a different page", _visit(NEWS, 4), url=NEWS),
@@ -426,6 +459,7 @@ TABLES = (
         ),
         equivalent={
             **HALF,
+            **SAME_URL,
             "*/profiles.ini: *": "a different path to the same profile, or the evaluator raises",
         },
     ),
@@ -523,6 +557,7 @@ TABLES = (
         ),
         equivalent={
             **HALF,
+            **SAME_URL,
             "*: args.title: empty": "any title",
             "*: args.folder: empty": "any folder",
         },
@@ -791,6 +826,8 @@ TABLES = (
             ),
         ),
         equivalent={
+            **SAME_URL,
+            "*: args.url: cut": "a missing final slash does not count",
             "*: * flip a byte": "it changes a letter of a title",
             "*/profiles.ini: cut": "the relevant line is the second one",
         },

@@ -98,6 +98,18 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.archives._unicode_path: * len(extra) > *": "an empty field is ignored",
     "evaluators.desktop.settings._HEAD_BYTES: *": _BOUND,
     "evaluators.desktop.settings._is_enabled: *: 9 -> 10": _BOUND,
+    # URLs
+    "evaluators.desktop.urls.*_URL: *": "the host reads the marks; test_urls.py tests it",
+    "evaluators.desktop.urls.complaint: *": "the host calls it; test_urls.py tests it",
+    "evaluators.desktop.urls._wrong: *": "text of an error message",
+    "evaluators.desktop.urls._SAFE: *": "the letter X is never encoded",
+    "evaluators.desktop.urls.page_url: *: '?#' -> *": "the letter X is never encoded",
+    "evaluators.desktop.urls._with_host: *: ':' -> *": "the letter X is never encoded",
+    "evaluators.desktop.urls._PORTS: *imap*": "test_attribution.py tests mailboxes without a host",
+    "evaluators.desktop.urls.page_url: * raise *": _LATER,
+    "evaluators.desktop.urls._AROUND: *": "the exclamation mark neither begins nor ends a URL",
+    "evaluators.desktop.urls._host: *lower() -> *": "the codec returns lower case",
+    "evaluators.desktop.urls._port: *9*": _BOUND,
     # desktop entries
     "evaluators.desktop.entries._places: *: '-/' -> '-/XX'": "no entry has that name",
     # PDFs

@@ -431,6 +431,13 @@ TABLES = (
             forged("only a decimal point", submit("."), expected=0),
             another_way("Unicode minus sign", submit("\u22125"), expected=-5),
             another_way(
+                "Unicode minus sign with a thousands separator",
+                submit("\u22121,234"),
+                expected=-1234,
+                thousands=True,
+            ),
+            forged("Unicode minus sign at the end", submit("5\u2212"), expected=-5),
+            another_way(
                 "thousands separators",
                 submit("-1,234,567.5"),
                 expected=-1234567.5,
