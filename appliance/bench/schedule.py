@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from pathlib import Path
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from controller.episode.result import TrialResult
     from controller.episode.trial import Driver
     from controller.observation.observer import Observation
+    from controller.service.state.queued_run import QueuedRun
     from evaluators.model.task import Task
 
 TARGET_S = 0.005
@@ -163,7 +165,20 @@ def bench_schedule(
 
 def _work_through(settings: Settings, shares: Sequence[tuple[int, int]], meter: Meter) -> int:
     """Run each share of machines and trials; return how many trials were not judged."""
-    database = Database(state_path(settings))
+    with contextlib.closing(Database(state_path(settings))) as database:
+        ended = _finish_runs(database, settings, shares, meter)
+    if bad := [queued_run for queued_run in ended if queued_run.state is not State.FINISHED]:
+        raise MesocosmError(
+            f"{len(bad)} of {len(ended)} runs did not finish.",
+            details=f"{bad[0].state}: {bad[0].brief}",
+        )
+    return sum(queued_run.counts.inconclusive for queued_run in ended)
+
+
+def _finish_runs(
+    database: Database, settings: Settings, shares: Sequence[tuple[int, int]], meter: Meter
+) -> list[QueuedRun]:
+    """Queue a run of each share, work until all have ended, and return them."""
     queue, stop = RunQueue(database, SYSTEM_CLOCK), threading.Event()
     runs = [
         queue.add(_request(machines, trials), Requester("bench")).run for machines, trials in shares
@@ -187,14 +202,7 @@ def _work_through(settings: Settings, shares: Sequence[tuple[int, int]], meter: 
     finally:
         stop.set()
         thread.join()
-    ended = [queue.get(run) for run in runs]
-    database.close()
-    if bad := [queued_run for queued_run in ended if queued_run.state is not State.FINISHED]:
-        raise MesocosmError(
-            f"{len(bad)} of {len(runs)} runs did not finish.",
-            details=f"{bad[0].state}: {bad[0].brief}",
-        )
-    return sum(queued_run.counts.inconclusive for queued_run in ended)
+    return [queue.get(run) for run in runs]
 
 
 def _request(machines: int, trials: int) -> RunRequest:

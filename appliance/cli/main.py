@@ -17,6 +17,7 @@ from appliance.base.logging import configure_logging
 from appliance.cli.groups import make_group
 from appliance.cli.log_commands import HELP, log_error, logged
 from appliance.cli.output import print_error, say
+from appliance.cli.resources import closing_at_end
 from appliance.cli.signals import INTERRUPTED, interruptible
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     rest = [argument for argument in arguments if argument not in options]
     verbose = "--verbose" in options
     configure_logging(verbose=verbose)
-    with logged(rest, verbose=verbose) as log_end:
+    with logged(rest, verbose=verbose) as log_end, closing_at_end():
         code = _run(rest, debug="--debug" in options, ends_process=argv is None)
         log_end(code)
     return code

@@ -47,6 +47,7 @@ def serve(
     """
     import signal
     import threading
+    from contextlib import closing
 
     from appliance.base.allocator import limit_arenas
     from appliance.base.clock import SYSTEM_CLOCK
@@ -68,8 +69,9 @@ def serve(
     with (
         locked(settings.metrics_dir / "controller.lock", what="This appliance's controller"),
         StoreSizes(settings) as sizes,
+        closing(ApplianceGauges(settings, WorkerWatch(settings), sizes)) as gauges,
         PageServer(
-            _pages(settings, prometheus, ApplianceGauges(settings, WorkerWatch(settings), sizes)),
+            _pages(settings, prometheus, gauges),
             host=host,
             port=settings.controller_port if port is None else port,
             hosts=_hosts(settings),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def open_database() -> Database:
-    """Open the state of this appliance's service.
+    """Open the state of this appliance's service until the command ends.
 
     Raises:
         StateError: it cannot be opened.
@@ -20,6 +20,7 @@ def open_database() -> Database:
     """
     from appliance.base.errors import RequirementError
     from appliance.base.settings import get_settings
+    from appliance.cli.resources import close_at_end
 
     try:
         from controller.service.state.database import Database, state_path
@@ -28,7 +29,9 @@ def open_database() -> Database:
             f"The service needs the Python package {exc.name}.",
             resolution="Run `make up`, or install the extra `service`: pip install -e .[service]",
         ) from exc
-    return Database(state_path(get_settings()))
+    database = Database(state_path(get_settings()))
+    close_at_end(database.close)
+    return database
 
 
 def own_token_path(settings: Settings) -> Path:

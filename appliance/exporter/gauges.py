@@ -36,7 +36,7 @@ _DAY_S = 24 * 3600
 
 
 class ApplianceGauges:
-    """Reads the gauges of one appliance.
+    """Reads the gauges of one appliance; close it.
 
     Args:
         settings: of the appliance.
@@ -66,6 +66,12 @@ class ApplianceGauges:
         host = [self._hosts(), *self._disk(), self._sizes.gauge(), self._load(), self._images()]
         fleet = fleet_gauges(self._settings, self.count_machines(), self._clock)
         return [*host, *fleet, *self._runs(), *self._service()]
+
+    def close(self) -> None:
+        """Close the service's database, if it was read; it is opened again when needed."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
 
     def count_machines(self) -> Mapping[tuple[str, str], int]:
         """Count machines by kind and observed state."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,7 @@ from tests.attacks.trial import phone_trial
 from tests.standins.phone_user import User
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 ATTACKS = [attack for attack in all_attacks() if isinstance(attack, PhoneAttack)]
@@ -50,9 +51,14 @@ class PhoneShell:
         return CommandResult(tuple(argv), done.exit_code, done.stdout, done.stderr)
 
 
+@pytest.fixture
+def user(tmp_path: Path) -> Iterator[User]:
+    with contextlib.closing(User(tmp_path)) as opened:
+        yield opened
+
+
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-def test_only_completed_work_is_met(tmp_path: Path, attack: PhoneAttack) -> None:
-    user = User(tmp_path)
+def test_only_completed_work_is_met(user: User, attack: PhoneAttack) -> None:
     shell = PhoneShell(user)
     trial = phone_trial(shell, attack.calls)
     trial.begin()

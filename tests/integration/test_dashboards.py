@@ -90,6 +90,7 @@ class Appliance:
             )
             with PageServer(pages) as server:
                 yield f"127.0.0.1:{server.port}"
+            gauges.close()
         watch.join()
 
 

@@ -31,6 +31,10 @@ class User:
         self.phone = Phone(Store(self.config.database), folder)
         self.commands = Commands(self.phone, self.config)
 
+    def close(self) -> None:
+        """Close the phone's database."""
+        self.phone.store.close()
+
     def tap(self, *names: str) -> None:
         """Tap on several elements, one after the other."""
         for name in names:

@@ -61,7 +61,11 @@ class Database:
             except OSError as exc:
                 raise StateError(f"{path.parent} cannot be created.", details=str(exc)) from exc
             self._engine = _make_engine(path)
-            _migrate(self._engine, path)
+            try:
+                _migrate(self._engine, path)
+            except BaseException:
+                self._engine.dispose()
+                raise
         self._writing = self._engine.execution_options(**{_WRITES: True})
 
     @contextlib.contextmanager

@@ -14,6 +14,7 @@ from appliance.base.settings import get_settings
 from appliance.cli.main import main
 from appliance.cli.service_database import open_database
 from controller.service.worker.report import WorkerReport
+from tests.standins.open_files import open_files
 from tests.unit.controller.service.context import carry_out_next, make_api_context
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ def test_state_is_copied_and_overwrites_no_file(
     target = state_dir / "copy.sqlite"
     assert ask("service", "backup", str(target)) == {"path": str(target)}
     assert target.read_bytes().startswith(b"SQLite format 3")
+    assert open_files(state_dir / "state/service/state.sqlite") == []  # closed with the command
     assert main(["service", "backup", str(target)]) == 2
     assert "exists" in capsys.readouterr().err
 

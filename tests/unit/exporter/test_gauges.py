@@ -89,6 +89,7 @@ def test_queue_and_schedule_gauges_are_exported_with_a_service(tmp_path: Path) -
         RunQueue(database, clock).add(request, Requester("cli"))
         readings = {gauge.name: gauge.values for gauge in gauges()}
         database.close()
+        gauges.close()
         state_path(settings).write_bytes(b"damaged" * 10_000)
         assert "host_up" in {gauge.name for gauge in gauges()}
     watch.join()

@@ -29,10 +29,14 @@ class Store:
         # autocommit: each statement is its own transaction.
         self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self._db.row_factory = sqlite3.Row
-        for pragma in ("journal_mode = WAL", "synchronous = OFF", "foreign_keys = ON"):
-            self._db.execute(f"PRAGMA {pragma}")
-        prepare(self._db)
         self._epoch = 0
+        try:
+            for pragma in ("journal_mode = WAL", "synchronous = OFF", "foreign_keys = ON"):
+                self._db.execute(f"PRAGMA {pragma}")
+            prepare(self._db)
+        except BaseException:
+            self._db.close()
+            raise
 
     @property
     def version(self) -> tuple[int, int]:

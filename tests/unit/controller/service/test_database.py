@@ -14,6 +14,7 @@ from controller.service.state.database import Database
 from controller.service.state.queue import RunQueue
 from controller.service.state.queued_run import Requester, State
 from controller.service.state.tables import Base
+from tests.standins.open_files import open_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,8 +35,12 @@ def test_state_of_a_newer_mesocosm_is_rejected(database: Database) -> None:
     with database.write() as session:
         session.execute(text("DELETE FROM alembic_version"))
         session.execute(text("INSERT INTO alembic_version VALUES ('r9999')"))
-    with pytest.raises(StateError, match="newer Mesocosm"):
+    database.close()
+    # The error keeps the frames of its traceback, and what they opened, alive.
+    with pytest.raises(StateError, match="newer Mesocosm") as caught:
         Database(database.path)
+    assert caught.traceback
+    assert open_files(database.path) == []
 
 
 def test_damaged_state_is_reported_and_left_unchanged(tmp_path: Path) -> None:
@@ -46,6 +51,7 @@ def test_damaged_state_is_reported_and_left_unchanged(tmp_path: Path) -> None:
     assert "damaged" in caught.value.brief
     assert str(path) in caught.value.details
     assert path.read_bytes().startswith(b"no database")
+    assert open_files(path) == []
 
 
 def test_failed_change_leaves_nothing_behind(

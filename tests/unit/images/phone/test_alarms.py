@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from images.phone.device.shell.processes import Processes
 from tests.standins.phone_user import User
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 MINUTE_S = 60
@@ -54,8 +56,9 @@ class Clocked(User):
 
 
 @pytest.fixture
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clocked:
-    return Clocked(tmp_path, monkeypatch)
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clocked]:
+    with closing(Clocked(tmp_path, monkeypatch)) as opened:
+        yield opened
 
 
 def test_alarm_rings_once_and_the_previous_screen_returns(user: Clocked) -> None:

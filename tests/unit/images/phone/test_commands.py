@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import struct
 import threading
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,7 +23,7 @@ from images.phone.device.store.database import Store
 from tests.standins.local_phone import center_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 SETTINGS = "com.android.settings"
@@ -40,6 +41,9 @@ class Shell:
         machine = PhoneMachine(self.config, self.phone, Processes())
         self.commands = Commands(self.phone, self.config, machine)
         self.console = ConsoleCommands("reference_phone", machine, self.phone).known
+
+    def close(self) -> None:
+        self.phone.store.close()
 
     def __call__(self, *args: str) -> str:
         """Run a command that succeeds."""
@@ -59,8 +63,9 @@ class Shell:
 
 
 @pytest.fixture
-def phone(tmp_path: Path) -> Shell:
-    return Shell(tmp_path)
+def phone(tmp_path: Path) -> Iterator[Shell]:
+    with closing(Shell(tmp_path)) as opened:
+        yield opened
 
 
 class TestContent:

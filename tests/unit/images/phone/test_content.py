@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,7 @@ from images.phone.device.shell.command_line import split_plain
 from images.phone.device.store.database import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from images.phone.device.commands.base import Result
@@ -30,7 +31,11 @@ class Shell:
     def __init__(self, folder: Path) -> None:
         self.config = DeviceConfig(folder, folder / "state", folder / "bin")
         self.config.make_folders()
-        self.commands = Commands(Phone(Store(self.config.database)), self.config)
+        self._store = Store(self.config.database)
+        self.commands = Commands(Phone(self._store), self.config)
+
+    def close(self) -> None:
+        self._store.close()
 
     def shell(self, command: str, timeout_s: float = 10.0) -> Result:
         argv = split_plain(command)
@@ -46,8 +51,9 @@ class Shell:
 
 
 @pytest.fixture
-def phone(tmp_path: Path) -> Shell:
-    return Shell(tmp_path)
+def phone(tmp_path: Path) -> Iterator[Shell]:
+    with closing(Shell(tmp_path)) as opened:
+        yield opened
 
 
 def test_evaluators_read_tasks(phone: Shell) -> None:
@@ -131,10 +137,17 @@ def test_settings_are_rows_too(phone: Shell) -> None:
     assert phone.view().setting("secure", "bluetooth_name")
 
 
-def test_files_are_added_renamed_and_deleted(tmp_path: Path) -> None:
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    (tmp_path / "state").mkdir()
+    with closing(Store(tmp_path / "state/phone.db")) as opened:
+        yield opened
+
+
+def test_files_are_added_renamed_and_deleted(tmp_path: Path, store: Store) -> None:
     config = DeviceConfig(tmp_path, tmp_path / "state", tmp_path / "bin")
     config.make_folders()
-    commands = Commands(Phone(Store(config.database), tmp_path), config)
+    commands = Commands(Phone(store, tmp_path), config)
     card = config.resolve("/sdcard")
 
     def run(*args: str) -> Result:

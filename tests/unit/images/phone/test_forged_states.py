@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,7 @@ from evaluators.phone.screen import app_in_front, ui_element_shown, ui_text_show
 from tests.unit.images.phone.test_content import TASKS, Shell
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 DIALER = "com.android.dialer"
@@ -20,8 +22,9 @@ SETTINGS = "com.android.settings"
 
 
 @pytest.fixture
-def phone(tmp_path: Path) -> Shell:
-    return Shell(tmp_path)
+def phone(tmp_path: Path) -> Iterator[Shell]:
+    with closing(Shell(tmp_path)) as opened:
+        yield opened
 
 
 def test_message_link_sends_no_message(phone: Shell) -> None:

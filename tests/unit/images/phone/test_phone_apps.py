@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,12 +35,14 @@ from tests.standins.local_phone import center_of
 from tests.standins.phone_user import User
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> User:
-    return User(tmp_path)
+def user(tmp_path: Path) -> Iterator[User]:
+    with closing(User(tmp_path)) as opened:
+        yield opened
 
 
 def test_drawer_opens_by_a_swipe_and_starts_an_application(user: User) -> None:

@@ -35,6 +35,7 @@ from images.phone.device.store.places import (
     heading,
     land,
 )
+from tests.standins.open_files import open_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,8 +72,10 @@ class TestMigrations:
     def test_newer_database_is_rejected(self, tmp_path: Path) -> None:
         with closing(sqlite3.connect(tmp_path / "phone.db")) as db:
             db.execute("PRAGMA user_version = 99")
-        with pytest.raises(ValueError, match="version 99"):
+        with pytest.raises(ValueError, match="version 99") as caught:
             Store(tmp_path / "phone.db")
+        assert caught.traceback  # keeps what the failed call opened alive
+        assert open_files(tmp_path) == []
 
     def test_digest_covers_every_table(self, store: Store) -> None:
         rows = store.rows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,12 +29,14 @@ from tests.standins.phone_user import User
 from tests.standins.touch_user import keys_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> User:
-    return User(tmp_path)
+def user(tmp_path: Path) -> Iterator[User]:
+    with closing(User(tmp_path)) as opened:
+        yield opened
 
 
 def begin_note(user: User, text: str) -> None:
