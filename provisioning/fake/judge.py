@@ -91,7 +91,8 @@ class FakeGuest(Guest):
 
     def windows(self) -> list[dict[str, Any]]:
         """Return the open applications as windows."""
-        return cast("list[dict[str, Any]]", self._desktop.answer("windows", {}, 1.0))
+        rows = cast("list[dict[str, Any]]", self._desktop.answer("windows", {}, 1.0))
+        return [{**row, "visible": True} for row in rows]
 
     def title_of(self, window: dict[str, Any]) -> str:
         """Return a window's title."""
