@@ -2,10 +2,9 @@
 
 An archive that is missing, corrupt, larger than 64 MiB, or has more than 10 000 members is unmet.
 So are archives that programs unpack differently: one whose members overwrite each other (``a.txt``
-and ``d/../a.txt``, or a file and a folder with the same name), a zip in which the two headers of a
-member differ, and a tar with a sparse file, with a global header that renames or resizes its
-members, or with anything other than zeros after its end.
-Members are never unpacked to disk, and at most 1 MiB of a member is kept.
+and ``d/../a.txt``, or a file and a folder with the same name) or whose names look alike, a zip in
+which the two headers of a member differ, and a tar with a sparse file, with a global header that
+renames or resizes its members, or with anything other than zeros after its end. Members are never unpacked to disk, and at most 1 MiB of a member is kept.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.reading import MAX_BYTES, MAX_ENTRIES, opened
+from evaluators.desktop.visible import without_invisible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -289,8 +289,11 @@ def _content(member: IO[bytes], wanted: str) -> bytes | None:
 
 
 def _name(text: str) -> str:
-    """Return a name in Unicode NFC, but keep characters that only look like a letter."""
-    name = text.removeprefix("./")
+    """Return a name in Unicode NFC, but keep characters that only look like a letter.
+
+    Invisible characters are removed: members whose names look alike overwrite each other.
+    """
+    name = without_invisible(text.removeprefix("./"))
     parts = map(unicodedata.decomposition, name)
     is_plain = all(" " in part or not part for part in parts)
     return unicodedata.normalize("NFC", name) if is_plain else name

@@ -19,7 +19,7 @@ from evaluators.desktop.errors import ObstructedError, asking
 from evaluators.desktop.ical import components, events_in
 from evaluators.desktop.reading import link_target
 from evaluators.desktop.urls import ServiceUrl, service_url
-from evaluators.desktop.visible import shown
+from evaluators.desktop.visible import alike, shown
 from evaluators.desktop.web import ask
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def calendar_has_event(
 
     A time with an offset is compared as an instant. A time without an offset is compared with the
     event's local time, or with the desktop's local time if the event's time is in UTC. A date means
-    an all-day event. Only the first event of a series counts. A cancelled event is unmet, as is one
+    an all-day event. Titles that look alike but differ in invisible characters are unmet. Only the first event of a series counts. A cancelled event is unmet, as is one
     with a duplicate property, such as its title. Proves the state, not who caused it.
 
     Example:
@@ -96,13 +96,15 @@ def calendar_has_event(
     """
     first, last = _time(start), _time(end) if end else None
     own = _own_zone(guest)
-    return any(
+    events = list(_events(_collection(guest, calendar, _EVENTS).texts))
+    titles = (" ".join(title.split()) for event in events for title in event.texts("SUMMARY"))
+    return len(alike(titles, " ".join(summary.split()))) == 1 and any(
         shown(event.text("SUMMARY")) == shown(summary)
         and event.takes_place()
         and (not location.strip() or shown(event.text("LOCATION")) == shown(location))
         and _is_at(event.start(), first, own)
         and (last is None or _is_at(event.end(), last, own))
-        for event in _events(_collection(guest, calendar, _EVENTS).texts)
+        for event in events
     )
 
 
@@ -143,7 +145,7 @@ def address_book_has(
 ) -> bool:
     """Return whether an address book on a server has a contact with the given name.
 
-    Proves the state, not who caused it.
+    Names that look alike but differ in invisible characters are unmet. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: address_book_has, with: {address_book: "http://ann:pass@dav.test/ann/people/",
@@ -161,12 +163,14 @@ def address_book_has(
         ServerError: the server does not support CardDAV; for a server on the desktop, the check is
             unmet.
     """
-    return any(
+    cards = list(_cards(_collection(guest, address_book, _CARDS).texts))
+    names = (" ".join(line.value.split()) for card in cards for line in card if line.name == "FN")
+    return len(alike(names, " ".join(name.split()))) == 1 and any(
         shown(name) in {shown(line.value) for line in card if line.name == "FN"}
         and (not email.strip() or email.strip().lower() in _emails(card))
         and (not _digits(phone) or _digits(phone) in _phones(card))
         and not _is_group(card)
-        for card in _cards(_collection(guest, address_book, _CARDS).texts)
+        for card in cards
     )
 
 

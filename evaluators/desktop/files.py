@@ -11,6 +11,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
+from evaluators.desktop.lookalikes import has_lookalike
 from evaluators.desktop.reading import (
     is_absent,
     is_file,
@@ -32,6 +33,7 @@ _MAX_LINKS = 40
 def file_exists(guest: Guest, path: str) -> bool:
     """Return whether a regular file exists at the given path.
 
+    A path is unmet where another name looks the same, and differs only in invisible characters.
     Proves the state, not who caused it.
 
     Example:
@@ -41,7 +43,7 @@ def file_exists(guest: Guest, path: str) -> bool:
         guest: the desktop.
         path: path of the file.
     """
-    return is_file(guest, path)
+    return is_file(guest, path) and not has_lookalike(guest, path)
 
 
 @evaluator(on="desktop")
@@ -49,7 +51,8 @@ def path_absent(guest: Guest, path: str) -> bool:
     """Return whether nothing exists at the given path: no file, folder or link.
 
     A path through a link is unmet, regardless of its target, except for the system's own links such
-    as ``/bin``.
+    as ``/bin``. So is one where another name looks the same, and differs only in invisible
+    characters.
 
     Proves the state, not who caused it.
 
@@ -60,14 +63,15 @@ def path_absent(guest: Guest, path: str) -> bool:
         guest: the desktop.
         path: the path.
     """
-    return is_absent(guest, path)
+    return is_absent(guest, path) and not has_lookalike(guest, path)
 
 
 @evaluator(on="desktop")
 def file_moved(guest: Guest, source: str, target: str, sha256: str) -> bool:
     """Return whether a file was moved, unchanged, from one path to another.
 
-    A copy whose original still exists is unmet, as is a different file with the same name.
+    A copy whose original still exists is unmet, as is a different file with the same name, and
+    another name that looks like that of the source or the target.
 
     Proves the state, not who caused it.
 
@@ -81,7 +85,12 @@ def file_moved(guest: Guest, source: str, target: str, sha256: str) -> bool:
         target: the new path.
         sha256: SHA-256 of its content, 64 hex digits.
     """
-    return is_absent(guest, source) and sha256_of(guest, target) == sha256.lower()
+    return (
+        is_absent(guest, source)
+        and sha256_of(guest, target) == sha256.lower()
+        and not has_lookalike(guest, source)
+        and not has_lookalike(guest, target)
+    )
 
 
 @evaluator(on="desktop")

@@ -24,6 +24,7 @@ from evaluators.desktop.firefox_profile import default_profile, is_used, parse_p
 from evaluators.desktop.lz4 import unpack
 from evaluators.desktop.reading import look, read_bytes, read_text
 from evaluators.desktop.urls import PageUrl, page_spellings
+from evaluators.desktop.visible import alike
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
@@ -87,14 +88,17 @@ def firefox_bookmarked(guest: Guest, url: PageUrl, title: str = "", folder: str 
     Args:
         guest: the desktop.
         url: the complete URL, normalised as in ``firefox_visited``.
-        title: complete title of the bookmark; empty matches any.
+        title: complete title of the bookmark, invisible characters aside; empty matches any.
         folder: title of its folder, or ``toolbar``, ``menu``, ``other`` for Firefox's own folders;
             empty matches any.
     """
+    rows = [(str(own or ""), above, guid) for own, above, guid in _places(guest, _BOOKMARKED, url)]
+    if title and len(alike((own for own, _, _ in rows), title)) != 1:
+        return False
     return any(
-        title in {"", own}
+        (not title or bool(alike([own], title)))
         and (not folder or (guid == _FOLDERS[folder] if folder in _FOLDERS else above == folder))
-        for own, above, guid in _places(guest, _BOOKMARKED, url)
+        for own, above, guid in rows
     )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
+from evaluators.desktop.lookalikes import has_lookalike
 from evaluators.desktop.reading import is_folder, names_in, tree_of
+from evaluators.desktop.visible import look_of, without_invisible
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 def directory_exists(guest: Guest, path: str) -> bool:
     """Return whether a folder exists at the given path.
 
+    A path is unmet where another name looks the same, and differs only in invisible characters.
     Proves the state, not who caused it.
 
     Example:
@@ -24,15 +27,15 @@ def directory_exists(guest: Guest, path: str) -> bool:
         guest: the desktop.
         path: path of the folder.
     """
-    return is_folder(guest, path)
+    return is_folder(guest, path) and not has_lookalike(guest, path)
 
 
 @evaluator(on="desktop")
 def directory_lists(guest: Guest, path: str, names: list[str]) -> bool:
     """Return whether a folder contains exactly the given entries.
 
-    Entries whose names begin with a dot are ignored. A folder that is missing, or has more than 10
-    000 entries, is unmet.
+    Entries whose names begin with a dot are ignored, as are invisible characters in names; a folder
+    that is missing, or has more than 10 000 entries or two whose names look alike, is unmet.
 
     Proves the state, not who caused it.
 
@@ -45,15 +48,15 @@ def directory_lists(guest: Guest, path: str, names: list[str]) -> bool:
         names: names of files and folders in it, in any order; an empty list for an empty folder.
     """
     seen = _shown(guest, path)
-    return seen is not None and seen == sorted(names)
+    return seen is not None and sorted(seen) == sorted(map(without_invisible, names))
 
 
 @evaluator(on="desktop")
 def directory_counts(guest: Guest, path: str, count: int, suffix: str = "") -> bool:
     """Return whether a folder contains exactly the given number of entries whose names end with a suffix.
 
-    Entries whose names begin with a dot are ignored. A folder that is missing, or has more than 10
-    000 entries, is unmet.
+    Entries whose names begin with a dot are ignored, as are invisible characters in names; a folder
+    that is missing, or has more than 10 000 entries or two whose names look alike, is unmet.
 
     Proves the state, not who caused it.
 
@@ -67,7 +70,8 @@ def directory_counts(guest: Guest, path: str, count: int, suffix: str = "") -> b
         suffix: suffix, case-sensitive; if empty, all entries count.
     """
     seen = _shown(guest, path)
-    return seen is not None and sum(name.endswith(suffix) for name in seen) == count
+    wanted = without_invisible(suffix)
+    return seen is not None and sum(name.endswith(wanted) for name in seen) == count
 
 
 @evaluator(on="desktop")
@@ -98,5 +102,9 @@ def directories_equal(guest: Guest, source: str, target: str) -> bool:
 
 
 def _shown(guest: Guest, path: str) -> list[str] | None:
+    """Return the names in a folder as shown; None if it is unknown, or two names look alike."""
     names = names_in(guest, path)
-    return None if names is None else [name for name in names if not name.startswith(".")]
+    if names is None:
+        return None
+    seen = [without_invisible(name) for name in names if not name.startswith(".")]
+    return seen if len(set(map(look_of, seen))) == len(seen) else None

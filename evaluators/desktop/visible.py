@@ -8,8 +8,22 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _MAX_DEPTH = 200
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f"
+    "\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Format characters (Cf), and others that fonts do not draw.
+
+Source: Unicode 15, ``Default_Ignorable_Code_Point`` of DerivedCoreProperties.txt.
+"""
 _MARKUP = re.compile(r"<(/?)([a-z][a-z0-9]*)([^<>]*)>", re.IGNORECASE)
 _INLINE = frozenset({
     "a", "abbr", "b", "bdi", "bdo", "big", "code", "em", "font", "i", "img", "ins", "kbd", "mark",
@@ -40,10 +54,31 @@ _HIDDEN = re.compile(r"(?:\A|\s)hidden(?=[\s=/]|\Z)", re.IGNORECASE)
 
 def shown(text: str) -> str:
     """Return a text in Unicode NFC, without invisible characters and with white space collapsed."""
-    if not text.isascii():
-        composed = unicodedata.normalize("NFC", text)
-        text = "".join(char for char in composed if unicodedata.category(char) != "Cf")
-    return " ".join(text.split())
+    return " ".join(look_of(text).split())
+
+
+def without_invisible(text: str) -> str:
+    """Return a text without characters that nobody sees; white space is kept."""
+    return _INVISIBLE.sub("", text)
+
+
+def look_of(name: str) -> str:
+    """Return what two names have in common that look alike: invisible characters and Unicode forms do not count."""
+    return unicodedata.normalize("NFC", without_invisible(name))
+
+
+def alike(names: Iterable[str], wanted: str) -> set[str]:
+    """Return the different names that look like the wanted one, without surrounding white space.
+
+    A person cannot tell apart names that differ only in invisible characters: which of them is
+    meant is unknown.
+    """
+    look = look_of(wanted).strip()
+    return {
+        unicodedata.normalize("NFC", name).strip()
+        for name in names
+        if look_of(name).strip() == look
+    }
 
 
 def html_text(page: str) -> str:

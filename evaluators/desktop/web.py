@@ -19,6 +19,7 @@ from evaluators.desktop.data import exactly, parse_json, resolve
 from evaluators.desktop.errors import as_agent, asking, is_own
 from evaluators.desktop.page_title import title_of
 from evaluators.desktop.urls import ServiceUrl, service_url
+from evaluators.desktop.visible import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -131,7 +132,7 @@ def http_title_is(guest: Guest, url: ServiceUrl, title: str) -> bool:
     """
     answer = ask(guest, "GET", url)
     page_title = title_of(_text_in(answer) or "") if answer.is_page else None
-    return page_title is not None and " ".join(page_title.split()) == " ".join(title.split())
+    return page_title is not None and shown(page_title) == shown(title)
 
 
 @evaluator(on="desktop")

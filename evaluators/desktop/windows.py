@@ -3,7 +3,8 @@
 A window's class counts only for a program that may use it, and its title is the one that the
 program reports over accessibility, regardless of what another program wrote there
 (docs/red-team.md). A window of which nothing can be seen, because of its shape, its transparency or
-its place beyond the screen, is neither open nor closed. A title describes what the program shows: a
+its place beyond the screen, is neither open nor closed. Titles are compared without invisible
+characters. A title describes what the program shows: a
 page's title in a browser, a file's name in an editor. Also check the file or the address. The title
 of a terminal, which depends on printed text, or of a program that is not on the accessibility bus,
 cannot be determined: its node is then unmet on a working desktop.
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.errors import ObstructedError
+from evaluators.desktop.visible import alike, look_of
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
@@ -84,6 +86,8 @@ def window_closed(guest: Guest, app: str, title_contains: str = "") -> bool:
 def window_title_equals(guest: Guest, app: str, title: str) -> bool:
     """Return whether the given application has a window with exactly the given title.
 
+    Windows whose titles look alike but differ in invisible characters are unmet.
+
     Example:
         ``{on: desktop, check: window_title_equals, with: {app: Gnome-calculator, title: Calculator}}``
 
@@ -92,7 +96,16 @@ def window_title_equals(guest: Guest, app: str, title: str) -> bool:
         app: the window's X11 class or instance (``WM_CLASS``), complete; case-insensitive.
         title: the complete title.
     """
-    return any(guest.title_of(window) == title for window in _visible(guest, app))
+    titles, failure = set(), None
+    for window in _visible(guest, app):
+        try:
+            titles.add(guest.title_of(window))
+        except Exception as exc:  # noqa: BLE001 - GuestError, which exists only in guests
+            failure = exc
+    matching = alike(titles, title)
+    if failure is not None and not matching:
+        raise failure
+    return len(matching) == 1
 
 
 @evaluator(on="desktop")
@@ -147,7 +160,7 @@ def window_at(guest: Guest, app: str, geometry: list[int], tolerance_px: int = 4
 
 def _has(guest: Guest, window: dict[str, Any], part: str) -> bool:
     """Return whether a window's title contains a text; for an empty text, the title is not read."""
-    return not part or part in guest.title_of(window)
+    return not part or look_of(part) in look_of(guest.title_of(window))
 
 
 def _of(guest: Guest, app: str) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
+from evaluators.desktop.visible import look_of
 
 if TYPE_CHECKING:
     from evaluators.phone.view import PhoneView
@@ -21,7 +22,7 @@ def notification_posted(phone: PhoneView, package: str, title: str, text: str = 
     Args:
         phone: the phone.
         package: package name of the application that posted it.
-        title: its complete title; surrounding white space is ignored.
+        title: its complete title; surrounding white space and invisible characters are ignored.
         text: its complete text; empty matches any.
 
     Example:
@@ -30,7 +31,7 @@ def notification_posted(phone: PhoneView, package: str, title: str, text: str = 
     """
     return any(
         notification.package == package
-        and notification.title.strip() == title.strip()
+        and look_of(notification.title).strip() == look_of(title).strip()
         and text.strip() in {"", notification.text.strip()}
         for notification in phone.notifications()
     )

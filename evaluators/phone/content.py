@@ -6,13 +6,13 @@ reference phone provides one at ``content://com.google.android.apps.tasks/tasks`
 
 from __future__ import annotations
 
-import unicodedata
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from evaluators.decorators import evaluator
+from evaluators.desktop.visible import alike
 from evaluators.phone.numbers import is_same_number
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def task_listed(phone: PhoneView, title: str) -> bool:
 
     Args:
         phone: the phone.
-        title: complete title of the task, case-sensitive; surrounding white space is ignored.
+        title: complete title of the task, case-sensitive; surrounding white space and invisible
+            characters are ignored, and titles that look alike but differ in those are unmet.
 
     Example:
         ``{on: phone, check: task_listed, with: {title: Buy milk}}``
@@ -50,7 +51,8 @@ def task_completed(phone: PhoneView, title: str) -> bool:
 
     Args:
         phone: the phone.
-        title: complete title of the task, case-sensitive; surrounding white space is ignored.
+        title: complete title of the task, case-sensitive; surrounding white space and invisible
+            characters are ignored, and titles that look alike but differ in those are unmet.
 
     Example:
         ``{on: phone, check: task_completed, with: {title: Buy milk}}``
@@ -66,7 +68,8 @@ def contact_exists(phone: PhoneView, name: str, number: str = "", email: str = "
 
     Args:
         phone: the phone.
-        name: the complete display name; surrounding white space is ignored.
+        name: the complete display name; surrounding white space and invisible characters are
+            ignored, and names that look alike but differ in those are unmet.
         number: one of the contact's phone numbers; compared as in ``message_sent``.
         email: one of the contact's e-mail addresses; case-insensitive.
 
@@ -178,13 +181,9 @@ def _states_of(phone: PhoneView, title: str) -> set[str]:
 def _named(
     phone: PhoneView, uri: str, column: str, name: str, *further: str
 ) -> list[dict[str, str]]:
-    """Return the rows whose column has the given name."""
-    return [row for row in phone.rows(uri, column, *further) if _plain(row[column]) == _plain(name)]
-
-
-def _plain(name: str) -> str:
-    """Return a name in Unicode NFC, without surrounding white space."""
-    return unicodedata.normalize("NFC", name).strip()
+    """Return the rows whose column has the given name; none if several look like it."""
+    rows = [row for row in phone.rows(uri, column, *further) if alike([row[column]], name)]
+    return rows if len(alike((row[column] for row in rows), name)) == 1 else []
 
 
 def _number(value: str) -> Decimal | None:

@@ -1,6 +1,7 @@
 """Evaluators of a phone's screen: applications and elements.
 
-Hidden elements and those without a size do not count as shown. An application shows text that is
+Hidden elements and those without a size do not count as shown, and texts are compared without
+invisible characters. An application shows text that is
 typed into it: if a text must be stored, check the stored data, or specify the id of the element
 that shows it.
 """
@@ -10,9 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from evaluators.decorators import evaluator
+from evaluators.desktop.visible import look_of
 from evaluators.phone.switches import switches_of
 
 if TYPE_CHECKING:
+    from evaluators.phone.hierarchy import UiNode
     from evaluators.phone.view import PhoneView
 
 State = Literal["checked", "selected", "focused", "enabled", "scrollable", "password", "clickable"]
@@ -51,7 +54,7 @@ def ui_text_shown(phone: PhoneView, text: str, package: str, resource_id: str = 
         ``{on: phone, check: ui_text_shown, with: {text: Wi-Fi, package: com.android.settings}}``
     """
     return any(
-        text in {node.text, node.description}
+        _reads(node, text)
         and node.package == package
         and resource_id in {"", node.resource_id, node.resource_id.rpartition(":id/")[2]}
         for node in phone.hierarchy()
@@ -110,13 +113,13 @@ def ui_element_shown(
     """
     if not (text or description or resource_id):
         return False
-    nodes = phone.nodes(
-        resource_id=resource_id,
-        text=text or None,
-        description=description or None,
-        package=package,
+    return any(
+        node.is_visible
+        and state in {None, *node.states}
+        and (not text or look_of(node.text) == look_of(text))
+        and (not description or look_of(node.description) == look_of(description))
+        for node in phone.nodes(resource_id=resource_id, package=package)
     )
-    return any(node.is_visible and state in {None, *node.states} for node in nodes)
 
 
 @evaluator(on="phone")
@@ -135,7 +138,7 @@ def ui_element_gone(phone: PhoneView, package: str, text: str) -> bool:
         ``{on: phone, check: ui_element_gone, with: {package: com.android.settings, text: Error}}``
     """
     nodes = [node for node in phone.nodes(package=package) if node.is_visible]
-    is_shown = any(text in {node.text, node.description} for node in nodes)
+    is_shown = any(_reads(node, text) for node in nodes)
     return bool(nodes) and phone.front_activity()[0] == package and not is_shown
 
 
@@ -161,6 +164,11 @@ def ui_switch_is(phone: PhoneView, package: str, label: str, on: Literal["on", "
     """
     switches = switches_of([node for node in phone.hierarchy() if node.package == package], label)
     return len(switches) == 1 and switches[0].is_checked is (on == "on")
+
+
+def _reads(node: UiNode, text: str) -> bool:
+    """Return whether an element has a text or description, invisible characters aside."""
+    return look_of(text) in {look_of(node.text), look_of(node.description)}
 
 
 def _whole(activity: str, package: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING
 
+from appliance.base.errors import EvaluationError
 from evaluators.decorators import evaluator
+from evaluators.desktop.visible import look_of
 
 if TYPE_CHECKING:
     from evaluators.phone.view import PhoneView
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 def phone_file_exists(phone: PhoneView, path: str) -> bool:
     """Return whether a file exists at the given path of a phone.
 
-    Proves the state, not who caused it.
+    Another name that looks the same, and differs only in invisible characters, is unmet. Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -25,7 +26,7 @@ def phone_file_exists(phone: PhoneView, path: str) -> bool:
         ``{on: phone, check: phone_file_exists, with: {path: /sdcard/Download/a.pdf}}``
     """
     status = phone.file_stat(path)
-    return status is not None and not status.is_folder
+    return status is not None and not status.is_folder and not _has_lookalike(phone, path)
 
 
 @evaluator(on="phone")
@@ -33,7 +34,8 @@ def phone_path_absent(phone: PhoneView, path: str) -> bool:
     """Return whether nothing exists at the given path of a phone, in a folder that exists.
 
     A missing parent folder is unmet, because the path may be misspelled. A file that an application
-    moved to its bin counts as absent. Proves the state, not who caused it.
+    moved to its bin counts as absent. Another name that looks the same, and differs only in
+    invisible characters, is unmet. Proves the state, not who caused it.
 
     Args:
         phone: the phone.
@@ -43,7 +45,12 @@ def phone_path_absent(phone: PhoneView, path: str) -> bool:
         ``{on: phone, check: phone_path_absent, with: {path: /sdcard/Download/a.pdf}}``
     """
     folder = phone.file_stat(path.rpartition("/")[0] or "/")
-    return folder is not None and folder.is_folder and phone.file_stat(path) is None
+    return (
+        folder is not None
+        and folder.is_folder
+        and phone.file_stat(path) is None
+        and not _has_lookalike(phone, path)
+    )
 
 
 @evaluator(on="phone")
@@ -70,8 +77,9 @@ def phone_file_text_equals(phone: PhoneView, path: str, text: str) -> bool:
 def phone_folder_lists(phone: PhoneView, path: str, names: list[str]) -> bool:
     """Return whether a folder of a phone contains exactly the given entries.
 
-    Entries whose names begin with a dot are ignored. A missing folder is unmet. Proves the
-    state, not who caused it.
+    Entries whose names begin with a dot are ignored, as are invisible characters in names. A
+    missing folder is unmet, as is one with two names that look alike. Proves the state, not who
+    caused it.
 
     Args:
         phone: the phone.
@@ -84,14 +92,19 @@ def phone_folder_lists(phone: PhoneView, path: str, names: list[str]) -> bool:
     seen = phone.folder(path)
     if seen is None:
         return False
-    shown = [_composed(name) for name in seen if not name.startswith(".")]
-    return sorted(shown) == sorted(map(_composed, names))
+    shown = [look_of(name) for name in seen if not name.startswith(".")]
+    return len(set(shown)) == len(shown) and sorted(shown) == sorted(map(look_of, names))
 
 
 def _lines(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n")
 
 
-def _composed(name: str) -> str:
-    """Return a name in Unicode NFC, because programs store either form."""
-    return unicodedata.normalize("NFC", name)
+def _has_lookalike(phone: PhoneView, path: str) -> bool:
+    """Return whether another name in the folder of a path differs only in invisible characters."""
+    folder, _, own = path.rstrip("/").rpartition("/")
+    try:
+        names = phone.folder(folder or "/") or []
+    except EvaluationError:  # a folder that the shell may enter, but not list
+        return False
+    return any(name != own and look_of(name) == look_of(own) for name in names)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evaluators.desktop.visible import look_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -27,12 +29,12 @@ def switches_of(nodes: Sequence[UiNode], label: str) -> list[UiNode]:
         nodes: of one application.
         label: complete text or description; an empty one belongs to no switch.
     """
-    screen = _Screen(nodes)
+    screen, text = _Screen(nodes), look_of(label)
     switches = {
         switch.index: switch
         for node in nodes
-        if label and label in {node.text, node.description} and node.is_visible
-        for switch in screen.switches_near(node, label)
+        if label and text in {look_of(node.text), look_of(node.description)} and node.is_visible
+        for switch in screen.switches_near(node, text)
     }
     return list(switches.values())
 
@@ -95,7 +97,7 @@ def _texts(node: UiNode) -> set[str]:
     """Return the text and description of an element, without those of a switch's state."""
     return {
         text
-        for text in (node.text, node.description)
+        for text in map(look_of, (node.text, node.description))
         if text.strip() and text.casefold() not in _STATE_WORDS
     }
 

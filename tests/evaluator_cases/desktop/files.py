@@ -121,6 +121,25 @@ FILES = (
         files.file_exists,
         DesktopFixture,
         (
+            *(
+                forged(f"next to {other!r}", _files("~/a.txt", other), path="~/a.txt")
+                for other in ("~/a\u200b.txt", "~/\u3164a.txt", "~/a.txt\ufe0f")
+            ),
+            forged(
+                "in one of two folders that look the same",
+                _files("~/d/a.txt", "~/d\u2060/a.txt"),
+                path="~/d/a.txt",
+            ),
+            forged(
+                "next to one that looks the same, outside the home folder",
+                lambda b: (_files("/srv/a", "/srv/a\u200b")(b), b.at("/srv").chmod(0o777)),
+                path="/srv/a",
+            ),
+            another_way(
+                "next to a different one with an invisible character",
+                _files("~/a.txt", "~/b\u200b.txt"),
+                path="~/a.txt",
+            ),
             positive(
                 "through a link outside the home folder",
                 lambda b: (b.write("/srv/o/a", "x"), b.link("/srv/l", "/srv/o")),
@@ -177,6 +196,21 @@ FILES = (
         files.path_absent,
         DesktopFixture,
         (
+            forged(
+                "with an invisible character in its name",
+                _file("x", "~/a\u200b.txt"),
+                path="~/a.txt",
+            ),
+            forged(
+                "in a folder with an invisible character in its name",
+                _file("x", "~/d\u00ad/a.txt"),
+                path="~/d/a.txt",
+            ),
+            forged(
+                "in a folder with too many entries",
+                lambda b: [b.write(f"~/d/{n}", "") for n in range(10_001)],
+                path="~/d/a.txt",
+            ),
             positive("removed", _file("x", "~/b.txt"), path="~/a.txt"),
             negative("present", _file(), path="~/a.txt"),
             near_miss("folder", lambda b: b.folder_at("~/a.txt"), path="~/a.txt"),
@@ -218,6 +252,16 @@ FILES = (
         files.file_moved,
         DesktopFixture,
         (
+            *(
+                forged(
+                    f"next to {other!r}",
+                    lambda b, other=other: (_file("x", "~/b")(b), _file("x", other)(b)),  # type: ignore[misc]
+                    source="~/a",
+                    target="~/b",
+                    sha256=SHA_X,
+                )
+                for other in ("~/a\u200b", "~/b\u200b")
+            ),
             positive(
                 "moved", _file("x", "~/d/a.txt"), source="~/a.txt", target="~/d/a.txt", sha256=SHA_X
             ),
@@ -650,6 +694,7 @@ FOLDERS = (
         folders.directory_exists,
         DesktopFixture,
         (
+            forged("next to one that looks the same", _files("~/d/a", "~/d\u200b/a"), path="~/d"),
             positive("folder", _file("x", "~/d/a.txt"), path="~/d"),
             positive("the home folder", nothing, path="~"),
             negative("different folder", lambda b: b.folder_at("~/e"), path="~/d"),
@@ -688,6 +733,18 @@ FOLDERS = (
         folders.directory_lists,
         DesktopFixture,
         (
+            forged(
+                "with two names that look the same",
+                _files("~/d/a", "~/d/a\u200b"),
+                path="~/d",
+                names=["a", "a"],
+            ),
+            another_way(
+                "with an invisible character",
+                _files("~/d/a\u200b", "~/d/b"),
+                path="~/d",
+                names=["a", "b"],
+            ),
             positive("two files", _files("~/d/b", "~/d/a"), path="~/d", names=["a", "b"]),
             positive(
                 "names in a different order", _files("~/d/b", "~/d/a"), path="~/d", names=["b", "a"]
@@ -750,6 +807,19 @@ FOLDERS = (
         folders.directory_counts,
         DesktopFixture,
         (
+            forged(
+                "with two names that look the same",
+                _files("~/d/a", "~/d/a\u200b"),
+                path="~/d",
+                count=2,
+            ),
+            another_way(
+                "with an invisible character in the suffix",
+                _files("~/d/a.p\u200bng"),
+                path="~/d",
+                count=1,
+                suffix=".png",
+            ),
             positive("two files", _files("~/d/a", "~/d/b"), path="~/d", count=2),
             positive(
                 "one file with the suffix",

@@ -467,6 +467,22 @@ TABLES = (
         firefox.firefox_bookmarked,
         DesktopFixture,
         (
+            another_way(
+                "invisible character in the title",
+                _mark(NEWS, "Ne\u200bws", 5),
+                url=NEWS,
+                title="News",
+            ),
+            forged(
+                "two titles that look the same",
+                _places(
+                    "INSERT INTO moz_places VALUES (1, 'http://news.test/', '')",
+                    "INSERT INTO moz_bookmarks VALUES (20, 1, 1, 3, 'News', 'g')",
+                    "INSERT INTO moz_bookmarks VALUES (21, 1, 1, 5, 'Ne\u200bws', 'h')",
+                ),
+                url=NEWS,
+                title="News",
+            ),
             positive("in any folder", _mark(NEWS, "News", 5), url=NEWS),
             positive(
                 "title and user-created folder",

@@ -211,6 +211,12 @@ WINDOWS = (
         windows.window_open,
         DesktopFixture,
         (
+            another_way(
+                "invisible character in the title",
+                _show(("Gedit", "no\u200btes", True)),
+                app="Gedit",
+                title_contains="notes",
+            ),
             forged("nothing of it can be seen", _unseen(), app="Gedit"),
             positive(
                 "matching class, different instance",
@@ -283,6 +289,12 @@ WINDOWS = (
         windows.window_closed,
         DesktopFixture,
         (
+            forged(
+                "invisible character in the title",
+                _show(("Gedit", "no\u200btes", True)),
+                app="Gedit",
+                title_contains="notes",
+            ),
             forged("nothing of it can be seen", _unseen(), app="Gedit"),
             positive(
                 "window of a different application", _show(("Evince", "notes", True)), app="Gedit"
@@ -362,7 +374,13 @@ WINDOWS = (
             missing("no session", nothing, app="Gedit", title="notes").expect_error(),
             empty("no title", _show(("Gedit", "", True)), app="Gedit", title="notes"),
             hostile(
-                "additional invisible space",
+                "title that looks the same in another window",
+                _show(("Gedit", "notes\u200b", True), ("Gedit", "notes", True)),
+                app="Gedit",
+                title="notes",
+            ),
+            another_way(
+                "invisible space in the title",
                 _show(("Gedit", "notes\u200b", True)),
                 app="Gedit",
                 title="notes",

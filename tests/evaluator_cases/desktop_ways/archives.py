@@ -210,6 +210,13 @@ def archive_lists() -> tuple[Case, ...]:
     whole = zipped(("a.txt", b"hello hello"))
     return (
         forged(
+            "two names that look the same",
+            _file(zipped(("a.txt", b"x"), ("a\u200b.txt", b"y"))),
+            path="~/f",
+            names=["a.txt", "a.txt"],
+        ),
+        another_way("invisible character", _file(zipped(("a\u200b.txt", b"x"))), **args),
+        forged(
             "central directory without the content",
             _file(whole[: whole.index(b"hello")] + whole[whole.index(b"PK\1\2") :]),
             **args,

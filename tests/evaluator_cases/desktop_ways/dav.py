@@ -67,7 +67,14 @@ def event_cases() -> tuple[Case, ...]:
     instant: dict[str, Json] = {**args, "start": "2026-11-24T08:30Z"}
     daily = "RRULE:FREQ=DAILY;COUNT=3"
     outlook = "W. Europe Standard Time"
+    alike = _event("SUMMARY:Den\u200btist", "DTSTART:20261125T083000Z")
     return (
+        forged(
+            "next to one that looks the same",
+            _has(_event("SUMMARY:Dentist", _ZURICH), alike),
+            **args,
+        ),
+        another_way("invisible character", _dentist(title="SUMMARY:Den\u2060tist"), **args),
         forged("cancelled event", _dentist("STATUS: cancelled"), **args),
         forged("in a cancellation message", _dentist(more="METHOD:cancel"), **args),
         forged("in a reply message", _dentist(more="METHOD:REPLY"), **args),
@@ -245,7 +252,10 @@ def card_cases() -> tuple[Case, ...]:
         card = "\r\n".join(("BEGIN:VCARD", "VERSION:4.0", *lines, "END:VCARD", ""))
         return lambda b: b.collection("/people/", "people", "BEGIN:VCARD", card)
 
+    two = ("FN:Bob Ray", "END:VCARD\r\nBEGIN:VCARD", "VERSION:4.0", "FN:Bob\ufe0f Ray")
     return (
+        forged("next to one that looks the same", people(*two), **args),
+        another_way("invisible character", people("FN:Bob R\u200bay"), **args),
         forged("group with the name", people("FN:Bob Ray", "KIND:group"), **args),
         forged(
             "group in the format of older address books",

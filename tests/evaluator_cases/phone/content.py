@@ -11,6 +11,7 @@ from evaluators.testing.case import (
     another_way,
     corrupt,
     empty,
+    forged,
     hostile,
     missing,
     near_miss,
@@ -189,9 +190,11 @@ TABLES = (
                         (row_within("title", "Milk"), "0")
                     ),
                     "letter from a different script": tasks(("Mi\u217ck", "0")),
-                    "invisible character": tasks(("Mi\u200blk", "0")),
+                    "next to one that looks the same": tasks(("Milk", "0"), ("Mi\u200blk", "0")),
+                    "completed one that looks the same": tasks(("Milk", "0"), ("Milk\ufe0f", "1")),
                 },
                 {
+                    "invisible character": tasks(("Mi\u200blk", "0")),
                     "surrounding white space": tasks((" Milk\n", "0")),
                     "next to a title with two lines": tasks(
                         (row_within("title", "x"), "0"), ("Milk", "0")
@@ -233,9 +236,11 @@ TABLES = (
                     "similar task with surrounding spaces is open": tasks(
                         ("Milk", "1"), (" Milk ", "0")
                     ),
-                    "invisible character": tasks(("Mi\u200blk", "1")),
+                    "open one that looks the same": tasks(("Milk", "1"), ("Mi\u200blk", "0")),
+                    "next to one that looks the same": tasks(("Milk", "1"), ("\u3164Milk", "1")),
                 },
                 {
+                    "invisible character": tasks(("Mi\u200blk", "1")),
                     "surrounding white space": tasks((" Milk\n", "1")),
                     "next to a title with two lines": tasks(
                         (row_within("title", "x"), "0"), ("Milk", "1")
@@ -249,6 +254,8 @@ TABLES = (
         content.contact_exists,
         PhoneFixture,
         (
+            forged("two names that look the same", people({1: "Ann", 3: "A\u200bnn"}), name="Ann"),
+            another_way("invisible character in the name", people({1: "A\u200bnn"}), name="Ann"),
             positive("matching name", _FULL, **_ANN),
             positive("matching name, number and e-mail address", _FULL, **_BOTH),
             positive(

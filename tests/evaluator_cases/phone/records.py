@@ -9,8 +9,10 @@ from evaluators.phone import alerts, communication, storage
 from evaluators.testing.case import (
     CaseKind,
     CaseTable,
+    another_way,
     corrupt,
     empty,
+    forged,
     hostile,
     missing,
     near_miss,
@@ -242,6 +244,11 @@ TABLES = (
         storage.phone_path_absent,
         PhoneFixture,
         (
+            forged(
+                "another name that looks the same",
+                all_of(folder(_FOLDER, "a\u200b.txt"), put(PATH, None)),
+                **_PATH,
+            ),
             positive("file removed", all_of(folder(_FOLDER), put(PATH, None)), **_PATH),
             negative("file present", all_of(folder(_FOLDER), put(PATH, "Hi")), **_PATH),
             near_miss("empty file", all_of(folder(_FOLDER), put(PATH, "")), **_PATH),
@@ -341,6 +348,14 @@ TABLES = (
         storage.phone_folder_lists,
         PhoneFixture,
         (
+            forged(
+                "two names that look the same",
+                folder(_FOLDER, "a.txt", "a.txt\u200b"),
+                **{**_LIST, "names": ["a.txt", "a.txt"]},
+            ),
+            another_way(
+                "name with an invisible character", folder(_FOLDER, "a.txt\u200b", "b"), **_LIST
+            ),
             positive("both files", folder(_FOLDER, "b", "a.txt", ".hidden"), **_LIST),
             positive(
                 "in any order", folder(_FOLDER, "a.txt", "b"), **{**_LIST, "names": ["b", "a.txt"]}

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, get_args
 from evaluators.phone import screen
 from evaluators.testing.case import (
     CaseTable,
+    another_way,
     corrupt,
     empty,
+    forged,
     hostile,
     missing,
     near_miss,
@@ -211,6 +213,7 @@ TABLES = (
         screen.ui_text_shown,
         PhoneFixture,
         (
+            another_way("invisible character", shows(NODE.replace("Milk", "Mi\u200blk")), **_TEXT),
             positive("text", shows(NODE), **_TEXT),
             positive("description", shows(NODE), **{**_TEXT, "text": "Row"}),
             positive("text and resource ID", shows(NODE), **_TEXT, resource_id="title"),
@@ -243,6 +246,9 @@ TABLES = (
         screen.ui_element_shown,
         PhoneFixture,
         (
+            another_way(
+                "invisible character", shows(NODE.replace("Milk", "Mi\u200blk")), **_ELEMENT
+            ),
             positive("by text", shows(NODE), **_ELEMENT),
             positive(
                 "class name present", shows(f'class="android.widget.TextView" {NODE}'), **_ELEMENT
@@ -309,6 +315,11 @@ TABLES = (
         screen.ui_element_gone,
         PhoneFixture,
         (
+            forged(
+                "invisible character",
+                shows(NODE, NODE.replace("Milk", "Err\u200bor")),
+                **_GONE,
+            ),
             positive("element not displayed", shows(NODE), **_GONE),
             negative("still displayed", shows(NODE, f'text="Error" package="{APP}"'), **_GONE),
             near_miss(
@@ -355,6 +366,11 @@ TABLES = (
         screen.ui_switch_is,
         PhoneFixture,
         (
+            another_way(
+                "invisible character in the label",
+                tree(_row(_LABEL.replace("Wi-Fi", "Wi-\u200bFi"), _switch("true"))),
+                **_SWITCH,
+            ),
             positive("next to its label", tree(_row(_LABEL, _switch("true"))), **_SWITCH),
             positive("switched off", tree(_row(_LABEL, _switch("false"))), **_OFF),
             positive(
