@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.errors import ObstructedError
@@ -22,6 +22,31 @@ _FILES = frozenset({"x-special/gnome-copied-files", "x-special/mate-copied-files
 _ADDRESSES = "text/uri-list"
 """Target of copied files, and of links."""
 
+_OLDER = ("text/plain", "TEXT", "COMPOUND_TEXT")
+"""Further text targets. Source: Inter-Client Communication Conventions Manual 2.0, 2.6.2."""
+
+_SIMPLE = frozenset({"STRING", "text/plain"})
+"""Targets in which letters that do not fit are replaced or left out."""
+
+
+class _Clip(NamedTuple):
+    """The text in the clipboard.
+
+    Attributes:
+        raw: as the owner provides it.
+        form: target in which it was read.
+        offered: all targets that the owner offers.
+    """
+
+    raw: bytes
+    form: str
+    offered: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The text, normalised for comparison."""
+        return _plain(self.raw.decode(_FORMS[self.form], "replace"))
+
 
 @evaluator(on="desktop")
 def clipboard_equals(guest: Guest, text: str) -> bool:
@@ -29,7 +54,7 @@ def clipboard_equals(guest: Guest, text: str) -> bool:
 
     White space at the ends is ignored, CRLF counts as a newline, and Unicode is compared in NFC. A
     clipboard without text, such as with a picture or copied files, is unmet, as is one whose owner
-    does not provide its text. Proves the state, not who caused it.
+    does not provide its text, or offers different texts as different plain text formats. Proves the state, not who caused it.
 
     Example:
         ``{on: desktop, check: clipboard_equals, with: {text: "0441234567"}}``
@@ -43,7 +68,8 @@ def clipboard_equals(guest: Guest, text: str) -> bool:
     """
     if not text.strip():
         raise ValueError("the text must not be empty")
-    return _read(guest).strip() == _plain(text).strip()
+    clip = _read(guest)
+    return clip.text.strip() == _plain(text).strip() and _is_same_elsewhere(guest, clip)
 
 
 @evaluator(on="desktop")
@@ -65,20 +91,47 @@ def clipboard_contains(guest: Guest, text: str) -> bool:
     """
     if not text:
         raise ValueError("the text must not be empty")
-    return _plain(text) in _read(guest)
+    clip = _read(guest)
+    return _plain(text) in clip.text and _is_same_elsewhere(guest, clip)
 
 
-def _read(guest: Guest) -> str:
+def _read(guest: Guest) -> _Clip:
     """Return the text, in a target that the owner offers; empty if it offers none.
 
     Raises:
         ObstructedError: the owner does not provide the text.
     """
-    offered = (_ask(guest, "TARGETS") or b"UTF8_STRING").decode("latin-1").split()
+    listed = _ask(guest, "TARGETS")
+    offered = (listed or b"UTF8_STRING").decode("latin-1").split()
     form = next((form for form in _FORMS if form in offered), None)
     if form is None or _holds_files(guest, offered):
-        return ""
-    return _plain((_ask(guest, form) or b"").decode(_FORMS[form], "replace"))
+        return _Clip(b"", "STRING", ())
+    others = offered if listed else (*_FORMS, *_OLDER)
+    return _Clip(_ask(guest, form) or b"", form, tuple(others))
+
+
+def _is_same_elsewhere(guest: Guest, clip: _Clip) -> bool:
+    """Return whether the owner has the same plain text in each target that programs may paste."""
+    return all(
+        answer is None or answer == clip.raw or _is_same(form, answer, clip)
+        for form in clip.offered
+        if form != clip.form and form in {*_FORMS, *_OLDER}
+        for answer in [_ask(guest, form)]
+    )
+
+
+def _is_same(form: str, answer: bytes, clip: _Clip) -> bool:
+    """Return whether a text is the same, or what is left of it in a character set with fewer letters."""
+    text = clip.text.strip()
+    encoding = _FORMS.get(form, "latin-1")
+    found = _plain(answer.decode(encoding, "replace").rstrip("\0")).strip()
+    if found == text or encoding == "utf-8" or text.isascii():
+        return found == text
+    return form not in _SIMPLE or any(
+        found == text.encode(smaller, errors).decode(smaller).strip()
+        for smaller in ("latin-1", "ascii")
+        for errors in ("replace", "backslashreplace", "ignore")
+    )
 
 
 def _holds_files(guest: Guest, offered: list[str]) -> bool:

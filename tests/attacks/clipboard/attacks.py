@@ -4,8 +4,8 @@ What the agent's user can do to their input: **own** the selection with a progra
 requester differently, slowly, endlessly, or not at all. The clipboard contains whatever its owner
 returns; an owner that returns the right text proves the state, not who made it.
 
-Defences: the owner is queried for its formats, and once for its text, within 3 s each; text beyond
-1 MiB is truncated; if the owner does not provide its text on a healthy desktop, the node is unmet.
+Defences: the owner is queried for its formats, and once for its text in each of them, within 3 s
+each, and all texts must agree; text beyond 1 MiB is truncated; if the owner does not provide its text on a healthy desktop, the node is unmet.
 """
 
 from __future__ import annotations
@@ -52,6 +52,14 @@ while True:
         continue
     if how == "late":
         time.sleep(6)
+    if how == "target":
+        listed = target == wire.atom("TARGETS")
+        said = struct.pack("<II", text, 31) if listed else b"0441234567" if target == text else b"1"
+        kind, bits = (4, 32) if listed else (target, 8)
+        wire.send(18, 0, struct.pack("<IIIB3xI", asker, place, kind, bits, len(said) * 8 // bits) + said)
+        wire.send(25, 0, struct.pack("<II", asker, 0)
+                  + struct.pack("<BBHIIIII8x", 31, 0, 0, when, asker, selection, target, place))
+        continue
     said = {"each": b"%d" % asked, "endless": b"9" * 200000, "late": b"0441234567"}.get(how, b"")
     if how == "promise":
         wire.send(18, 0, struct.pack("<IIIB3xI", asker, place, wire.atom("INCR"), 32, 1) + struct.pack("<I", 9))
@@ -88,7 +96,9 @@ def _attack(name: str, how: str, defence: str, *, is_slow: bool = False) -> Shel
 
 ATTACKS = (
     _attack(
-        "owner that answers each requester differently", "each", "its text is requested only once"
+        "owner that answers each requester differently",
+        "each",
+        "its text is requested only once in each format",
     ),
     _attack(
         "owner that sends an endless INCR transfer",
@@ -104,5 +114,10 @@ ATTACKS = (
     ),
     _attack("owner that answers late", "late", "a late answer is unmet", is_slow=True),
     _attack("owner that sends a huge text", "endless", "the complete text is compared"),
+    _attack(
+        "owner that answers differently by target",
+        "target",
+        "all plain text targets must have the same text",
+    ),
     _attack("owner that refuses", "refuse", "an owner that refuses is unmet"),
 )

@@ -54,6 +54,19 @@ def _selected(text: str, clip: State) -> State:
     )
 
 
+_FURTHER = ("text/plain;charset=utf-8", "STRING", "text/plain", "TEXT", "COMPOUND_TEXT")
+
+
+def _silent_with(form: str, text: str) -> State:
+    """Make the owner offer UTF-8 text and another text without a list of targets."""
+
+    def state(b: DesktopFixture) -> None:
+        _silent(b)
+        b.prints([*clipboard.XCLIP, form], text)
+
+    return state
+
+
 def _no_owner(b: DesktopFixture) -> None:
     """Leave the clipboard without an owner."""
     for form in ("TARGETS", "UTF8_STRING"):
@@ -62,7 +75,8 @@ def _no_owner(b: DesktopFixture) -> None:
 
 def _silent(b: DesktopFixture) -> None:
     """Make the owner offer UTF-8 text without a list of targets."""
-    b.prints([*clipboard.XCLIP, "TARGETS"], "", 1, "Error: target TARGETS not available\n")
+    for form in ("TARGETS", *_FURTHER):
+        b.prints([*clipboard.XCLIP, form], "", 1, f"Error: target {form} not available\n")
     b.prints([*clipboard.XCLIP, "UTF8_STRING"], "044")
 
 
@@ -647,6 +661,39 @@ CLIPBOARD = (
                 text="Müll",
             ),
             another_way("owner without a list of targets", _silent, text="044"),
+            *(
+                forged(
+                    f"a different text as {form}",
+                    _offers({"UTF8_STRING": "044", form: "043"}),
+                    text="044",
+                )
+                for form in _FURTHER
+            ),
+            forged(
+                "a different text without a list of targets",
+                _silent_with("text/plain", "043"),
+                text="044",
+            ),
+            forged(
+                "different letters as STRING",
+                _offers({"UTF8_STRING": "044 ✓", "STRING": b"043 ?"}),
+                text="044 ✓",
+            ),
+            *(
+                another_way(
+                    f"with {old!r} as STRING",
+                    _offers(
+                        {"UTF8_STRING": "Müll ✓\n", "STRING": old, "TEXT": b"?", "INTEGER": b"1"}
+                    ),
+                    text="Müll ✓",
+                )
+                for old in (b"M\xfcll ?", b"M\xfcll \\u2713", b"M?ll ?\r\n", b"Mll", "Müll ✓\n")
+            ),
+            another_way(
+                "in all formats of a toolkit",
+                _offers(dict.fromkeys(("UTF8_STRING", *_FURTHER), "044\n")),
+                text="044",
+            ),
             another_way("CRLF line ends", _clip("a\r\nb\r\n"), text="a\nb"),
             another_way("decomposed Unicode characters", _clip("cafe\u0301"), text="caf\u00e9"),
         ),
@@ -656,6 +703,11 @@ CLIPBOARD = (
         clipboard.clipboard_contains,
         DesktopFixture,
         (
+            forged(
+                "a different text as text/plain",
+                _offers({"UTF8_STRING": "Invoice 4711", "text/plain": "Invoice 4712"}),
+                text="4711",
+            ),
             positive("part of the text", _clip("Invoice 4711 of May"), text="4711 of"),
             negative("different text", _clip("hello"), text="4711"),
             near_miss("different letter case", _clip("invoice"), text="Invoice"),
