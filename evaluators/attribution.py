@@ -17,6 +17,7 @@ _RAISED = re.compile(r"\w+ raised (\w+)\b")
 _STOPPED = re.compile(
     r"\w+ took longer than |\w+ needs more memory than |the wave missed its deadline "
     r"|the evaluators' process (?:died of signal|ended with exit code) "
+    r"|the evaluators' process could not be started: "
 )
 # As with memory, nesting deeper than evaluators can follow is caused by the evaluated state.
 _REFUSED = {"ObstructedError", "GuestError", "RecursionError"} | {

@@ -87,6 +87,9 @@ def diagnose(machine: Machine) -> MachineFault | None:
 def is_prompt(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> bool:
     """Return whether a machine runs a small program quickly; slow machines delay evaluators.
 
+    A machine that reports at once that it cannot run the program, for example because its memory is
+    used up, is not slow.
+
     Args:
         machine: a machine that answers.
         clock: measures the time.
@@ -94,6 +97,8 @@ def is_prompt(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> bool:
     start_s = clock.monotonic_s()
     try:
         machine.run([_SMALL_PROGRAM], user="root", timeout_s=_PROMPT_S)
+    except GuestCallError as exc:
+        _LOG.info("%s cannot run programs: %s", machine.info.machine_id, exc)
     except MesocosmError as exc:
         _LOG.info("%s is slow: %s", machine.info.machine_id, exc)
         return False

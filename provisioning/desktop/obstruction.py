@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, cast
 
-from appliance.base.errors import LinkError, LinkTimeoutError
+from appliance.base.errors import GuestCallError, LinkError, LinkTimeoutError
 from appliance.base.process import CommandResult
 
 if TYPE_CHECKING:
@@ -58,10 +58,14 @@ def find_obstruction(link: Link, user: str, *, shares_kernel: bool = False) -> s
     Raises:
         LinkError: the probe does not answer.
     """
-    session = _session_trouble(link)
-    guest_trouble = find_guest_obstruction(
-        lambda argv: _run(link, argv), user, shares_kernel=shares_kernel
-    )
+    try:
+        session = _session_trouble(link)
+        guest_trouble = find_guest_obstruction(
+            lambda argv: _run(link, argv), user, shares_kernel=shares_kernel
+        )
+    except GuestCallError as exc:
+        # The probe answers, so the host is well: the guest has no memory or process left for root.
+        return f"root's programs cannot run: {exc.details or exc}"
     return "; ".join(filter(None, (session, guest_trouble)))
 
 
@@ -83,7 +87,10 @@ def find_guest_obstruction(run: RunAsRoot, user: str, *, shares_kernel: bool = F
     kernel = "shared" if shares_kernel else "own"
     arguments = [*map(str, bounds), str(_MIN_FREE_MEMORY_SHARE), kernel]
     result = run(["/bin/sh", "-c", _SCRIPT, "look", user, *arguments])
-    return "; ".join(dict.fromkeys(result.text.splitlines()))
+    troubles = result.text.splitlines()
+    if result.exit_code != 0:  # the kernel kills programs when memory runs out
+        troubles.append(f"root's programs are killed (exit code {result.exit_code})")
+    return "; ".join(dict.fromkeys(troubles))
 
 
 def _session_trouble(link: Link) -> str:

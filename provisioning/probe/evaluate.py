@@ -135,7 +135,15 @@ class Judge:
         if "session" in params.values:
             self._sessions.adopt(params.values["session"])
         read_fd, write_fd = os.pipe()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as exc:  # no memory or process is left
+            os.close(read_fd)
+            os.close(write_fd)
+            reason = f"the evaluators' process could not be started: {exc}"
+            result = [undecided(call, reason) for call in calls]
+            self._write({"id": request_id, "ok": True, "result": result})
+            return
         if pid == 0:
             os.close(read_fd)
             self._be_child(bundle, calls, write_fd, timeout_s)

@@ -9,6 +9,7 @@ from pathlib import Path
 QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 PROBE_CHANNEL = "org.mesocosm.probe.0"
 PROBE_SOCKET = "probe.sock"
+SERIAL_LOG = "serial.log"
 # A mostly idle guest needs little translated code; the default is 1 GiB per machine.
 _TRANSLATION_CACHE_MIB = 256
 # CPU features that are slow to emulate: byte by byte, on each page walk, or on each user copy.
@@ -75,7 +76,7 @@ class DomainSpec:
     @property
     def serial_log(self) -> Path:
         """Return the path of the log of the guest's serial console."""
-        return self.folder / "serial.log"
+        return self.folder / SERIAL_LOG
 
 
 def domain_xml(spec: DomainSpec) -> str:

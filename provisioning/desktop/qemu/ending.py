@@ -31,6 +31,7 @@ def find_end(
     *,
     user: str,
     clock: Clock,
+    read_console: Callable[[], str] = str,
 ) -> End | None:
     """Return how a machine ended; None if it is running.
 
@@ -41,6 +42,8 @@ def find_end(
         login: opens an SSH session as root, which is used if the probe does not answer.
         user: login name that the agent acts as.
         clock: clock used to wait for a guest that is shutting down.
+        read_console: returns what the guest's kernel reports about its own end, if anything; called
+            for a guest in which nothing answers, which may also be due to a slow host.
 
     Raises:
         MachineError, RequirementError: the hypervisor does not answer.
@@ -56,7 +59,7 @@ def find_end(
         return end
     if hypervisor.state(name) != "running":
         return End(EndCause.UNKNOWN, "The machine is gone, and libvirt reported no reason.")
-    obstruction = _look_inside(login, user)
+    obstruction = _look_inside(login, user) or read_console()
     return (
         End(EndCause.GUEST, f"The probe does not answer: {obstruction}.") if obstruction else None
     )

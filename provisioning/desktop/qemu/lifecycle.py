@@ -60,6 +60,7 @@ class Lifecycle:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._ends: dict[str, End] = {}
+        self._consoles: dict[str, int] = {}
         self._changed = threading.Event()
         self._registered: list[tuple[libvirt.virConnect, int]] = []
 
@@ -96,10 +97,21 @@ class Lifecycle:
                 return end
             clock.wait(self._changed, left_s)
 
-    def forget(self, name: str) -> None:
-        """Forget how a domain ended, because it starts or is rewound to a snapshot."""
+    def forget(self, name: str, *, console_bytes: int = 0) -> None:
+        """Forget how a domain ended, because it starts or is rewound to a snapshot.
+
+        Args:
+            name: name of the domain.
+            console_bytes: size of its console's log, which a start empties and a rewind keeps.
+        """
         with self._lock:
             self._ends.pop(name, None)
+            self._consoles[name] = console_bytes
+
+    def console_of(self, name: str) -> int | None:
+        """Return the size of a domain's console log at the last `forget`; None if there was none."""
+        with self._lock:
+            return self._consoles.get(name)
 
     def note(self, name: str, end: End) -> None:
         """Record an end; the first end with a known cause counts."""

@@ -20,7 +20,8 @@ from appliance.base.measures import record
 from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
 from provisioning.desktop.probed import ProbedDesktop
 from provisioning.desktop.qemu.boot import GuestBoot
-from provisioning.desktop.qemu.domain import DomainSpec
+from provisioning.desktop.qemu.console import find_report, size_of
+from provisioning.desktop.qemu.domain import SERIAL_LOG, DomainSpec
 from provisioning.desktop.qemu.egress import open_guest_proxy
 from provisioning.desktop.qemu.end_state import keep_desktop
 from provisioning.desktop.qemu.ending import find_end
@@ -89,6 +90,7 @@ class DesktopVm(ProbedDesktop):
         self._hypervisor = hypervisor
         self._image = image
         self._screen = VmScreen(hypervisor, record.machine_id, folder.path)
+        self._console_begin = size_of(folder.path / SERIAL_LOG)
 
     @property
     def snapshots(self) -> VmSnapshots:
@@ -163,6 +165,15 @@ class DesktopVm(ProbedDesktop):
             self.ssh,
             user=self.info.user,
             clock=self._clock,
+            read_console=self._read_console,
+        )
+
+    def _read_console(self) -> str:
+        """Return what the guest's kernel reports about its own end since the last start or rewind."""
+        begin = self._hypervisor.lifecycle.console_of(self.info.machine_id)
+        log = self._folder.path / SERIAL_LOG
+        return find_report(
+            log, self._console_begin if begin is None else begin, self._clock.now_s()
         )
 
     def cpu_time_s(self) -> float:

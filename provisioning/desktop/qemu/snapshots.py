@@ -16,6 +16,8 @@ from appliance.base.errors import (
     SnapshotError,
     SnapshotMissingError,
 )
+from provisioning.desktop.qemu.console import size_of
+from provisioning.desktop.qemu.domain import SERIAL_LOG
 from provisioning.desktop.qemu.migration import full_snapshots
 from provisioning.desktop.qemu.rewind_base import find_base, load_devices, restore_ram
 from provisioning.desktop.qemu.waking import wake
@@ -175,7 +177,8 @@ class VmSnapshots:
         else:
             with phases.part("load"):
                 self._monitor("loadvm", name)
-        self._hypervisor.lifecycle.forget(self._name)
+        console_bytes = size_of(self._machine_folder / SERIAL_LOG)
+        self._hypervisor.lifecycle.forget(self._name, console_bytes=console_bytes)
         if is_paused or link is not None:
             self._hypervisor.resume(self._name)
         return link or self._holder.link

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         ("file_exists raised RecursionError: maximum recursion depth", Cause.OBSTRUCTION),
         ("the wave missed its deadline of 20 s in a", Cause.OBSTRUCTION),
         ("the evaluators' process died of signal 9 in a", Cause.OBSTRUCTION),
+        ("the evaluators' process could not be started: [Errno 12] x", Cause.OBSTRUCTION),
         ("mail_in_folder raised ServerError: mail.test did not answer", Cause.MACHINE),
         ("http_status_is raised WrongArgumentError: no URL", Cause.TASK),
         ("a raised KeyError: 'x raised OSError: '", Cause.EVALUATOR),

@@ -215,6 +215,15 @@ def test_slow_machine_excuses_late_answers(bench: Bench, dark_task: Task) -> Non
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.EVALUATOR_ERROR)
 
 
+def test_machine_that_cannot_run_programs_is_not_slow(bench: Bench, dark_task: Task) -> None:
+    """As when the agent has used up its memory: an answer at once is not a slow host's."""
+    machine = desktop_of(bench)
+    machine.faults.add("run", GuestCallError("cannot start /bin/true: Cannot allocate memory"))
+    late = answer(machine, "the evaluators' process could not be started: [Errno 12] x")
+    result = bench.run(dark_task, Scripted(OPEN, late))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT)
+
+
 def test_evaluator_of_an_unresponsive_machine(bench: Bench, dark_task: Task) -> None:
     machine = desktop_of(bench)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base.errors import LinkTimeoutError
+from appliance.base.errors import GuestCallError, LinkTimeoutError
 from appliance.base.process import run
 from provisioning.desktop import obstruction
 from provisioning.desktop.obstruction import find_guest_obstruction, find_obstruction
@@ -114,3 +114,37 @@ def test_load_and_memory_of_a_shared_kernel_are_no_evidence(
     monkeypatch.setattr(obstruction, "_MAX_RUNNABLE", -1)
     assert "processes are runnable" in find_guest_obstruction(run, "root", shares_kernel=True)
     assert find_guest_obstruction(run, "no-such-user", shares_kernel=True) == ""
+
+
+class StarvedLink(HostLink):
+    """A link to a guest whose memory is used up: the probe answers, but starts no program.
+
+    Args:
+        kills: whether programs start, and the kernel kills them.
+    """
+
+    def __init__(self, *, kills: bool) -> None:
+        super().__init__({"ready": True})
+        self._kills = kills
+
+    def call(
+        self, op: str, params: Mapping[str, Json] | None = None, *, timeout_s: float = 10.0
+    ) -> Json:
+        if op == "session":
+            return {"ready": True}
+        if self._kills:
+            return {"exit_code": -9, "stdout_b64": "", "stderr_b64": ""}
+        raise GuestCallError(
+            "'exec' failed", "failed: cannot start /bin/sh: Cannot allocate memory"
+        )
+
+
+def test_guest_that_cannot_start_programs_is_reported() -> None:
+    cause = find_obstruction(StarvedLink(kills=False), "nobody")
+    assert cause.startswith("root's programs cannot run: ")
+    assert "Cannot allocate memory" in cause
+
+
+def test_guest_that_kills_roots_programs_is_reported() -> None:
+    cause = find_obstruction(StarvedLink(kills=True), "nobody")
+    assert cause == "root's programs are killed (exit code -9)"

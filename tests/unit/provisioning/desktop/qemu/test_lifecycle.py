@@ -147,6 +147,34 @@ def test_running_but_unresponsive_machine_has_not_ended(
     assert clock.now_s() - before_s == SHUTDOWN_S
 
 
+def test_unresponsive_machine_whose_kernel_reports_its_end_was_ended_by_the_guest(
+    hypervisor: Hypervisor,
+) -> None:
+    def login() -> SshSession:
+        raise LinkTimeoutError("no login")
+
+    end = find_end(
+        hypervisor,
+        "test",
+        DeadLink,
+        login,
+        user="user",
+        clock=FakeClock(),
+        read_console=lambda: "the guest's kernel ran out of memory",
+    )
+    detail = "The probe does not answer: the guest's kernel ran out of memory."
+    assert end == End(EndCause.GUEST, detail)
+
+
+def test_console_counts_since_the_last_start_or_rewind() -> None:
+    lifecycle = Lifecycle()
+    assert lifecycle.console_of("one") is None
+    lifecycle.forget("one")
+    assert lifecycle.console_of("one") == 0
+    lifecycle.forget("one", console_bytes=99)
+    assert lifecycle.console_of("one") == 99
+
+
 def test_machine_gone_without_a_report_has_an_unknown_cause(hypervisor: Hypervisor) -> None:
     end = find_end(
         hypervisor,
