@@ -448,7 +448,8 @@ class Search:
 
     Attributes:
         elements: the matching visible elements, in document order.
-        cut: why there may be more: ``nodes`` or ``time``; empty if the whole tree was searched.
+        cut: why there may be more: ``nodes``, ``time``, ``silent`` (a program did not answer); empty if
+            the whole tree was searched.
     """
 
     elements: Sequence[Element]

@@ -39,6 +39,7 @@ _NAMES_SHOWN = 40
 _CUTS = {
     "nodes": "the tree has too many elements",
     "time": "the machine did not read its whole tree in time",
+    "silent": "a program did not answer",
 }
 _IN_MEMORY = "fake"
 _PATIENCE_IN_MEMORY_S = 1.0

@@ -11,6 +11,7 @@ from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from appliance.base.errors import GuestCallError, InvalidActionError, LinkProtocolError
+from appliance.base.host_load import stretched
 from provisioning.links.files_over_link import LinkFiles
 from provisioning.protocols import Bounds, Button, Element, Search
 
@@ -200,7 +201,7 @@ class LinkTree:
         """
         wanted = {"name": name, "role": role}
         params: dict[str, Json] = {key: value for key, value in wanted.items() if value is not None}
-        timeout_s = max(self._timeout_s, _SEARCH_TIMEOUT_S)
+        timeout_s = stretched(max(self._timeout_s, _SEARCH_TIMEOUT_S))
         reply = self._link.call("find", params, timeout_s=timeout_s)
         try:
             found = _Found.model_validate(reply)

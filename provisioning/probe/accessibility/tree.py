@@ -10,17 +10,19 @@ from provisioning.probe.accessibility.documents import Documents
 from provisioning.probe.accessibility.scope import Scope
 from provisioning.probe.accessibility.tree_walk import Walk
 from provisioning.probe.serving import worker
+from provisioning.probe.serving.params import Params
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from provisioning.probe.accessibility.scope import Item, Querying
-    from provisioning.probe.serving.params import Params
     from provisioning.probe.system.identity import Identity
 
 MAX_NODES = 5000
 _MAX_SEARCHED = 50_000
 _MAX_FOUND = 500
+_DESCENT_SHARE = 0.8
+"""Share of a search's time after which it measures what it has found."""
 _MAX_NAME = 500
 _MARGIN_S = 1.5
 """Time reserved before the deadline for the last answers."""
@@ -137,13 +139,14 @@ class Walker:
     def find(self, params: Params) -> dict[str, Any]:
         """Return all visible elements that have a ``role`` or ``name``, in document order.
 
-        ``nodes`` has rows as in `tree`; ``cut`` is ``nodes`` or ``time`` if others may exist, and
+        ``nodes`` has rows as in `tree`; ``cut`` says why others may exist (see `Walk`), and is
         empty otherwise. Only the elements and what contains them are measured, so that a search
         visits more than a tree in the same time.
         """
         role = params.text("role") if params.has("role") else None
         name = params.text("name") if params.has("name") else None
-        walk = self._walk(params, _MAX_SEARCHED)
+        end_s = time.monotonic() + max(0.2, params.timeout_s - _MARGIN_S)
+        walk = self._walk(Params(params.values, params.timeout_s * _DESCENT_SHARE), _MAX_SEARCHED)
         roots = walk.start()
         walk.descend(roots, with_boxes=False)
 
@@ -154,6 +157,7 @@ class Walker:
 
         matching = [item for items in walk.below.values() for item in items if is_match(item)]
         shown = {item.ref: item for found in matching for item in walk.path_to(found)}
+        walk.extend(end_s)
         walk.measure(list(shown.values()))
         nodes = self._listed(walk, roots, _MAX_FOUND, is_match)
         return {"nodes": nodes, "cut": walk.cut}

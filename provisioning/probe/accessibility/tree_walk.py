@@ -55,7 +55,8 @@ class Walk:
         above: the parent, by object.
         below: the visible children, by object.
         boxes: left, top, width and height by object, as reported by applications.
-        cut: why objects are missing: ``nodes``, ``time``; empty if none are.
+        cut: why objects are missing: ``nodes``, ``time``, ``silent`` if an application did not answer;
+            empty if none are.
     """
 
     def __init__(self, bus: Querying, names: Numbers, scope: Scope) -> None:
@@ -80,6 +81,8 @@ class Walk:
         apps = [app for app in apps if self._scope.is_wanted(app)]
         counts = self.ask([property_of(app, "ChildCount") for app in apps], APP_TIMEOUT_S)
         answering = [(app, whole_of(count)) for app, count in pairs(apps, counts) if count]
+        if len(answering) < len(apps):
+            self.cut = "silent"
         replies = self.ask(
             [Query(Ref(app.bus, _CACHE), ITEMS) for app, _ in answering],
             _ITEMS_TIMEOUT_S,
@@ -162,6 +165,10 @@ class Walk:
             if answer is not None:
                 left, top, width, height = answer[0]
                 self.boxes[item.ref] = (left, top, width, height)
+
+    def extend(self, deadline_s: float) -> None:
+        """Allow further questions, such as those of `measure`, until a later time."""
+        self._scope = self._scope._replace(deadline_s=deadline_s)
 
     def path_to(self, item: Item) -> list[Item]:
         """Return an object and everything that contains it, from the inside outwards."""

@@ -386,3 +386,35 @@ def test_addresses_of_cells_are_no_content_and_loading_is_reported() -> None:
 
 def test_silent_program_makes_the_list_incomplete() -> None:
     assert documents_of(app(), pids=[7]) == {"documents": [], "is_complete": False}
+
+
+def test_search_that_runs_out_of_time_still_returns_what_it_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = Session(two_windows(menu_is_open=True))
+    for module in (tree, tree_walk):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: session.now_s))
+    ask = session.ask
+
+    def slow(queries: Sequence[Query], deadline_s: float, timeout_s: float = 2.5) -> list[Any]:
+        if session.now_s >= deadline_s:
+            return [None] * len(queries)
+        session.now_s += 0.5
+        return ask(queries, deadline_s, timeout_s)
+
+    session.ask = slow  # type: ignore[method-assign]
+    found = tree.Walker(session, NAMES).find(Params({"role": "menu item"}, timeout_s=20.0))
+    assert found["cut"] == "time"
+    assert len(found["nodes"]) == 4
+
+
+def test_application_that_does_not_answer_is_reported() -> None:
+    session = Session((app(node("frame", 0, 0, 9, 9)), app()))
+    real = session._answer
+
+    def answer(query: Query, timeout_s: float) -> Any:  # noqa: ANN401
+        return None if query.ref.bus == ":1.1" else real(query, timeout_s)
+
+    session._answer = answer  # type: ignore[method-assign]
+    found = tree.Walker(session, NAMES).find(Params({"role": "frame"}, timeout_s=10.0))
+    assert (len(found["nodes"]), found["cut"]) == (1, "silent")
