@@ -460,8 +460,15 @@ class Search:
 class TreeSearching(Protocol):
     """Trees that are searched on the machine, which visits more elements than it returns."""
 
-    def search(self, *, name: str | None, role: str | None) -> Search:
+    def search(self, *, name: str | None, role: str | None, count: int = 1) -> Search:
         """Return the visible elements with a name and role; None matches any.
+
+        First those in open menus and dialogs, then in the active window, then others.
+
+        Args:
+            name: exact name.
+            role: exact role.
+            count: once so many are found, less important ones are not searched.
 
         Raises:
             LinkError: the machine did not answer, or its answer is invalid.

@@ -195,7 +195,7 @@ def _search(machine: Machine, target: Target) -> Search:
     """Search on the machine if its tree can be searched there."""
     tree = machine.tree
     if isinstance(tree, TreeSearching) and target.resource_id is None:
-        return tree.search(name=target.name, role=target.role)
+        return tree.search(name=target.name, role=target.role, count=target.index + 1)
     return Search(tree.elements())
 
 

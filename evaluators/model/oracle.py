@@ -24,7 +24,8 @@ class Target(Strict):
         role: exact role or Android class; None matches any.
         resource_id: exact Android resource id, with or without its ``package:id/``; None matches
             any.
-        index: index among the matching elements, in document order, from 0.
+        index: index among the matching elements, from 0: those in open menus and dialogs, then in the
+            active window, then others, each in document order.
     """
 
     name: str | None = None

@@ -192,15 +192,17 @@ class LinkTree:
         # The bus lists applications and their windows; the windows are the roots here.
         return _elements(nodes, min((node.depth for node in nodes), default=0))
 
-    def search(self, *, name: str | None, role: str | None) -> Search:
-        """Return the visible elements with a name and role; None matches any.
+    def search(self, *, name: str | None, role: str | None, count: int = 1) -> Search:
+        """Return the visible elements with a name and role, at least `count` if they exist.
+
+        First those in open menus and dialogs, then in the active window, then others.
 
         Raises:
             GuestCallError: there is no graphical session, or it has no accessibility bus.
             LinkProtocolError: the guest sent an invalid list.
         """
-        wanted = {"name": name, "role": role}
-        params: dict[str, Json] = {key: value for key, value in wanted.items() if value is not None}
+        wanted: dict[str, Json] = {"name": name, "role": role, "count": count}
+        params = {key: value for key, value in wanted.items() if value is not None}
         timeout_s = stretched(max(self._timeout_s, _SEARCH_TIMEOUT_S))
         reply = self._link.call("find", params, timeout_s=timeout_s)
         try:

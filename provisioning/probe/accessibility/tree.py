@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from provisioning.probe.accessibility.client import Bus
@@ -13,9 +14,9 @@ from provisioning.probe.serving import worker
 from provisioning.probe.serving.params import Params
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from provisioning.probe.accessibility.scope import Item, Querying
+    from provisioning.probe.accessibility.scope import Item, Querying, Rank
     from provisioning.probe.system.identity import Identity
 
 MAX_NODES = 5000
@@ -134,11 +135,14 @@ class Walker:
         walk = self._walk(params, most)
         roots = walk.start()
         walk.descend(roots)
-        return self._listed(walk, roots, most, lambda _: True)
+        rows = [row for root in roots for _, row in self._rows(walk, root, 0, _Place())]
+        return rows[:most]
 
     def find(self, params: Params) -> dict[str, Any]:
-        """Return all visible elements that have a ``role`` or ``name``, in document order.
+        """Return the visible elements that have a ``role`` or ``name``.
 
+        First those in open menus and dialogs, then in the active window, then others, each in document
+        order; once ``count`` (default 1) are found, less important ones are not searched.
         ``nodes`` has rows as in `tree`; ``cut`` says why others may exist (see `Walk`), and is
         empty otherwise. Only the elements and what contains them are measured, so that a search
         visits more than a tree in the same time.
@@ -148,36 +152,37 @@ class Walker:
         end_s = time.monotonic() + max(0.2, params.timeout_s - _MARGIN_S)
         walk = self._walk(Params(params.values, params.timeout_s * _DESCENT_SHARE), _MAX_SEARCHED)
         roots = walk.start()
-        walk.descend(roots, with_boxes=False)
 
         def is_match(item: Item) -> bool:
             return (name is None or item.name == name) and (
                 role is None or self._names.role(item.role) == role
             )
 
+        def found_before(rank: Rank) -> list[Item]:
+            items = (item for items in walk.below.values() for item in items if is_match(item))
+            return [item for item in items if walk.ranks[item.ref] < rank]
+
+        wanted = params.whole("count", 1)
+        walk.descend(
+            roots, with_boxes=False, is_enough=lambda rank: len(found_before(rank)) >= wanted
+        )
         matching = [item for items in walk.below.values() for item in items if is_match(item)]
         shown = {item.ref: item for found in matching for item in walk.path_to(found)}
         walk.extend(end_s)
         walk.measure(list(shown.values()))
-        nodes = self._listed(walk, roots, _MAX_FOUND, is_match)
-        return {"nodes": nodes, "cut": walk.cut}
+        rows = [
+            (walk.ranks[item.ref], row)
+            for root in roots
+            for item, row in self._rows(walk, root, 0, _Place())
+            if is_match(item)
+        ]
+        nodes = [row for _, row in sorted(rows, key=itemgetter(0))]
+        return {"nodes": nodes[:_MAX_FOUND], "cut": walk.cut}
 
     def _walk(self, params: Params, most: int) -> Walk:
         deadline_s = time.monotonic() + max(0.2, params.timeout_s - _MARGIN_S)
         patience = max(1.0, params.timeout_s / _USUAL_S)
         return Walk(self._bus, self._names, Scope(deadline_s, most, patience))
-
-    def _listed(
-        self, walk: Walk, roots: Sequence[Item], most: int, is_match: Callable[[Item], bool]
-    ) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = []
-        for root in roots:
-            for item, row in self._rows(walk, root, 0, _Place()):
-                if len(rows) >= most:
-                    return rows
-                if is_match(item):
-                    rows.append(row)
-        return rows
 
     def _rows(
         self, walk: Walk, item: Item, depth: int, above: _Place

@@ -21,7 +21,7 @@ from provisioning.probe.accessibility.client import (
 from provisioning.probe.accessibility.scope import Item, Rank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from provisioning.probe.accessibility.scope import Numbers, Querying, Scope
 
@@ -55,6 +55,7 @@ class Walk:
         above: the parent, by object.
         below: the visible children, by object.
         boxes: left, top, width and height by object, as reported by applications.
+        ranks: rank by object.
         cut: why objects are missing: ``nodes``, ``time``, ``silent`` if an application did not answer;
             empty if none are.
     """
@@ -71,6 +72,7 @@ class Walk:
         self.above: dict[Ref, Item] = {}
         self.below: dict[Ref, list[Item]] = {}
         self.boxes: dict[Ref, tuple[int, int, int, int]] = {}
+        self.ranks: dict[Ref, Rank] = {}
         self.cut = ""
 
     def start(self) -> list[Item]:
@@ -99,24 +101,34 @@ class Walk:
             items.sort(key=lambda item: item.place)
         return roots
 
-    def descend(self, roots: Sequence[Item], *, with_boxes: bool = True) -> None:
+    def descend(
+        self,
+        roots: Sequence[Item],
+        *,
+        with_boxes: bool = True,
+        is_enough: Callable[[Rank], bool] = lambda _: False,
+    ) -> None:
         """Find the visible descendants of applications: menus, dialogs, active windows first.
 
         Args:
             roots: the applications.
             with_boxes: whether to request the position of each object.
+            is_enough: whether what was found is enough, before objects of a rank are visited.
         """
         waiting: Dict[Rank, List[Tuple[int, Item]]] = {
             Rank.APPLICATION: [(0, root) for root in roots]
         }
         while waiting and not self._is_over:
             rank = min(waiting)
+            if is_enough(rank):
+                return
             level = waiting.pop(rank)
             self._expand([item for _, item in level], with_boxes=with_boxes)
             for depth, item in level:
                 for child in self.below[item.ref]:
+                    self.ranks[child.ref] = self._rank(child, rank)
                     if depth < _MAX_DEPTH and child.role not in self._scope.skipped:
-                        group = waiting.setdefault(self._rank(child, rank), [])
+                        group = waiting.setdefault(self.ranks[child.ref], [])
                         group.append((depth + 1, child))
         if waiting:
             self.cut = "nodes" if len(self._seen) >= self._scope.most else "time"

@@ -26,7 +26,7 @@ class Desktop:
         self.info = SimpleNamespace(machine_id="desktop-1", home="/home/user")
         self.tree = self
 
-    def search(self, *, name: str | None, role: str | None) -> Search:
+    def search(self, *, name: str | None, role: str | None, count: int = 1) -> Search:
         self.asked.append(name)
         is_shown = self._shown_at_s.get(name or "", 1e9) <= self.clock.monotonic_s()
         return Search([Element("icon", name or "", Bounds(0, 0, 9, 9))] if is_shown else [])

@@ -62,7 +62,7 @@ def test_oracle_searches_on_the_machine_and_reports_a_cut_search(bench: Bench) -
         desktop = bench.fakes.machines[Kind.DESKTOP, 0]
     asked: list[tuple[str | None, str | None]] = []
 
-    def search(*, name: str | None, role: str | None) -> Search:
+    def search(*, name: str | None, role: str | None, count: int = 1) -> Search:
         asked.append((name, role))
         found = [element for element in desktop.elements() if element.name == name]
         return Search(found, cut="" if found else "time")

@@ -418,3 +418,17 @@ def test_application_that_does_not_answer_is_reported() -> None:
     session._answer = answer  # type: ignore[method-assign]
     found = tree.Walker(session, NAMES).find(Params({"role": "frame"}, timeout_s=10.0))
     assert (len(found["nodes"]), found["cut"]) == (1, "silent")
+
+
+def test_match_in_an_open_menu_is_enough_and_comes_first() -> None:
+    large, active = two_windows(menu_is_open=True)
+    large.below[0].below[0].name = active.below[0].below[0].name = "Same"
+    active.below[0].below[-1].below[0].below[2].name = "Same"
+    session = Session((large, active))
+    walker = tree.Walker(session, NAMES)
+    found = walker.find(Params({"name": "Same"}, timeout_s=10.0))
+    assert [row["role"] for row in found["nodes"]] == ["menu item", "push button"]
+    asked = len(session.asked)
+    found = walker.find(Params({"name": "Same", "count": 3}, timeout_s=10.0))
+    assert [row["role"] for row in found["nodes"]] == ["menu item", "push button", "panel"]
+    assert len(session.asked) > asked + 40
