@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from appliance.base.errors import GuestCallError, InvalidActionError, nearest
 from controller.actions.applications import start_and_wait
 from evaluators.decorators import action
-from provisioning.probe.display.keys import key_name
+from provisioning.probe.display.keys import keysym_of_name
 from provisioning.probe.errors import ProbeError
 from provisioning.protocols import Button
 
@@ -29,7 +29,7 @@ Notches = Annotated[int, Field(ge=-20, le=20)]
 
 def _require_key(name: str) -> str:
     try:
-        key_name(name)
+        keysym_of_name(name)
     except ProbeError as exc:
         near = nearest(name, _KEYS)
         hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""

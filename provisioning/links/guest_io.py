@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from appliance.base.errors import GuestCallError, InvalidActionError, LinkProtocolError
+from appliance.base.errors import (
+    GuestCallError,
+    InvalidActionError,
+    LinkProtocolError,
+    LinkTimeoutError,
+)
 from appliance.base.host_load import stretched
 from provisioning.links.files_over_link import LinkFiles
+from provisioning.probe.display.keys import keysym_of_character
+from provisioning.probe.errors import ProbeError
 from provisioning.protocols import Bounds, Button, Element, Search
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from provisioning.protocols import Frame, Json, Link
 
@@ -25,6 +33,9 @@ _MAX_NODES = 5000
 _SEARCH_TIMEOUT_S = 20.0
 _WINDOW_DEPTH = 1
 """Depth of windows in the probe's rows, below applications."""
+_PART_CHARS = 200
+_PART_TIMEOUT_S = 90.0
+_MOST_IDLE_PARTS = 3
 
 
 class _ScreenshotReply(BaseModel):
@@ -34,6 +45,26 @@ class _ScreenshotReply(BaseModel):
     height: int = Field(gt=0)
     png_b64: str = ""
     path: str = ""
+
+
+class PreparedKeys(BaseModel):
+    """How a keyboard presses keys together.
+
+    Attributes:
+        codes: X keycodes, to press in this order and to release in reverse.
+        is_bound: whether some of them have their meaning only until `LinkInput.finish_keys`.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    codes: list[int] = Field(min_length=1)
+    is_bound: bool
+
+
+class _Typed(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    typed: int = Field(ge=0)
 
 
 class _Node(BaseModel):
@@ -54,6 +85,9 @@ class _Found(BaseModel):
 
 
 _NODES = TypeAdapter(list[_Node])
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class LinkScreen:
@@ -111,11 +145,11 @@ def _invalid_screenshot(why: object) -> LinkProtocolError:
 
 
 class LinkInput:
-    """`provisioning.protocols.Input` with pyautogui and xdotool in the guest.
+    """`provisioning.protocols.Input` with XTest in the guest.
 
     Args:
         link: link to the probe.
-        timeout_s: time limit of one input action; typing long texts gets more time.
+        timeout_s: time limit of one input action; each part of a text has its own.
     """
 
     def __init__(self, link: Link, *, timeout_s: float = 15.0) -> None:
@@ -144,25 +178,100 @@ class LinkInput:
         """Press keys together, then release them.
 
         Raises:
-            InvalidActionError: a key does not exist.
+            InvalidActionError: a key does not exist, or the guest's keyboard cannot have it.
         """
         self._act("key", names=list(names))
 
     def text(self, text: str) -> None:
-        """Type any Unicode text into the focused element."""
-        self._act("text", timeout_s=self._timeout_s + 0.1 * len(text), text=text)
+        """Type any Unicode text into the focused element.
 
-    def _act(self, kind: str, *, timeout_s: float | None = None, **params: Json) -> None:
-        try:
-            self._link.call(
+        A slow guest gets the time that it needs: the text is sent in parts, and what was not typed
+        within a part's time limit is sent again.
+
+        Raises:
+            InvalidActionError: no key types some character; nothing was typed if it is a control
+                character.
+            LinkTimeoutError: nothing at all was typed for several time limits.
+        """
+        _require_typeable(text)
+        idle_parts = 0
+        while text:
+            part = text[:_PART_CHARS]
+            reply = self._act("text", timeout_s=_PART_TIMEOUT_S, text=part)
+            typed = _valid(_Typed, reply).typed
+            text = text[typed:]
+            idle_parts = 0 if typed else idle_parts + 1
+            if idle_parts == _MOST_IDLE_PARTS:
+                raise LinkTimeoutError(
+                    "The guest types nothing.", details=f"{len(text)} characters are left."
+                )
+
+    def prepare_keys(self, names: Sequence[str], codes: Sequence[int]) -> PreparedKeys:
+        """Return how another keyboard presses keys together, under the guest's present layout.
+
+        What the layout lacks is bound to spare keys; call `finish_keys` then.
+
+        Args:
+            names: names of the keys.
+            codes: X keycodes that the keyboard can send.
+
+        Raises:
+            InvalidActionError: a key does not exist, or this keyboard cannot press it.
+        """
+        params: dict[str, Json] = {"names": list(names), "codes": list(codes)}
+        with _refusals("key"):
+            reply = self._link.call("prepare_keys", params, timeout_s=self._timeout_s)
+        return _valid(PreparedKeys, reply)
+
+    def finish_keys(self) -> None:
+        """Wait until the prepared keys were read; bound ones get their meaning back then."""
+        self._link.call("finish_keys", timeout_s=self._timeout_s)
+
+    def _act(self, kind: str, *, timeout_s: float | None = None, **params: Json) -> Json:
+        with _refusals(kind):
+            return self._link.call(
                 "input", {"kind": kind, **params}, timeout_s=timeout_s or self._timeout_s
             )
-        except GuestCallError as exc:
-            if exc.kind in {"unknown_key", "bad_params", "unsupported"}:
-                raise InvalidActionError(
-                    f"The input action {kind!r} is invalid.", exc.details
-                ) from exc
-            raise
+
+
+def _valid(model: type[_Model], reply: Json) -> _Model:
+    """Read a reply of the probe.
+
+    Raises:
+        LinkProtocolError: it is invalid.
+    """
+    try:
+        return model.model_validate(reply)
+    except ValueError as exc:
+        raise LinkProtocolError("The probe sent an invalid reply.", str(exc)[:500]) from exc
+
+
+@contextlib.contextmanager
+def _refusals(kind: str) -> Iterator[None]:
+    """Map what the probe refuses to an error of the agent's.
+
+    Raises:
+        InvalidActionError: the probe refused the action.
+    """
+    try:
+        yield
+    except GuestCallError as exc:
+        if exc.kind in {"unknown_key", "bad_params", "unsupported"}:
+            raise InvalidActionError(f"The input action {kind!r} is invalid.", exc.details) from exc
+        raise
+
+
+def _require_typeable(text: str) -> None:
+    """Refuse a text with a control character before a part of it is typed.
+
+    Raises:
+        InvalidActionError: it has one.
+    """
+    for char in dict.fromkeys(text):
+        try:
+            keysym_of_character(char)
+        except ProbeError as exc:
+            raise InvalidActionError("The input action 'text' is invalid.", str(exc)) from exc
 
 
 class LinkTree:

@@ -101,14 +101,19 @@ def _connect_socket(path: Path, name: str, timeout_s: float) -> SocketTransport:
 def _open(path: Path) -> socket.socket | None:
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        _connect(sock, path)
+        connect_socket(sock, path)
     except OSError:
         sock.close()
         return None
     return sock
 
 
-def _connect(sock: socket.socket, path: Path) -> None:
+def connect_socket(sock: socket.socket, path: Path) -> None:
+    """Connect to a Unix socket whose path may be longer than an address can be.
+
+    Raises:
+        OSError: no server listens on it.
+    """
     if len(os.fsencode(path)) <= _MAX_SOCKET_PATH:
         sock.connect(str(path))
         return

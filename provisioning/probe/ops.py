@@ -66,6 +66,8 @@ class Ops:
             "stat": files.stat,
             "screenshot": self.screenshot,
             "input": self._on_display("input"),
+            "prepare_keys": self._on_display("prepare_keys"),
+            "finish_keys": self._on_display("finish_keys"),
             "windows": self._on_display("windows"),
             "tree": self._on_tree("tree"),
             "find": self._on_tree("find"),

@@ -203,6 +203,21 @@ def test_clicks_arrive_at_their_coordinates(link: LinkClient, recorder: Recorder
     assert presses == [(500, 400, 1), (510, 410, 3), (520, 420, 1), (520, 420, 1)]
 
 
+def test_clicks_of_a_double_click_are_as_far_apart_as_the_server_says(
+    link: LinkClient, recorder: Recorder
+) -> None:
+    for _ in range(5):
+        LinkInput(link).click(520, 420, count=2)
+    recorder.wait(20)
+    times = [
+        int(time)
+        for time in re.findall(r"ButtonPress.*?time (\d+)", recorder.path.read_text(), re.DOTALL)
+    ]
+    apart_ms = [second - first for first, second in zip(times[::2], times[1::2], strict=True)]
+    # The server waits 100 ms; GTK takes 400 ms for two clicks.
+    assert all(90 <= ms < 350 for ms in apart_ms), apart_ms
+
+
 def test_drag_presses_at_the_start_and_releases_at_the_end(
     link: LinkClient, recorder: Recorder
 ) -> None:

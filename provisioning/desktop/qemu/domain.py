@@ -10,6 +10,7 @@ QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 PROBE_CHANNEL = "org.mesocosm.probe.0"
 PROBE_SOCKET = "probe.sock"
 SERIAL_LOG = "serial.log"
+INPUT_SOCKET = "input.sock"
 # A mostly idle guest needs little translated code; the default is 1 GiB per machine.
 _TRANSLATION_CACHE_MIB = 256
 # CPU features that are slow to emulate: byte by byte, on each page walk, or on each user copy.
@@ -38,7 +39,8 @@ class DomainSpec:
         accelerator: ``kvm`` or ``tcg``.
         memory_mib: size of the RAM.
         cpus: number of virtual CPUs.
-        folder: the machine's folder, with ``disk.qcow2``, ``probe.sock`` and ``serial.log``.
+        folder: the machine's folder, with ``disk.qcow2``, ``probe.sock``, ``input.sock`` and
+            ``serial.log``.
         kernel: path of the kernel.
         initrd: path of the initrd.
         ssh_port: port of the hypervisor container that is forwarded to the guest's port 22.
@@ -170,7 +172,7 @@ def _add_devices(devices: ET.Element, spec: DomainSpec) -> None:
 
 
 def _add_arguments(root: ET.Element, spec: DomainSpec) -> None:
-    """Add QEMU arguments that libvirt has no XML for: this network, and RAM in a given file.
+    """Add QEMU arguments that libvirt has no XML for: network, RAM in a file, a second monitor.
 
     The network card does not announce itself after a snapshot is loaded, since no other host is on
     the network. With announcements, QEMU 7.2 crashes with a null pointer (``virtio_net_reset``, the
@@ -184,6 +186,9 @@ def _add_arguments(root: ET.Element, spec: DomainSpec) -> None:
         f"user,id=net0,restrict=on,hostfwd=tcp::{spec.ssh_port}-:22",
         "-device",
         f"virtio-net-pci,netdev=net0,mac={spec.mac},addr={_SLOTS['nic']:#x},guest_announce=off",
+        "-chardev",
+        f"socket,id=input,path={_escaped(spec.folder / INPUT_SOCKET)},server=on,wait=off",
+        *("-mon", "chardev=input,mode=control"),
     )
     for argument in arguments:
         ET.SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", value=argument)
@@ -193,8 +198,13 @@ def _ram_object(spec: DomainSpec) -> str:
     size = f"id={_RAM},size={spec.memory_mib}M"
     if spec.ram is None:
         return f"memory-backend-ram,{size}"
-    path = str(spec.ram).replace(",", ",,")
-    return f"memory-backend-file,{size},mem-path={path},share={'on' if spec.is_template else 'off'}"
+    share = "on" if spec.is_template else "off"
+    return f"memory-backend-file,{size},mem-path={_escaped(spec.ram)},share={share}"
+
+
+def _escaped(path: Path) -> str:
+    """Return a path as the value of an option of a QEMU argument."""
+    return str(path).replace(",", ",,")
 
 
 def _address(device: ET.Element, name: str) -> None:

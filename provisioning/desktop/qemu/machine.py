@@ -21,13 +21,14 @@ from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
 from provisioning.desktop.probed import ProbedDesktop
 from provisioning.desktop.qemu.boot import GuestBoot
 from provisioning.desktop.qemu.console import find_report, size_of
-from provisioning.desktop.qemu.domain import SERIAL_LOG, DomainSpec
+from provisioning.desktop.qemu.domain import INPUT_SOCKET, SERIAL_LOG, DomainSpec
 from provisioning.desktop.qemu.egress import open_guest_proxy
 from provisioning.desktop.qemu.end_state import keep_desktop
 from provisioning.desktop.qemu.ending import find_end
 from provisioning.desktop.qemu.host import hypervisor_address
 from provisioning.desktop.qemu.identity import new_identity
 from provisioning.desktop.qemu.input import VmInput
+from provisioning.desktop.qemu.input_monitor import InputMonitor
 from provisioning.desktop.qemu.migration import ignore_shared_ram, load_stream
 from provisioning.desktop.qemu.page_cache import load_into_page_cache
 from provisioning.desktop.qemu.rewind_base import RAM, ensure_base
@@ -91,6 +92,7 @@ class DesktopVm(ProbedDesktop):
         self._image = image
         self._screen = VmScreen(hypervisor, record.machine_id, folder.path)
         self._console_begin = size_of(folder.path / SERIAL_LOG)
+        self._monitor = InputMonitor(folder.path / INPUT_SOCKET, name=record.machine_id)
 
     @property
     def snapshots(self) -> VmSnapshots:
@@ -112,9 +114,7 @@ class DesktopVm(ProbedDesktop):
     @property
     def input(self) -> VmInput:
         """Return its input devices, driven from outside the guest."""
-        return VmInput(
-            self._hypervisor, self.info.machine_id, self.screen, self.link, clock=self._clock
-        )
+        return VmInput(self._monitor, self.screen, self.link, clock=self._clock)
 
     @property
     def backing(self) -> Path:
@@ -207,6 +207,11 @@ class DesktopVm(ProbedDesktop):
             self._start_saved()
         else:
             self._boot(cancel or CancelToken())
+
+    def release(self) -> None:
+        """Close the connections to it, so that another process can use it; it keeps running."""
+        super().release()
+        self._monitor.close()
 
     def stop(self) -> None:
         """Stop the machine at once; snapshots stay. Does nothing if it is not running."""

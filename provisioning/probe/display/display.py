@@ -6,49 +6,54 @@ switches to the user.
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from provisioning.probe.display.keys import chord
 from provisioning.probe.display.typist import Typist
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.serving import worker
 from provisioning.probe.serving.params import Params, to_base64
-from provisioning.probe.system.run import run_program
 
 if TYPE_CHECKING:
     from provisioning.probe.system.identity import Identity
 
 _PNG_LEVEL = 1
 _MARGIN_S = 0.2
-_CLICK_PAUSE_S = 0.06
+# Shares of a request's time; the rest is for a server that is slow to answer.
+_TYPING_SHARE = 0.4
+_READING_SHARE = 0.2
+_HELD_MS = 20
+_BETWEEN_CLICKS_MS = 80
+_BUTTONS = {"left": 1, "middle": 2, "right": 3}
 
 
 def main(identity: Identity) -> None:
     """Serve until the probe exits."""
     in_fd, out_fd = worker.claim_streams()
-    display = Display(identity)
+    display = Display()
     identity.become()
     ops = {
         "input": display.input,
+        "prepare_keys": display.prepare_keys,
+        "finish_keys": display.finish_keys,
         "screenshot": display.screenshot,
         "windows": display.windows,
         "shown": display.shown,
         "saved": display.saved,
         "raw_requests": display.raw_requests,
     }
-    worker.serve(ops, in_fd, out_fd)
+    typist = display.typist
+    worker.serve(ops, in_fd, out_fd, is_tidy=lambda: not typist.has_bound_keys, tidy=typist.tidy)
 
 
 class Display:
     """The display named by the environment.
 
-    Args:
-        identity: owner of the display.
+    Attributes:
+        typist: its keyboard.
     """
 
-    def __init__(self, identity: Identity) -> None:
+    def __init__(self) -> None:
         from provisioning.probe.display import keys, windows, xserver
         from provisioning.probe.display.selections import Selections
 
@@ -61,14 +66,13 @@ class Display:
 
         pyautogui.PAUSE = 0
         pyautogui.FAILSAFE = False
-        self._identity = identity
         self._pyautogui = pyautogui
         self._png = mss.tools.to_png
         self._mss = mss.MSS()
         self._mss.grab(self._mss.monitors[0])
         self._windows = windows
         self._display = xserver.open_display()
-        self._typist = Typist(self._display)
+        self.typist = Typist(self._display)
         self._selections = Selections(self._display)
 
     def screenshot(self, _params: Params) -> dict[str, Any]:
@@ -103,16 +107,30 @@ class Display:
             return []
         return [to_base64(data) for data in self._windows.raw_requests(self._display) + selections]
 
-    def input(self, params: Params) -> None:
-        """Perform input of one of the kinds move, click, drag, scroll, key, text."""
+    def input(self, params: Params) -> dict[str, int] | None:
+        """Perform input of one of the kinds move, click, drag, scroll, key, text.
+
+        A text is typed as far as there is time; the result has the number of characters, ``typed``.
+        """
         kind = params.text("kind")
+        if kind == "text":
+            deadline_s = time.monotonic() + _TYPING_SHARE * params.timeout_s
+            release_s = _READING_SHARE * params.timeout_s
+            return {"typed": self.typist.type(params.text("text"), deadline_s, release_s)}
         if kind == "key":
-            self._xdotool(["key", "--clearmodifiers", chord(params.texts("names"))], params)
-        elif kind == "text":
-            deadline_s = time.monotonic() + params.timeout_s - _MARGIN_S
-            self._typist.type(params.text("text"), deadline_s)
+            self.typist.press(params.texts("names"), _deadline_s(params))
         else:
             self._point(kind, params)
+        return None
+
+    def prepare_keys(self, params: Params) -> dict[str, Any]:
+        """Return which of the keys ``codes`` of another keyboard press ``names``; see `Typist`."""
+        codes = frozenset(params.numbers("codes"))
+        return self.typist.prepare(params.texts("names"), codes, _deadline_s(params))
+
+    def finish_keys(self, params: Params) -> bool:
+        """Wait until the prepared keys were pressed and read, and release bound keys."""
+        return self.typist.finish(_deadline_s(params))
 
     def _point(self, kind: str, params: Params) -> None:
         gui = self._pyautogui
@@ -120,8 +138,8 @@ class Display:
         if kind == "move":
             gui.moveTo(x, y)
         elif kind == "click":
-            clicks, button = params.whole("count", 1), params.text("button", "left")
-            gui.click(x, y, clicks=clicks, interval=_CLICK_PAUSE_S, button=button)
+            gui.moveTo(x, y)
+            self._click(_BUTTONS[params.text("button", "left")], params.whole("count", 1))
         elif kind == "drag":
             gui.moveTo(x, y)
             gui.dragTo(
@@ -137,13 +155,17 @@ class Display:
         else:
             raise ProbeError("bad_params", f"unknown input kind {kind!r}")
 
-    def _xdotool(self, arguments: list[str], params: Params) -> None:
-        done = run_program(
-            ["/usr/bin/xdotool", *arguments],
-            identity=self._identity,
-            env=os.environ,
-            timeout_s=params.timeout_s,
-        )
-        words_back = (done.stderr + done.stdout).decode("utf-8", "replace").strip()
-        if done.exit_code != 0 or "No such key" in words_back:
-            raise ProbeError("failed", f"xdotool: {words_back}")
+    def _click(self, button: int, count: int) -> None:
+        """Click; the X server itself waits between the events, so that load does not stretch this."""
+        from Xlib import X
+        from Xlib.ext import xtest
+
+        for index in range(count):
+            pause_ms = _BETWEEN_CLICKS_MS if index else 0
+            xtest.fake_input(self._display, X.ButtonPress, button, pause_ms)
+            xtest.fake_input(self._display, X.ButtonRelease, button, _HELD_MS)
+        self._display.sync()
+
+
+def _deadline_s(params: Params) -> float:
+    return time.monotonic() + max(0.1, params.timeout_s / 2 - _MARGIN_S)

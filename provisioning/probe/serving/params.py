@@ -47,6 +47,13 @@ class Params:
             raise _wrong(name, f"a list of at least {least}", value)
         return value
 
+    def numbers(self, name: str) -> list[int]:
+        """Return a list of ints."""
+        value = self.values.get(name)
+        if not isinstance(value, list) or not all(type(item) is int for item in value):
+            raise _wrong(name, "a list of ints", value)
+        return value
+
     def mapping(self, name: str) -> dict[str, str]:
         """Return a mapping of strings to strings; empty when absent."""
         value = self.values.get(name) or {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import traceback
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
+_TIDY_EVERY_S = 1.0
+
+
 def claim_streams() -> tuple[int, int]:
     """Redirect standard input and output away from other code; return the original descriptors."""
     in_fd, out_fd = os.dup(0), os.dup(1)
@@ -25,10 +29,30 @@ def claim_streams() -> tuple[int, int]:
     return in_fd, out_fd
 
 
-def serve(ops: Mapping[str, Callable[[Params], Any]], in_fd: int, out_fd: int) -> None:
-    """Answer requests until the probe exits."""
+def serve(
+    ops: Mapping[str, Callable[[Params], Any]],
+    in_fd: int,
+    out_fd: int,
+    *,
+    is_tidy: Callable[[], bool] = lambda: True,
+    tidy: Callable[[], None] = lambda: None,
+) -> None:
+    """Answer requests until the probe exits.
+
+    Args:
+        ops: operations by name.
+        in_fd: where requests arrive.
+        out_fd: where replies go.
+        is_tidy: returns whether the operations left nothing to do.
+        tidy: called while no request arrives and something is left to do.
+    """
     splitter = LineSplitter(MAX_WORKER_LINE_BYTES)
     while True:
+        # An unused probe must not wake up.
+        ready, _, _ = select.select([in_fd], [], [], None if is_tidy() else _TIDY_EVERY_S)
+        if not ready:
+            tidy()
+            continue
         data = os.read(in_fd, 1 << 16)
         if not data:
             return

@@ -1,4 +1,4 @@
-"""Small parts of the probe: keys, applications, characters, digests, in-memory imports."""
+"""Small parts of the probe: applications, digests, in-memory imports."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import pytest
 
 from appliance.base.clock import wait_until
 from appliance.base.process import kill_group, start
-from provisioning.probe.display.keys import chord
-from provisioning.probe.display.typist import keysym_of
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.importer import CodeBundle
 from provisioning.probe.system import apps, digest, proc
@@ -23,33 +21,6 @@ from tests.standins.states import a_digest
 
 if TYPE_CHECKING:
     from types import CodeType
-
-
-@pytest.mark.parametrize(
-    ("names", "word"),
-    [
-        (["ctrl", "alt", "t"], "ctrl+alt+t"),
-        (["CTRL", "Enter"], "ctrl+Return"),
-        (["Super", "PageUp"], "super+Prior"),
-        (["f5"], "F5"),
-        (["+"], "U002B"),
-        (["é"], "U00E9"),
-        (["XF86_AudioMute"], "XF86_AudioMute"),
-    ],
-)
-def test_keys_are_known_by_common_names(names: list[str], word: str) -> None:
-    from provisioning.probe.display import keys
-
-    keys.load()
-    assert chord(names) == word
-
-
-@pytest.mark.parametrize(
-    ("char", "keysym"),
-    [("a", 0x61), ("\n", 0xFF0D), ("é", 0xE9), ("€", 0x10020AC), ("😀", 0x101F600)],
-)
-def test_every_character_has_a_keysym(char: str, keysym: int) -> None:
-    assert keysym_of(char) == keysym
 
 
 INSTALLED = [

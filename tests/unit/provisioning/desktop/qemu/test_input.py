@@ -1,30 +1,38 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import pytest
 
 from appliance.base.clock import FakeClock
-from appliance.base.errors import InvalidActionError
+from appliance.base.errors import GuestCallError, InvalidActionError, MachineError
 from provisioning.desktop.qemu.input import VmInput
 from provisioning.protocols import Button
 
 if TYPE_CHECKING:
-    from provisioning.desktop.qemu.connection import Hypervisor
+    from provisioning.desktop.qemu.input_monitor import InputMonitor
     from provisioning.desktop.qemu.screen import VmScreen
     from provisioning.protocols import Frame, Link
 
 
 class Monitor:
-    """Keeps the events that QEMU would get."""
+    """Keeps the frames of events that QEMU would get; `delay_s` is how long it takes for them."""
 
-    def __init__(self) -> None:
-        self.events: list[dict[str, Any]] = []
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
+        self.sent: list[list[list[dict[str, Any]]]] = []
+        self.times_s: list[float] = []
+        self.delay_s = 0.0
 
-    def qmp(self, name: str, command: str, arguments: dict[str, Any]) -> None:
-        assert (name, command) == ("vm", "input-send-event")
-        self.events += arguments["events"]
+    def send(self, *frames: list[dict[str, Any]]) -> None:
+        self.sent.append(list(frames))
+        self.clock.sleep(self.delay_s)
+        self.times_s.append(self.clock.monotonic_s())
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return [event for frames in self.sent for frame in frames for event in frame]
 
     def typed(self) -> list[tuple[str, bool]]:
         return [
@@ -43,32 +51,57 @@ class Eyes:
 
 
 class Probe:
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, dict[str, Any]]] = []
+    """A probe whose layout is that of Germany, as far as the tests go."""
 
-    def call(self, op: str, params: dict[str, Any], *, timeout_s: float) -> None:
+    LAYOUT: ClassVar = {"ctrl": [37], "alt": [64], "t": [28], "z": [29], "/": [50, 16], "ф": [97]}
+
+    def __init__(self, monitor: Monitor) -> None:
+        self.monitor = monitor
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.events_at_finish: int | None = None
+        self.typed_per_call: int | None = None
+
+    def call(
+        self, op: str, params: dict[str, Any] | None = None, *, timeout_s: float
+    ) -> dict[str, Any] | bool:
         assert timeout_s > 0
+        params = params or {}
         self.calls.append((op, params))
+        if op == "prepare_keys":
+            return self._prepare(params)
+        if op == "finish_keys":
+            self.events_at_finish = len(self.monitor.events)
+            return True
+        most = self.typed_per_call
+        return {"typed": len(params["text"]) if most is None else min(most, len(params["text"]))}
+
+    def _prepare(self, params: dict[str, Any]) -> dict[str, Any]:
+        if unknown := [name for name in params["names"] if name not in self.LAYOUT]:
+            error = GuestCallError("no such key", details=f"unsupported: {unknown[0]}")
+            error.kind = "unsupported"
+            raise error
+        codes = [code for name in params["names"] for code in self.LAYOUT[name]]
+        assert set(codes) <= set(params["codes"])
+        return {"codes": codes, "is_bound": "ф" in params["names"]}
 
 
 @pytest.fixture
 def monitor() -> Monitor:
-    return Monitor()
+    return Monitor(FakeClock())
 
 
 @pytest.fixture
-def probe() -> Probe:
-    return Probe()
+def probe(monitor: Monitor) -> Probe:
+    return Probe(monitor)
 
 
 @pytest.fixture
 def hands(monitor: Monitor, probe: Probe) -> VmInput:
     return VmInput(
-        cast("Hypervisor", monitor),
-        "vm",
+        cast("InputMonitor", monitor),
         cast("VmScreen", Eyes()),
         cast("Link", probe),
-        clock=FakeClock(),
+        clock=monitor.clock,
     )
 
 
@@ -94,6 +127,28 @@ def test_double_click_is_two_presses_at_one_place(hands: VmInput, monitor: Monit
         (e["data"]["button"], e["data"]["down"]) for e in monitor.events if e["type"] == "btn"
     ]
     assert buttons == [("right", True), ("right", False)] * 2
+    # A press and its release go together, but not in one frame, where they would cancel each other.
+    assert [len(frames) for frames in monitor.sent] == [1, 2, 2]
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.05, 0.12])
+def test_clicks_of_a_double_click_are_neither_a_bounce_nor_two_clicks(
+    hands: VmInput, monitor: Monitor, delay_s: float
+) -> None:
+    monitor.delay_s = delay_s
+    hands.click(5, 6, count=2)
+    apart_s = monitor.times_s[2] - monitor.times_s[1]
+    assert 0.05 < apart_s < 0.35
+
+
+def test_clicks_that_came_apart_are_logged(
+    hands: VmInput, monitor: Monitor, caplog: pytest.LogCaptureFixture
+) -> None:
+    hands.click(5, 6, count=2)
+    assert not caplog.messages
+    monitor.delay_s = 0.4
+    hands.click(5, 6, count=2)
+    assert caplog.messages == ["two clicks took 520 ms on a busy host"]
 
 
 def test_key_combination_is_released_in_reverse(hands: VmInput, monitor: Monitor) -> None:
@@ -102,12 +157,45 @@ def test_key_combination_is_released_in_reverse(hands: VmInput, monitor: Monitor
     assert monitor.typed() == [
         ("ctrl", True), ("alt", True), ("t", True), ("t", False), ("alt", False), ("ctrl", False),
     ]  # fmt: skip
+    # Written at once: a busy host would hold a key until it repeats.
+    assert [len(frames) for frames in monitor.sent] == [6]
 
 
-def test_no_key_is_pressed_if_one_of_a_combination_is_unknown(
+def test_keys_are_those_of_the_guests_layout(
+    hands: VmInput, monitor: Monitor, probe: Probe
+) -> None:
+    hands.key("z")
+    hands.key("/")
+
+    assert [key for key, down in monitor.typed() if down] == ["y", "shift", "7"]
+    assert [op for op, _ in probe.calls] == ["prepare_keys"] * 2
+
+
+def test_bound_key_is_released_after_it_was_pressed(
+    hands: VmInput, monitor: Monitor, probe: Probe
+) -> None:
+    hands.key("ф")
+
+    assert monitor.typed() == [("ro", True), ("ro", False)]
+    assert probe.events_at_finish == 2
+
+
+def test_bound_key_is_released_although_qemu_refused_it(
+    hands: VmInput, monitor: Monitor, probe: Probe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_frames: object) -> None:
+        raise MachineError("gone")
+
+    monkeypatch.setattr(monitor, "send", refuse)
+    with pytest.raises(MachineError):
+        hands.key("ф")
+    assert probe.events_at_finish == 0
+
+
+def test_no_key_is_pressed_if_one_of_a_combination_is_refused(
     hands: VmInput, monitor: Monitor
 ) -> None:
-    with pytest.raises(InvalidActionError):
+    with pytest.raises(InvalidActionError, match="nonsense"):
         hands.key("ctrl", "nonsense")
 
     assert monitor.events == []
