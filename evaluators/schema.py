@@ -284,12 +284,18 @@ def _fault(tool: Tool, row: dict[str, Any]) -> Fault:
         unknown = UnknownNameError.of("argument", name, map(_name, model.model_fields.values()))
         return Fault(argument, f"{unknown.brief} {unknown.resolution}")
     if row["type"] == "missing":
-        return Fault(argument, f"{name} is missing.")
+        return Fault(argument, f"{name} is missing{_described(model, argument)}.")
     if row["type"] == "string_pattern_mismatch":
         return Fault(argument, f"{name}: {_unfit(tool, argument, row)}")
     if is_own_error(row["type"]):
         return Fault(argument, f"{name}: {row['msg']}")
     return Fault(argument, f"{name}: {row['msg']}, not {_shortened(row['input'])}.")
+
+
+def _described(model: type[BaseModel], argument: str) -> str:
+    """Return the description of an argument, after a colon."""
+    text = next((i.description for i in model.model_fields.values() if _name(i) == argument), "")
+    return f": {text.rstrip('.')}" if text else ""
 
 
 def _unfit(tool: Tool, argument: str, row: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from appliance.base.errors import GuestCallError, InvalidActionError, nearest
 from controller.actions.applications import start_and_wait
+from controller.actions.arguments import KEYS
 from evaluators.decorators import action
 from provisioning.probe.display.keys import keysym_of_name
 from provisioning.probe.errors import ProbeError
@@ -119,7 +120,7 @@ def scroll(machine: Machine, x: Px, y: Px, notches: Notches) -> None:
 
 @action(on="desktop")
 def key(
-    machine: Machine, keys: Annotated[list[KeyName], Field(min_length=1, max_length=5)]
+    machine: Machine, keys: Annotated[list[KeyName], Field(min_length=1, max_length=5), KEYS]
 ) -> None:
     """Press keys together and release them.
 

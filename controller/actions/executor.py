@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import InvalidActionError
+from controller.actions.arguments import check
 from evaluators.model.base import SESSION
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ class ActionExecutor:
             ActionError: the action failed on the machine.
             LinkError: communication with the machine failed.
         """
+        action = self._space.understand(action)
         tool = self._space.find(action)
-        args = tool.check(action.args, error=InvalidActionError)
+        args = check(tool, action.args)
         role = action.on or SESSION
         if role == SESSION:
             tool.mark.function(self._state, **args)

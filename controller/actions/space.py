@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import InvalidActionError, UnknownNameError
+from controller.actions.arguments import understand
 from evaluators.model.base import SESSION
 
 if TYPE_CHECKING:
@@ -26,11 +27,13 @@ class Action:
         do: the action's name.
         on: the target role; None for actions on the session.
         args: its arguments.
+        notes: which of its arguments the agent wrote differently, for the log.
     """
 
     do: str
     on: str | None = None
     args: Mapping[str, Json] = field(default_factory=dict)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def to_dict(self) -> dict[str, Json]:
         """Return the action as JSON, for logs and scripts."""
@@ -72,6 +75,14 @@ class ActionSpace:
             raise InvalidActionError(exc.brief, exc.details, exc.resolution) from exc
         return self.tools[role][action.do]
 
+    def understand(self, action: Action) -> Action:
+        """Return an action with its arguments as the schema writes them; see `understand`."""
+        try:
+            args, notes = understand(self.find(action), action.args)
+        except InvalidActionError:
+            return action
+        return replace(action, args=args, notes=(*action.notes, *notes)) if notes else action
+
     def openai_tools(self) -> list[dict[str, Any]]:
         """Return all actions as tools of a chat completion, named ``role__action``."""
         return [
@@ -85,4 +96,4 @@ class ActionSpace:
         role, separator, do = name.partition(_SEPARATOR)
         if not separator:
             role, do = SESSION, name
-        return Action(do, None if role == SESSION else role, args)
+        return self.understand(Action(do, None if role == SESSION else role, args))

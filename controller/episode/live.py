@@ -195,7 +195,7 @@ class LiveTrial:
         }
         self._context.record("step_seconds", agent_s, phase="agent")
         met: list[str] = []
-        for action in turn.actions:
+        for action in map(self.space.understand, turn.actions):
             self._cancel.check()
             watch = Stopwatch(self._clock)
             try:
@@ -229,6 +229,7 @@ class LiveTrial:
             "refused",
             n=self.budget.steps,
             action=None if action is None else action.to_dict(),
+            **_marked(action),
             screens={role: shot.digest for role, shot in self._observer.shots.items()},
             why=message,
             **details,
@@ -256,6 +257,7 @@ class LiveTrial:
             "step",
             n=self.budget.steps,
             action=action.to_dict(),
+            **_marked(action),
             screens=screens,
             met=list(met),
             graph=self.graph.to_dict(),
@@ -307,3 +309,8 @@ class LiveTrial:
         for phase, value in seconds.items():
             context.record("step_seconds", value, phase=phase)
         context.record("steps_total", 1.0, suite=context.suite, agent=context.agent)
+
+
+def _marked(action: Action | None) -> dict[str, object]:
+    """Return what the log says of arguments that the agent wrote differently."""
+    return {"understood": list(action.notes)} if action is not None and action.notes else {}

@@ -24,6 +24,7 @@ _EXPECTED = (
     "session), a list of actions, or {'actions': [...], 'note': TEXT, 'usage': {...}}."
 )
 _SHOWN_CHARS = 200
+_MAX_NOTES = 100
 _MAX_USD = 1e6
 _OTHER_NAMES = {
     "do": ("action", "name", "tool", "function", "type", "command"),
@@ -39,11 +40,12 @@ class ActionLine(Strict):
     on: str | None = None
     do: str
     args: dict[str, JsonValue] = Field(default_factory=dict, alias="with")
+    understood: list[str] = Field(default_factory=list, max_length=_MAX_NOTES)
 
     @property
     def action(self) -> Action:
         """The action that it describes."""
-        return Action(self.do, self.on, self.args)
+        return Action(self.do, self.on, self.args, tuple(self.understood))
 
 
 class _UsageData(Strict):
@@ -139,7 +141,8 @@ def _as_lines(actions: object) -> list[object]:
 
 def _as_line(action: object) -> object:
     if isinstance(action, Action):
-        return {"on": action.on, "do": action.do, "with": dict(action.args)}
+        line = {"on": action.on, "do": action.do, "with": dict(action.args)}
+        return {**line, "understood": list(action.notes)} if action.notes else line
     return action
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import InvalidActionError, MesocosmError
+from controller.actions.arguments import ENCODED_TWICE
 from controller.actions.executor import AXES, require_on_screen
 from controller.models.reply import MALFORMED
 
@@ -106,6 +107,8 @@ class CallReader:
         if call.malformed:
             raise _CallError(_MALFORMED.format(what=call.malformed))
         action = self._space.action_of_tool(call.function.name, _read_arguments(call))
+        if _is_encoded_twice(call):
+            action = replace(action, notes=(*action.notes, ENCODED_TWICE))
         screen = screens.get(action.on or "")
         if screen is None or not screen.is_scaled or AXES.keys().isdisjoint(action.args):
             return action
@@ -162,9 +165,20 @@ def _read_arguments(call: ToolCall) -> dict[str, Any]:
         raise _CallError(_NO_TEXT.format(name=name)) from None
     except (ValueError, RecursionError) as exc:
         raise _CallError(_NOT_JSON.format(name=name, why=exc)) from None
+    if isinstance(args, str) and args.strip().startswith("{"):  # encoded twice
+        return _read_arguments(_with_arguments(call, args))
     if not isinstance(args, dict):
         raise _CallError(_NO_OBJECT.format(name=name))
     return args
+
+
+def _is_encoded_twice(call: ToolCall) -> bool:
+    return call.function.arguments.lstrip().startswith('"')
+
+
+def _with_arguments(call: ToolCall, arguments: str) -> ToolCall:
+    function = call.function.model_copy(update={"arguments": arguments})
+    return call.model_copy(update={"function": function})
 
 
 def _refuse(text: str) -> float:

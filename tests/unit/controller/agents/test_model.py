@@ -377,6 +377,30 @@ def test_what_was_carried_out_is_sent_back_whole(bench: Bench, dark_task: Task) 
     assert len(refused) < 1000
 
 
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_other_spellings_of_arguments_are_understood_and_marked_in_the_log(
+    bench: Bench, dark_task: Task, scale: float
+) -> None:
+    calls = (
+        ("desktop__move", '{"x": 20.0, "y": 30}'),
+        ("desktop__move", '"{\\"x\\": 20, \\"y\\": 30}"'),
+        ("desktop__key", '{"keys": "ctrl+s"}'),
+    )
+    with stand_in((200, completion(*calls)), (200, DONE)) as server:
+        bench.run(dark_task, agent_of(server, image_scale=scale))
+    steps = steps_of(bench)
+    place = {"x": round(20 / scale) + (scale < 1), "y": round(30 / scale) + (scale < 1)}
+    assert [step["action"]["with"] for step in steps[:3]] == [
+        place, place, {"keys": ["ctrl", "s"]},
+    ]  # fmt: skip
+    assert [step.get("understood") for step in steps[:4]] == [
+        ["x: 20.0 as 20"],
+        ["encoded twice as JSON"],
+        ['keys: "ctrl+s" as ["ctrl", "s"]'],
+        None,
+    ]
+
+
 def test_each_call_of_a_reply_is_answered_with_its_outcome(bench: Bench, dark_task: Task) -> None:
     calls = (("desktop__move", '{"x": 1, "y": 2}'), ("desktop__fly/", "{"), ("session__wait", "{}"))
     twice = completion(*calls)
