@@ -38,8 +38,7 @@ def post_notification(  # noqa: PLR0913 - the columns of the row
 def cancel_notifications(store: Store, package: str = "", tag: str = "") -> int:
     """Cancel notifications and return their number; an empty package or tag matches any."""
     return store.change(
-        "DELETE FROM notification WHERE (?1='' OR package=?1) AND (?2='' OR tag=?2)",
-        (package, tag),
+        "DELETE FROM notification WHERE ? IN ('', package) AND ? IN ('', tag)", (package, tag)
     )
 
 
