@@ -125,6 +125,11 @@ HINDRANCES = {
     "sleep": "systemctl suspend -i; systemctl hibernate -i; systemctl hybrid-sleep -i",
     "memory": "for n in 1 2 3 4; do (while :; do "
     "python3 -c 'kept = []\nwhile True: kept.append(bytearray(1 << 20))'; done) & done",
+    # Segments that no process has attached: killing a process frees none of them.
+    "shared memory": "while :; do python3 -c 'import ctypes\nc = ctypes.CDLL(None)\n"
+    "c.shmat.restype = ctypes.c_void_p\nwhile True:\n"
+    " at = c.shmat(c.shmget(0, 1 << 24, 0o1600), None, 0)\n"
+    " ctypes.memset(at, 1, 1 << 24)\n c.shmdt(ctypes.c_void_p(at))'; done &",
     "open files": "for n in $(seq 300); do python3 -c 'import time\nkept = []\ntry:\n"
     ' while True: kept.append(open("/dev/null"))\nexcept OSError: time.sleep(900)\' & done',
     "inodes": "mkdir many; cd many; seq 9999999 | xargs touch",
