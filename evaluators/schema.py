@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
 
@@ -35,16 +36,26 @@ _WANTS_TEXT = ("string_type", "literal_error")
 """Pydantic's errors for a value that is not text where text is expected."""
 
 
+class FaultKind(Enum):
+    """What is wrong with an argument."""
+
+    VALUE = auto()
+    MISSING = auto()
+    UNKNOWN = auto()
+
+
 class Fault(NamedTuple):
     """An error in arguments.
 
     Attributes:
         argument: name of the argument, known or not; empty if the error is not about one argument.
         message: description of the error.
+        kind: what is wrong.
     """
 
     argument: str
     message: str
+    kind: FaultKind = FaultKind.VALUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,9 +293,10 @@ def _fault(tool: Tool, row: dict[str, Any]) -> Fault:
     argument = str(row["loc"][0]) if row["loc"] else ""
     if row["type"] == "extra_forbidden":
         unknown = UnknownNameError.of("argument", name, map(_name, model.model_fields.values()))
-        return Fault(argument, f"{unknown.brief} {unknown.resolution}")
+        return Fault(argument, f"{unknown.brief} {unknown.resolution}", FaultKind.UNKNOWN)
     if row["type"] == "missing":
-        return Fault(argument, f"{name} is missing{_described(model, argument)}.")
+        message = f"{name} is missing{_described(model, argument)}."
+        return Fault(argument, message, FaultKind.MISSING)
     if row["type"] == "string_pattern_mismatch":
         return Fault(argument, f"{name}: {_unfit(tool, argument, row)}")
     if is_own_error(row["type"]):

@@ -11,6 +11,7 @@ from evaluators.model.oracle import Act, WaitFor
 from evaluators.model.placeholders import placeholders
 from evaluators.model.task import INFEASIBLE_CHECK, place_of
 from evaluators.model.yaml_source import join_errors
+from evaluators.schema import FaultKind
 from evaluators.suite_files import locate, named_files
 
 if TYPE_CHECKING:
@@ -146,10 +147,8 @@ def unknown_placeholder(
 
 def _without_phantoms(faults: Sequence[Fault]) -> list[Fault]:
     """Drop faults about missing arguments if a name is misspelled, which explains them."""
-    is_misspelt = any(fault.message.startswith("There is no argument") for fault in faults)
-    return [
-        fault for fault in faults if not (is_misspelt and fault.message.endswith("is missing."))
-    ]
+    is_misspelt = any(fault.kind is FaultKind.UNKNOWN for fault in faults)
+    return [fault for fault in faults if not (is_misspelt and fault.kind is FaultKind.MISSING)]
 
 
 class NameChecker:
