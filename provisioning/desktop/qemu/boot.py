@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from appliance.base.clock import wait_until
 from appliance.base.errors import LinkError, LinkTimeoutError, MachineStartError
+from appliance.base.host_load import stretched
 from provisioning.links.deploy import deploy_probe
 from provisioning.links.ssh import open_ssh
 from provisioning.reset.digests import take_digest
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+# Limits are those of an idle host; a busy one stretches them.
 _BOOT_TIMEOUT_S = 240.0
 # The forwarded port accepts connections before the guest listens, so a stalled login is retried.
 _LOGIN_TIMEOUT_S = 6.0
@@ -85,8 +87,8 @@ class GuestBoot:
         self._deploy()
         self._wait_for_session()
         # Start the probe's helpers once, before the snapshot, for all trials.
-        self._vm.link.call("warm", timeout_s=_WARM_TIMEOUT_S)
-        self._vm.link.call("trim", timeout_s=_WARM_TIMEOUT_S)
+        self._vm.link.call("warm", timeout_s=stretched(_WARM_TIMEOUT_S))
+        self._vm.link.call("trim", timeout_s=stretched(_WARM_TIMEOUT_S))
         self._wait_for_quiet()
 
     def _deploy(self) -> None:
@@ -132,7 +134,9 @@ class GuestBoot:
                 reasons.append(str(exc))
                 return None
 
-        session = wait_until(try_login, timeout_s=_BOOT_TIMEOUT_S, every_s=0.5, clock=self._clock)
+        session = wait_until(
+            try_login, timeout_s=stretched(_BOOT_TIMEOUT_S), every_s=0.5, clock=self._clock
+        )
         if session is None:
             raise self._failure(
                 f"The guest did not answer over SSH within {_BOOT_TIMEOUT_S:g} s.", reasons
@@ -148,7 +152,10 @@ class GuestBoot:
             return isinstance(reply, dict) and reply.get("ready") is True
 
         if not wait_until(
-            is_ready, timeout_s=_SESSION_TIMEOUT_S, every_s=_SESSION_EVERY_S, clock=self._clock
+            is_ready,
+            timeout_s=stretched(_SESSION_TIMEOUT_S),
+            every_s=_SESSION_EVERY_S,
+            clock=self._clock,
         ):
             raise self._failure(
                 f"The graphical session was not ready within {_SESSION_TIMEOUT_S:g} s.", []
@@ -161,7 +168,7 @@ class GuestBoot:
         snapshot of a guest that is still starting programs could never be verified.
         """
         if not wait_until(
-            self._is_quiet, timeout_s=_QUIET_TIMEOUT_S, every_s=0.0, clock=self._clock
+            self._is_quiet, timeout_s=stretched(_QUIET_TIMEOUT_S), every_s=0.0, clock=self._clock
         ):
             before = take_digest(self._vm.link)
             self._clock.sleep(_QUIET_WINDOW_S)
