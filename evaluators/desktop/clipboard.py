@@ -123,12 +123,14 @@ def _is_same_elsewhere(guest: Guest, clip: _Clip) -> bool:
 def _is_same(form: str, answer: bytes, clip: _Clip) -> bool:
     """Return whether a text is the same, or what is left of it in a character set with fewer letters."""
     text = clip.text.strip()
-    encoding = _FORMS.get(form, "latin-1")
-    found = _plain(answer.decode(encoding, "replace").rstrip("\0")).strip()
-    if found == text or encoding == "utf-8" or text.isascii():
-        return found == text
+    encodings = ("utf-8",) if _FORMS.get(form) == "utf-8" else ("utf-8", "latin-1")
+    found = {
+        _plain(answer.decode(encoding, "replace").rstrip("\0")).strip() for encoding in encodings
+    }
+    if text in found or len(encodings) == 1 or text.isascii():
+        return text in found
     return form not in _SIMPLE or any(
-        found == text.encode(smaller, errors).decode(smaller).strip()
+        text.encode(smaller, errors).decode(smaller).strip() in found
         for smaller in ("latin-1", "ascii")
         for errors in ("replace", "backslashreplace", "ignore")
     )

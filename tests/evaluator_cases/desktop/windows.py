@@ -690,6 +690,11 @@ CLIPBOARD = (
                 for old in (b"M\xfcll ?", b"M\xfcll \\u2713", b"M?ll ?\r\n", b"Mll", "Müll ✓\n")
             ),
             another_way(
+                "with CRLF in UTF-8 as text/plain",
+                _offers({"UTF8_STRING": "Müll\n✓", "text/plain": "Müll\r\n✓"}),
+                text="Müll\n✓",
+            ),
+            another_way(
                 "in all formats of a toolkit",
                 _offers(dict.fromkeys(("UTF8_STRING", *_FURTHER), "044\n")),
                 text="044",

@@ -38,6 +38,9 @@ _FORGED = {
             'export "XDG_CONFIG_HOME=/tmp"',
             "XDG_CONFIG_\\\nHOME=/tmp",
             "BASH_VERSION=1",
+            "ENV=~/more",
+            "export LD_PRELOAD=/home/user/x.so",
+            "LD_LIBRARY_PATH=/home/user",
             "set -a",
         )
     },
@@ -52,11 +55,18 @@ _FORGED = {
     },
     "file as environment.d": {"~/.config/environment.d": "x"},
     ".pam_environment": {"~/.pam_environment": "XDG_CONFIG_HOME DEFAULT=@{HOME}/other\n"},
+    ".pam_environment, indented, after other lines": {
+        "~/.pam_environment": "EDITOR DEFAULT=vim\n  XDG_CONFIG_HOME=/tmp\n"
+    },
     ".pam_environment over two lines": {
         "~/.pam_environment": "XDG_CONFIG_\\\nHOME DEFAULT=/tmp\n",
     },
     "systemd's settings": {
         "~/.config/systemd/user.conf.d/a.conf": f"[Manager]\nDefaultEnvironment={_MOVED}\n"
+    },
+    "systemd's only file of settings": {"~/.config/systemd/user.conf": "[Manager]\n"},
+    "settings that systemctl stored": {
+        "~/.config/systemd/user.control/gnome-session.service.d/a.conf": "[Service]\n"
     },
     "settings of the session's service": {
         "~/.config/systemd/user/gnome-session-manager@.service.d/a.conf": "[Service]\n"
@@ -77,6 +87,7 @@ _HONEST = {
             'XDG_CONFIG_HOME="${HOME}/.config/"',
             "XDG_CONFIG_HOME=/home/user/.config",
             "XDG_CONFIG_HOME=~/.config",
+            "XDG_CONFIG_HOME='/home/user/.config'",
             "export GTK_THEME='Adwaita dark'",
         )
     },

@@ -138,6 +138,7 @@ def _row(*nodes: str) -> str:
 
 
 _OFF: dict[str, Any] = {**_SWITCH, "on": "off"}
+_ROWS = (_LABEL, _text("Data"), _switch("true"))
 _TILE = _switch("true", 'content-desc="Wi-Fi"').replace("/>", f">{_LABEL}</node>")
 _OTHER = "only the letter case of ignored parts changes"
 
@@ -372,6 +373,35 @@ TABLES = (
                 **_SWITCH,
             ),
             positive("next to its label", tree(_row(_LABEL, _switch("true"))), **_SWITCH),
+            another_way(
+                "switched off, with its state as text",
+                tree(_row(_LABEL, _switch("false").replace('text=""', 'text="OFF"'))),
+                **_OFF,
+            ),
+            another_way(
+                "next to a button with a description",
+                tree(
+                    _row(
+                        _row(_LABEL),
+                        _row(
+                            _switch("true"),
+                            f'<node content-desc="More" class="android.widget.ImageButton" package="{APP}"/>',
+                        ),
+                    )
+                ),
+                **_SWITCH,
+            ),
+            *(
+                forged(
+                    f"next row's switch, without containers or a gap, {name}",
+                    tree(_row(*(_at(node, *rows[place]) for place, node in enumerate(_ROWS)))),
+                    **_SWITCH,
+                )
+                for name, rows in (
+                    ("below", ((0, 50), (50, 99), (50, 99))),
+                    ("above", ((50, 99), (0, 50), (0, 50))),
+                )
+            ),
             positive("switched off", tree(_row(_LABEL, _switch("false"))), **_OFF),
             positive(
                 "switch with its own text",
