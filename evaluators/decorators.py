@@ -9,7 +9,7 @@ machine, the session); callers do not pass it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,6 +20,11 @@ F = TypeVar("F", bound="Callable[..., Any]")
 MARK = "__mesocosm_mark__"
 KINDS = ("evaluator", "action", "setup")
 PLACES = ("desktop", "phone", "session", "documents", "vision")
+
+MACHINE_PATH = "machine-path"
+"""Mark of arguments of evaluators with a path on a machine."""
+MachinePath = Annotated[str, MACHINE_PATH]
+"""Path on a machine; relative ones are reported when a suite is read."""
 
 
 class Mark(NamedTuple):

@@ -1,4 +1,7 @@
-"""Paths on machines in task files: absolute, or starting with ``~/``."""
+"""Paths on machines in task files: absolute, or starting with ``~/``.
+
+Arguments of evaluators declare them as `evaluators.decorators.MachinePath`.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,7 @@ import re
 PATTERN = r"^(/|~/).*"
 """Pattern of paths on desktops, for arguments that declare it."""
 
-_IS_PATH = re.compile(r"(absolute )?path of ")
-_OF_ANOTHER = re.compile(r"(its path |path )?in\b|relative\b")
-_OR_NAME = "or its name"
 _PHONE = "phone"
-
-
-def is_path(name: str, description: str) -> bool:
-    """Return whether an argument of an evaluator is a path on the machine.
-
-    Args:
-        name: name of the argument; ``path`` is a path on the machine unless the description says
-            otherwise.
-        description: its description in the docstring; if it begins with *path of*, the argument is
-            also a path on the machine.
-    """
-    if _OR_NAME in description:
-        return False
-    if name == "path":
-        return _OF_ANOTHER.match(description) is None
-    return _IS_PATH.match(description) is not None
 
 
 def is_relative(path: str, on: str) -> bool:

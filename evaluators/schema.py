@@ -8,13 +8,14 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from appliance.base.errors import SpecError, UnknownNameError
 from evaluators import guest_paths
-from evaluators.decorators import Mark, mark_of
+from evaluators.decorators import MACHINE_PATH, Mark, mark_of
 from evaluators.desktop import urls
 from evaluators.model.base import is_own_error
 
@@ -129,9 +130,9 @@ class Tool:
         }
 
     def marked(self, mark: str) -> tuple[str, ...]:
-        """Return the names of the arguments whose type has a mark, such as `SUITE_FILE`."""
+        """Return the names of the arguments whose type, or part of it, has a mark, such as `SUITE_FILE`."""
         fields = self.arguments.model_fields.values()
-        return tuple(_name(info) for info in fields if mark in info.metadata)
+        return tuple(_name(info) for info in fields if mark in _marks_of(info))
 
     def faults(self, args: Mapping[str, Json]) -> list[Fault]:
         """Return the errors in arguments, as reported by `check`; empty if there are none.
@@ -161,8 +162,7 @@ class Tool:
             return []
         return [
             Fault(name, f"{name}: {guest_paths.advice(value, self.on)}")
-            for info in self.arguments.model_fields.values()
-            if guest_paths.is_path(name := _name(info), info.description or "")
+            for name in self.marked(MACHINE_PATH)
             if isinstance(value := args.get(name), str) and guest_paths.is_relative(value, self.on)
         ]
 
@@ -277,6 +277,12 @@ def _unwrap(lines: list[str]) -> str:
 
 def _name(info: FieldInfo) -> str:
     return info.alias or ""
+
+
+def _marks_of(info: FieldInfo) -> list[Any]:
+    """Return the metadata of an argument's type and, for ``X | None``, of its parts."""
+    parts = (getattr(part, "__metadata__", ()) for part in get_args(info.annotation))
+    return [*info.metadata, *chain.from_iterable(parts)]
 
 
 def _faults(tool: Tool, exc: Exception) -> list[Fault]:

@@ -20,7 +20,7 @@ import zipfile
 import zlib
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.reading import MAX_BYTES, MAX_ENTRIES, opened
 from evaluators.desktop.visible import without_invisible
 
@@ -67,7 +67,7 @@ class Member(NamedTuple):
 
 
 @evaluator(on="desktop")
-def archive_lists(guest: Guest, path: str, names: list[str]) -> bool:
+def archive_lists(guest: Guest, path: MachinePath, names: list[str]) -> bool:
     """Return whether an archive contains exactly the given files.
 
     Folders and a leading ``./`` in names are ignored. Links and devices do not count as files. An
@@ -91,7 +91,7 @@ def archive_lists(guest: Guest, path: str, names: list[str]) -> bool:
 
 
 @evaluator(on="desktop")
-def archive_member_equals(guest: Guest, path: str, member: str, text: str) -> bool:
+def archive_member_equals(guest: Guest, path: MachinePath, member: str, text: str) -> bool:
     """Return whether a file in an archive contains exactly the given text, in UTF-8.
 
     A single newline at the end and a byte order mark are ignored; CRLF counts as a newline. A

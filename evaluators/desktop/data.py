@@ -12,7 +12,7 @@ import re
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Any
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.ini import parse_ini
 from evaluators.desktop.reading import read_bytes, read_plain_text
 
@@ -25,7 +25,7 @@ _UNUSUAL_SPACE = re.compile(r"[^\S \t\r\n]")
 
 
 @evaluator(on="desktop")
-def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> bool:
+def json_value_equals(guest: Guest, path: MachinePath, pointer: str, value: object) -> bool:
     """Return whether a JSON file has the given value at the given position.
 
     Numbers are compared by value and type: 1 is neither 1.0 nor true. Objects and lists must be
@@ -59,7 +59,7 @@ def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> b
 
 @evaluator(on="desktop")
 def csv_cell_equals(
-    guest: Guest, path: str, row: int, column: str, text: str, *, delimiter: str = ","
+    guest: Guest, path: MachinePath, row: int, column: str, text: str, *, delimiter: str = ","
 ) -> bool:
     """Return whether a cell of a CSV file contains exactly the given text.
 
@@ -90,7 +90,12 @@ def csv_cell_equals(
 
 @evaluator(on="desktop")
 def csv_rows_equal(
-    guest: Guest, path: str, rows: list[list[str]], *, delimiter: str = ",", ordered: bool = True
+    guest: Guest,
+    path: MachinePath,
+    rows: list[list[str]],
+    *,
+    delimiter: str = ",",
+    ordered: bool = True,
 ) -> bool:
     """Return whether a CSV file contains exactly the given rows.
 
@@ -123,7 +128,7 @@ def csv_rows_equal(
 
 
 @evaluator(on="desktop")
-def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str) -> bool:
+def ini_value_equals(guest: Guest, path: MachinePath, section: str, key: str, value: str) -> bool:
     """Return whether a section of an INI file has a key with the given value.
 
     Names of sections and keys are case-sensitive. White space around the value is
@@ -160,7 +165,7 @@ def _with_marked_space(text: str) -> str:
 
 
 @evaluator(on="desktop")
-def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
+def xml_text_equals(guest: Guest, path: MachinePath, element: str, text: str) -> bool:
     """Return whether exactly one element of an XML file matches a path and contains the given text.
 
     White space around the text is ignored. A document with a DTD is unmet, because entities can

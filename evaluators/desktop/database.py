@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.reading import look, opened, private_folder, read_bytes
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
 @evaluator(on="desktop")
-def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[object]]) -> bool:
+def sqlite_query_equals(
+    guest: Guest, path: MachinePath, query: str, rows: list[list[object]]
+) -> bool:
     """Return whether a query on an SQLite database returns exactly the given rows, in the given order.
 
     A text does not equal a number; 1 equals 1.0; floating-point numbers may differ by one part in a
@@ -83,7 +85,7 @@ def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[obj
 
 
 @evaluator(on="desktop")
-def sqlite_row_count(guest: Guest, path: str, table: str, count: int) -> bool:
+def sqlite_row_count(guest: Guest, path: MachinePath, table: str, count: int) -> bool:
     """Return whether a table of an SQLite database has exactly the given number of rows.
 
     Only committed rows count. A database that is missing, corrupt or larger than 128 MiB, or does

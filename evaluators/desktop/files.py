@@ -10,7 +10,7 @@ from __future__ import annotations
 import stat
 from typing import TYPE_CHECKING
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.lookalikes import has_lookalike
 from evaluators.desktop.reading import (
     is_absent,
@@ -30,7 +30,7 @@ _MAX_LINKS = 40
 
 
 @evaluator(on="desktop")
-def file_exists(guest: Guest, path: str) -> bool:
+def file_exists(guest: Guest, path: MachinePath) -> bool:
     """Return whether a regular file exists at the given path.
 
     A path is unmet where another name looks the same, and differs only in invisible characters.
@@ -47,7 +47,7 @@ def file_exists(guest: Guest, path: str) -> bool:
 
 
 @evaluator(on="desktop")
-def path_absent(guest: Guest, path: str) -> bool:
+def path_absent(guest: Guest, path: MachinePath) -> bool:
     """Return whether nothing exists at the given path: no file, folder or link.
 
     A path through a link is unmet, regardless of its target, except for the system's own links such
@@ -94,7 +94,7 @@ def file_moved(guest: Guest, source: str, target: str, sha256: str) -> bool:
 
 
 @evaluator(on="desktop")
-def file_sha256_equals(guest: Guest, path: str, sha256: str) -> bool:
+def file_sha256_equals(guest: Guest, path: MachinePath, sha256: str) -> bool:
     """Return whether a file's content has the given SHA-256.
 
     Proves the state, not who caused it.
@@ -112,7 +112,7 @@ def file_sha256_equals(guest: Guest, path: str, sha256: str) -> bool:
 
 
 @evaluator(on="desktop")
-def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int) -> bool:
+def file_size_between(guest: Guest, path: MachinePath, least_bytes: int, most_bytes: int) -> bool:
     """Return whether a file's size is within the given limits, inclusive.
 
     Proves the state, not who caused it.
@@ -134,7 +134,7 @@ def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int
 
 
 @evaluator(on="desktop")
-def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
+def file_mode_equals(guest: Guest, path: MachinePath, mode: str) -> bool:
     """Return whether a file or folder has exactly the given permissions.
 
     Proves the state, not who caused it.
@@ -158,7 +158,7 @@ def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
 
 
 @evaluator(on="desktop")
-def symlink_leads_to(guest: Guest, path: str, target: str) -> bool:
+def symlink_leads_to(guest: Guest, path: MachinePath, target: str) -> bool:
     """Return whether a symbolic link leads to the given target, which may be missing.
 
     It may lead there through further links, at the end of the path or within it. If a link goes up

@@ -18,7 +18,7 @@ import stat
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.database import query_rows
 from evaluators.desktop.firefox_profile import default_profile, is_used, parse_prefs
 from evaluators.desktop.lz4 import unpack
@@ -103,7 +103,7 @@ def firefox_bookmarked(guest: Guest, url: PageUrl, title: str = "", folder: str 
 
 
 @evaluator(on="desktop", needs="Firefox")
-def firefox_downloaded(guest: Guest, url: PageUrl, path: str) -> bool:
+def firefox_downloaded(guest: Guest, url: PageUrl, path: MachinePath) -> bool:
     """Return whether Firefox has downloaded a URL to a file, and the file exists.
 
     A download that is unfinished, failed or was cancelled is unmet. The file's content is not

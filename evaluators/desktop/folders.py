@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.lookalikes import has_lookalike
 from evaluators.desktop.reading import is_folder, names_in, tree_of
 from evaluators.desktop.visible import look_of, without_invisible
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @evaluator(on="desktop")
-def directory_exists(guest: Guest, path: str) -> bool:
+def directory_exists(guest: Guest, path: MachinePath) -> bool:
     """Return whether a folder exists at the given path.
 
     A path is unmet where another name looks the same, and differs only in invisible characters.
@@ -31,7 +31,7 @@ def directory_exists(guest: Guest, path: str) -> bool:
 
 
 @evaluator(on="desktop")
-def directory_lists(guest: Guest, path: str, names: list[str]) -> bool:
+def directory_lists(guest: Guest, path: MachinePath, names: list[str]) -> bool:
     """Return whether a folder contains exactly the given entries.
 
     Entries whose names begin with a dot are ignored, as are invisible characters in names; a folder
@@ -52,7 +52,7 @@ def directory_lists(guest: Guest, path: str, names: list[str]) -> bool:
 
 
 @evaluator(on="desktop")
-def directory_counts(guest: Guest, path: str, count: int, suffix: str = "") -> bool:
+def directory_counts(guest: Guest, path: MachinePath, count: int, suffix: str = "") -> bool:
     """Return whether a folder contains exactly the given number of entries whose names end with a suffix.
 
     Entries whose names begin with a dot are ignored, as are invisible characters in names; a folder

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.repository import verified_copy
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _SHOW_MESSAGE = ("log", "-1", "--no-notes", "--encoding=UTF-8", "--format=%B")
 
 
 @evaluator(on="desktop")
-def git_branch_is(guest: Guest, path: str, branch: str) -> bool:
+def git_branch_is(guest: Guest, path: MachinePath, branch: str) -> bool:
     """Return whether the given branch is the current one of a repository, as in ``git status``.
 
     The files in the work tree do not matter; they may still be those of another branch. Proves the
@@ -49,7 +49,7 @@ def git_branch_is(guest: Guest, path: str, branch: str) -> bool:
 
 
 @evaluator(on="desktop")
-def git_branch_exists(guest: Guest, path: str, branch: str) -> bool:
+def git_branch_exists(guest: Guest, path: MachinePath, branch: str) -> bool:
     """Return whether a repository has a branch with the given name, with a commit.
 
     A symbolic reference to another branch counts as a branch; one to a tag does not. Proves the
@@ -68,7 +68,7 @@ def git_branch_exists(guest: Guest, path: str, branch: str) -> bool:
 
 
 @evaluator(on="desktop")
-def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
+def git_tag_at(guest: Guest, path: MachinePath, tag: str, ref: str = "HEAD") -> bool:
     """Return whether a tag refers to the same commit as a reference.
 
     Proves the state, not who caused it.
@@ -89,7 +89,7 @@ def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
 
 
 @evaluator(on="desktop")
-def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEAD") -> bool:
+def git_commit_message_is(guest: Guest, path: MachinePath, message: str, ref: str = "HEAD") -> bool:
     """Return whether a commit has exactly the given message.
 
     CRLF counts as a newline. Proves the state, not who caused it.
@@ -111,7 +111,9 @@ def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEA
 
 
 @evaluator(on="desktop")
-def git_commit_message_contains(guest: Guest, path: str, text: str, ref: str = "HEAD") -> bool:
+def git_commit_message_contains(
+    guest: Guest, path: MachinePath, text: str, ref: str = "HEAD"
+) -> bool:
     """Return whether a commit's message contains the given text, on one line or over several.
 
     The comparison is case-sensitive; runs of white space count as one space. An empty text is
@@ -138,7 +140,7 @@ def git_commit_message_contains(guest: Guest, path: str, text: str, ref: str = "
 
 
 @evaluator(on="desktop")
-def git_commit_count(guest: Guest, path: str, count: int, ref: str = "HEAD") -> bool:
+def git_commit_count(guest: Guest, path: MachinePath, count: int, ref: str = "HEAD") -> bool:
     """Return whether the history of a reference has exactly the given number of commits, including merged ones.
 
     A shallow clone is unmet. Proves the state, not who caused it.
@@ -160,7 +162,9 @@ def git_commit_count(guest: Guest, path: str, count: int, ref: str = "HEAD") -> 
 
 
 @evaluator(on="desktop")
-def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HEAD") -> bool:
+def git_commit_changes(
+    guest: Guest, path: MachinePath, files: list[str], ref: str = "HEAD"
+) -> bool:
     """Return whether a commit adds, changes or deletes exactly the given files.
 
     A merge has no changes of its own and is unmet, as are a shallow clone and a commit with a
@@ -187,7 +191,9 @@ def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HE
 
 
 @evaluator(on="desktop")
-def git_file_equals(guest: Guest, path: str, file: str, text: str, ref: str = "HEAD") -> bool:
+def git_file_equals(
+    guest: Guest, path: MachinePath, file: str, text: str, ref: str = "HEAD"
+) -> bool:
     """Return whether a file of a commit contains exactly the given text.
 
     A single newline at the end, a byte order mark and the state of the work tree are ignored; CRLF

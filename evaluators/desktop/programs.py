@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.interpreters import keeps_script_open, script_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _CODE = re.compile(r"^0*([0-9a-f]+)-0*([0-9a-f]+) ..x. \S+ (\S+ \S+) +(/.*)", re
 
 
 @evaluator(on="desktop")
-def process_running(guest: Guest, program: str) -> bool:
+def process_running(guest: Guest, program: MachinePath) -> bool:
     """Return whether the agent's user runs the given program.
 
     The file that the process executes must be the one at this path (device and inode), regardless
@@ -60,7 +60,7 @@ def process_running(guest: Guest, program: str) -> bool:
 
 
 @evaluator(on="desktop")
-def script_running(guest: Guest, script: str) -> bool:
+def script_running(guest: Guest, script: MachinePath) -> bool:
     """Return whether the agent's user runs the given script with an interpreter.
 
     The process must execute one of the system's interpreters (owned by root, below /usr or /bin: a
@@ -94,7 +94,7 @@ def script_running(guest: Guest, script: str) -> bool:
 
 
 @evaluator(on="desktop")
-def process_absent(guest: Guest, program: str) -> bool:
+def process_absent(guest: Guest, program: MachinePath) -> bool:
     """Return whether the agent's user does not run the given program.
 
     A process runs a program if it executes the program's file or has the file mapped as code, as

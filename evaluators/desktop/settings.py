@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.entries import (
     can_start,
     find_program,
@@ -121,7 +121,7 @@ def dconf_equals(guest: Guest, key: str, value: str) -> bool:
 
 
 @evaluator(on="desktop")
-def wallpaper_is(guest: Guest, path: str) -> bool:
+def wallpaper_is(guest: Guest, path: MachinePath) -> bool:
     """Return whether the desktop's background shows the given picture file.
 
     The setting of the current style (light or dark) is compared; the file must exist, begin like a
@@ -157,7 +157,7 @@ def wallpaper_is(guest: Guest, path: str) -> bool:
 
 
 @evaluator(on="desktop")
-def wallpaper_laid_out(guest: Guest, path: str, options: str) -> bool:
+def wallpaper_laid_out(guest: Guest, path: MachinePath, options: str) -> bool:
     """Return whether the desktop's background shows the given picture file with the given layout.
 
     The picture is checked as in `wallpaper_is`. The supplied desktops start with ``none``, which

@@ -7,7 +7,7 @@ import posixpath
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.crontab import jobs_in, read_schedule
 from evaluators.desktop.history import commands_in
 from evaluators.desktop.reading import lines_of, link_target, look, read_text, sha256_of
@@ -85,7 +85,7 @@ def package_absent(guest: Guest, name: str) -> bool:
 
 
 @evaluator(on="desktop")
-def user_exists(guest: Guest, name: str, shell: str = "", home: str = "") -> bool:
+def user_exists(guest: Guest, name: str, shell: MachinePath = "", home: MachinePath = "") -> bool:
     """Return whether a user with the given name exists, with the given shell and home folder, if any.
 
     If several entries have the same name, the first counts, as for the system. Proves the state,

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.reading import read_plain_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @evaluator(on="desktop")
-def file_text_equals(guest: Guest, path: str, text: str) -> bool:
+def file_text_equals(guest: Guest, path: MachinePath, text: str) -> bool:
     """Return whether a file contains exactly the given text, in UTF-8.
 
     One newline more at the end, as added by editors, and a byte order mark are ignored, and so is
@@ -42,7 +42,7 @@ def file_text_equals(guest: Guest, path: str, text: str) -> bool:
 
 
 @evaluator(on="desktop")
-def file_has_line(guest: Guest, path: str, line: str) -> bool:
+def file_has_line(guest: Guest, path: MachinePath, line: str) -> bool:
     """Return whether a file has a line that equals the given text.
 
     White space at the ends of lines and a byte order mark are ignored. A file that is missing,
@@ -62,7 +62,7 @@ def file_has_line(guest: Guest, path: str, line: str) -> bool:
 
 
 @evaluator(on="desktop")
-def file_text_contains(guest: Guest, path: str, text: str) -> bool:
+def file_text_contains(guest: Guest, path: MachinePath, text: str) -> bool:
     """Return whether a file contains the given text.
 
     Letter case and white space are significant; CRLF counts as a newline. Prefer `file_text_equals`
@@ -86,7 +86,7 @@ def file_text_contains(guest: Guest, path: str, text: str) -> bool:
 
 
 @evaluator(on="desktop")
-def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
+def file_text_matches(guest: Guest, path: MachinePath, pattern: str) -> bool:
     r"""Return whether a regular expression matches the complete content of a file.
 
     A single newline at the end of the file and a byte order mark are ignored; CRLF counts as a
@@ -112,7 +112,7 @@ def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
 
 
 @evaluator(on="desktop")
-def file_line_count(guest: Guest, path: str, count: int) -> bool:
+def file_line_count(guest: Guest, path: MachinePath, count: int) -> bool:
     """Return whether a file has exactly the given number of lines.
 
     A last line without a newline counts; an empty file has no lines. Proves the state, not who

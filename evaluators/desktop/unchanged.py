@@ -6,7 +6,7 @@ import fnmatch
 import hashlib
 from typing import TYPE_CHECKING
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.reading import tree_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ REFERENCE_FOLDER = "/root/.reference"
 
 
 @evaluator(on="desktop")
-def nothing_else_changed(guest: Guest, path: str, but: list[str]) -> bool:
+def nothing_else_changed(guest: Guest, path: MachinePath, but: list[str]) -> bool:
     """Return whether a folder has not changed since the setup operation keep_reference, except for given entries.
 
     Names, contents, kinds and targets of links are compared; times, owners and permissions are not.

@@ -23,7 +23,7 @@ from evaluators.comparing import (
     retoned,
     structure,
 )
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.pictures import unusable
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _HALF_GAPS_PX = (0, 1, 2)
 
 
 @evaluator(on="documents")
-def image_size_equals(view: MachineView, path: str, width: Px, height: Px) -> bool:
+def image_size_equals(view: MachineView, path: MachinePath, width: Px, height: Px) -> bool:
     """Return whether a picture file has exactly the given size, in its EXIF orientation.
 
     Proves the state, not who caused it.
@@ -67,7 +67,7 @@ def image_size_equals(view: MachineView, path: str, width: Px, height: Px) -> bo
 @evaluator(on="documents")
 def image_format_is(
     view: MachineView,
-    path: str,
+    path: MachinePath,
     format: Literal["PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP"],  # noqa: A002
 ) -> bool:
     """Return whether a picture file has the given format, based on its content and not its name.
@@ -89,7 +89,7 @@ def image_format_is(
 
 
 @evaluator(on="documents")
-def image_same_as(view: MachineView, path: str, original: str) -> bool:
+def image_same_as(view: MachineView, path: MachinePath, original: MachinePath) -> bool:
     """Return whether a picture file looks like an original, apart from scale and file format.
 
     Its aspect ratio may differ from the original's by at most one part in fifty, and no part may be
@@ -111,7 +111,10 @@ def image_same_as(view: MachineView, path: str, original: str) -> bool:
 
 @evaluator(on="documents")
 def image_brightness_changed(
-    view: MachineView, path: str, original: str, direction: Literal["brighter", "darker"]
+    view: MachineView,
+    path: MachinePath,
+    original: MachinePath,
+    direction: Literal["brighter", "darker"],
 ) -> bool:
     """Return whether a picture is a brighter, or darker, version of an original with the same content.
 
@@ -140,7 +143,7 @@ def image_brightness_changed(
 
 @evaluator(on="documents")
 def image_contrast_changed(
-    view: MachineView, path: str, original: str, direction: Literal["more", "less"]
+    view: MachineView, path: MachinePath, original: MachinePath, direction: Literal["more", "less"]
 ) -> bool:
     """Return whether a picture is a version of an original with more, or less, contrast and the same content.
 
@@ -168,7 +171,7 @@ def image_contrast_changed(
 
 
 @evaluator(on="documents")
-def image_made_grey(view: MachineView, path: str, original: str) -> bool:
+def image_made_grey(view: MachineView, path: MachinePath, original: MachinePath) -> bool:
     """Return whether a picture is a greyscale version of a coloured original.
 
     The grey may be the original's luma, mean, lightness or value. At most one px in two thousand
@@ -195,8 +198,8 @@ def image_made_grey(view: MachineView, path: str, original: str) -> bool:
 @evaluator(on="documents")
 def image_turned(
     view: MachineView,
-    path: str,
-    original: str,
+    path: MachinePath,
+    original: MachinePath,
     how: Literal["clockwise", "counterclockwise", "upside_down", "mirrored", "flipped"],
 ) -> bool:
     """Return whether a picture is an original, rotated or mirrored in the given way.
@@ -237,8 +240,8 @@ def image_turned(
 @evaluator(on="documents")
 def image_cropped(
     view: MachineView,
-    path: str,
-    original: str,
+    path: MachinePath,
+    original: MachinePath,
     *,
     left: int,
     top: int,
@@ -278,9 +281,9 @@ def image_cropped(
 @evaluator(on="documents")
 def images_side_by_side(
     view: MachineView,
-    path: str,
-    first: str,
-    second: str,
+    path: MachinePath,
+    first: MachinePath,
+    second: MachinePath,
     direction: Literal["horizontal", "vertical"] = "horizontal",
 ) -> bool:
     """Return whether a picture consists of two originals, next to or above each other.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.folding import plain as fold
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _SPACED = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_](?!\S)){2,}")
 
 
 @evaluator(on="documents")
-def pdf_page_count_equals(view: MachineView, path: str, count: Number) -> bool:
+def pdf_page_count_equals(view: MachineView, path: MachinePath, count: Number) -> bool:
     """Return whether a PDF has exactly the given number of pages.
 
     Proves the state, not who caused it.
@@ -42,7 +42,7 @@ def pdf_page_count_equals(view: MachineView, path: str, count: Number) -> bool:
 
 
 @evaluator(on="documents")
-def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1) -> bool:
+def pdf_page_has_text(view: MachineView, path: MachinePath, text: str, page: Number = 1) -> bool:
     """Return whether a page of a PDF contains the given text, as consecutive whole words.
 
     Runs of white space count as one space, because PDFs do not store lines; ligatures count as
@@ -76,7 +76,7 @@ def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1)
 
 
 @evaluator(on="documents")
-def pdf_field_equals(view: MachineView, path: str, field: str, value: str) -> bool:
+def pdf_field_equals(view: MachineView, path: MachinePath, field: str, value: str) -> bool:
     """Return whether a form field of a PDF has the given value.
 
     White space at the ends is ignored. A check box that is drawn in another state than its field's,
@@ -98,7 +98,7 @@ def pdf_field_equals(view: MachineView, path: str, field: str, value: str) -> bo
 
 
 @evaluator(on="documents")
-def pdf_title_equals(view: MachineView, path: str, title: str) -> bool:
+def pdf_title_equals(view: MachineView, path: MachinePath, title: str) -> bool:
     """Return whether a PDF's document title equals the given title.
 
     The title is that of the document information, or else the default title in the XMP metadata.

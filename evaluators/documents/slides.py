@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from evaluators.comparing import is_same_picture
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.pictures import decode_picture
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _SMALLEST = 0.001
 
 
 @evaluator(on="documents")
-def slide_count_equals(view: MachineView, path: str, count: Number) -> bool:
+def slide_count_equals(view: MachineView, path: MachinePath, count: Number) -> bool:
     """Return whether a presentation has exactly the given number of slides.
 
     Args:
@@ -44,7 +44,7 @@ def slide_count_equals(view: MachineView, path: str, count: Number) -> bool:
 
 
 @evaluator(on="documents")
-def slide_title_equals(view: MachineView, path: str, slide: Number, title: str) -> bool:
+def slide_title_equals(view: MachineView, path: MachinePath, slide: Number, title: str) -> bool:
     """Return whether a slide's title equals the given title.
 
     The title is the text of the slide's title placeholder. White space at the ends is ignored.
@@ -64,7 +64,7 @@ def slide_title_equals(view: MachineView, path: str, slide: Number, title: str) 
 
 
 @evaluator(on="documents")
-def slide_has_line(view: MachineView, path: str, slide: Number, text: str) -> bool:
+def slide_has_line(view: MachineView, path: MachinePath, slide: Number, text: str) -> bool:
     """Return whether a line (paragraph) of a slide, other than its title, equals the given text.
 
     White space at the ends and speaker notes are ignored. Table cells and lines under other shapes
@@ -87,7 +87,7 @@ def slide_has_line(view: MachineView, path: str, slide: Number, text: str) -> bo
 
 
 @evaluator(on="documents")
-def slide_notes_equal(view: MachineView, path: str, slide: Number, text: str) -> bool:
+def slide_notes_equal(view: MachineView, path: MachinePath, slide: Number, text: str) -> bool:
     """Return whether a slide's speaker notes equal the given text.
 
     White space at the ends is ignored.
@@ -106,7 +106,7 @@ def slide_notes_equal(view: MachineView, path: str, slide: Number, text: str) ->
 
 
 @evaluator(on="documents")
-def slide_layout_is(view: MachineView, path: str, slide: Number, layout: str) -> bool:
+def slide_layout_is(view: MachineView, path: MachinePath, slide: Number, layout: str) -> bool:
     """Return whether a slide uses the layout (.pptx) or master page (.odp) with the given name.
 
     Args:
@@ -125,9 +125,9 @@ def slide_layout_is(view: MachineView, path: str, slide: Number, layout: str) ->
 @evaluator(on="documents")
 def slide_has_picture(
     view: MachineView,
-    path: str,
+    path: MachinePath,
     slide: Number,
-    picture: str,
+    picture: MachinePath,
     place: Literal["anywhere", "left", "right", "top", "bottom", "center", "full"] = "anywhere",
 ) -> bool:
     """Return whether a slide shows the given picture at the given position.

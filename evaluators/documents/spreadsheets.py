@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from appliance.base.errors import EvaluationError
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.formulas.calculation import Calculator
 from evaluators.formulas.equality import is_same_formula
 from evaluators.formulas.functions import SUPPORTED, ErrorValue
@@ -46,7 +46,7 @@ _PARTS = (("hour", "h"), ("minute", "m"), ("second", "s"))
 @evaluator(on="documents")
 def cell_equals(
     view: MachineView,
-    path: str,
+    path: MachinePath,
     cell: Place,
     value: Value,
     *,
@@ -80,7 +80,7 @@ def cell_equals(
 
 @evaluator(on="documents")
 def cell_has_formula(
-    view: MachineView, path: str, cell: Place, formula: str, sheet: str = ""
+    view: MachineView, path: MachinePath, cell: Place, formula: str, sheet: str = ""
 ) -> bool:
     """Return whether a cell of a spreadsheet has the given formula.
 
@@ -111,7 +111,13 @@ def cell_has_formula(
 
 @evaluator(on="documents")
 def cell_calculated(
-    view: MachineView, path: str, cell: Place, value: Value, function: str, *, sheet: str = ""
+    view: MachineView,
+    path: MachinePath,
+    cell: Place,
+    value: Value,
+    function: str,
+    *,
+    sheet: str = "",
 ) -> bool:
     """Return whether a cell has the given value, calculated by a formula with the given function.
 
@@ -156,7 +162,11 @@ def cell_calculated(
 
 @evaluator(on="documents")
 def cells_equal(
-    view: MachineView, path: str, first: Place, rows: list[list[Value | None]], sheet: str = ""
+    view: MachineView,
+    path: MachinePath,
+    first: Place,
+    rows: list[list[Value | None]],
+    sheet: str = "",
 ) -> bool:
     """Return whether a block of cells of a spreadsheet has exactly the given values.
 
@@ -194,7 +204,7 @@ def cells_equal(
 
 @evaluator(on="documents")
 def sheet_size_equals(
-    view: MachineView, path: str, rows: int, columns: int, sheet: str = ""
+    view: MachineView, path: MachinePath, rows: int, columns: int, sheet: str = ""
 ) -> bool:
     """Return whether a sheet's used area has exactly the given numbers of rows and columns.
 
@@ -216,7 +226,9 @@ def sheet_size_equals(
 
 
 @evaluator(on="documents")
-def panes_frozen(view: MachineView, path: str, rows: int, columns: int, sheet: str = "") -> bool:
+def panes_frozen(
+    view: MachineView, path: MachinePath, rows: int, columns: int, sheet: str = ""
+) -> bool:
     """Return whether exactly the given numbers of rows and columns of a sheet are frozen.
 
     A movable split is not frozen, and hidden rows and columns do not count. Proves the state, not
@@ -240,7 +252,7 @@ def panes_frozen(view: MachineView, path: str, rows: int, columns: int, sheet: s
 
 
 @evaluator(on="documents")
-def sheet_names_equal(view: MachineView, path: str, names: list[str]) -> bool:
+def sheet_names_equal(view: MachineView, path: MachinePath, names: list[str]) -> bool:
     """Return whether a spreadsheet has exactly the given visible sheets, in the given order.
 
     Args:
@@ -260,7 +272,7 @@ def sheet_names_equal(view: MachineView, path: str, names: list[str]) -> bool:
 @evaluator(on="documents")
 def sheet_has_chart(
     view: MachineView,
-    path: str,
+    path: MachinePath,
     kind: Literal["bar", "column", "line", "pie", "scatter", "area"],
     series: list[str],
     *,
@@ -295,7 +307,7 @@ def sheet_has_chart(
 
 
 @evaluator(on="documents")
-def cells_bold(view: MachineView, path: str, cells: list[Place], sheet: str = "") -> bool:
+def cells_bold(view: MachineView, path: MachinePath, cells: list[Place], sheet: str = "") -> bool:
     """Return whether the given cells of a spreadsheet are bold, but not all other cells.
 
     A cell is bold if all its words are bold, by the format of the cell, its row, its column or the
@@ -321,7 +333,9 @@ def cells_bold(view: MachineView, path: str, cells: list[Place], sheet: str = ""
 
 
 @evaluator(on="documents")
-def cell_filled(view: MachineView, path: str, cell: Place, colour: str, sheet: str = "") -> bool:
+def cell_filled(
+    view: MachineView, path: MachinePath, cell: Place, colour: str, sheet: str = ""
+) -> bool:
     """Return whether a non-empty cell of a spreadsheet has the given background colour.
 
     Conditional formats are ignored, even if they cover the colour.

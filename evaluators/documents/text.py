@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.pictures import is_picture
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 @evaluator(on="documents")
-def document_text_equals(view: MachineView, path: str, text: str) -> bool:
+def document_text_equals(view: MachineView, path: MachinePath, text: str) -> bool:
     """Return whether the body of a text document equals the given text.
 
     Paragraphs, and lines within them, are separated by newlines; empty ones, and white space at their
@@ -55,7 +55,7 @@ def document_text_equals(view: MachineView, path: str, text: str) -> bool:
 
 
 @evaluator(on="documents")
-def document_has_paragraph(view: MachineView, path: str, text: str) -> bool:
+def document_has_paragraph(view: MachineView, path: MachinePath, text: str) -> bool:
     """Return whether a text document has a paragraph that equals the given text.
 
     White space at the ends, paragraphs in tables, and hidden text are ignored; tracked changes
@@ -75,7 +75,7 @@ def document_has_paragraph(view: MachineView, path: str, text: str) -> bool:
 
 
 @evaluator(on="documents")
-def document_has_heading(view: MachineView, path: str, text: str, level: Level) -> bool:
+def document_has_heading(view: MachineView, path: MachinePath, text: str, level: Level) -> bool:
     """Return whether a text document has a heading with the given text and level.
 
     A paragraph that is only formatted like a heading does not count.
@@ -97,7 +97,7 @@ def document_has_heading(view: MachineView, path: str, text: str, level: Level) 
 
 @evaluator(on="documents")
 def document_text_styled(
-    view: MachineView, path: str, text: str, look: Literal["bold", "italic", "underline"]
+    view: MachineView, path: MachinePath, text: str, look: Literal["bold", "italic", "underline"]
 ) -> bool:
     """Return whether a passage of a text document is completely bold, italic or underlined.
 
@@ -127,7 +127,7 @@ def document_text_styled(
 
 
 @evaluator(on="documents")
-def document_text_coloured(view: MachineView, path: str, text: str, colour: str) -> bool:
+def document_text_coloured(view: MachineView, path: MachinePath, text: str, colour: str) -> bool:
     """Return whether every occurrence of a passage of a text document has the given colour.
 
     Args:
@@ -144,7 +144,7 @@ def document_text_coloured(view: MachineView, path: str, text: str, colour: str)
 
 
 @evaluator(on="documents")
-def document_text_size(view: MachineView, path: str, text: str, size_pt: float) -> bool:
+def document_text_size(view: MachineView, path: MachinePath, text: str, size_pt: float) -> bool:
     """Return whether every occurrence of a passage of a text document has the given font size.
 
     If the document does not set a size, the check is unmet.
@@ -168,7 +168,7 @@ def document_text_size(view: MachineView, path: str, text: str, size_pt: float) 
 @evaluator(on="documents")
 def document_paragraph_aligned(
     view: MachineView,
-    path: str,
+    path: MachinePath,
     text: str,
     alignment: Literal["left", "center", "right", "justify"],
 ) -> bool:
@@ -195,7 +195,7 @@ def document_paragraph_aligned(
 
 @evaluator(on="documents")
 def document_table_equals(
-    view: MachineView, path: str, rows: list[list[str]], table: Count = 1
+    view: MachineView, path: MachinePath, rows: list[list[str]], table: Count = 1
 ) -> bool:
     """Return whether a table of a text document contains exactly the given texts.
 
@@ -219,7 +219,7 @@ def document_table_equals(
 
 
 @evaluator(on="documents")
-def document_picture_count(view: MachineView, path: str, count: Count) -> bool:
+def document_picture_count(view: MachineView, path: MachinePath, count: Count) -> bool:
     """Return whether a text document has exactly the given number of embedded pictures.
 
     Hidden pictures, those with a side below 0.25 mm, previews of embedded objects, those whose

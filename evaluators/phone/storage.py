@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import EvaluationError
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.visible import look_of
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @evaluator(on="phone")
-def phone_file_exists(phone: PhoneView, path: str) -> bool:
+def phone_file_exists(phone: PhoneView, path: MachinePath) -> bool:
     """Return whether a file exists at the given path of a phone.
 
     Another name that looks the same, and differs only in invisible characters, is unmet. Proves the state, not who caused it.
@@ -30,7 +30,7 @@ def phone_file_exists(phone: PhoneView, path: str) -> bool:
 
 
 @evaluator(on="phone")
-def phone_path_absent(phone: PhoneView, path: str) -> bool:
+def phone_path_absent(phone: PhoneView, path: MachinePath) -> bool:
     """Return whether nothing exists at the given path of a phone, in a folder that exists.
 
     A missing parent folder is unmet, because the path may be misspelled. A file that an application
@@ -54,7 +54,7 @@ def phone_path_absent(phone: PhoneView, path: str) -> bool:
 
 
 @evaluator(on="phone")
-def phone_file_text_equals(phone: PhoneView, path: str, text: str) -> bool:
+def phone_file_text_equals(phone: PhoneView, path: MachinePath, text: str) -> bool:
     """Return whether a file of a phone contains exactly the given text, in UTF-8.
 
     A single newline at the end and a byte order mark are ignored; CRLF counts as a newline. Proves
@@ -74,7 +74,7 @@ def phone_file_text_equals(phone: PhoneView, path: str, text: str) -> bool:
 
 
 @evaluator(on="phone")
-def phone_folder_lists(phone: PhoneView, path: str, names: list[str]) -> bool:
+def phone_folder_lists(phone: PhoneView, path: MachinePath, names: list[str]) -> bool:
     """Return whether a folder of a phone contains exactly the given entries.
 
     Entries whose names begin with a dot are ignored, as are invisible characters in names. A

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Union
 from pydantic import BaseModel, ConfigDict, Field
 
 from evaluators.comparing import ComparisonMethod, is_same, is_same_picture
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.formulas.verification import find_sheet, is_refuted
 from evaluators.session.answers import read_answer
 
@@ -225,7 +225,9 @@ def value_among_lines(
 
 
 @evaluator(on="session")
-def files_equal(view: CrossView, left_on: str, left: str, right_on: str, right: str) -> bool:
+def files_equal(
+    view: CrossView, left_on: str, left: MachinePath, right_on: str, right: MachinePath
+) -> bool:
     """Return whether two files, on one machine or two, have the same content and are not empty.
 
     Proves the state, not who caused it.
@@ -246,7 +248,9 @@ def files_equal(view: CrossView, left_on: str, left: str, right_on: str, right: 
 
 
 @evaluator(on="session")
-def pictures_equal(view: CrossView, left_on: str, left: str, right_on: str, right: str) -> bool:
+def pictures_equal(
+    view: CrossView, left_on: str, left: MachinePath, right_on: str, right: MachinePath
+) -> bool:
     """Return whether two picture files, on one machine or two, look the same.
 
     One of them may be scaled proportionally, or saved in another format; a changed word on a page

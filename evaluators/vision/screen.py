@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from appliance.base.errors import ObstructedEvaluationError
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.pictures import unusable
 from evaluators.recognition.features import MatcherName, locate, matcher
 from evaluators.recognition.legibility import is_legible, is_whole
@@ -97,7 +97,7 @@ def screen_has_text(
 @evaluator(on="vision")
 def screen_has_template(
     view: MachineView,
-    template: str,
+    template: MachinePath,
     *,
     region: Region | None = None,
     least_score: Share = 0.9,
@@ -136,7 +136,7 @@ def screen_has_template(
 @evaluator(on="vision")
 def screen_shows_picture(
     view: MachineView,
-    picture: str,
+    picture: MachinePath,
     *,
     region: Region | None = None,
     min_scale: Scale = 0.1,
@@ -231,7 +231,7 @@ def screen_region_coloured(
 
 @evaluator(on="vision")
 def image_has_text(
-    view: MachineView, path: str, text: str, *, whole_line: bool = False,
+    view: MachineView, path: MachinePath, text: str, *, whole_line: bool = False,
     engine: EngineName = "rapidocr",
 ) -> bool:  # fmt: skip
     """Return whether a line of text in a picture file contains the given text, recognised by OCR.
@@ -262,8 +262,8 @@ def image_has_text(
 @evaluator(on="vision")
 def image_contains_picture(
     view: MachineView,
-    path: str,
-    picture: str,
+    path: MachinePath,
+    picture: MachinePath,
     *,
     region: Region | None = None,
     min_scale: Scale = 0.1,

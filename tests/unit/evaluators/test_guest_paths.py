@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import pytest
 
-from evaluators.guest_paths import advice, is_path, is_relative
+from evaluators.decorators import MachinePath, evaluator
+from evaluators.guest_paths import advice, is_relative
+from evaluators.schema import describe
 
 
-@pytest.mark.parametrize(
-    ("name", "description", "expected"),
-    [
-        ("path", "of the file.", True),
-        ("path", "absolute, such as /sdcard/a.", True),
-        ("path", "in the archive.", False),
-        ("path", "its path in the repository.", False),
-        ("left", "path of its file.", True),
-        ("program", "absolute path of the program's file.", True),
-        ("program", "absolute path of the program; or its name, as the entry has it.", False),
-        ("file", "its path in the repository.", False),
-        ("element", "path from the root element.", False),
-        ("text", "what the path of the sun is called.", False),
-    ],
-)
-def test_path_arguments_are_recognised_by_name_or_description(
-    name: str, description: str, expected: bool
-) -> None:
-    assert is_path(name, description) is expected
+@evaluator(on="desktop")
+def compare(
+    guest: object,
+    left: MachinePath,
+    right: MachinePath | None = None,
+    path: str = "",
+    script: str = "",
+) -> bool:
+    """Return whether two files are equal.
+
+    Args:
+        guest: the desktop.
+        left: any description.
+        right: any description.
+        path: path of the member in the archive.
+        script: path of the file.
+    """
+    return bool(guest or left or right or path or script)
+
+
+def test_type_and_not_name_or_description_makes_an_argument_a_path() -> None:
+    tool = describe(compare)
+    faults = tool.faults(dict.fromkeys(("left", "right", "path", "script"), "a.txt"))
+    assert [fault.argument for fault in faults] == ["left", "right"]
+    assert 'left: "a.txt" is a relative path. Write "~/a.txt"' in faults[0].message
+    assert tool.faults({"left": "~/a.txt", "right": None}) == []
+
+
+def test_path_is_shown_as_text() -> None:
+    wanted = {"type": "string", "description": "any description."}
+    assert describe(compare).parameters()["properties"]["left"] == wanted
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.reading import opened, read_bytes
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedErro
 
 
 @evaluator(on="desktop")
-def zip_holds(guest: Guest, path: str, member: str, original: str) -> bool:
+def zip_holds(guest: Guest, path: MachinePath, member: str, original: MachinePath) -> bool:
     """Return whether a file in a zip archive is identical to an original, byte by byte.
 
     Example:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from evaluators.decorators import evaluator
+from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.reading import names_in, read_text
 
 from .amounts import last_amount
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @evaluator(on="desktop")
-def receipts_total_is(guest: Guest, folder: str, report: str) -> bool:
+def receipts_total_is(guest: Guest, folder: MachinePath, report: MachinePath) -> bool:
     """Return whether a report states the sum of the amounts of all receipts in a folder.
 
     It does not if the folder has no receipts or a receipt has no amount.
