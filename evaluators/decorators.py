@@ -3,8 +3,7 @@
 This file is shipped into guests with the desktop evaluators: standard library only, Python 3.9.
 A mark does not change the function and does not register it anywhere; `collect` returns the marked
 functions of a module. The first parameter of a marked function is its *subject* (the guest, the
-phone, the
-machine, the session); callers do not pass it.
+phone, the machine, the session); callers do not pass it.
 """
 
 from __future__ import annotations

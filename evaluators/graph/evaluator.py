@@ -3,51 +3,53 @@
 The exact semantics (each point is pinned by a property test against a slow reference):
 
 * **Shape.** Any number of sources, sinks and paths through a node. A node is **active** if all
-nodes in its ``after`` are met and it is not met itself. Only active nodes are evaluated.
+  nodes in its ``after`` are met and it is not met itself. Only active nodes are evaluated.
 * **Together.** A node with further checks (``and``) is met if its own check and all of these are
-met in the same wave, on any roles. If one is unmet, the node is unmet; otherwise, if one is
-undecided, it is inconclusive.
+  met in the same wave, on any roles. If one is unmet, the node is unmet; otherwise, if one is
+  undecided, it is inconclusive.
 * **Alternatives.** A node with alternatives (``or``) is met if any of them is met, on any role, or
-the checks above are. If none is met and one is undecided, the node is inconclusive. A hold node may
-be held by a different alternative from the one that met it.
+  the checks above are. If none is met and one is undecided, the node is inconclusive. A hold node
+  may be held by a different alternative from the one that met it.
 * **Step.** One `step` runs waves: all active nodes of one role go to that role's runner in one
-round trip, and the roles run in parallel; nodes that become active as a result form the next wave.
-No node is evaluated twice in a step, so the number of waves is at most the depth of the graph.
-* **once** nodes latch. ***hold** nodes also latch during the trial, and `finish` evaluates all of
-them again: a node that is no longer satisfied is *undone* and loses its credit. A state that was
-undone and restored in between does not matter. Nodes that the last step itself met are not checked
-again.
+  round trip, and the roles run in parallel; nodes that become active as a result form the next
+  wave. No node is evaluated twice in a step, so the number of waves is at most the depth of the
+  graph.
+* **once** nodes latch. **hold** nodes also latch during the trial, and `finish` evaluates all of
+  them again: a node that is no longer satisfied is *undone* and loses its credit. A state that was
+  undone and restored in between does not matter. Nodes that the last step itself met are not
+  checked again.
 * **keep** nodes are invariants: met at the start and still met at the end. They have no edges, earn
   no credit, and are evaluated only by `check_start` and `finish`, so an invariant that was broken
   and restored in between does not matter. A node that is unmet at the end is *broken*, and the
   trial fails.
 * **Descendants of an undone node keep their credit**: ``after`` defines when a node begins to
-count, not that its predecessors must stay met. A descendant that is a state is a hold node and was
-checked again itself. The verdict is FAIL in any case, because not every node is met.
+  count, not that its predecessors must stay met. A descendant that is a state is a hold node and
+  was checked again itself. The verdict is FAIL in any case, because not every node is met.
 * **Inconclusive.** An evaluator that raises, returns something other than a bool, misses its
-deadline, or whose machine is lost makes its node inconclusive with reason and cause, never unmet.
-The node stays active and the next step evaluates it again; only the last result counts. The same
-applies to hold and keep nodes that cannot be checked at the end. Nodes of other machines are
-unaffected.
-* ***A machine that the agent stopped** (`end_machine`) is not queried any more: checks on it are
-unmet, so a hold node on it is undone and a keep node broken. Once nodes met earlier keep their
-credit. If something that the agent did blocks evaluators (`hinder_machine`), the machine is still
-queried, and an undecided check counts as unmet. In both cases, so does an undecided session check.
-Checks whose evaluators were blocked are undecided with the cause *obstruction*; the trial's judge
-decides who is responsible.
+  deadline, or whose machine is lost makes its node inconclusive with reason and cause, never unmet.
+  The node stays active and the next step evaluates it again; only the last result counts. The same
+  applies to hold and keep nodes that cannot be checked at the end. Nodes of other machines are
+  unaffected.
+* **A machine that the agent stopped** (`end_machine`) is not queried any more: checks on it are
+  unmet, so a hold node on it is undone and a keep node broken. Once nodes met earlier keep their
+  credit. If something that the agent did blocks evaluators (`hinder_machine`), the machine is still
+  queried, and an undecided check counts as unmet. In both cases, so does an undecided session
+  check. Checks whose evaluators were blocked are undecided with the cause *obstruction*; the
+  trial's judge decides who is responsible.
 * **Verdict.** FAIL if a keep node is broken. PASS if every other node is met and no keep node is
   undecided. Else INCONCLUSIVE if any node is inconclusive, even if another is known to be unmet
   (the failure may have kept the agent from meeting it). Else FAIL.
 * **At the start** no once or hold node without predecessors may be met, and every keep node must be
-met. `check_start` evaluates these and returns every problem; the trial must not run if there is
-one. Nothing latches. A node with predecessors may be met at the start: it counts once they are met.
-* ***The same evaluator** may be used in several nodes, with the same or other arguments; each node
-is evaluated separately and nothing is shared between them.
-* ***Evaluators that change state** are defective: they must only read. If one does, the calls of a
-role are made in the task's order, later calls and waves see the change, and a hold node is
-evaluated by the final state.
+  met. `check_start` evaluates these and returns every problem; the trial must not run if there is
+  one. Nothing latches. A node with predecessors may be met at the start: it counts once they are
+  met.
+* **The same evaluator** may be used in several nodes, with the same or other arguments; each node
+  is evaluated separately and nothing is shared between them.
+* **Evaluators that change state** are defective: they must only read. If one does, the calls of a
+  role are made in the task's order, later calls and waves see the change, and a hold node is
+  evaluated by the final state.
 * **After a crash** the last state in the log is the state of the graph (`Progress.restore_last`).
-Steps that were not logged are lost.
+  Steps that were not logged are lost.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A D-Bus connection whose peer is verified by the kernel; jeepney does the marshalling.
 
 Single-threaded: method calls and their replies, bounded by one deadline. A reply is accepted only
-    from the connection that was called; the bus daemon stamps the sender on each message. If the
-    caller names the daemon's process, only bytes written by this process are accepted, according to
-    the credentials that the kernel attaches to them.
+from the connection that was called; the bus daemon stamps the sender on each message. If the
+caller names the daemon's process, only bytes written by this process are accepted, according to
+the credentials that the kernel attaches to them.
 
 Source: D-Bus Specification 0.43, sections Message Protocol, Authentication Protocol; unix(7).
 """
