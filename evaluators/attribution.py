@@ -1,42 +1,30 @@
-"""Distinguish an evaluator that failed from one that was blocked, by the probe's reason.
+"""Distinguish an evaluator that failed from one that was blocked, by the code of the probe's reason.
 
-The probe reports ``NAME raised TYPE: MESSAGE``, or that an evaluator timed out, ran out of memory
-or was killed. If the system denies access, or the evaluated state makes an evaluator slow or large,
-this is not a fault of the evaluator: on a machine that responds promptly, only the agent can cause
-it.
+If the system denies access, or the evaluated state makes an evaluator slow or large, this is not a
+fault of the evaluator: on a machine that responds promptly, only the agent can cause it.
 """
 
 from __future__ import annotations
 
-import builtins
-import re
-
 from evaluators.graph.outcome import Cause
+from provisioning.probe import reasons
 
-_RAISED = re.compile(r"\w+ raised (\w+)\b")
-_STOPPED = re.compile(
-    r"\w+ took longer than |\w+ needs more memory than |the wave missed its deadline "
-    r"|the evaluators' process (?:died of signal|ended with exit code) "
-    r"|the evaluators' process could not be started: "
-)
-# As with memory, nesting deeper than evaluators can follow is caused by the evaluated state.
-_REFUSED = {"ObstructedError", "GuestError", "RecursionError"} | {
-    name
-    for name, value in vars(builtins).items()
-    if isinstance(value, type) and issubclass(value, OSError)
+_CAUSES = {
+    reasons.OBSTRUCTED: Cause.OBSTRUCTION,
+    reasons.TOO_SLOW: Cause.OBSTRUCTION,
+    reasons.TOO_LARGE: Cause.OBSTRUCTION,
+    reasons.LATE_WAVE: Cause.OBSTRUCTION,
+    reasons.PROCESS_ENDED: Cause.OBSTRUCTION,
+    reasons.NO_PROCESS: Cause.OBSTRUCTION,
+    reasons.SERVER: Cause.MACHINE,
+    reasons.ARGUMENT: Cause.TASK,
 }
-_OTHERS = {"ServerError": Cause.MACHINE, "WrongArgumentError": Cause.TASK}
 
 
-def cause_of(reason: str) -> Cause:
+def cause_of(code: str) -> Cause:
     """Return the cause of an outcome that a probe could not decide.
 
     Args:
-        reason: the probe's reason.
+        code: code of the probe's reason; unknown ones are attributed to the evaluator.
     """
-    raised = _RAISED.match(reason)
-    if raised is None:
-        return Cause.OBSTRUCTION if _STOPPED.match(reason) else Cause.EVALUATOR
-    if raised[1] in _REFUSED:
-        return Cause.OBSTRUCTION
-    return _OTHERS.get(raised[1], Cause.EVALUATOR)
+    return _CAUSES.get(code, Cause.EVALUATOR)

@@ -53,6 +53,7 @@ class _Reply(BaseModel):
     node: str
     met: bool | None
     reason: str = ""
+    code: str = ""
 
 
 _REPLIES = TypeAdapter(list[_Reply])
@@ -86,9 +87,7 @@ class BundleRunner:
                 calls, f"the probe did not return a list of outcomes: {exc.errors()[0]['msg']}"
             )
         return [
-            Outcome(
-                row.node, row.met, row.reason, cause_of(row.reason) if row.met is None else None
-            )
+            Outcome(row.node, row.met, row.reason, cause_of(row.code) if row.met is None else None)
             for row in rows
         ]
 

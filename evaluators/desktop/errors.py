@@ -1,7 +1,7 @@
 """Errors that attribute the failure of a desktop evaluator.
 
-`evaluators.attribution` uses the names of these classes and of Python's `OSError`; any other
-exception is a fault of the evaluator.
+They declare a code, which the probe sends to the host (`provisioning/probe/reasons.py`). Built-in
+kinds of `OSError` count as obstructions; any other exception is a fault of the evaluator.
 """
 
 from __future__ import annotations
@@ -22,13 +22,19 @@ if TYPE_CHECKING:
 class ObstructedError(Exception):
     """Something on the desktop blocks the evaluator: its node is unmet."""
 
+    reason_code = "obstructed"
+
 
 class ServerError(Exception):
     """A server outside the desktop does not respond: the node is inconclusive."""
 
+    reason_code = "server"
+
 
 class WrongArgumentError(Exception):
     """An argument in the task is wrong whatever the machine's state: the task has an error."""
+
+    reason_code = "argument"
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from appliance.base.errors import GuestCallError
+from provisioning.probe import reasons
 from provisioning.probe.guest import Guest
 from provisioning.probe.system.proc import Process
 
@@ -156,9 +157,11 @@ def _run(known: Mapping[str, Callable[..., object]], guest: Guest, call: dict[st
     row: dict[str, Json] = {"node": call["node"], "met": None, "reason": ""}
     function = known.get(call["name"])
     if function is None:
-        return {**row, "reason": f"there is no evaluator called {call['name']!r}"}
+        message = f"there is no evaluator called {call['name']!r}"
+        return {**row, "reason": message, "code": reasons.UNKNOWN}
     try:
         met = function(guest, **call["args"])
     except Exception as exc:  # noqa: BLE001 - as the probe: it only makes its node inconclusive
-        return {**row, "reason": f"{type(exc).__name__}: {exc}"}
+        message = f"{type(exc).__name__}: {exc}"
+        return {**row, "reason": message, "code": reasons.code_of(exc)}
     return {**row, "met": bool(met)}

@@ -18,12 +18,14 @@ import signal
 import sys
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Dict, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from provisioning.probe import reasons
 from provisioning.probe.display import xserver
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.guest import Guest
 from provisioning.probe.importer import CodeBundle
+from provisioning.probe.reasons import undecided
 from provisioning.probe.serving import worker
 from provisioning.probe.serving.framing import Line, LineSplitter, decode, encode
 from provisioning.probe.serving.params import Params
@@ -33,6 +35,8 @@ from provisioning.probe.system.session import Sessions
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
+
+    from provisioning.probe.reasons import Outcome, Reason
 
 MAX_BUNDLES = 4
 MEMORY_BYTES = 1 << 30
@@ -44,9 +48,6 @@ CALL_SHARE = 0.5
 """Maximum share of a wave's time that one evaluator may take."""
 
 MARK = "__mesocosm_mark__"
-_MAX_REASON = 1000
-
-Outcome = Dict[str, Any]
 
 
 def main(user: str) -> None:
@@ -141,7 +142,7 @@ class Judge:
             os.close(read_fd)
             os.close(write_fd)
             reason = f"the evaluators' process could not be started: {exc}"
-            result = [undecided(call, reason) for call in calls]
+            result = [undecided(call, reasons.NO_PROCESS, reason) for call in calls]
             self._write({"id": request_id, "ok": True, "result": result})
             return
         if pid == 0:
@@ -181,7 +182,7 @@ class Judge:
         del self._waves[wave.fd]
         os.close(wave.fd)
         reason = wave.end(is_late=is_late)
-        rest = [undecided(call, reason) for call in wave.calls[len(wave.outcomes) :]]
+        rest = [undecided(call, *reason) for call in wave.calls[len(wave.outcomes) :]]
         self._write({"id": wave.request_id, "ok": True, "result": wave.outcomes + rest})
 
     def _write(self, message: dict[str, Any]) -> None:
@@ -209,16 +210,18 @@ class _Wave:
             os.killpg(self.pid, signal.SIGKILL)
         return os.waitpid(self.pid, 0)[1]
 
-    def end(self, *, is_late: bool) -> str:
+    def end(self, *, is_late: bool) -> Reason:
         """Reap the child; return the reason for its unanswered calls."""
         running = self.calls[len(self.outcomes)]["name"] if self.is_short else ""
         if is_late:
             self.kill()
-            return f"the wave missed its deadline of {self.timeout_s:g} s in {running}"
+            message = f"the wave missed its deadline of {self.timeout_s:g} s in {running}"
+            return reasons.LATE_WAVE, message
         status = os.waitpid(self.pid, 0)[1]
+        end = f"ended with exit code {os.WEXITSTATUS(status)}"
         if os.WIFSIGNALED(status):
-            return f"the evaluators' process died of signal {os.WTERMSIG(status)} in {running}"
-        return f"the evaluators' process ended with exit code {os.WEXITSTATUS(status)} in {running}"
+            end = f"died of signal {os.WTERMSIG(status)}"
+        return reasons.PROCESS_ENDED, f"the evaluators' process {end} in {running}"
 
     @property
     def is_short(self) -> bool:
@@ -244,7 +247,8 @@ def run_calls(
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
         except _TooSlowError:
-            outcome = undecided(call, f"{call['name']} took longer than {call_timeout_s:g} s")
+            message = f"{call['name']} took longer than {call_timeout_s:g} s"
+            outcome = undecided(call, reasons.TOO_SLOW, message)
         yield outcome
 
 
@@ -273,22 +277,20 @@ def _protect_from_oom_killer() -> None:
         file.write("-900")
 
 
-def undecided(call: dict[str, Any], reason: str) -> Outcome:
-    """Return the outcome of a call that nobody could decide."""
-    return {"node": call["node"], "met": None, "reason": reason[:_MAX_REASON]}
-
-
 def _judge(call: dict[str, Any], function: Callable[..., Any] | None, guest: Guest) -> Outcome:
+    name = call["name"]
     if function is None:
-        return undecided(call, f"there is no evaluator {call['name']!r} in the bundle")
+        return undecided(call, reasons.UNKNOWN, f"there is no evaluator {name!r} in the bundle")
     try:
         met = function(guest, **call["args"])
     except MemoryError:
-        return undecided(call, f"{call['name']} needs more memory than evaluators may use")
+        message = f"{name} needs more memory than evaluators may use"
+        return undecided(call, reasons.TOO_LARGE, message)
     except Exception as exc:  # noqa: BLE001 - evaluators raise to report that they cannot decide
-        return undecided(call, f"{call['name']} raised {type(exc).__name__}: {exc}")
+        message = f"{name} raised {type(exc).__name__}: {exc}"
+        return undecided(call, reasons.code_of(exc), message)
     if not isinstance(met, bool):
-        return undecided(call, f"{call['name']} gave {type(met).__name__}, not bool")
+        return undecided(call, reasons.NOT_BOOL, f"{name} gave {type(met).__name__}, not bool")
     return {"node": call["node"], "met": met, "reason": ""}
 
 

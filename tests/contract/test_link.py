@@ -33,6 +33,7 @@ from provisioning.links.local import ProcessTransport
 from provisioning.links.ssh import connect_ssh
 from provisioning.links.virtio import connect_virtio
 from provisioning.links.zipapp import build_probe
+from provisioning.probe import reasons
 from provisioning.probe.system.identity import Identity
 from provisioning.protocols import Files, Link
 from tests.standins.phone import PhoneStandIn
@@ -510,15 +511,20 @@ def test_wave_returns_an_outcome_for_each_node(link: LinkClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "word"),
-    [("raises", "cannot tell"), ("vague", "not bool"), ("none_such", "no evaluator")],
+    ("name", "word", "code"),
+    [
+        ("raises", "cannot tell", reasons.RAISED),
+        ("vague", "not bool", reasons.NOT_BOOL),
+        ("none_such", "no evaluator", reasons.UNKNOWN),
+    ],
 )
 def test_undecided_evaluator_leaves_its_node_undecided(
-    link: LinkClient, name: str, word: str
+    link: LinkClient, name: str, word: str, code: str
 ) -> None:
     outcomes = judge(link, (name, {}), ("exists", {"path": "/"}))
     assert [outcome["met"] for outcome in outcomes] == [None, True]
     assert word in outcomes[0]["reason"]
+    assert outcomes[0]["code"] == code
 
 
 @pytest.mark.parametrize("name", ["hangs", "swallows"])
@@ -526,24 +532,41 @@ def test_slow_evaluator_affects_only_its_node(link: LinkClient, name: str) -> No
     outcomes = judge(link, (name, {}), ("exists", {"path": "/"}), timeout_s=1.0)
     assert [outcome["met"] for outcome in outcomes] == [None, True]
     assert outcomes[0]["reason"] == f"{name} took longer than 0.5 s"
+    assert outcomes[0]["code"] == reasons.TOO_SLOW
 
 
-@pytest.mark.parametrize(("name", "word"), [("devours", "memory"), ("floods", "File too large")])
+@pytest.mark.parametrize(
+    ("name", "word", "code"),
+    [
+        ("devours", "memory", reasons.TOO_LARGE),
+        ("floods", "File too large", reasons.OBSTRUCTED),
+    ],
+)
 def test_evaluator_beyond_its_limits_affects_only_its_node(
-    link: LinkClient, name: str, word: str
+    link: LinkClient, name: str, word: str, code: str
 ) -> None:
     outcomes = judge(link, (name, {}), ("exists", {"path": "/"}))
     assert [outcome["met"] for outcome in outcomes] == [None, True]
     assert word in outcomes[0]["reason"]
+    assert outcomes[0]["code"] == code
 
 
-@pytest.mark.parametrize(("name", "word"), [("hangs_deaf", "deadline"), ("crashes", "signal 6")])
-def test_killed_wave_keeps_earlier_outcomes(link: LinkClient, name: str, word: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "word", "code"),
+    [
+        ("hangs_deaf", "deadline", reasons.LATE_WAVE),
+        ("crashes", "signal 6", reasons.PROCESS_ENDED),
+    ],
+)
+def test_killed_wave_keeps_earlier_outcomes(
+    link: LinkClient, name: str, word: str, code: str
+) -> None:
     outcomes = judge(
         link, ("exists", {"path": "/"}), (name, {}), ("exists", {"path": "/"}), timeout_s=1.0
     )
     assert [outcome["met"] for outcome in outcomes] == [True, None, None]
     assert all(word in outcome["reason"] for outcome in outcomes[1:])
+    assert [outcome.get("code") for outcome in outcomes] == [None, code, code]
 
 
 def test_evaluators_are_never_on_disk(link: LinkClient) -> None:

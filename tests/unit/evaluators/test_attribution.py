@@ -21,34 +21,44 @@ from evaluators.desktop.errors import (
 from evaluators.desktop.web import Answer
 from evaluators.graph.outcome import Cause
 from evaluators.pictures import unusable
+from provisioning.probe import reasons
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
 
 @pytest.mark.parametrize(
-    ("reason", "cause"),
+    ("code", "cause"),
     [
-        ("file_exists raised PermissionError: [Errno 13] denied", Cause.OBSTRUCTION),
-        ("window_open raised GuestError: there is no graphical session", Cause.OBSTRUCTION),
-        ("mail_in_folder raised ObstructedError: localhost did not answer", Cause.OBSTRUCTION),
-        ("gsetting_equals took longer than 10 s", Cause.OBSTRUCTION),
-        ("a needs more memory than evaluators may use", Cause.OBSTRUCTION),
-        ("file_exists raised RecursionError: maximum recursion depth", Cause.OBSTRUCTION),
-        ("the wave missed its deadline of 20 s in a", Cause.OBSTRUCTION),
-        ("the evaluators' process died of signal 9 in a", Cause.OBSTRUCTION),
-        ("the evaluators' process could not be started: [Errno 12] x", Cause.OBSTRUCTION),
-        ("mail_in_folder raised ServerError: mail.test did not answer", Cause.MACHINE),
-        ("http_status_is raised WrongArgumentError: no URL", Cause.TASK),
-        ("a raised KeyError: 'x raised OSError: '", Cause.EVALUATOR),
-        ("a raised ValueError: PermissionError", Cause.EVALUATOR),
-        ("a gave int, not bool", Cause.EVALUATOR),
-        ("there is no evaluator 'a' in the bundle", Cause.EVALUATOR),
+        (reasons.OBSTRUCTED, Cause.OBSTRUCTION),
+        (reasons.TOO_SLOW, Cause.OBSTRUCTION),
+        (reasons.TOO_LARGE, Cause.OBSTRUCTION),
+        (reasons.LATE_WAVE, Cause.OBSTRUCTION),
+        (reasons.PROCESS_ENDED, Cause.OBSTRUCTION),
+        (reasons.NO_PROCESS, Cause.OBSTRUCTION),
+        (reasons.SERVER, Cause.MACHINE),
+        (reasons.ARGUMENT, Cause.TASK),
+        (reasons.RAISED, Cause.EVALUATOR),
+        (reasons.UNKNOWN, Cause.EVALUATOR),
+        (reasons.NOT_BOOL, Cause.EVALUATOR),
+        ("newer", Cause.EVALUATOR),
         ("", Cause.EVALUATOR),
     ],
 )
-def test_reason_determines_the_cause(reason: str, cause: Cause) -> None:
-    assert cause_of(reason) is cause
+def test_code_determines_the_cause(code: str, cause: Cause) -> None:
+    assert cause_of(code) is cause
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (ObstructedError("a"), Cause.OBSTRUCTION),
+        (ServerError("a"), Cause.MACHINE),
+        (WrongArgumentError("a"), Cause.TASK),
+    ],
+)
+def test_errors_of_evaluators_declare_their_cause(error: Exception, cause: Cause) -> None:
+    assert cause_of(reasons.code_of(error)) is cause
 
 
 def test_server_on_the_desktop_is_attributed_to_the_agent() -> None:

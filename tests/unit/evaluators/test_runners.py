@@ -251,6 +251,19 @@ def test_reasons_of_the_guest_are_passed_on() -> None:
     assert list(outcomes) == [Outcome(name, None, "r", Cause.EVALUATOR) for name in ("a", "b")]
 
 
+def test_code_and_not_the_message_of_the_guest_determines_the_cause() -> None:
+    message = "a raised PermissionError: denied"
+    rows: Json = [
+        {"node": "a", "met": None, "reason": message, "code": "raised"},
+        {"node": "b", "met": None, "reason": "whatever", "code": "obstructed"},
+    ]
+    outcomes = BundleRunner(Probe(reply=rows), BUNDLE).evaluate(CALLS, timeout_s=5)
+    assert list(outcomes) == [
+        Outcome("a", None, message, Cause.EVALUATOR),
+        Outcome("b", None, "whatever", Cause.OBSTRUCTION),
+    ]
+
+
 def test_no_evaluator_starts_after_the_time_limit_of_the_wave() -> None:
     clock = FakeClock()
 
