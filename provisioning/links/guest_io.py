@@ -33,6 +33,8 @@ _MAX_NODES = 5000
 _SEARCH_TIMEOUT_S = 20.0
 _WINDOW_DEPTH = 1
 """Depth of windows in the probe's rows, below applications."""
+# Input that is slow, because the host is busy, must not be taken for a session that the agent blocked.
+_INPUT_TIMEOUT_S = 60.0
 _PART_CHARS = 200
 _PART_TIMEOUT_S = 90.0
 _MOST_IDLE_PARTS = 3
@@ -152,7 +154,7 @@ class LinkInput:
         timeout_s: time limit of one input action; each part of a text has its own.
     """
 
-    def __init__(self, link: Link, *, timeout_s: float = 15.0) -> None:
+    def __init__(self, link: Link, *, timeout_s: float = _INPUT_TIMEOUT_S) -> None:
         self._link = link
         self._timeout_s = timeout_s
 

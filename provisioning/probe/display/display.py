@@ -22,6 +22,7 @@ _MARGIN_S = 0.2
 # Shares of a request's time; the rest is for a server that is slow to answer.
 _TYPING_SHARE = 0.4
 _READING_SHARE = 0.2
+_LONGEST_READ_S = 10.0
 _HELD_MS = 20
 _BETWEEN_CLICKS_MS = 80
 _BUTTONS = {"left": 1, "middle": 2, "right": 3}
@@ -168,4 +169,5 @@ class Display:
 
 
 def _deadline_s(params: Params) -> float:
-    return time.monotonic() + max(0.1, params.timeout_s / 2 - _MARGIN_S)
+    """Return until when a program in front may take to read its keys."""
+    return time.monotonic() + min(_LONGEST_READ_S, params.timeout_s / 2)
