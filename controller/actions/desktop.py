@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from appliance.base.errors import GuestCallError, InvalidActionError, nearest
 from controller.actions.applications import start_and_wait
 from controller.actions.arguments import KEYS
+from evaluators.coordinates import ScreenX, ScreenY  # noqa: TC001 - read by pydantic
 from evaluators.decorators import action
 from provisioning.probe.display.keys import keysym_of_name
 from provisioning.probe.errors import ProbeError
@@ -18,7 +19,6 @@ from provisioning.protocols import Button
 if TYPE_CHECKING:
     from provisioning.protocols import Machine
 
-Px = Annotated[int, Field(ge=0)]
 _KEYS = (
     "ctrl", "alt", "shift", "super", "Return", "Escape", "BackSpace", "Delete", "Insert", "Tab",
     "space", "Up", "Down", "Left", "Right", "Home", "End", "Prior", "Next", "Menu", "Print",
@@ -44,7 +44,7 @@ KeyName = Annotated[str, Field(min_length=1), AfterValidator(_require_key)]
 
 
 @action(on="desktop")
-def click(machine: Machine, x: Px, y: Px) -> None:
+def click(machine: Machine, x: ScreenX, y: ScreenY) -> None:
     """Click the left mouse button.
 
     Args:
@@ -56,7 +56,7 @@ def click(machine: Machine, x: Px, y: Px) -> None:
 
 
 @action(on="desktop")
-def double_click(machine: Machine, x: Px, y: Px) -> None:
+def double_click(machine: Machine, x: ScreenX, y: ScreenY) -> None:
     """Click the left mouse button twice.
 
     Args:
@@ -68,7 +68,7 @@ def double_click(machine: Machine, x: Px, y: Px) -> None:
 
 
 @action(on="desktop")
-def right_click(machine: Machine, x: Px, y: Px) -> None:
+def right_click(machine: Machine, x: ScreenX, y: ScreenY) -> None:
     """Click the right mouse button, which usually opens a menu.
 
     Args:
@@ -80,7 +80,7 @@ def right_click(machine: Machine, x: Px, y: Px) -> None:
 
 
 @action(on="desktop")
-def move(machine: Machine, x: Px, y: Px) -> None:
+def move(machine: Machine, x: ScreenX, y: ScreenY) -> None:
     """Move the mouse pointer without pressing anything.
 
     Args:
@@ -92,7 +92,7 @@ def move(machine: Machine, x: Px, y: Px) -> None:
 
 
 @action(on="desktop")
-def drag(machine: Machine, x: Px, y: Px, to_x: Px, to_y: Px) -> None:
+def drag(machine: Machine, x: ScreenX, y: ScreenY, to_x: ScreenX, to_y: ScreenY) -> None:
     """Press the left mouse button at one place and release it at another.
 
     Args:
@@ -106,7 +106,7 @@ def drag(machine: Machine, x: Px, y: Px, to_x: Px, to_y: Px) -> None:
 
 
 @action(on="desktop")
-def scroll(machine: Machine, x: Px, y: Px, notches: Notches) -> None:
+def scroll(machine: Machine, x: ScreenX, y: ScreenY, notches: Notches) -> None:
     """Turn the mouse wheel at a place.
 
     Args:

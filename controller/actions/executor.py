@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from appliance.base.errors import InvalidActionError
 from controller.actions.arguments import check
+from evaluators.coordinates import axes_of
 from evaluators.model.base import SESSION
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from controller.actions.session import SessionState
     from controller.actions.space import Action, ActionSpace
     from provisioning.protocols import Machine
-
-AXES = {"x": 0, "to_x": 0, "y": 1, "to_y": 1}
-"""Axis of each argument of actions that is a coordinate."""
 
 
 class ActionExecutor:
@@ -51,22 +49,25 @@ class ActionExecutor:
             tool.mark.function(self._state, **args)
             return
         machine = self._machines[role]
-        if not AXES.keys().isdisjoint(args):
-            require_on_screen(args, machine.screen.size())
+        if axes := axes_of(tool):
+            require_on_screen(args, axes, machine.screen.size())
         tool.mark.function(machine, **args)
 
 
-def require_on_screen(args: Mapping[str, object], size_px: tuple[int, int]) -> None:
+def require_on_screen(
+    args: Mapping[str, object], axes: Mapping[str, int], size_px: tuple[int, int]
+) -> None:
     """Verify that coordinates are on a screen.
 
     Args:
-        args: arguments of an action; others than those of `AXES` are ignored.
+        args: arguments of an action; others than coordinates are ignored.
+        axes: axis of each coordinate; see `evaluators.coordinates.axes_of`.
         size_px: width and height of the screen, or of the picture that the coordinates refer to.
 
     Raises:
         InvalidActionError: a coordinate is outside.
     """
-    for name, axis in AXES.items():
+    for name, axis in axes.items():
         value = args.get(name)
         if isinstance(value, int) and value >= size_px[axis]:
             raise InvalidActionError(

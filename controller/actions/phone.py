@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from controller.actions.desktop import Px  # noqa: TC001 - read by pydantic
 from controller.actions.phone_shell import launch
+from evaluators.coordinates import ScreenX, ScreenY  # noqa: TC001 - read by pydantic
 from evaluators.decorators import action
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _DRAWER_FROM, _DRAWER_TO = 0.9, 0.3
 
 
 @action(on="phone")
-def tap(machine: Machine, x: Px, y: Px) -> None:
+def tap(machine: Machine, x: ScreenX, y: ScreenY) -> None:
     """Tap the screen.
 
     Args:
@@ -33,7 +33,7 @@ def tap(machine: Machine, x: Px, y: Px) -> None:
 
 
 @action(on="phone")
-def long_tap(machine: Machine, x: Px, y: Px) -> None:
+def long_tap(machine: Machine, x: ScreenX, y: ScreenY) -> None:
     """Tap the screen and hold.
 
     Args:
@@ -45,7 +45,7 @@ def long_tap(machine: Machine, x: Px, y: Px) -> None:
 
 
 @action(on="phone")
-def swipe(machine: Machine, x: Px, y: Px, to_x: Px, to_y: Px) -> None:
+def swipe(machine: Machine, x: ScreenX, y: ScreenY, to_x: ScreenX, to_y: ScreenY) -> None:
     """Put a finger down at one place and lift it at another; swiping up shows what is below.
 
     Args:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import InvalidActionError, UnknownNameError
 from controller.actions.arguments import understand
+from evaluators.coordinates import axes_of, points_in
 from evaluators.model.base import SESSION
 
 if TYPE_CHECKING:
@@ -82,6 +83,22 @@ class ActionSpace:
         except InvalidActionError:
             return action
         return replace(action, args=args, notes=(*action.notes, *notes)) if notes else action
+
+    def axes(self, action: Action) -> Mapping[str, int]:
+        """Return the axis of each coordinate of an action; empty if the action is unknown."""
+        tool = self._known(action)
+        return {} if tool is None else axes_of(tool)
+
+    def log_fields(self, action: Action | None) -> dict[str, Json]:
+        """Return an action, and the points on the screen that it names, for the event log."""
+        if action is None:
+            return {"action": None}
+        tool = self._known(action)
+        points = [] if tool is None else points_in(tool, action.args)
+        return {"action": action.to_dict(), **({"points": points} if points else {})}
+
+    def _known(self, action: Action) -> Tool | None:
+        return self.tools.get(action.on or SESSION, {}).get(action.do)
 
     def openai_tools(self) -> list[dict[str, Any]]:
         """Return all actions as tools of a chat completion, named ``role__action``."""

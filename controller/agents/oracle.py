@@ -8,10 +8,16 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, TypeVar
 
 from appliance.base.clock import wait_until
-from appliance.base.errors import AgentError, GuestCallError, LinkTimeoutError
+from appliance.base.errors import (
+    AgentError,
+    GuestCallError,
+    InvalidActionError,
+    LinkTimeoutError,
+)
 from controller.actions.space import Action
 from controller.agents.protocol import Turn
 from controller.observation.settle import DEFAULT_RULE, settle_machine
+from evaluators.coordinates import points_of
 from evaluators.graph.outcome import Call
 from evaluators.model.base import SESSION
 from evaluators.model.oracle import Act, WaitFor
@@ -128,8 +134,19 @@ class Oracle:
     def _resolve(self, step: Act) -> Action:
         args: dict[str, Json] = dict(step.args)
         if step.at is not None:
-            args["x"], args["y"] = self._find(step, step.at).bounds.center
+            center = self._find(step, step.at).bounds.center
+            args |= dict(zip(self._target(step), center, strict=True))
         return Action(step.do, step.on, args)
+
+    def _target(self, step: Act) -> tuple[str, str]:
+        """Return the names of the coordinates that `at` determines."""
+        try:
+            tool = self._context.agent.space.find(Action(step.do, step.on))
+        except InvalidActionError as exc:
+            raise AgentError(exc.brief, exc.details, exc.resolution) from exc
+        if not (points := points_of(tool)):
+            raise AgentError(f"{step.do} takes no point on the screen.")
+        return points[0]
 
     def _find(self, step: Act, target: Target) -> Element:
         machine = self._context.machines.get(step.on or "")

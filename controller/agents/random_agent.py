@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.actions.space import Action
 from controller.agents.protocol import Turn
+from evaluators.coordinates import axes_of
 
 if TYPE_CHECKING:
     from controller.agents.protocol import AgentContext
@@ -18,6 +19,8 @@ _KEYS = ("Return", "Escape", "Tab", "Up", "Down", "Left", "Right", "BackSpace", 
 _APPS = ("Terminal", "Files", "Text Editor", "Settings", "Tasks", "Contacts")
 _COMPLETE_RATIO = 0.02
 _WAIT_S = (0.2, 1.0)
+_MAX_INTEGER = 1000
+"""Highest value of integers without a maximum."""
 
 
 class RandomAgent:
@@ -42,19 +45,23 @@ class RandomAgent:
             return Turn((Action("wait", args={"seconds": self._random.uniform(*_WAIT_S)}),))
         height, width = observation.shots[role].frame.shape[:2]
         properties = tools[name].parameters()["properties"]
-        args = {
-            key: self._value(key, schema, (width, height)) for key, schema in properties.items()
+        axes, size = axes_of(tools[name]), (width, height)
+        args: dict[str, Json] = {
+            key: self._random.randrange(size[axes[key]])
+            if key in axes
+            else self._value(key, schema)
+            for key, schema in properties.items()
         }
         return Turn((Action(name, role, args),))
 
-    def _value(self, key: str, schema: dict[str, Any], size: tuple[int, int]) -> Json:
+    def _value(self, key: str, schema: dict[str, Any]) -> Json:
         if "enum" in schema:
             return str(self._random.choice(schema["enum"]))
-        if key in {"x", "to_x", "y", "to_y"}:
-            return self._random.randrange(size["y" in key])
         match schema.get("type"):
             case "integer":
-                return self._random.randint(schema["minimum"], schema["maximum"])
+                low = schema.get("minimum", 0)
+                high = schema.get("maximum", _MAX_INTEGER)
+                return self._random.randint(low, max(low, high))
             case "array":
                 return [self._random.choice(_KEYS)]
             case _:

@@ -228,8 +228,8 @@ class LiveTrial:
         self._log.append(
             "refused",
             n=self.budget.steps,
-            action=None if action is None else action.to_dict(),
             **_marked(action),
+            **self.space.log_fields(action),
             screens={role: shot.digest for role, shot in self._observer.shots.items()},
             why=message,
             **details,
@@ -256,8 +256,8 @@ class LiveTrial:
         self._log.append(
             "step",
             n=self.budget.steps,
-            action=action.to_dict(),
             **_marked(action),
+            **self.space.log_fields(action),
             screens=screens,
             met=list(met),
             graph=self.graph.to_dict(),

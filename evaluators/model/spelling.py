@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import GraphError, SpecError, UnknownNameError
+from evaluators.coordinates import points_of
 from evaluators.model.base import SESSION
 from evaluators.model.dag import build_graph, build_part_graph
 from evaluators.model.oracle import Act, WaitFor
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from evaluators.schema import Fault, Tool
     from provisioning.protocols import Json, Kind
 
-_PLACED_BY_TARGET: Mapping[str, Json] = {"x": 0, "y": 0}
 _WITH_PLACEHOLDERS = ("setup", "checks", "oracle", "instruction", "outputs")
 
 
@@ -263,8 +263,20 @@ class NameChecker:
             case WaitFor(wait_for=check):
                 self.check((*where, "wait_for"), check)
             case Act(on=on, do=do, args=args, at=at):
-                placed = args if at is None else {**_PLACED_BY_TARGET, **args}
-                self.call(where, on, do, placed, tools=self._vocabulary.actions)
+                placed = {} if at is None else self._placed(where, on, do)
+                self.call(where, on, do, {**placed, **args}, tools=self._vocabulary.actions)
+
+    def _placed(self, where: Where, role: str | None, name: str) -> dict[str, Json]:
+        """Return examples of the coordinates that the key `at` determines."""
+        place = place_of(self._roles, role)
+        tool = (self._vocabulary.actions or {}).get(place or "", {}).get(name)
+        if tool is None:
+            return {}
+        if not (points := points_of(tool)):
+            message = f"{name} takes no point on the screen, which an element could determine."
+            self.errors.append(self._source.error((*where, "at"), message))
+            return {}
+        return dict.fromkeys(points[0], 0)
 
     def check(self, where: Where, check: Check) -> None:
         """Check a call of an evaluator."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import InvalidActionError, MesocosmError
 from controller.actions.arguments import ENCODED_TWICE
-from controller.actions.executor import AXES, require_on_screen
+from controller.actions.executor import require_on_screen
 from controller.models.reply import MALFORMED
 
 if TYPE_CHECKING:
@@ -110,12 +110,14 @@ class CallReader:
         if _is_encoded_twice(call):
             action = replace(action, notes=(*action.notes, ENCODED_TWICE))
         screen = screens.get(action.on or "")
-        if screen is None or not screen.is_scaled or AXES.keys().isdisjoint(action.args):
+        axes = self._space.axes(action)
+        if screen is None or not screen.is_scaled or axes.keys().isdisjoint(action.args):
             return action
         args = self._space.find(action).check(action.args, error=InvalidActionError)
-        places = {name: args[name] for name in AXES.keys() & action.args.keys()}
-        require_on_screen(places, screen.size_px)
-        return replace(action, args={**action.args, **screen.to_machine(places)})
+        places = {name: args[name] for name in axes if isinstance(action.args.get(name), int)}
+        require_on_screen(places, axes, screen.size_px)
+        moved = {name: screen.to_machine(place, axes[name]) for name, place in places.items()}
+        return replace(action, args={**action.args, **moved})
 
     def _unique(self, call_id: str) -> str:
         name = call_id

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from controller.actions.executor import AXES
 from controller.observation.observer import encode_png
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from controller.observation.observer import Screenshot
-    from provisioning.protocols import Json
 
 
 class ScaledScreenshot:
@@ -48,14 +44,13 @@ class ScaledScreenshot:
         x, y = (point[axis] * self.size_px[axis] // self._real_px[axis] for axis in (0, 1))
         return x, y
 
-    def to_machine(self, args: Mapping[str, Json]) -> dict[str, Json]:
-        """Convert an action's coordinates from the scaled image to the machine's screen."""
-        return {name: self._to_machine(name, value) for name, value in args.items()}
+    def to_machine(self, value: int, axis: int) -> int:
+        """Convert a coordinate from the scaled image to the machine's screen.
 
-    def _to_machine(self, name: str, value: Json) -> Json:
-        axis = AXES.get(name)
-        if axis is None or isinstance(value, bool) or not isinstance(value, int):
-            return value
+        Args:
+            value: the coordinate.
+            axis: 0 for horizontal, 1 for vertical.
+        """
         shown, real = self.size_px[axis], self._real_px[axis]
         # The centre of the chosen pixel; the last pixel stays on the screen.
         return value if shown == real else (2 * value + 1) * real // (2 * shown)

@@ -124,13 +124,13 @@ class Timeline {
       if (video.paused && video.readyState) video.currentTime = Math.max(0, moment.t - this.data.video_s);
   }
   mark() {
-    const { action } = this.moments[this.index];
+    const { action, points } = this.moments[this.index];
     for (const figure of this.section.querySelectorAll("figure[data-role]")) {
       const image = figure.querySelector("img");
       const marks = figure.querySelector("svg.marks");
       marks.replaceChildren();
-      const place = action && action.on === figure.dataset.role ? action.with || {} : {};
-      if (!image.naturalWidth || typeof place.x !== "number" || typeof place.y !== "number") continue;
+      const [from, to] = action && action.on === figure.dataset.role ? points || [] : [];
+      if (!image.naturalWidth || !from) continue;
       marks.setAttribute("viewBox", `0 0 ${image.naturalWidth} ${image.naturalHeight}`);
       const size = Math.max(6, image.naturalWidth / 60);
       const add = (name, values) => {
@@ -138,12 +138,13 @@ class Timeline {
         for (const [key, value] of Object.entries(values)) shape.setAttribute(key, value);
         marks.append(shape);
       };
-      if (typeof place.to_x === "number") {
-        add("line", { x1: place.x, y1: place.y, x2: place.to_x, y2: place.to_y });
-        add("rect", { x: place.to_x - size / 2, y: place.to_y - size / 2, width: size, height: size });
+      const [x, y] = from;
+      if (to) {
+        add("line", { x1: x, y1: y, x2: to[0], y2: to[1] });
+        add("rect", { x: to[0] - size / 2, y: to[1] - size / 2, width: size, height: size });
       }
-      add("circle", { cx: place.x, cy: place.y, r: size });
-      add("circle", { cx: place.x, cy: place.y, r: size / 6 });
+      add("circle", { cx: x, cy: y, r: size });
+      add("circle", { cx: x, cy: y, r: size / 6 });
     }
   }
   drawStrip() {

@@ -9,7 +9,9 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from controller.actions.vocabulary import action_tools
 from controller.service.web.drawing.graph import Shape
+from evaluators.coordinates import points_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +22,18 @@ if TYPE_CHECKING:
 PHASES = ("agent", "act", "settle", "observe", "evaluate")
 """Phases of a step, in order."""
 
-_SHOWN = ("screens", "trees", "action", "note", "why", "met", "seconds", "tokens", "changes")
+_SHOWN = (
+    "screens",
+    "trees",
+    "action",
+    "points",
+    "note",
+    "why",
+    "met",
+    "seconds",
+    "tokens",
+    "changes",
+)
 _KINDS = {"observation": "start", "step": "step", "refused": "refused", "end": "end"}
 
 
@@ -35,6 +48,7 @@ class Moment:
         screens: digest of each role's picture.
         trees: digest of each role's accessibility tree, if the agent received it.
         action: the executed or refused action; None if there is none.
+        points: points of the action on its machine's screen, px.
         note: the agent's own text.
         why: why the action was refused, or why the trial ended.
         met: newly met nodes.
@@ -48,6 +62,7 @@ class Moment:
     time_s: float
     screens: Mapping[str, str]
     action: Mapping[str, Any] | None = None
+    points: Sequence[Json] = ()
     note: str = ""
     why: str = ""
     met: tuple[str, ...] = ()
@@ -211,6 +226,7 @@ def _moment(
         time_s=event["t"],
         screens=screens,
         action=event.get("action"),
+        points=event.get("points") or _builtin_points(event.get("action")),
         note=event.get("note", ""),
         why=event.get("why", "") or result.get("detail", ""),
         met=tuple(event.get("met", ())),
@@ -218,6 +234,15 @@ def _moment(
         tokens=usage.get("prompt", 0) + usage.get("completion", 0),
         changes=changes,
     )
+
+
+def _builtin_points(action: Mapping[str, Any] | None) -> list[Json]:
+    """Return the points of a built-in action, which old logs do not have."""
+    if not action:
+        return []
+    tools = (named.get(action["do"]) for named in action_tools().values())
+    args = action.get("with", {})
+    return next((points for tool in tools if tool and (points := points_in(tool, args))), [])
 
 
 def _changes(event: Mapping[str, Any], states: Mapping[str, str]) -> dict[str, str]:

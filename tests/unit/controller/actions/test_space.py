@@ -11,6 +11,9 @@ from controller.actions.phone_shell import run_on_phone
 from controller.actions.session import SessionState
 from controller.actions.space import Action, ActionSpace
 from controller.actions.vocabulary import action_tools
+from evaluators.coordinates import ScreenX, ScreenY  # noqa: TC001 - read by pydantic
+from evaluators.decorators import action
+from evaluators.schema import describe
 from evaluators.session.answers import MAX_ANSWER_CHARS
 from provisioning.fake import FakeDesktop, FakePhone
 from provisioning.protocols import Button, Json, Kind, Machine
@@ -160,6 +163,34 @@ def test_guest_failure_is_not_attributed_to_the_agent() -> None:
     machine.faults.add("call.open_app", GuestCallError("no session"))
     with pytest.raises(GuestCallError):
         executor_of("d", machine).execute(Action("open_app", "d", {"name": "Terminal"}))
+
+
+@action(on="desktop")
+def stamp(machine: Machine, left: ScreenX, top: ScreenY, x: int) -> None:
+    """Click several times.
+
+    Args:
+        machine: the desktop.
+        left: from the left edge, px.
+        top: from the top edge, px.
+        x: number of clicks.
+    """
+    machine.input.click(left, top, count=x)
+
+
+def test_coordinates_are_checked_and_logged_by_type(state: SessionState) -> None:
+    Desktop.hands = Hands()
+    space = ActionSpace({"d": Kind.DESKTOP}, {"desktop": {"stamp": describe(stamp)}, "session": {}})
+    executor = ActionExecutor(space, {"d": Desktop()}, state)
+    done = Action("stamp", "d", {"left": 319, "top": 199, "x": 320})
+    executor.execute(done)
+    assert Desktop.hands.done == [("click", 319, 199, "left", 320)]
+    assert space.log_fields(done) == {"action": done.to_dict(), "points": [[319, 199]]}
+    with pytest.raises(InvalidActionError, match="left = 320 is outside the screen"):
+        executor.execute(Action("stamp", "d", {"left": 320, "top": 0, "x": 1}))
+    unknown = Action("stam", "d", {"x": 1, "y": 2})
+    assert space.log_fields(unknown) == {"action": unknown.to_dict()}
+    assert space.log_fields(None) == {"action": None}
 
 
 def test_last_pixel_is_on_the_screen(executor: ActionExecutor) -> None:

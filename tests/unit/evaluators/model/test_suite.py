@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import pytest
-from pydantic import Field
 
 from appliance.base.errors import SpecError, UnknownNameError
 from evaluators.catalogue import Vocabulary, builtin_evaluators
+from evaluators.coordinates import ScreenX, ScreenY  # noqa: TC001 - read by pydantic
 from evaluators.decorators import action, setup
 from evaluators.model.node import Mode
 from evaluators.model.oracle import Act, Target, WaitFor
@@ -54,7 +54,7 @@ oracle:
 
 
 @action(on="desktop")
-def click(machine: object, x: Annotated[int, Field(ge=0)], y: int) -> None:
+def click(machine: object, x: ScreenX, y: ScreenY) -> None:
     """Click.
 
     Args:
@@ -149,6 +149,7 @@ def test_task_has_the_content_of_its_file(tmp_path: Path) -> None:
         ("desktop: desktop,", "session: desktop,", 3, "'session' is not a machine", ""),
         ("at: {name: OK, role: push button}", "at: {}", 22, "Name at least one of", ""),
         ("at: {name: OK, role: push button}", "with: {x: 1}", 22, "y is missing", ""),
+        ("  - {do: complete}", "  - {do: complete, at: {name: OK}}", 28, "complete takes no point on the screen", ""),
         ("    seconds: 5", "    secnds: 5", 27, "'secnds' here. Did you mean 'seconds'?", ""),
         ("      check: file_exists\n      with", "      check: file_exsts\n      with", 25, "'file_exsts'", "'file_exists'"),
         ("  - id: opened", "  - id: made", 14, "another node has the id 'made'", ""),

@@ -111,6 +111,22 @@ def test_file_is_self_contained_and_loads_nothing_else(
     assert f"{len(shown)} pictures are omitted from this file" in browser.get(f"{path}/export").text
 
 
+def test_points_of_actions_are_drawn_also_from_old_logs(tmp_path: Path) -> None:
+    drag = {"on": "pc", "do": "drag", "with": {"x": 1, "y": 2, "to_x": 3, "to_y": 4}}
+    stamp = {"on": "pc", "do": "stamp", "with": {"left": 5, "top": 6}}
+    rows = [
+        {"type": "step", "n": 1, "t": 1.0, "action": drag},
+        {"type": "step", "n": 2, "t": 2.0, "action": stamp, "points": [[5, 6]]},
+        {"type": "refused", "n": 2, "t": 3.0, "action": {**drag, "with": {"x": 1}}},
+        {"type": "refused", "n": 2, "t": 4.0, "action": None},
+    ]
+    path = tmp_path / "events.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    moments = read_timeline("run", "task", 0, Attempt(1, path)).moments
+    points = [moment.to_dict().get("points") for moment in moments]
+    assert points == [[[1, 2], [3, 4]], [[5, 6]], None, None]
+
+
 def test_embedded_data_cannot_close_its_element() -> None:
     assert "<" not in embed({"note": "</script><script>alert(1)</script><!--"})
     assert json.loads(embed({"note": "</script>"})) == {"note": "</script>"}
