@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from appliance.cli.machine_lookup import complete, find_machine
+from appliance.cli.machine_lookup import complete, find_machine, operations
 from appliance.cli.output import JsonOption, console_err, console_out, print_json
 
 if TYPE_CHECKING:
@@ -70,8 +70,6 @@ def _find_phone(machine: str) -> ReferencePhone:
         UsageError: the machine is not a phone.
     """
     from appliance.base.errors import UsageError
-    from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_backends
     from provisioning.phone.reference.record import PhoneRecord
 
     folder, record = find_machine(machine)
@@ -80,7 +78,7 @@ def _find_phone(machine: str) -> ReferencePhone:
             f"{folder.machine_id} is a {record.kind.value}, which adb cannot use.",
             resolution="`mesocosm machine list` lists phones.",
         )
-    return cast("ReferencePhone", host_backends(get_settings())[record.kind].attach(folder, record))
+    return cast("ReferencePhone", operations().attach(folder, record))
 
 
 def _forward(endpoint: Endpoint, port: int, serial: str, *, json: bool) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from appliance.cli.adb import adb
 from appliance.cli.groups import make_group
-from appliance.cli.machine_lookup import MachineArgument, complete, find_machine, held
+from appliance.cli.machine_lookup import MachineArgument, complete, find_machine, operations
 from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_table
 from appliance.cli.vnc import vnc
 
@@ -94,11 +94,7 @@ def screenshot(
     """Save a screenshot of a machine as a PNG file."""
     from PIL import Image
 
-    from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_backends
-
-    folder, record = find_machine(machine)
-    attached = host_backends(get_settings())[record.kind].attach(folder, record)
+    attached = operations().attach(*find_machine(machine))
     frame = attached.screen.capture()
     attached.release()
     Image.fromarray(frame).save(file, format="PNG")
@@ -107,15 +103,7 @@ def screenshot(
 
 def rewind(machine: MachineArgument, json: JsonOption = False) -> None:
     """Rewind a machine that is not in use to its snapshot ``ready``, and verify it."""
-    from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_backends
-    from provisioning.fleet.sources import rewind_ready
-
-    folder, record = find_machine(machine)
-    with held(folder):
-        attached = host_backends(get_settings())[record.kind].attach(folder, record)
-        report = rewind_ready(attached)
-        attached.release()
+    report = operations().rewind(find_machine(machine)[0].machine_id)
     phases = {name: round(seconds, 4) for name, seconds in report.phases_s.items()}
     if json:
         print_json({"path": report.path, "seconds": round(report.seconds, 4), "phases_s": phases})
@@ -126,29 +114,11 @@ def rewind(machine: MachineArgument, json: JsonOption = False) -> None:
 
 def fork(json: JsonOption = False) -> None:
     """Start a fork of the desktop's template for manual use; it stays until you delete it."""
-    from appliance.base.errors import RequirementError
-    from appliance.base.settings import get_settings
-    from provisioning.desktop.qemu.backend import QemuBackend
-    from provisioning.machine_state import MachineState
-
-    backend = QemuBackend(get_settings())
-    handle = backend.start_standby()
-    if handle is None:
-        raise RequirementError(
-            "There is no template to fork from.", resolution="Run `mesocosm up` to create it."
-        )
-    machine = handle.machine
-    try:
-        report = backend.wake(machine)
-        handle.folder.mark(MachineState.KEPT)
-    except BaseException:
-        handle.delete()
-        raise
-    handle.release()
+    machine_id, report = operations().fork()
     if json:
-        print_json({"machine": machine.info.machine_id, "seconds": round(report.seconds, 4)})
+        print_json({"machine": machine_id, "seconds": round(report.seconds, 4)})
     else:
-        console_out().print(f"{machine.info.machine_id} verified after {report.seconds:.3f} s")
+        console_out().print(f"{machine_id} verified after {report.seconds:.3f} s")
 
 
 def snapshot(
@@ -156,15 +126,7 @@ def snapshot(
     name: Annotated[str, typer.Argument(help="Name of the snapshot.")],
 ) -> None:
     """Save the current state of a machine that is not in use, including its RAM."""
-    from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_backends
-
-    folder, record = find_machine(machine)
-    with held(folder):
-        attached = host_backends(get_settings())[record.kind].attach(folder, record)
-        attached.power.start()
-        attached.snapshots.save(name)
-        attached.release()
+    operations().snapshot(find_machine(machine)[0].machine_id, name)
 
 
 def shell(machine: MachineArgument) -> None:
@@ -173,13 +135,11 @@ def shell(machine: MachineArgument) -> None:
 
     from appliance.base.errors import MachineError, RequirementError, UsageError
     from appliance.base.process import find_tool
-    from appliance.base.settings import get_settings
     from provisioning.desktop.qemu.machine import DesktopVm
-    from provisioning.fleet.host_backends import host_backends
     from provisioning.machine_state import MachineState
 
     folder, record = find_machine(machine)
-    attached = host_backends(get_settings())[record.kind].attach(folder, record)
+    attached = operations().attach(folder, record)
     if not isinstance(attached, DesktopVm):
         raise UsageError(
             f"{folder.machine_id} has no SSH server.",
@@ -205,37 +165,17 @@ def shell(machine: MachineArgument) -> None:
 
 def start(machine: MachineArgument) -> None:
     """Start a machine that is not in use, from its snapshot if it has one."""
-    from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_backends
-    from provisioning.machine_state import MachineState
-
-    folder, record = find_machine(machine)
-    with held(folder):
-        attached = host_backends(get_settings())[record.kind].attach(folder, record)
-        attached.power.start()
-        attached.release()
-        if record.state is MachineState.STOPPED:
-            folder.mark(MachineState.READY)  # it has memory again
+    operations().start(find_machine(machine)[0].machine_id)
 
 
 def stop(machine: MachineArgument) -> None:
     """Stop a machine that is not in use, and keep its snapshot."""
-    from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_backends
-
-    folder, record = find_machine(machine)
-    with held(folder):
-        host_backends(get_settings())[record.kind].attach(folder, record).power.stop()
+    operations().stop(find_machine(machine)[0].machine_id)
 
 
 def delete(machine: MachineArgument) -> None:
     """Remove a machine that is not in use, and everything that belongs to it."""
-    from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_backends
-
-    folder, record = find_machine(machine)
-    with held(folder):
-        host_backends(get_settings())[record.kind].attach(folder, record).delete()
+    operations().delete(find_machine(machine)[0].machine_id)
 
 
 def sweep(json: JsonOption = False) -> None:
@@ -282,27 +222,15 @@ def verify(
 
 
 def _verify_machine(machine: str, *, json: bool) -> None:
-    from appliance.base.settings import get_settings
-    from provisioning.fleet.health import check
-    from provisioning.fleet.host_backends import host_backends
-    from provisioning.fleet.sources import rewind_ready
-
-    folder, record = find_machine(machine)
-    with held(folder):
-        attached = host_backends(get_settings())[record.kind].attach(folder, record)
-        if record.is_fork:
-            attached.power.start()
-        else:
-            rewind_ready(attached)
-        findings = check(attached)
-        attached.release()
+    machine_id = find_machine(machine)[0].machine_id
+    findings = operations().verify(machine_id)
     ok = all(finding.ok for finding in findings)
     if json:
         rows = [
             {"name": finding.name, "ok": finding.ok, "found": finding.detail}
             for finding in findings
         ]
-        print_json({"machine": folder.machine_id, "ok": ok, "checks": rows})
+        print_json({"machine": machine_id, "ok": ok, "checks": rows})
     else:
         for finding in findings:
             console_out().print(f"{'✓' if finding.ok else '✗'} {finding.name:8} {finding.detail}")

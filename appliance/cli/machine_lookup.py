@@ -1,4 +1,4 @@
-"""Find the machine that the command line names, and claim it while a command uses it."""
+"""Find the machine that the command line names, and operate it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from appliance.base.errors import MachineError
     from provisioning.fleet.handle import HostMachine
+    from provisioning.fleet.operations import MachineOperations
     from provisioning.machine_folder import MachineFolder, MachineRecord
 
 _USABLE = ("ready", "kept")
@@ -112,18 +113,12 @@ def _listed(machines: Sequence[tuple[MachineFolder, MachineRecord]]) -> str:
     return f"Machines: {', '.join(shown) or 'none'}."
 
 
-@contextlib.contextmanager
-def held(folder: MachineFolder) -> Iterator[None]:
-    """Claim a machine for a block.
+def operations() -> MachineOperations:
+    """Return the operations on the machines of this host."""
+    from appliance.base.settings import get_settings
+    from provisioning.fleet.operations import MachineOperations
 
-    Raises:
-        MachineBusyError: it is in use.
-    """
-    claim = folder.require_claim()
-    try:
-        yield
-    finally:
-        claim.release()
+    return MachineOperations(get_settings())
 
 
 @contextlib.contextmanager
@@ -135,14 +130,6 @@ def attached(machine: str) -> Iterator[HostMachine]:
         MachineError: there is no machine of that kind.
         MachineBusyError: the machine, or every machine of that kind, is in use.
     """
-    from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_backends
-
-    folder, record = find_free_machine(machine)
-    with held(folder):
-        host_machine = host_backends(get_settings())[record.kind].attach(folder, record)
-        host_machine.power.start()
-        try:
-            yield host_machine
-        finally:
-            host_machine.release()
+    folder, _record = find_free_machine(machine)
+    with operations().started(folder.machine_id) as host_machine:
+        yield host_machine

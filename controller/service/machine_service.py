@@ -10,15 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 from PIL import Image
 
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import (
-    MachineError,
-    RequirementError,
-    UnknownNameError,
-    UnsupportedError,
-)
+from appliance.base.errors import MachineError, UnsupportedError
+from provisioning.fleet.operations import MachineOperations
 from provisioning.machine_folder import iter_folders
 from provisioning.machine_state import MachineState
-from provisioning.protocols import READY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +21,8 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
-    from provisioning.fleet.handle import HostMachine
     from provisioning.fleet.liveness import Liveness
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.machine_folder import MachineRecord
     from provisioning.protocols import Frame
 
 THUMBNAIL_PX = 480
@@ -142,11 +136,18 @@ class HostMachineService:
     Args:
         settings: locate the machines.
         clock: measures the age of pictures and states.
+        operations: operations on these machines; by default those of the host's backends.
     """
 
-    def __init__(self, settings: Settings, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock = SYSTEM_CLOCK,
+        operations: MachineOperations | None = None,
+    ) -> None:
         self._settings = settings
         self._clock = clock
+        self._operations = operations or MachineOperations(settings)
         self._lock = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
         self._pictures: dict[str, tuple[float, bytes]] = {}
@@ -174,14 +175,14 @@ class HostMachineService:
 
     def picture(self, machine_id: str) -> bytes:
         """Return a thumbnail of a machine's screen; see `MachineService`."""
-        folder, record = self._find(machine_id)
+        folder, record = self._operations.find(machine_id)
         _require_shown(machine_id, record)
         with self._lock:
             lock = self._locks.setdefault(machine_id, threading.Lock())
         with lock:
             taken_s, picture = self._pictures.get(machine_id, (float("-inf"), b""))
             if self._clock.monotonic_s() - taken_s > _PICTURE_AGE_S:
-                machine = self._attach(folder, record)
+                machine = self._operations.attach(folder, record)
                 try:
                     picture = thumbnail(machine.screen.capture())
                 finally:
@@ -191,7 +192,7 @@ class HostMachineService:
 
     def vnc(self, machine_id: str) -> Path:
         """Return the socket of a machine's VNC server; see `MachineService`."""
-        folder, record = self._find(machine_id)
+        folder, record = self._operations.find(machine_id)
         if not record.shows_vnc:
             raise UnsupportedError(
                 f"{machine_id} has no VNC server.",
@@ -205,7 +206,7 @@ class HostMachineService:
 
         Changes made on it are undone, because the next lease rewinds it first.
         """
-        folder, _ = self._find(machine_id)
+        folder, _ = self._operations.find(machine_id)
         claim = folder.claim()
         if claim is None:
             return None
@@ -217,57 +218,18 @@ class HostMachineService:
 
     def rewind(self, machine_id: str) -> str:
         """Rewind a machine; see `MachineService`."""
-        folder, record = self._find(machine_id)
-        claim = folder.require_claim()
-        try:
-            machine = self._attach(folder, record)
-            machine.power.start()
-            report = machine.snapshots.rewind(READY)
-            machine.release()
-        finally:
-            claim.release()
+        report = self._operations.rewind(machine_id)
         return f"{machine_id} was rewound and verified in {report.seconds:.2f} s."
 
     def stop(self, machine_id: str) -> str:
         """Stop a machine; see `MachineService`."""
-        folder, record = self._find(machine_id)
-        claim = folder.require_claim()
-        try:
-            self._attach(folder, record).power.stop()
-        finally:
-            claim.release()
+        self._operations.stop(machine_id)
         return f"{machine_id} was stopped."
 
     def fork(self) -> str:
         """Start a fork; see `MachineService`."""
-        from provisioning.desktop.qemu.backend import QemuBackend  # noqa: PLC0415 - imports libvirt
-
-        backend = QemuBackend(self._settings)
-        handle = backend.start_standby()
-        if handle is None:
-            raise RequirementError(
-                "There is no template to fork from.", resolution="Run `mesocosm up` to create it."
-            )
-        try:
-            report = backend.wake(handle.machine)
-            handle.folder.mark(MachineState.KEPT)
-        except BaseException:
-            handle.delete()
-            raise
-        handle.release()
-        return f"{handle.machine.info.machine_id} was verified after {report.seconds:.2f} s."
-
-    def _find(self, machine_id: str) -> tuple[MachineFolder, MachineRecord]:
-        folders = {folder.machine_id: folder for folder in iter_folders(self._settings)}
-        record = folders[machine_id].read() if machine_id in folders else None
-        if record is None:
-            raise UnknownNameError.of("machine", machine_id, folders)
-        return folders[machine_id], record
-
-    def _attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
-        from provisioning.fleet.host_backends import host_backends  # noqa: PLC0415 - Docker, libvirt
-
-        return host_backends(self._settings)[record.kind].attach(folder, record)
+        machine_id, report = self._operations.fork()
+        return f"{machine_id} was verified after {report.seconds:.2f} s."
 
     def _look(self) -> dict[str, str]:
         """Return machine states by id, at most two seconds old."""
