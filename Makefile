@@ -1,7 +1,7 @@
 # `make help` lists all targets. YES=1 answers every question with yes.
 .POSIX:
 .SUFFIXES:
-.PHONY: help setup up down status lint test-unit test test-nightly nightly-status release cases mutate \
+.PHONY: help setup up down status lint test-fast test-unit test test-nightly nightly-status release cases mutate \
 	settings-page bench lock clean
 
 VENV = .venv
@@ -43,11 +43,20 @@ setup: ## Install test requirements: system packages and the Python environment.
 	@sh $(SETUP)/host.sh --test $${YES:+--yes}
 	@sh $(SETUP)/venv.sh $(VENV) requirements.lock requirements-dev.lock
 
-lint: ## Run ruff and mypy; installs no system packages.
-	@[ -x $(BIN)/mypy ] || { mkdir -p $(LINT_VENV); \
+# Without the test environment: one that needs only Python, as libvirt-python is compiled.
+LINT_SETUP = [ -x $(BIN)/mypy ] || { mkdir -p $(LINT_VENV); \
 		sed '/^libvirt-python/,/[^\\]$$/d' requirements-dev.lock >$(LINT_VENV)/lint.lock; sh $(SETUP)/venv.sh $(LINT_VENV) $(LINT_VENV)/lint.lock; }
+
+lint: ## Run ruff and mypy; installs no system packages.
+	@$(LINT_SETUP)
 	@bin=$(BIN); [ -x $$bin/mypy ] || bin=$(LINT_VENV)/bin; set -x; \
 	$$bin/ruff check . && $$bin/ruff format --check . && $$bin/mypy
+
+test-fast: ## Run the tests that need only Python (a minute on two cores); installs no system packages.
+	@$(LINT_SETUP)
+	@bin=$(BIN); [ -x $$bin/mypy ] || bin=$(LINT_VENV)/bin; set -x; \
+	env -u PYTHONDONTWRITEBYTECODE $$bin/python -m pytest -q -n 2 --dist loadscope --no-loadscope-reorder \
+		-m fast --durations 5 --durations-min 2 tests/unit tests/test_*.py $(PYTESTFLAGS)
 
 test-unit: ## Run the tests that need no machines (about 4 minutes).
 	$(PYTEST) tests/unit tests/test_layers.py tests/test_shape.py $(PYTESTFLAGS)

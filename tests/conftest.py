@@ -11,7 +11,7 @@ import pytest
 from tests.nightly.ledger import stale_lines
 from tests.scheduling import GroupScheduling, write_groups
 from tests.scratch import remove_stale
-from tests.tiers import IS_NIGHTLY, Times, arrange, order
+from tests.tiers import FAST, IS_NIGHTLY, Times, arrange, find_uncovered, order
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _TIMES = pytest.StashKey[Times]()
 _LEFT = pytest.StashKey[int]()
+_UNCOVERED = pytest.StashKey[list[str]]()
 GROUPS = "groups"
 
 
@@ -32,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[_TIMES] = Times()
     config.stash[_LEFT] = 0
+    config.stash[_UNCOVERED] = []
     config.pluginmanager.register(_Reports(config), "mesocosm-lanes")
     if not hasattr(config, "workerinput"):
         remove_stale()
@@ -44,12 +46,16 @@ def pytest_collection_modifyitems(
     """Deselect nightly tests in `make test`; assign the others to groups before xdist reads them."""
     left = arrange(items)
     config.stash[_LEFT] = len(left)
-    worker: dict[str, Any] | None = getattr(config, "workeroutput", None)
-    if worker is not None:
-        worker["nightly"] = len(left)
     if left:
         config.hook.pytest_deselected(items=left)
+    collected = [item.path for item in items]
     yield
+    if config.option.markexpr == FAST:
+        folders = find_uncovered(collected, [item.path for item in items])
+        config.stash[_UNCOVERED] = [str(folder.relative_to(config.rootpath)) for folder in folders]
+    worker: dict[str, Any] | None = getattr(config, "workeroutput", None)
+    if worker is not None:
+        worker.update(nightly=len(left), uncovered=config.stash[_UNCOVERED])
     order(items)
     sent: dict[str, Any] = getattr(config, "workerinput", {})
     if GROUPS in sent:
@@ -74,7 +80,7 @@ def _groups_path(config: pytest.Config) -> Path:
 
 
 class _Reports:
-    """Collector of test times from this process or from workers."""
+    """Collector of what tests took and left out, in this process or in workers."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -88,12 +94,21 @@ class _Reports:
         """Add the counts of a worker."""
         output: dict[str, Any] = getattr(node, "workeroutput", {})
         self._config.stash[_LEFT] = max(self._config.stash[_LEFT], output.get("nightly", 0))
+        self._config.stash[_UNCOVERED] = output.get("uncovered", self._config.stash[_UNCOVERED])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail a run of fast tests that omits a folder."""
+        if self._config.stash[_UNCOVERED] and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
         """Print times by lane, and the number of deselected nightly tests."""
         terminalreporter.section("time by lane")
         for line in self._config.stash[_TIMES].lines():
             terminalreporter.write_line(line)
+        for folder in self._config.stash[_UNCOVERED]:
+            terminalreporter.write_line(f"no fast test in {folder}")
         is_whole = self._config.args_source is pytest.Config.ArgsSource.TESTPATHS
         if IS_NIGHTLY or not is_whole:
             return

@@ -2,6 +2,7 @@
 
 `make test` runs every test except those marked ``nightly``, whose marker has the reason;
 `make test-nightly` also runs those. Tests of one lane that share machines run on one worker.
+`make test-fast` runs the tests that `arrange` marks ``fast``: the inner loop of a developer.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 TIER = "MESOCOSM_TEST_TIER"
 """Environment variable: ``nightly`` runs all tests, with full repetition counts."""
@@ -35,6 +37,10 @@ def nightly(reason: str) -> pytest.MarkDecorator:
     return pytest.mark.nightly(reason)
 
 
+FAST = "fast"
+"""Mark of the tests of `make test-fast`, which needs only Python and takes a minute on two cores."""
+
+
 class Lane(StrEnum):
     """Group of tests with a separate time budget."""
 
@@ -47,8 +53,9 @@ class Lane(StrEnum):
 STAND_IN = pytest.mark.xdist_group(Lane.CONTAINER.value)
 """Mark of tests with an X server on this host: concurrently with another desktop on the same kernel, some windows never appeared."""
 
-BUDGETS_S = {Lane.VM: 1200, Lane.CONTAINER: 600, Lane.SERVICE: 180, Lane.UNIT: 1320}
-"""Seconds of one of three workers on two cores, with built images (docs/decisions/2026-11-26-test-budgets.md)."""
+BUDGETS_S = {Lane.VM: 1800, Lane.CONTAINER: 960, Lane.SERVICE: 300, Lane.UNIT: 2340}
+"""Seconds of one of three workers on two cores, with built images: 30 minutes of `make test`
+(docs/decisions/2026-11-27-test-budgets.md)."""
 _BUILD_TIMEOUT_S = 900
 """Timeout of tests on containers; the first of them builds an image: three minutes, more on a busy host."""
 _ORDER = tuple(Lane)
@@ -66,8 +73,25 @@ def lane_of(marks: Iterable[str]) -> Lane:
     return Lane.SERVICE if names & _SERVICE_MARKS else Lane.UNIT
 
 
+def is_fast(marks: Iterable[str]) -> bool:
+    """Return whether a test with these mark names, before `arrange`, belongs to `make test-fast`."""
+    names = set(marks)
+    # A group means that the test shares something outside Python, such as an X server.
+    return lane_of(names) is Lane.UNIT and not names & {"slow", "adb", "libvirt", "xdist_group"}
+
+
+def find_uncovered(all_tests: Iterable[Path], fast_tests: Iterable[Path]) -> list[Path]:
+    """Return the folders of test files that have no fast test.
+
+    Args:
+        all_tests: files of the collected tests.
+        fast_tests: files of those that are fast.
+    """
+    return sorted({file.parent for file in all_tests} - {file.parent for file in fast_tests})
+
+
 def arrange(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Record each test's lane, assign it to a worker group, and return nightly tests.
+    """Record each test's lane, mark fast tests, assign worker groups, and return nightly tests.
 
     Args:
         items: collected tests; nightly tests are removed in place, except in `make test-nightly`.
@@ -82,6 +106,8 @@ def arrange(items: list[pytest.Item]) -> list[pytest.Item]:
     count = 0
     for item, lane in lanes.items():
         item.user_properties.append(("lane", lane.value))
+        if is_fast(mark.name for mark in item.iter_markers()):
+            item.add_marker(FAST)
         shares_machines = lane in {Lane.VM, Lane.CONTAINER}
         group = lane.value if shares_machines else item.nodeid.partition("::")[0]
         if lane is Lane.VM and os.environ.get(SPREAD):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,20 @@ from provisioning.fake.machine import FakeMachine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# It is compiled: `make test-fast` also runs where its headers are missing.
+collect_ignore = (
+    []
+    if find_spec("libvirt")
+    else [
+        "provisioning/desktop/qemu/test_connection.py",
+        "provisioning/desktop/qemu/test_lifecycle.py",
+        "provisioning/desktop/qemu/test_screenshot.py",
+        "provisioning/desktop/qemu/test_starting.py",
+        "provisioning/desktop/test_stamps.py",
+        "provisioning/fleet/test_liveness.py",
+    ]
+)
 
 # Times on a busy host are no evidence about an example; pytest-timeout limits each test.
 settings.register_profile("unit", deadline=None, suppress_health_check=[HealthCheck.too_slow])

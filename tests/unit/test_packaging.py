@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from appliance.base.process import run
 from appliance.base.settings import REPOSITORY
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.slow
 def test_wheel_is_rejected_with_a_hint_how_to_install(tmp_path: Path) -> None:
     argv = [sys.executable, "setup.py", "-q", "bdist_wheel", "--dist-dir", str(tmp_path)]
     ended = run(argv, cwd=REPOSITORY)

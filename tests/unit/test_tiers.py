@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,10 +16,7 @@ from tests.nightly import ledger
 from tests.nightly.__main__ import command_of, main, summary_of
 from tests.nightly.jobs import DEFAULT, DISTRIBUTIONS, JOBS, Job, select
 from tests.nightly.ledger import REPOSITORY, Row, digest_sources, read_rows, slots, write_row
-from tests.tiers import SPREAD, Lane, Times, arrange, lane_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.tiers import SPREAD, Lane, Times, arrange, find_uncovered, is_fast, lane_of
 
 
 @pytest.mark.parametrize(
@@ -38,6 +35,29 @@ def test_lane_follows_from_the_machines_that_a_test_needs(
     marks: tuple[str, ...], lane: Lane
 ) -> None:
     assert lane_of(marks) is lane
+
+
+@pytest.mark.parametrize(
+    ("marks", "fast"),
+    [
+        ((), True),
+        (("parametrize", "usefixtures"), True),
+        (("slow",), False),
+        (("adb",), False),
+        (("libvirt",), False),
+        (("docker",), False),
+        (("browser",), False),
+        (("xdist_group",), False),
+    ],
+)
+def test_fast_tests_need_only_python(marks: tuple[str, ...], *, fast: bool) -> None:
+    assert is_fast(marks) is fast
+
+
+def test_folders_without_a_fast_test_are_found() -> None:
+    (a, b, c) = (Path("tests/a/test_1.py"), Path("tests/a/test_2.py"), Path("tests/b/test_3.py"))
+    assert find_uncovered([a, b, c], [b]) == [Path("tests/b")]
+    assert find_uncovered([a, b, c], [a, c]) == []
 
 
 @pytest.mark.parametrize(("spread", "groups"), [("", ["vm"] * 16), ("1", None)])
@@ -77,18 +97,18 @@ def phase(worker: str, lane: Lane, minutes: float) -> pytest.TestReport:
 def test_times_are_reported_by_lane_and_by_worker() -> None:
     times = Times()
     for worker, lane, minutes in (
-        ("gw0", Lane.VM, 21.0),
+        ("gw0", Lane.VM, 31.0),
         ("gw0", Lane.UNIT, 1.5),
         ("gw1", Lane.UNIT, 2.0),
     ):
         times.add(phase(worker, lane, minutes))
     assert [line.split() for line in times.lines()[1:]] == [
-        ["vm", "1", "21.0", "20.0", "over", "budget"],
-        ["container", "0", "0.0", "10.0"],
-        ["service", "0", "0.0", "3.0"],
-        ["unit", "2", "3.5", "22.0"],
-        ["all", "3", "24.5", "55.0"],
-        ["worker", "gw0:", "22.5", "(vm", "21.0,", "unit", "1.5)"],
+        ["vm", "1", "31.0", "30.0", "over", "budget"],
+        ["container", "0", "0.0", "16.0"],
+        ["service", "0", "0.0", "5.0"],
+        ["unit", "2", "3.5", "39.0"],
+        ["all", "3", "34.5", "90.0"],
+        ["worker", "gw0:", "32.5", "(vm", "31.0,", "unit", "1.5)"],
         ["worker", "gw1:", "2.0", "(unit", "2.0)"],
     ]
 
@@ -114,6 +134,7 @@ def test_row_replaces_that_of_its_job_and_distribution(tmp_path: Path) -> None:
     assert [(stored.job, stored.passed) for stored in read_rows(path)] == [("a", True), ("b", True)]
 
 
+@pytest.mark.slow
 def test_missing_failed_or_outdated_rows_are_stale(tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
     job = next(job for job in JOBS if not job.distributions)
@@ -209,6 +230,7 @@ def test_flaky(way):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fails_again", [False, True])
 def test_failed_tests_are_repeated_alone_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, fails_again: bool
@@ -269,6 +291,7 @@ def test_second_nightly_is_rejected(
     assert "The nightly is in use by another process." in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_tests_of_one_group_run_on_one_worker(tmp_path: Path) -> None:
     shutil.copy(REPOSITORY / "tests" / "conftest.py", tmp_path / "conftest.py")
     (tmp_path / "test_it.py").write_text(

@@ -4,6 +4,8 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from appliance.base.process import run
 from appliance.bench.fleet_page import TARGET_S as PAGE_TARGET_S
 from appliance.bench.rows import Row, collect
@@ -24,6 +26,7 @@ def measured(machines: int, trials: int, folder: Path, *, runs: int) -> tuple[Ro
     return schedule, lease, page
 
 
+@pytest.mark.slow
 def test_queued_trials_share_their_machines_and_are_all_evaluated(tmp_path: Path) -> None:
     schedule, lease, page = measured(20, 100, tmp_path, runs=2)
     # The first sample holds the planning of the runs. CPU time, so that a busy host changes little.

@@ -29,9 +29,12 @@ from appliance.bringup.compose import (
 from images.catalog import NAMES
 from tests.standins.certificate import make_certificate
 
-pytestmark = pytest.mark.skipif(
-    not find_tool("docker-compose") and not find_tool("docker"), reason="there is no compose"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not find_tool("docker-compose") and not find_tool("docker"), reason="there is no compose"
+    ),
+]
 
 IMAGES = {name: f"mesocosm/{name}:0123456789ab" for name in SERVICES}
 

@@ -55,6 +55,7 @@ def imported(python: Path) -> CommandResult:
     return run([str(python), "-c", f"import {NAME}; print({NAME}.ANSWER, {NAME}.__cached__)"])
 
 
+@pytest.mark.slow
 def test_locked_package_is_installed_by_uv_with_bytecode(python: Path, lock: Path) -> None:
     done = install(python, lock).require()
     assert f"{NAME}==1.0" in done.stderr.decode()  # uv says so on standard error
@@ -64,6 +65,7 @@ def test_locked_package_is_installed_by_uv_with_bytecode(python: Path, lock: Pat
     assert not (python.parent / "uv").exists()
 
 
+@pytest.mark.slow
 def test_falls_back_to_pip_without_uv(python: Path, lock: Path, tmp_path: Path) -> None:
     alone = tmp_path / "packages.py"
     shutil.copyfile(packages.__file__, alone)  # without the lock file that names uv
@@ -74,6 +76,7 @@ def test_falls_back_to_pip_without_uv(python: Path, lock: Path, tmp_path: Path) 
     assert Path(cached).is_file()
 
 
+@pytest.mark.slow
 def test_package_with_wrong_hash_is_rejected_by_uv_and_pip(python: Path, lock: Path) -> None:
     lock.write_text(f"{NAME}==1.0 --hash=sha256:{'0' * 64}\n")
     assert install(python, lock).exit_code == 1

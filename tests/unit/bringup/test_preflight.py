@@ -29,6 +29,7 @@ def test_only_images_of_needed_machines_are_required(
     assert machine_images(settings, kinds) == names
 
 
+@pytest.mark.libvirt
 def test_run_is_rejected_before_its_first_trial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

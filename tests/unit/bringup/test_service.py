@@ -40,6 +40,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settin
     stop_service(settings)
 
 
+@pytest.mark.slow
 def test_service_is_started_once_and_stopped(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,6 +69,7 @@ def test_service_is_started_once_and_stopped(
     assert "The service has stopped." in log_path(settings).read_text()
 
 
+@pytest.mark.slow
 def test_service_start_failure_is_reported_with_its_cause(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +86,7 @@ def test_service_start_failure_is_reported_with_its_cause(
     assert find_service(settings) is None
 
 
+@pytest.mark.slow
 def test_killed_service_is_not_mistaken_for_a_running_one(settings: Settings) -> None:
     start_service(settings)
     process = find_service(settings)
@@ -104,6 +107,7 @@ def test_public_address_without_tls_names_the_settings(
     assert "--tls-cert" not in caught.value.resolution
 
 
+@pytest.mark.slow
 def test_background_service_uses_tls_as_configured(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

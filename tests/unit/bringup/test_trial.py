@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from appliance.base.settings import Settings
 from appliance.bringup import trial
 from appliance.bringup.up import Outcome
@@ -13,14 +15,13 @@ from provisioning.protocols import Kind
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-
 
 def test_task_spans_a_desktop_and_a_phone() -> None:
     task = open_suite(trial.SUITE).task(trial.TASK)
     assert set(task.roles.values()) == set(Kind)
 
 
+@pytest.mark.slow
 def test_steps_are_reported_and_a_failed_trial_proves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

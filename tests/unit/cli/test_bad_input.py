@@ -87,6 +87,7 @@ def state(context: ApiContext) -> tuple[object, ...]:
     return (context.queue.entries(), context.register.entries(), context.store.names())
 
 
+@pytest.mark.slow
 def test_unknown_names_are_rejected_and_change_nothing(
     context: ApiContext, capsys: pytest.CaptureFixture[str]
 ) -> None:

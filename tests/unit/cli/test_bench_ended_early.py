@@ -29,6 +29,7 @@ DEADLINE_S = 60
 COUNT = "3000"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_ends_a_benchmark_with_the_rows_so_far(
     number: signal.Signals, tmp_path: Path

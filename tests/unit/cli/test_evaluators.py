@@ -33,6 +33,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: ANN401
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_evaluators_are_listed_by_place(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluators", "list", "--json"]) == 0
     everywhere = printed(capsys)
@@ -43,6 +44,7 @@ def test_evaluators_are_listed_by_place(capsys: pytest.CaptureFixture[str]) -> N
     assert all(entry in everywhere for entry in session)
 
 
+@pytest.mark.slow
 def test_evaluator_is_shown_with_its_test_cases(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluators", "show", "file_exists", "--json"]) == 0
     shown = printed(capsys)
@@ -76,6 +78,7 @@ def test_evaluators_of_a_suite_are_shown_with_their_test_cases(
     assert "Cannot read the cases in tests/test_evaluators.py: ModuleNotFoundError:" in message
 
 
+@pytest.mark.slow
 def test_list_marks_evaluators_that_prove_the_state_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -91,6 +94,7 @@ def test_list_marks_evaluators_that_prove_the_state_alone(
     assert lines[-1] == "state: proves the state, not who caused it."
 
 
+@pytest.mark.slow
 def test_test_cases_are_counted_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluators", "show", "file_exists", "--json"]) == 0
     shown = Counter(case["kind"] for case in printed(capsys)["cases"])
@@ -148,6 +152,7 @@ def test_arguments_have_their_declared_type(word: str, value: object) -> None:
     assert (read[name], type(read[name])) == (value, type(value))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -167,6 +172,7 @@ def test_wrong_arguments_are_rejected(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_page_is_written(tmp_path: Path) -> None:
     assert main(["evaluators", "docs", str(tmp_path / "page.md")]) == 0
     assert "#### file_exists" in (tmp_path / "page.md").read_text(encoding="utf-8")

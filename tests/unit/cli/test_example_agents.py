@@ -44,6 +44,7 @@ def test_pages_show_the_programs_verbatim() -> None:
     assert shown == {str(path.relative_to(REPOSITORY)): path.read_text() for path in paths}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -106,6 +107,7 @@ def test_machines_are_fresh_after_a_reset(capsys: pytest.CaptureFixture[str]) ->
     assert machine.startswith("desktop-fake0 (")
 
 
+@pytest.mark.slow
 def test_run_is_stored_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     program = runpy.run_path(str(REPOSITORY / "examples/python/run.py"))
     program["main"](TINY, "fake")

@@ -31,6 +31,7 @@ def run(capsys: pytest.CaptureFixture[str], agent: str) -> list[Any]:
     return trials
 
 
+@pytest.mark.slow
 def test_oracle_passes_with_functions_of_the_suite(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -70,6 +71,7 @@ def test_suite_evaluator_is_tried_on_an_answer(capsys: pytest.CaptureFixture[str
     assert main([*argv, "--answer", "CHF 103.20"]) == 1
 
 
+@pytest.mark.slow
 def test_terminal_tasks_pass_in_memory_and_others_end_soon(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import typer.main
 
 from appliance.cli.main import build_app, main
@@ -11,7 +12,6 @@ from appliance.cli.main import build_app, main
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import pytest
 
 Path = tuple[str, ...]
 
@@ -27,6 +27,7 @@ def options(command: Any) -> set[str]:  # noqa: ANN401 - as above
     return {name for parameter in shown for name in parameter.opts if name.startswith("--")}
 
 
+@pytest.mark.slow
 def test_help_fits_a_terminal_of_80_columns(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

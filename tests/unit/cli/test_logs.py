@@ -40,6 +40,7 @@ def run_tiny(*args: str) -> int:
     return main(["run", str(TINY), "--fleet", "fake", "--agent", "noop", *args])
 
 
+@pytest.mark.slow
 def test_log_is_filtered_by_run_trial_and_level(
     state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,6 +60,7 @@ def test_log_is_filtered_by_run_trial_and_level(
     assert len(shown(capsys, "-n", "1")) == 1
 
 
+@pytest.mark.slow
 def test_every_command_logs_its_end_and_its_errors(
     state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -131,6 +133,7 @@ def test_empty_log_is_reported_and_nothing_created(
     assert main(["logs", "--run", "latest"]) == 2
 
 
+@pytest.mark.slow
 def test_following_shows_new_lines_until_interrupted(state_dir: Path) -> None:
     import signal
 

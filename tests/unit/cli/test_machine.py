@@ -30,6 +30,7 @@ def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ForkingFake:
     return backend
 
 
+@pytest.mark.slow
 def test_machine_is_operated(backend: ForkingFake, capsys: pytest.CaptureFixture[str]) -> None:
     def state() -> MachineState | None:
         record = backend.folder("desktop-1").read()

@@ -81,6 +81,7 @@ def test_kind_without_machines_is_reported() -> None:
         find_free_machine("desktop-2")
 
 
+@pytest.mark.libvirt
 def test_unsupported_connection_is_rejected(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

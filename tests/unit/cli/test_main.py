@@ -119,6 +119,7 @@ def test_wrong_usage_exits_with_2(argv: list[str], capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
@@ -167,6 +168,7 @@ def test_results_are_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "export" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_metrics_are_added_to_results(capsys: pytest.CaptureFixture[str]) -> None:
     args = ["run", str(TINY), "--fleet", "fake", "--json", "--agent"]
     assert cli.main([*args, "oracle", "-k", "2"]) == 0
@@ -193,6 +195,7 @@ def test_metrics_are_added_to_results(capsys: pytest.CaptureFixture[str]) -> Non
     assert "pass^k: 1" in shown
 
 
+@pytest.mark.slow
 def test_graph_metrics_need_the_suite_of_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*ANSWER, "oracle", "--json"]) == 0
     run = json.loads(capsys.readouterr().out)["run"]
@@ -245,6 +248,7 @@ def test_measures_are_recorded(state_dir: Path) -> None:
     assert {"verdicts_total", "steps_total", "step_seconds", "trials_ended_total"} <= names
 
 
+@pytest.mark.slow
 def test_suite_show_and_validate(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["suite", "show", str(TINY), "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
@@ -282,6 +286,7 @@ def test_verbose_logs_host_commands_with_the_trial(
     assert "DEBUG" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_several_trials_run_in_parallel(capsys: pytest.CaptureFixture[str]) -> None:
     args = ["run", str(TINY), "--fleet", "fake", "--agent", "oracle", "--json"]
     assert cli.main([*args, "--parallel", "3"]) == 0
@@ -290,6 +295,7 @@ def test_several_trials_run_in_parallel(capsys: pytest.CaptureFixture[str]) -> N
     assert cli.main([*args, "--parallel", "0"]) == 2
 
 
+@pytest.mark.slow
 def test_dry_run_shows_the_plan_and_starts_nothing(
     state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -340,6 +346,7 @@ def test_spent_budget_ends_a_run_and_a_larger_one_continues_it(
     assert (report["ended"], report["verdicts"]["PASS"]) == ("complete", 3)
 
 
+@pytest.mark.slow
 def test_comparison_is_printed_and_strict_mode_rejects_differences(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

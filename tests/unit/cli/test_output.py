@@ -71,6 +71,7 @@ def test_table_that_fits_is_unchanged(capsys: pytest.CaptureFixture[str]) -> Non
     ]
 
 
+@pytest.mark.libvirt
 def test_ids_are_not_cut_at_80_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tiny: Path
 ) -> None:

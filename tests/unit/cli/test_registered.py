@@ -56,6 +56,7 @@ def mine(tiny: Path, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_registered_suite_is_named_like_a_built_in_one(
     ask: Callable[..., Any], mine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,6 +125,7 @@ def test_failed_registration_leaves_nothing_behind(
     assert [path.name for path in (state_dir / "registered/suites").iterdir()] == [".lock"]
 
 
+@pytest.mark.slow
 def test_agents_are_registered_and_checked(
     ask: Callable[..., Any],
     tmp_path: Path,
@@ -174,6 +176,7 @@ def offers(
     return call
 
 
+@pytest.mark.slow
 def test_names_of_registered_suites_and_agents_are_completed(
     ask: Callable[..., Any], mine: Path, offers: Callable[..., list[str]]
 ) -> None:
@@ -187,6 +190,7 @@ def test_names_of_registered_suites_and_agents_are_completed(
     assert offers("agent", "remove") == [agent]
 
 
+@pytest.mark.slow
 def test_pages_offer_registered_names_and_queue_their_current_version(
     ask: Callable[..., Any], mine: Path, state_dir: Path
 ) -> None:

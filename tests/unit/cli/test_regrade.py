@@ -76,6 +76,7 @@ def keep(suite: Path, mesocosm: Callable[..., tuple[int, dict[str, Any]]], *args
     return str(report["run"])
 
 
+@pytest.mark.slow
 def test_regrade_flips_a_verdict_and_shows_both(
     suite: Path,
     mesocosm: Callable[..., tuple[int, dict[str, Any]]],
@@ -107,6 +108,7 @@ def test_regrade_flips_a_verdict_and_shows_both(
     assert [row["node"] for row in second["unmet"]] == ["written"]
 
 
+@pytest.mark.slow
 def test_end_states_are_kept_on_request_and_within_budget(
     suite: Path,
     mesocosm: Callable[..., tuple[int, dict[str, Any]]],
@@ -148,6 +150,7 @@ def test_run_on_unsaveable_machines_is_rejected_by_name(
     assert not list((state_dir / "runs").glob("*/run.json"))
 
 
+@pytest.mark.slow
 def test_kept_trials_are_listed_opened_and_pruned(
     suite: Path,
     mesocosm: Callable[..., tuple[int, dict[str, Any]]],

@@ -67,6 +67,7 @@ def output(capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: ANN401 - a funct
     return call
 
 
+@pytest.mark.slow
 def test_queue_and_schedules_are_the_same_remotely(server: str, output: Any) -> None:  # noqa: ANN401
     there = ["--server", server]
     code, text = output(*there, "queue", "add", *REQUEST, "--priority", "3", "--json")
@@ -105,6 +106,7 @@ def test_queue_and_schedules_are_the_same_remotely(server: str, output: Any) -> 
     assert json.loads(output("schedule", "list", "--json")[1]) == {"schedules": []}
 
 
+@pytest.mark.slow
 def test_results_and_status_are_the_same_remotely(
     server: str,
     output: Any,  # noqa: ANN401
@@ -130,6 +132,7 @@ def test_results_and_status_are_the_same_remotely(
     assert output(*there, "status", "-q")[0] == 1
 
 
+@pytest.mark.slow
 def test_local_only_commands_are_rejected_remotely(
     server: str,
     output: Any,  # noqa: ANN401

@@ -36,6 +36,7 @@ def shown(capsys: pytest.CaptureFixture[str]) -> dict[str, bool]:
     return {row["run"]: row["removed"] for row in rows}
 
 
+@pytest.mark.slow
 def test_old_runs_are_removed_and_the_newest_kept(
     tiny: Path, state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -51,6 +52,7 @@ def test_old_runs_are_removed_and_the_newest_kept(
     assert [row["run"] for row in json.loads(capsys.readouterr().out)["runs"]] == [second]
 
 
+@pytest.mark.slow
 def test_run_is_shown_without_the_show_subcommand(
     tiny: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

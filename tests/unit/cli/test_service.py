@@ -44,6 +44,7 @@ def ask(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     return call
 
 
+@pytest.mark.slow
 def test_runs_are_queued_and_requests_stored(
     ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,6 +78,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_queued_run_equals_the_run_of_the_same_options(
     ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, state_dir: Path
 ) -> None:
@@ -100,6 +102,7 @@ def test_queued_run_equals_the_run_of_the_same_options(
     assert queued["limits"] == {"steps": 3, "seconds": 20.0, "tokens": 9000, "usd": 0.5}
 
 
+@pytest.mark.slow
 def test_schedule_is_added_paused_run_and_removed(
     ask: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,6 +124,7 @@ def test_schedule_is_added_paused_run_and_removed(
     assert ask("schedule", "list")["schedules"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -141,6 +145,7 @@ def test_wrong_schedules_are_rejected(
     assert main(["schedule", "history", "s"]) == 2
 
 
+@pytest.mark.slow
 def test_state_is_copied_and_overwrites_no_file(
     ask: Callable[..., Any], state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,6 +157,7 @@ def test_state_is_copied_and_overwrites_no_file(
     assert "exists" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_copy_is_restored_only_while_the_service_is_stopped(
     ask: Callable[..., Any], state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -180,6 +186,7 @@ def test_copy_is_restored_only_while_the_service_is_stopped(
     assert names() == ["kept", "late"]
 
 
+@pytest.mark.slow
 def test_damaged_state_is_replaced_and_an_invalid_copy_rejected(
     ask: Callable[..., Any], state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -211,6 +218,7 @@ def test_damaged_state_is_replaced_and_an_invalid_copy_rejected(
     assert path.with_name("state.sqlite.replaced").read_bytes() == b"torn"
 
 
+@pytest.mark.slow
 def test_token_is_shown_once(ask: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
     made = ask("service", "token", "add", "dashboard")
     assert made["role"] == "read"

@@ -21,6 +21,7 @@ sys.exit(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_second_signal_during_shutdown_exits_without_a_traceback(
     tmp_path: Path, number: signal.Signals

@@ -73,6 +73,7 @@ def test_alert_receivers_are_shown(
     assert Status.from_dict(status.to_dict()) == status
 
 
+@pytest.mark.slow
 def test_status_suggests_how_to_bring_up_what_is_absent(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

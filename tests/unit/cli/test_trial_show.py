@@ -31,6 +31,7 @@ def shown(capsys: pytest.CaptureFixture[str], *options: str) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_steps_are_shown_with_their_pictures(capsys: pytest.CaptureFixture[str]) -> None:
     plain = shown(capsys).splitlines()
     steps: list[Any] = json.loads(shown(capsys, "--json"))["steps"]
@@ -48,12 +49,14 @@ def test_steps_are_shown_with_their_pictures(capsys: pytest.CaptureFixture[str])
     assert [line for line in with_pictures if "desktop: /" not in line] == plain
 
 
+@pytest.mark.slow
 def test_removed_picture_is_marked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for picture in tmp_path.glob("runs/*/blobs/*.png"):
         picture.unlink()
     assert ".png (missing)" in shown(capsys, "--pictures")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "message"),
     [(["no-such"], "no-such"), (["write-file", "--repeat", "7"], "was not started")],

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from appliance.base.process import run
 from controller.validation.validator import Validator
 from controller.wiring import open_suite
@@ -50,6 +52,7 @@ def test_script_of_the_spreadsheet_sorts_and_freezes(tmp_path: Path) -> None:
     assert panes_frozen(fixture.subject(), **describe(panes_frozen).check(frozen.args))
 
 
+@pytest.mark.slow
 def test_two_tasks_are_sound_on_machines_in_memory(lab: Lab) -> None:
     lab.suite = open_suite(str(FIRST))
     validator = Validator(lab.suite, lab.fleet, lab.folder, lab.clock, ignore)

@@ -89,12 +89,14 @@ def test_compose_version_is_checked(
     assert check_compose(Settings()).state is state
 
 
+@pytest.mark.libvirt
 def test_stopped_hypervisor_is_a_warning(tmp_path: Path) -> None:
     finding = check_libvirt(Settings(state_dir=tmp_path))
     assert finding.state is State.WARN
     assert "mesocosm up" in finding.resolution
 
 
+@pytest.mark.libvirt
 def test_hypervisor_socket_without_a_listener_is_a_warning(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     (settings.run_dir / "libvirt").mkdir(parents=True)

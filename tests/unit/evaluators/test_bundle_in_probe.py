@@ -58,6 +58,7 @@ def test_guest_has_every_built_in_desktop_evaluator(link: LinkClient) -> None:
     assert all(outcome.met is None and "'no'" in outcome.reason for outcome in outcomes)
 
 
+@pytest.mark.slow
 def test_lost_guest_is_inconclusive(tmp_path: Path) -> None:
     archive = build_probe()
     zipapp = tmp_path / archive.file_name

@@ -90,6 +90,7 @@ def abyss(home: Path) -> Iterator[Path]:
     run(["rm", "-rf", str(top)], timeout_s=300)
 
 
+@pytest.mark.slow
 def test_too_deep_folder_equals_no_other(guest: Desktop, home: Path, abyss: Path) -> None:
     (home / "t").mkdir()
     assert not directories_equal(guest, str(abyss), "~/t")

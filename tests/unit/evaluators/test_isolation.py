@@ -115,6 +115,7 @@ def view(session: Session | None = None) -> CrossView:
     return CrossView(session or Session(), {}, timeout_s=30)
 
 
+@pytest.mark.slow
 def test_hanging_evaluator_is_ended_at_its_deadline_and_named() -> None:
     runner = session_runner(Session(), TOOLS)
     runner.evaluate([Call("warm", "prints")], timeout_s=30)
@@ -126,6 +127,7 @@ def test_hanging_evaluator_is_ended_at_its_deadline_and_named() -> None:
     assert runner.evaluate([Call("b", "prints")], timeout_s=30)[0].met is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefix", ["namespace", "none"])
 def test_answer_that_keeps_an_evaluator_busy_is_too_costly(
     prefix: str, monkeypatch: pytest.MonkeyPatch, processes: EvaluatorProcesses
@@ -139,6 +141,7 @@ def test_answer_that_keeps_an_evaluator_busy_is_too_costly(
     assert processes.call(tool, view(Session("aab")), args, 60) is True
 
 
+@pytest.mark.slow
 def test_costly_answer_is_unmet_and_other_nodes_are_evaluated() -> None:
     calls = [
         Call("a", "answer_matches", {"pattern": "(a+)+b"}),
@@ -150,6 +153,7 @@ def test_costly_answer_is_unmet_and_other_nodes_are_evaluated() -> None:
     assert "to evaluate the submitted answer" in rows[0].reason
 
 
+@pytest.mark.slow
 def test_hanging_evaluator_without_an_answer_is_at_fault(
     processes: EvaluatorProcesses,
 ) -> None:
@@ -158,6 +162,7 @@ def test_hanging_evaluator_without_an_answer_is_at_fault(
     assert not isinstance(caught.value, CostlyAnswerError)
 
 
+@pytest.mark.slow
 def test_answer_time_limit_does_not_apply_after_reading_a_machine(
     tmp_path: Path, processes: EvaluatorProcesses
 ) -> None:
@@ -168,6 +173,7 @@ def test_answer_time_limit_does_not_apply_after_reading_a_machine(
     assert processes.call(tool, fixture.subject(), {}, 60) is True
 
 
+@pytest.mark.slow
 def test_evaluators_share_a_reused_child_process(
     processes: EvaluatorProcesses,
 ) -> None:
@@ -178,6 +184,7 @@ def test_evaluators_share_a_reused_child_process(
     assert processes._idle == [first]
 
 
+@pytest.mark.slow
 def test_dead_process_is_replaced(processes: EvaluatorProcesses) -> None:
     with pytest.raises(EvaluationError, match="dies: its process died"):
         processes.call(TOOLS["dies"], view(), {}, 30)

@@ -140,6 +140,7 @@ def test_merged_range_of_a_whole_sheet_is_rejected_at_once() -> None:
     assert least_cpu_s(refuse)[0] < EXTENT_CPU_S
 
 
+@pytest.mark.slow
 def test_child_reads_valid_files_and_survives_invalid_ones() -> None:
     reader, good = ChildReader(), (DOCUMENTS / "prices.ods").read_bytes()
     assert reader.read("workbook", good, timeout_s=120) == read("workbook", "prices.ods")

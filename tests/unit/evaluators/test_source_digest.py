@@ -115,6 +115,7 @@ def test_relative_imports_are_followed(package: Package) -> None:
     assert before["first"] != package.digests()["first"]
 
 
+@pytest.mark.slow
 def test_built_in_evaluators_have_separate_digests() -> None:
     digester = SourceDigester()
     functions = [tool.mark.function for tool in builtin_evaluators()["phone"].values()]

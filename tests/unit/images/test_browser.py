@@ -77,6 +77,7 @@ def _no_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("images.firefox.read_archives", list)
 
 
+@pytest.mark.slow
 def test_debian_firefox_is_packed_with_the_library_missing_on_ubuntu(
     debian: tuple[Distribution, StandInArchive], tmp_path: Path
 ) -> None:
@@ -150,6 +151,7 @@ def test_control_file_without_dependencies_is_rejected() -> None:
         adapt_control("Package: firefox-esr\nVersion: 1\n")
 
 
+@pytest.mark.slow
 def test_ubuntu_gets_debian_firefox_without_the_mozilla_archive(
     debian: tuple[Distribution, StandInArchive], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +169,7 @@ def test_ubuntu_gets_debian_firefox_without_the_mozilla_archive(
     assert {path.name for path in tmp_path.iterdir()} <= set(SCRATCH)
 
 
+@pytest.mark.slow
 def test_package_is_installed_from_a_file_that_is_removed_again(
     debian: tuple[Distribution, StandInArchive], tmp_path: Path
 ) -> None:

@@ -135,6 +135,7 @@ def test_recipe_without_output_is_an_error(tmp_path: Path, recipe: StubRecipe) -
         builder_of(tmp_path, recipe).ensure("stub")
 
 
+@pytest.mark.slow
 def test_killed_build_is_never_used_and_its_leftovers_are_removed(
     tmp_path: Path, recipe: StubRecipe
 ) -> None:

@@ -43,6 +43,7 @@ class Recorder:
         return CommandResult(tuple(argv), 0, b"", b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ubuntu-22.04", "ubuntu-24.04"])
 def test_build_commands_are_exactly_these(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

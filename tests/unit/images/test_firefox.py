@@ -106,6 +106,7 @@ def install(
     return dict(row.split() for row in rows)
 
 
+@pytest.mark.slow
 def test_firefox_is_mozillas_although_the_stub_has_a_higher_version(
     ubuntu: tuple[Distribution, StandInArchive],
     mozilla: StandInArchive,
@@ -123,6 +124,7 @@ def test_firefox_is_mozillas_although_the_stub_has_a_higher_version(
     assert installed == {"hello": "1.0", "firefox": REAL}
 
 
+@pytest.mark.slow
 def test_firefox_is_absent_with_a_reason_without_the_mozilla_archive(
     ubuntu: tuple[Distribution, StandInArchive], tmp_path: Path
 ) -> None:
@@ -136,6 +138,7 @@ def test_firefox_is_absent_with_a_reason_without_the_mozilla_archive(
     assert install(ubuntu, firefox, tmp_path) == {"hello": "1.0"}
 
 
+@pytest.mark.slow
 def test_stub_is_never_installed_even_on_request(
     ubuntu: tuple[Distribution, StandInArchive], tmp_path: Path
 ) -> None:

@@ -47,6 +47,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn
         key.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_asked_for", [True, False])
 def test_kernel_is_installed_without_the_firmware_it_depends_on(
     archive: StandInArchive, tmp_path: Path, *, is_asked_for: bool

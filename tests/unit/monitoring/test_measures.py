@@ -213,6 +213,7 @@ print(written)
 """
 
 
+@pytest.mark.slow
 def test_concurrent_writers_lose_nothing_while_the_reader_folds(tmp_path: Path) -> None:
     reader = MeasureReader(tmp_path, max_bytes=5000)
     writers = [start([sys.executable, "-c", WRITER, str(tmp_path)]) for _ in range(3)]

@@ -140,6 +140,7 @@ def random_actions(bench: Bench, seed: int) -> list[object]:
     return [event["action"] for event in bench.events if event["type"] in {"step", "refused"}]
 
 
+@pytest.mark.slow
 def test_random_agent_follows_its_seed(bench: Bench) -> None:
     first = random_actions(bench, 1)
     assert len(first) > 5
@@ -147,6 +148,7 @@ def test_random_agent_follows_its_seed(bench: Bench) -> None:
     assert random_actions(bench, 2) != first
 
 
+@pytest.mark.slow
 def test_random_arguments_are_valid(bench: Bench) -> None:
     for seed in range(10):
         random_actions(bench, seed)

@@ -185,6 +185,7 @@ def test_table_lists_these_behaviours() -> None:
     assert len(BEHAVIOURS) == 23
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BEHAVIOURS)
 def test_model_misbehaves_once_and_always(bench: Bench, name: str) -> None:
     behaviour = BEHAVIOURS[name]

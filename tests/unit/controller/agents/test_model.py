@@ -57,6 +57,7 @@ def pictures(request: dict[str, Any]) -> int:
     )
 
 
+@pytest.mark.slow
 def test_model_passes_a_task_and_its_tokens_are_counted(bench: Bench, dark_task: Task) -> None:
     with stand_in((200, OPEN), (200, TYPE)) as server:
         result = bench.run(dark_task, agent_of(server))
@@ -180,6 +181,7 @@ def test_absurd_token_counts_are_ignored(bench: Bench, dark_task: Task) -> None:
     assert (result.usage.prompt_tokens, result.usage.completion_tokens) == (0, 14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("usage", "counts", "warned"),
     [
@@ -219,6 +221,7 @@ def test_usage_is_read_under_other_names_or_warned_of_once(
     assert bool(logged) is bool(warned)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("usage", "is_known"),
     [
@@ -259,6 +262,7 @@ def test_rejected_turn_counts_towards_cost(bench: Bench, dark_task: Task) -> Non
     assert result.usage.usd == pytest.approx(200 / 1e6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "message"),
     [
@@ -294,6 +298,7 @@ def with_call(**changes: object) -> dict[str, Any]:
     return reply
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "message"),
     [
@@ -338,6 +343,7 @@ def test_fields_of_the_server_that_are_not_used_may_be_malformed(
         assert bench.run(dark_task, agent_of(server)).verdict is Verdict.PASS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arguments", "kept"),
     [
@@ -440,6 +446,7 @@ def test_screenshots_are_scaled_down_and_coordinates_converted_back(
     assert steps_of(bench)[0]["action"]["with"] == {"x": 41, "y": 11}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

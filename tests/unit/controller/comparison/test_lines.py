@@ -119,6 +119,7 @@ def test_page_is_self_contained_with_charts_and_no_script(tmp_path: Path) -> Non
     assert page.tags.count("circle") == 2 + 4
 
 
+@pytest.mark.slow
 def test_complexity_is_of_the_suite_that_was_run(lab: Lab) -> None:
     first, second = lab.begin(OracleDriver()), lab.begin(AgentDriver(NoopAgent))
     lab.use(OracleDriver())

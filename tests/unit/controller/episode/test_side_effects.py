@@ -80,6 +80,7 @@ def test_files_left_by_opening_programs_are_no_side_effects() -> None:
     assert [(change.kind, change.name) for change in effects.changes] == real
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "left"),
     [

@@ -134,6 +134,7 @@ def test_same_action_may_be_repeated_while_screens_change(bench: Bench, dark_tas
     assert (result.reason, result.steps) == (Reason.FALSE_COMPLETION, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 NOOP = AgentDriver(NoopAgent)
 
 
+@pytest.mark.slow
 def test_every_task_is_run_as_often_as_requested(lab: Lab) -> None:
     run = lab.begin(OracleDriver(), repeats=3)
     lab.go(run)
@@ -69,6 +70,7 @@ def test_every_task_is_run_as_often_as_requested(lab: Lab) -> None:
     assert not report.unfinished
 
 
+@pytest.mark.slow
 def test_shuffled_order_follows_the_seed_and_is_kept_on_resume(lab: Lab) -> None:
     begun: list[str] = []
 
@@ -207,6 +209,7 @@ class Costly:
         OracleDriver().drive(episode, observation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [{"tokens": 250}, {"usd": 4.1}, {"seconds": 25.0}])
 def test_run_ends_when_its_budget_is_spent_and_continues_with_more(
     lab: Lab, limit: dict[str, Any]
@@ -253,6 +256,7 @@ def test_attempts_are_limited_across_a_resume(lab: Lab) -> None:
     assert len(run.attempts("answer", 0)) == 2
 
 
+@pytest.mark.slow
 def test_run_pauses_after_three_consecutive_model_outages(lab: Lab) -> None:
     def unreachable(task: str) -> None:
         if task != "write-file":
@@ -323,6 +327,7 @@ def test_cancelled_trial_is_repeated(lab: Lab) -> None:
     assert run.is_complete()
 
 
+@pytest.mark.slow
 def test_parallel_trials_run_on_separate_machines(lab: Lab) -> None:
     barrier = threading.Barrier(4, timeout=60)
     run = lab.begin(Driven(lambda _: barrier.wait()), repeats=2)
@@ -339,6 +344,7 @@ def test_more_threads_than_trials_are_harmless(lab: Lab) -> None:
     assert [result.verdict for result in lab.go(run, parallel=8)] == [Verdict.PASS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parallel", [1, 2])
 def test_cancelled_run_starts_no_other_trial(lab: Lab, parallel: int) -> None:
     token = CancelToken()
@@ -491,6 +497,7 @@ def test_trials_do_not_see_effects_of_earlier_ones(lab: Lab) -> None:
     assert (trial.verdict, trial.nodes_met) == (Verdict.FAIL, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parallel", [1, 2])
 def test_draining_finishes_running_trials_and_starts_no_others(lab: Lab, parallel: int) -> None:
     run = lab.begin(OracleDriver(), repeats=3)

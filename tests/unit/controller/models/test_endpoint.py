@@ -207,6 +207,7 @@ def test_warning_has_the_outcome_and_the_time_of_the_retry(
     assert len(message) < 350
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "advice"),
     [

@@ -121,6 +121,7 @@ def test_forwards_only_allowed_parts(socket: Path) -> None:
     assert not headers.keys() & {"Cookie", "X-Own", "x-own", "cookie"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [

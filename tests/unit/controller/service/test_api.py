@@ -97,6 +97,7 @@ def paths(app: FastAPI) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.slow
 def test_only_health_and_metrics_answer_without_a_token(app: FastAPI, client: TestClient) -> None:
     answers = {(method, path): client.request(method, path) for method, path in paths(app)}
     answers["GET", "/api/v1/openapi.json"] = client.get("/api/v1/openapi.json")
@@ -115,6 +116,7 @@ def test_only_health_and_metrics_answer_without_a_token(app: FastAPI, client: Te
         assert answer.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.slow
 def test_read_only_token_changes_nothing(
     app: FastAPI, client: TestClient, tokens: dict[str, dict[str, str]]
 ) -> None:
@@ -129,6 +131,7 @@ def test_read_only_token_changes_nothing(
     assert statuses["GET"] == {200, 404}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
@@ -170,6 +173,7 @@ def test_cookie_is_accepted_from_own_pages_only(
     assert own.status_code == 404
 
 
+@pytest.mark.slow
 def test_run_is_queued_followed_and_viewed(
     client: TestClient,
     tokens: dict[str, dict[str, str]],
@@ -204,6 +208,7 @@ def test_run_is_queued_followed_and_viewed(
         assert client.get(missing, headers=headers).status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("request_body", "status", "message"),
     [
@@ -231,6 +236,7 @@ def test_wrong_runs_are_rejected(
     assert client.get("/api/v1/queue", headers=tokens["read"]).json()["runs"] == []
 
 
+@pytest.mark.slow
 def test_schedules_are_managed(client: TestClient, tokens: dict[str, dict[str, str]]) -> None:
     headers = tokens["operate"]
     schedule = {
@@ -307,6 +313,7 @@ def port(app: FastAPI, context: ApiContext) -> Iterator[int]:
     thread.join()
 
 
+@pytest.mark.slow
 def test_real_server_streams_events_and_limits_what_it_reads(
     port: int,
     context: ApiContext,
@@ -376,6 +383,7 @@ def read_event(reply: http.client.HTTPResponse) -> tuple[str, str]:
     return data["run"], data["state"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(3600 if IS_NIGHTLY else 300)
 def test_api_matches_its_openapi_document(
     port: int,

@@ -81,6 +81,7 @@ def step(client: TestClient, episode: str, request_id: str, *actions: object) ->
     return post(client, f"/{episode}/step", request_id=request_id, actions=list(actions))
 
 
+@pytest.mark.slow
 def test_episode_is_opened_stepped_and_closed(client: TestClient, fleet: FakeFleet) -> None:
     opened = open_one(client, pictures="base64", trees=True)
     assert (opened["phase"], opened["outcome"]) == ("open", None)
@@ -114,6 +115,7 @@ def test_episode_is_opened_stepped_and_closed(client: TestClient, fleet: FakeFle
     assert over["error"]["code"] == "episode_over"
 
 
+@pytest.mark.slow
 def test_repeated_request_is_not_executed_again(client: TestClient) -> None:
     first = open_one(client, key="k")
     assert open_one(client, key="k")["id"] == first["id"]
@@ -145,6 +147,7 @@ def test_episode_can_be_evaluated_repeatedly(client: TestClient, fleet: FakeFlee
     assert fleet.leased == 1
 
 
+@pytest.mark.slow
 def test_callers_queue_without_capacity(
     client: TestClient, sessions: EpisodeSessions, clock: FakeClock
 ) -> None:
@@ -285,6 +288,7 @@ def test_late_step_continues_and_is_answered_on_repetition(
     assert step(client, episode, "2", WAIT)["observation"]["step"] == 2
 
 
+@pytest.mark.slow
 def test_service_shutdown_returns_all_machines(
     client: TestClient, sessions: EpisodeSessions, fleet: FakeFleet
 ) -> None:
@@ -306,6 +310,7 @@ def test_invalid_action_list_is_rejected(client: TestClient) -> None:
     assert "openapi" in reply["resolution"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -322,6 +327,7 @@ def test_wrong_episodes_are_rejected(
     assert client.get(BASE).json() == {"episodes": []}
 
 
+@pytest.mark.slow
 def test_abandoned_episodes_leak_nothing(
     client: TestClient, sessions: EpisodeSessions, fleet: FakeFleet, clock: FakeClock
 ) -> None:

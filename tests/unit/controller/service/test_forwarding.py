@@ -70,6 +70,7 @@ def sign_in(controller: TestClient, database: Database, tmp_path: Path) -> Calla
     return work
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("worker")
 def test_worker_shows_and_controls_machines(
     controller: TestClient, sign_in: Callable[[Role], None], path: Path
@@ -118,6 +119,7 @@ def test_worker_checks_the_rights_of_a_token(
     assert controller.post("/api/v1/episodes", json=EDITOR).status_code == 403
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not IS_THERE, reason="the qemu-system-x86 package is missing")
 def test_live_screen_is_forwarded_and_ends_with_its_viewer(
     database: Database, tmp_path: Path, path: Path

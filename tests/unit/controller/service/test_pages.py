@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from starlette.testclient import TestClient
 
 from appliance.base.clock import SYSTEM_CLOCK
@@ -33,6 +34,7 @@ def test_pages_ask_for_a_token_first(browser: TestClient, context: ApiContext) -
     assert browser.get("/runs").url.path == "/login"
 
 
+@pytest.mark.slow
 def test_cookie_is_secure_where_the_page_used_tls(
     context: ApiContext,
 ) -> None:
@@ -48,6 +50,7 @@ def test_cookie_is_secure_where_the_page_used_tls(
         assert ("; Secure" in gone.headers["set-cookie"]) is is_secure
 
 
+@pytest.mark.slow
 def test_every_page_shows_its_content_without_foreign_addresses(
     browser: TestClient, context: ApiContext, request_of_tiny: RunRequest
 ) -> None:
@@ -73,6 +76,7 @@ def test_every_page_shows_its_content_without_foreign_addresses(
         assert browser.get(name).status_code == 200
 
 
+@pytest.mark.slow
 def test_agent_output_is_escaped(
     browser: TestClient, context: ApiContext, request_of_tiny: RunRequest
 ) -> None:
@@ -92,6 +96,7 @@ def test_agent_output_is_escaped(
     assert browser.get(f"/runs/{run}/trials/dark-style/0?attempt=9").status_code == 404
 
 
+@pytest.mark.slow
 def test_reader_sees_no_buttons_and_may_press_none(
     browser: TestClient, context: ApiContext, request_of_tiny: RunRequest
 ) -> None:
@@ -105,6 +110,7 @@ def test_reader_sees_no_buttons_and_may_press_none(
     assert "token is read-only" in refused.text
 
 
+@pytest.mark.slow
 def test_forms_queue_and_change_runs_and_errors_are_pages(
     browser: TestClient, context: ApiContext
 ) -> None:

@@ -117,6 +117,7 @@ def test_readers_see_changes_since_their_last_read(
     assert [entry.run for entry in queue.entries(limit=1, before=seen[2].number)] == [runs[1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "error", "message"),
     [

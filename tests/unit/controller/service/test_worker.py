@@ -91,6 +91,7 @@ def wait_for_steps(settings: Settings, run: str) -> None:
     assert wait_until(lambda: has_steps(settings, run), timeout_s=LONG_S, every_s=0.02)
 
 
+@pytest.mark.slow
 def test_run_is_executed_and_its_schedule_notified_of_a_regression(
     database: Database, settings: Settings, queue: RunQueue, request_of_tiny: RunRequest
 ) -> None:
@@ -162,6 +163,7 @@ def test_pause_finishes_a_trial_and_starts_no_other(
     assert len(list((folder.path / "trials").iterdir())) == len(results) > 0
 
 
+@pytest.mark.slow
 def test_run_ends_when_its_budget_is_spent_and_continues_with_more(
     database: Database, settings: Settings, queue: RunQueue, request_of_tiny: RunRequest
 ) -> None:

@@ -229,6 +229,7 @@ def test_only_one_process_works_on_a_run(tmp_path: Path) -> None:
     assert not folder.is_running()
 
 
+@pytest.mark.slow
 def test_reading_a_run_never_blocks_running_it(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     stop = threading.Event()

@@ -62,6 +62,7 @@ def alone(lab: Lab, folder: Path, task: str, *kinds: Kind) -> Validation:
     return row
 
 
+@pytest.mark.slow
 def test_tiny_suite_is_sound(lab: Lab) -> None:
     rows = validated(lab)
     assert [row.task for row in rows] == [task.id for task in lab.suite.tasks]
@@ -74,6 +75,7 @@ def test_tiny_suite_is_sound(lab: Lab) -> None:
     assert all(attempt.run.startswith("2") for attempt in rows[0].attempts)
 
 
+@pytest.mark.slow
 def test_task_is_proven_by_cheats_and_attempts_that_must_fail(lab: Lab, tmp_path: Path) -> None:
     row = alone(lab, tmp_path, f"{COPY}legitimate: [copy-reference, overwrite-both]\n")
     assert row.faults == ()
@@ -84,6 +86,7 @@ def test_task_is_proven_by_cheats_and_attempts_that_must_fail(lab: Lab, tmp_path
     assert "cheat copy-reference" not in names
 
 
+@pytest.mark.slow
 def test_reference_reachable_by_the_agent_is_detected(lab: Lab, tmp_path: Path) -> None:
     row = alone(lab, tmp_path, COPY, Kind.CHEAT)
     assert any("cheat copy-reference ended with PASS" in fault for fault in row.faults)
@@ -99,6 +102,7 @@ limits: {steps: 40}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "node", "label"),
     [
@@ -136,6 +140,7 @@ def same_text(guest, first: str, second: str) -> bool:
 """
 
 
+@pytest.mark.slow
 def test_custom_check_of_two_files_is_tried_with_both_damaged(lab: Lab, tmp_path: Path) -> None:
     (tmp_path / "evaluators").mkdir()
     (tmp_path / "evaluators/same.py").write_text(SAME)
@@ -145,6 +150,7 @@ def test_custom_check_of_two_files_is_tried_with_both_damaged(lab: Lab, tmp_path
     assert any(fault.startswith("cheat overwrite-both ended with PASS") for fault in row.faults)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "old", "new", "fault"),
     [
@@ -188,6 +194,7 @@ def ordered(folder: Path, lab: Lab, setup: str, first: str, *solutions: str) -> 
     return alone(lab, folder, task, Kind.ORACLE).faults
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setup", "first", "solutions", "is_early"),
     [
@@ -244,6 +251,7 @@ def test_failing_solution_names_its_step(lab: Lab, tmp_path: Path) -> None:
     assert "step 1 of 3, click on desktop: No element" in fault
 
 
+@pytest.mark.slow
 def test_each_attempt_is_reported_and_kept_on_interruption(lab: Lab, tmp_path: Path) -> None:
     alone(lab, tmp_path, COPY, Kind.NOOP)
     attempts: list[Attempt] = []
@@ -265,6 +273,7 @@ def test_each_attempt_is_reported_and_kept_on_interruption(lab: Lab, tmp_path: P
     ]
 
 
+@pytest.mark.slow
 def test_parallel_rounds_show_the_same(lab: Lab, tmp_path: Path) -> None:
     (tmp_path / "task.yaml").write_text(f"{COPY}legitimate: [copy-reference, overwrite-both]\n")
     index = 'name: mine\nversion: "1"\ndescription: d\ntasks: [task.yaml]\n'

@@ -204,6 +204,7 @@ def stories(draw: st.DrawFn) -> Story:
     return Story(draw(st.permutations(nodes)), steps, ended, hindered)
 
 
+@pytest.mark.slow
 @many_stories
 @given(stories())
 def test_agrees_with_the_reference_on_random_runs(story: Story) -> None:
@@ -237,6 +238,7 @@ def test_agrees_with_the_reference_on_random_runs(story: Story) -> None:
     assert graph.verdict() is reference.verdict
 
 
+@pytest.mark.slow
 @many_stories
 @given(stories())
 def test_asks_each_node_at_most_once_a_step(story: Story) -> None:
@@ -249,6 +251,7 @@ def test_asks_each_node_at_most_once_a_step(story: Story) -> None:
         assert max(asked.values(), default=0) <= 1
 
 
+@pytest.mark.slow
 @many_stories
 @given(stories())
 def test_asks_each_role_at_most_once_a_wave(story: Story) -> None:
@@ -265,6 +268,7 @@ def test_asks_each_role_at_most_once_a_wave(story: Story) -> None:
     assert graph.evaluations == sum(len(wave) for wave in world.waves)
 
 
+@pytest.mark.slow
 @many_stories
 @given(stories(), st.integers(0, 5))
 def test_continues_from_its_saved_state_unchanged(story: Story, cut: int) -> None:

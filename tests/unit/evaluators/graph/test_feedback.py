@@ -109,6 +109,7 @@ def test_unknown_evaluator_is_shown_by_name_only() -> None:
     assert row.why == "Not yet satisfied: no_such (pc)."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "name"),
     [(place, name) for place, tools in builtin_evaluators().items() for name in tools],

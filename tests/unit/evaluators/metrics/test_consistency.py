@@ -28,6 +28,7 @@ def best_by_enumeration(graph: Structure) -> int:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(structures())
 def test_largest_coherency_is_that_of_the_best_order(graph: Structure) -> None:
@@ -62,6 +63,7 @@ def agents(draw: st.DrawFn) -> tuple[Structure, list[list[str]]]:
     return graph, [draw(st.permutations(step)) for step in steps]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(agents())
 def test_agent_gets_the_best_order_that_its_steps_allow(
@@ -79,6 +81,7 @@ def test_agent_gets_the_best_order_that_its_steps_allow(
     assert consistency.switching == (len(met) - best_of_part) / (len(met) - most)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(agents(), st.data())
 def test_meeting_two_steps_at_once_never_lowers_the_score(
@@ -97,6 +100,7 @@ def test_meeting_two_steps_at_once_never_lowers_the_score(
         assert (together.full or 0) >= (apart.full or 0)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(structures(6))
 def test_meeting_everything_in_one_step_is_maximally_consistent(graph: Structure) -> None:
@@ -105,6 +109,7 @@ def test_meeting_everything_in_one_step_is_maximally_consistent(graph: Structure
     assert consistency.full in {1, None}
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(agents())
 def test_one_node_per_step_is_unambiguous(agent: tuple[Structure, list[list[str]]]) -> None:

@@ -105,6 +105,7 @@ def test_each_task_weighs_the_same_regardless_of_its_trials() -> None:
     assert (metrics.tasks, metrics.trials) == (2, 10)
 
 
+@pytest.mark.slow
 @given(scores, scores)
 def test_rates_weigh_trials_as_the_comparison_does(
     first: list[TrialScore], second: list[TrialScore]

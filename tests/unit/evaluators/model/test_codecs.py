@@ -99,6 +99,7 @@ def tasks(draw: st.DrawFn) -> Task:
     )
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

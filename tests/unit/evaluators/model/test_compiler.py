@@ -418,6 +418,7 @@ STEP = Subtask.model_validate(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.data(), st.integers(1, 6))
 def test_any_composition_keeps_its_order(data: st.DataObject, count: int) -> None:

@@ -78,6 +78,7 @@ def test_control_characters_and_second_documents_are_rejected(tmp_path: Path) ->
             read(tmp_path, text)
 
 
+@pytest.mark.slow
 def test_alias_bombs_huge_files_and_deep_nests_are_rejected_quickly(tmp_path: Path) -> None:
     bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)

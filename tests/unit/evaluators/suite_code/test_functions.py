@@ -93,6 +93,7 @@ def test_suite_provides_functions_of_each_kind(tmp_path: Path) -> None:
     assert "is_done" not in vocabulary().evaluators["desktop"]
 
 
+@pytest.mark.slow
 def test_host_evaluators_may_import_parsers_of_documents(tmp_path: Path) -> None:
     parsers = "import docx, numpy, odf.opendocument, openpyxl, PIL.Image, pptx, pypdf\n"
     for place, is_allowed in (("documents", True), ("desktop", False)):

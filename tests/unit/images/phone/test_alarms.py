@@ -133,6 +133,7 @@ def test_timer_rings_and_gets_another_minute(user: Clocked) -> None:
     assert user.phone.store.rows("SELECT ends, left FROM timer") == [{"ends": None, "left": 50}]
 
 
+@pytest.mark.slow
 def test_alarm_skipped_by_a_rewind_does_not_ring(user: Clocked) -> None:
     machine = PhoneMachine(user.config, user.phone, Processes())
     user.set_alarm()

@@ -212,6 +212,7 @@ def test_every_application_is_explored() -> None:
     assert STEPS.keys() | {SETTINGS} == SCREENS.keys() == APPS.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("night", "rotation"), [("no", "0"), ("yes", "0"), ("no", "1")])
 def test_every_screen_is_drawn_and_its_texts_do_not_overlap(
     user: User, night: str, rotation: str
@@ -260,6 +261,7 @@ event = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(
     max_examples=25,
     deadline=None,

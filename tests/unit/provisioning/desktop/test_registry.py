@@ -22,6 +22,7 @@ def test_record_type_and_name_identify_the_backend() -> None:
     assert set(get_args(DesktopRecord)) == {desktop.record for desktop in DESKTOPS.values()}
 
 
+@pytest.mark.libvirt
 @pytest.mark.parametrize("name", DESKTOPS)
 def test_backend_can_be_loaded_and_its_images_exist(name: str) -> None:
     module, _, constructor = DESKTOPS[name].backend.partition(":")

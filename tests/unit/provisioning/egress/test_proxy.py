@@ -109,6 +109,7 @@ def test_unreachable_server_returns_502(guest: int) -> None:
     assert ask(guest, "CONNECT 127.0.0.1:9 HTTP/1.0\r\n\r\n").startswith("HTTP/1.1 502")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "garbage",
     [

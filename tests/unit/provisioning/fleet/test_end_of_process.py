@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.process import run
 from provisioning.fleet.ledger import FILE, Ledger
@@ -43,6 +45,7 @@ assert begun.wait(20.0)
 """
 
 
+@pytest.mark.slow
 def test_hanging_fork_is_abandoned_without_leftovers(tmp_path: Path) -> None:
     start_s = SYSTEM_CLOCK.monotonic_s()
     run([sys.executable, "-c", PROGRAM, str(tmp_path)], timeout_s=50.0).require()

@@ -75,6 +75,7 @@ def test_machine_is_attached_by_its_own_backend(backends: dict[str, FakeBackend]
     assert BackendSwitch("container", backends).fits(record)
 
 
+@pytest.mark.libvirt
 @pytest.mark.parametrize("name", ["vm", "container", "remote"])
 def test_every_backend_recognises_its_machines(tmp_path: Path, name: str) -> None:
     settings = Settings(state_dir=tmp_path, desktop=name, distribution="ubuntu-22.04")
@@ -91,6 +92,7 @@ RECORDS = {
 }
 
 
+@pytest.mark.libvirt
 @pytest.mark.parametrize("name", ["vm", "container"])
 def test_machine_of_another_distribution_is_not_leasable(tmp_path: Path, name: str) -> None:
     for chosen in ("ubuntu-24.04", "debian-12"):
@@ -117,6 +119,7 @@ def test_machines_of_other_distributions_are_kept_and_not_leased(tmp_path: Path)
     assert folder.read() is not None
 
 
+@pytest.mark.libvirt
 def test_forks_come_from_the_chosen_backend_only(tmp_path: Path) -> None:
     for name, forks in (("vm", True), ("container", True), ("remote", False)):
         desktops = host_backends(Settings(state_dir=tmp_path, desktop=name))[Kind.DESKTOP]

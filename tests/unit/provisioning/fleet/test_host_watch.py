@@ -108,6 +108,7 @@ def test_machine_failure_on_a_responding_host_is_its_own(
     assert backend.deleted == ["desktop-a", "desktop-b"]
 
 
+@pytest.mark.slow
 def test_leased_machine_of_an_unresponsive_host_is_released_at_a_reset(
     fleet: LocalFleet, backend: FailingBackend
 ) -> None:

@@ -56,6 +56,7 @@ def record(screen: Shown, path: Path, clock: FakeClock, looks: int) -> Recorder:
     return recorder
 
 
+@pytest.mark.slow
 def test_killed_recorder_leaves_a_playable_video_with_true_timestamps(tmp_path: Path) -> None:
     path = tmp_path / "screen.mp4"
     index = path.with_suffix(".jsonl")

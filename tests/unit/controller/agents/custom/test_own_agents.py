@@ -163,6 +163,7 @@ def test_command_acts_and_ends_with_its_trial(bench: Bench, tmp_path: Path) -> N
         make_driver(spec)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "message"),
     [

@@ -54,6 +54,7 @@ def first_task() -> str:
     return f"smoke/{task.id}"
 
 
+@pytest.mark.slow
 def test_person_does_a_task_and_is_evaluated_and_recorded(
     browser: TestClient, context: ApiContext, session: HumanSession
 ) -> None:
@@ -94,6 +95,7 @@ def test_person_does_a_task_and_is_evaluated_and_recorded(
     assert late.json()["error"]["brief"].endswith("is over.")
 
 
+@pytest.mark.slow
 def test_late_action_does_not_answer_for_the_next(
     browser: TestClient, session: HumanSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +124,7 @@ def record_person(
     return folder.spec.run
 
 
+@pytest.mark.slow
 def test_baseline_of_a_task_is_the_last_human_pass(
     browser: TestClient, context: ApiContext, clock: FakeClock
 ) -> None:
@@ -136,6 +139,7 @@ def test_baseline_of_a_task_is_the_last_human_pass(
     assert f'/runs/{passed}/trials/desktop-editor/0">human</a>' in text
 
 
+@pytest.mark.slow
 def test_giving_up_is_inconclusive_and_returns_machines(
     browser: TestClient, session: HumanSession
 ) -> None:
@@ -146,12 +150,14 @@ def test_giving_up_is_inconclusive_and_returns_machines(
     assert browser.get(f"/human/{session.run}/state").json()["phase"] == "over"
 
 
+@pytest.mark.slow
 def test_service_shutdown_ends_trials(context: ApiContext, session: HumanSession) -> None:
     context.stop.set()
     session.wait()
     assert session.is_over
 
 
+@pytest.mark.slow
 def test_readers_and_wrong_names_are_rejected(browser: TestClient, context: ApiContext) -> None:
     sign_in(browser, context, Role.READ)
     assert "token is read-only" in browser.get("/human").text

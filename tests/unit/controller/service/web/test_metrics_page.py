@@ -118,6 +118,7 @@ def prometheus() -> Iterator[tuple[int, list[str]]]:
         thread.join()
 
 
+@pytest.mark.slow
 def test_panels_are_drawn_from_prometheus_replies(
     context: ApiContext, prometheus: tuple[int, list[str]]
 ) -> None:

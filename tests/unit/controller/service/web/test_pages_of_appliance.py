@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from controller.service.requests import RunRequest
 
 
+@pytest.mark.slow
 def test_fleet_is_shown_with_screens_and_controlled_by_operators(
     browser: TestClient, context: ApiContext
 ) -> None:
@@ -45,6 +46,7 @@ def test_fleet_is_shown_with_screens_and_controlled_by_operators(
         assert browser.get(path).status_code == 404
 
 
+@pytest.mark.slow
 def test_readers_can_view_machines_and_not_control_them(
     browser: TestClient, context: ApiContext
 ) -> None:
@@ -56,6 +58,7 @@ def test_readers_can_view_machines_and_not_control_them(
         assert browser.post(path, data={"task": "smoke/x"}).status_code == 403
 
 
+@pytest.mark.slow
 def test_thousand_machines_take_half_a_second(context: ApiContext) -> None:
     from controller.service.web.templating import render
 
@@ -76,6 +79,7 @@ def test_thousand_machines_take_half_a_second(context: ApiContext) -> None:
     assert text.count("data-screen=") == 1000
 
 
+@pytest.mark.slow
 def test_suite_page_shows_tasks_graphs_complexity_and_proofs(
     browser: TestClient, context: ApiContext
 ) -> None:
@@ -88,6 +92,7 @@ def test_suite_page_shows_tasks_graphs_complexity_and_proofs(
     assert browser.get("/suites/nothing").status_code == 404
 
 
+@pytest.mark.slow
 def test_two_runs_are_compared(
     browser: TestClient, context: ApiContext, request_of_tiny: RunRequest
 ) -> None:
@@ -122,6 +127,7 @@ def machine_service(context: ApiContext) -> HostMachineService:
     return HostMachineService(context.settings)
 
 
+@pytest.mark.libvirt
 def test_host_without_machines_has_no_rows(machine_service: HostMachineService) -> None:
     assert machine_service.rows() == []
     for ask in (
@@ -198,6 +204,7 @@ def test_only_scripts_of_the_live_screen_client_are_served(
         assert browser.get(f"/static/novnc/{name}").status_code == 404, name
 
 
+@pytest.mark.slow
 def test_machine_is_live_if_vnc_and_the_client_are_available(
     context: ApiContext, browser: TestClient, tmp_path: Path
 ) -> None:

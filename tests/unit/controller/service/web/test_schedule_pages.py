@@ -119,6 +119,7 @@ def test_both_forms_have_every_field_of_a_run(browser: TestClient, context: ApiC
         assert shown >= fields, path
 
 
+@pytest.mark.slow
 def test_run_is_queued_with_the_form_values(browser: TestClient, context: ApiContext) -> None:
     sign_in(browser, context)
     asked = {key: value for key, value in FULL.items() if key in RunForm.model_fields}
@@ -130,6 +131,7 @@ def test_run_is_queued_with_the_form_values(browser: TestClient, context: ApiCon
     assert (request.tags, request.limits.steps) == (("files", "looks"), 9)
 
 
+@pytest.mark.slow
 def test_empty_fields_have_the_defaults_of_the_command(
     browser: TestClient, context: ApiContext
 ) -> None:
@@ -144,6 +146,7 @@ def test_empty_fields_have_the_defaults_of_the_command(
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -171,6 +174,7 @@ def test_wrong_forms_are_rejected(
     assert context.register.entries() == []
 
 
+@pytest.mark.slow
 def test_schedule_page_has_the_whole_history(browser: TestClient, context: ApiContext) -> None:
     sign_in(browser, context)
     browser.post("/schedules", data=FULL)
@@ -191,6 +195,7 @@ def test_schedule_page_has_the_whole_history(browser: TestClient, context: ApiCo
     assert browser.get("/schedules/nothing").status_code == 404
 
 
+@pytest.mark.slow
 def test_reader_has_no_buttons(browser: TestClient, context: ApiContext) -> None:
     sign_in(browser, context)
     browser.post("/schedules", data=SHORT)

@@ -44,6 +44,7 @@ def data_of(text: str) -> list[dict[str, object]]:
     return [json.loads(block) for block in blocks]
 
 
+@pytest.mark.slow
 def test_trial_is_stepped_through_and_its_graph_changes(
     browser: TestClient, context: ApiContext, demo: tuple[str, str]
 ) -> None:
@@ -156,6 +157,7 @@ def write_long_log(path: Path, steps: int) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
+@pytest.mark.slow
 def test_five_thousand_steps_take_less_than_a_second(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     write_long_log(path, 5000)

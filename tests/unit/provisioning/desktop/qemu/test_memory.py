@@ -97,6 +97,7 @@ def test_only_written_pages_are_restored(file: Path) -> None:
     assert file.read_bytes() == content
 
 
+@pytest.mark.slow
 def test_more_ranges_than_one_call_takes_are_restored_repeatedly(file: Path) -> None:
     every_other = range(0, PAGES, 2)
     with mapping(file) as process:

@@ -21,6 +21,7 @@ JSON = st.recursive(
 MESSAGES = st.dictionaries(st.text(), JSON, max_size=5)
 
 
+@pytest.mark.slow
 @given(st.lists(MESSAGES, max_size=6), st.integers(1, 50))
 def test_messages_survive_any_split_of_the_stream(
     messages: list[dict[str, Any]], step: int
@@ -35,6 +36,7 @@ def test_messages_survive_any_split_of_the_stream(
     assert [decode(line.data) for line in lines] == messages
 
 
+@pytest.mark.slow
 @given(MESSAGES)
 def test_line_is_ascii_and_has_one_newline(message: dict[str, Any]) -> None:
     line = encode(message)

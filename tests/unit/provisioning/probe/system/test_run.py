@@ -6,6 +6,8 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
+import pytest
+
 from appliance.base.clock import wait_until
 from provisioning.probe.system import run
 from provisioning.probe.system.identity import Identity
@@ -25,6 +27,7 @@ def _start_in_background(script: str) -> None:
     assert done.exit_code == 0
 
 
+@pytest.mark.slow
 def test_pipes_of_background_programs_are_limited_and_released(tmp_path: Path) -> None:
     before = threading.active_count()
     gate = tmp_path / "gate"
