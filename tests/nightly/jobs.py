@@ -13,6 +13,7 @@ _PHONES = ("images/phone", "provisioning/phone", "provisioning/links")
 _FIRST = "tests/integration/test_first_suite.py"
 _KILLS = "tests/integration/test_killed_worker.py"
 _ENDED = "tests/integration/test_ended_by.py"
+_SHOWN = "tests/integration/test_first_observations.py"
 _OF_THE_SERVICE = (
     "test_appliance",
     "test_debian",
@@ -80,7 +81,7 @@ JOBS = (
         (*_MACHINES, "tests/integration"),
         pytest=(
             *("-m", "vm", "tests/integration"),
-            *(f"--ignore={path}" for path in (_FIRST, _KILLS, _ENDED)),
+            *(f"--ignore={path}" for path in (_FIRST, _KILLS, _ENDED, _SHOWN)),
         ),
         elsewhere=tuple(f"--ignore=tests/integration/{name}.py" for name in _OF_THE_SERVICE),
         distributions=DISTRIBUTIONS,
@@ -101,6 +102,14 @@ JOBS = (
         pytest=(_FIRST,),
         distributions=(DEFAULT,),
         timeout_s=4 * 3600.0,
+    ),
+    Job(
+        "first-observations",
+        "30 first observations show the document that setup opened, on a busy host",
+        ("controller", "provisioning", "images/desktop", _SHOWN),
+        pytest=(_SHOWN,),
+        distributions=(DEFAULT,),
+        timeout_s=2 * 3600.0,
     ),
     Job(
         "machine-contract",
