@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from controller.observation.settle import Frame
 
-_LOOK_EVERY_S = 2.0
+_LOOK_EVERY_S = 4.0
 """Pause between two reads of the documents, which keep the program busy themselves."""
 _IDLE_SHARE = 0.15
 """Share of one processor: idle programs use 0 to 0.05 in an emulated desktop, busy ones 0.7 to 2."""
@@ -43,13 +43,13 @@ class Activity(BaseModel):
     cpu_s: float
     clock_s: float
 
-    def is_idle_since(self, before: Activity) -> bool:
-        """Return whether the program was idle between two moments.
+    def idle_s_since(self, before: Activity) -> float:
+        """Return how long the program was idle between two moments; 0 if it was not.
 
         Less time than before is no idleness: one of its processes has ended.
         """
         used_s, passed_s = self.cpu_s - before.cpu_s, self.clock_s - before.clock_s
-        return 0 <= used_s <= _IDLE_SHARE * passed_s
+        return passed_s if 0 <= used_s <= _IDLE_SHARE * passed_s else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,14 @@ class ProgramWatch:
         self._clock = clock
         self._before = before
         self._looked_s = -_LOOK_EVERY_S
+        self._is_judged = False
         self.forget_all()
 
     def forget_all(self) -> None:
         """Begin anew: the program shows nothing."""
         now_s = self._clock.monotonic_s()
-        self._still_since_s = self._idle_since_s = self._sure_since_s = now_s
+        self._still_since_s = self._sure_since_s = now_s
+        self._idle_s = 0.0
         self._frame = self._before
         self._activity: Activity | None = None
         self._title = ""
@@ -100,8 +102,10 @@ class ProgramWatch:
         most = DEFAULT_RULE.still_ratio
         if changed_ratio(self._frame, frame) > most or changed_ratio(self._before, frame) <= most:
             self._frame, self._still_since_s = frame, now_s
-        if self._activity is not None and not activity.is_idle_since(self._activity):
-            self._idle_since_s = now_s
+        if self._activity is not None:
+            idle_s = activity.idle_s_since(self._activity)
+            self._idle_s = self._idle_s + idle_s if idle_s else 0.0
+            self._is_judged = True
         self._activity = activity
         if not self.evidence.is_sure:
             self._sure_since_s = now_s
@@ -113,26 +117,27 @@ class ProgramWatch:
 
     @property
     def is_worth_a_look(self) -> bool:
-        """Whether the documents should be read: not while the program draws its window."""
-        is_due = self._clock.monotonic_s() - self._looked_s >= _LOOK_EVERY_S
+        """Whether the documents should be read: not while the program draws its window.
+
+        Between two reads, the program's own work is judged at least once.
+        """
+        is_due = self._clock.monotonic_s() - self._looked_s >= _LOOK_EVERY_S and self._is_judged
         return not self.evidence.is_sure and is_due and self.still_s >= _SURE_S
 
     @contextmanager
     def looking(self) -> Iterator[None]:
-        """Do not count the time in which documents are read: the program works for it."""
-        start_s = self._clock.monotonic_s()
+        """Do not judge the time in which documents are read: the program works for it."""
         try:
             yield
         finally:
             self._looked_s = self._clock.monotonic_s()
-            self._idle_since_s += self._looked_s - start_s
-            self._activity = None
+            self._activity, self._is_judged = None, False
 
     @property
     def is_ready(self) -> bool:
         """Whether what is known is enough to begin."""
         now_s = self._clock.monotonic_s()
-        quiet_s = min(self.still_s, now_s - self._idle_since_s)
+        quiet_s = min(self.still_s, self._idle_s)
         if self.evidence.problem:
             return False
         if not self.evidence.is_sure:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from provisioning.probe.accessibility.client import Bus
 from provisioning.probe.accessibility.documents import Documents
-from provisioning.probe.accessibility.scope import Scope
+from provisioning.probe.accessibility.scope import Rank, Scope
 from provisioning.probe.accessibility.tree_walk import Walk
 from provisioning.probe.serving import worker
 from provisioning.probe.serving.params import Params
@@ -16,7 +16,7 @@ from provisioning.probe.serving.params import Params
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from provisioning.probe.accessibility.scope import Item, Querying, Rank
+    from provisioning.probe.accessibility.scope import Item, Querying
     from provisioning.probe.system.identity import Identity
 
 MAX_NODES = 5000
@@ -158,25 +158,27 @@ class Walker:
                 role is None or self._names.role(item.role) == role
             )
 
-        def found_before(rank: Rank) -> list[Item]:
-            items = (item for items in walk.below.values() for item in items if is_match(item))
-            return [item for item in items if walk.ranks[item.ref] < rank]
-
         wanted = params.whole("count", 1)
-        walk.descend(
-            roots, with_boxes=False, is_enough=lambda rank: len(found_before(rank)) >= wanted
-        )
-        matching = [item for items in walk.below.values() for item in items if is_match(item)]
-        shown = {item.ref: item for found in matching for item in walk.path_to(found)}
+
+        def found() -> list[tuple[Rank, dict[str, Any]]]:
+            """Return the matches that are visible, with their ranks, in document order."""
+            items = [item for items in walk.below.values() for item in items if is_match(item)]
+            shown = {item.ref: item for match in items for item in walk.path_to(match)}
+            walk.measure(list(shown.values()))
+            return [
+                (walk.ranks[item.ref], row)
+                for root in roots
+                for item, row in self._rows(walk, root, 0, _Place())
+                if is_match(item)
+            ]
+
+        def is_enough(next_rank: Rank) -> bool:
+            ranks = [rank for rank, _ in found()]
+            return sum(rank < next_rank or rank is Rank.POPUP for rank in ranks) >= wanted
+
+        walk.descend(roots, with_boxes=False, is_enough=is_enough)
         walk.extend(end_s)
-        walk.measure(list(shown.values()))
-        rows = [
-            (walk.ranks[item.ref], row)
-            for root in roots
-            for item, row in self._rows(walk, root, 0, _Place())
-            if is_match(item)
-        ]
-        nodes = [row for _, row in sorted(rows, key=itemgetter(0))]
+        nodes = [row for _, row in sorted(found(), key=itemgetter(0))]
         return {"nodes": nodes[:_MAX_FOUND], "cut": walk.cut}
 
     def _walk(self, params: Params, most: int) -> Walk:

@@ -69,6 +69,7 @@ class Walk:
         self._known: dict[Ref, list[Item]] = {}
         """Bulk replies of applications: their objects' children, by object."""
         self._seen: set[Ref] = set()
+        self._measured: set[Ref] = set()
         self.above: dict[Ref, Item] = {}
         self.below: dict[Ref, list[Item]] = {}
         self.boxes: dict[Ref, tuple[int, int, int, int]] = {}
@@ -171,8 +172,12 @@ class Walk:
                 yield child
 
     def measure(self, items: Sequence[Item]) -> None:
-        """Request the positions of objects."""
+        """Request the positions of objects that were not requested before."""
+        items = [item for item in items if item.ref not in self._measured]
+        self._measured.update(item.ref for item in items)
         asked = [Query(item.ref, EXTENTS, (_SCREEN,)) for item in items]
+        if not asked:
+            return
         for item, answer in pairs(items, self.ask(asked)):
             if answer is not None:
                 left, top, width, height = answer[0]

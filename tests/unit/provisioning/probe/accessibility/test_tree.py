@@ -432,3 +432,17 @@ def test_match_in_an_open_menu_is_enough_and_comes_first() -> None:
     found = walker.find(Params({"name": "Same", "count": 3}, timeout_s=10.0))
     assert [row["role"] for row in found["nodes"]] == ["menu item", "push button", "panel"]
     assert len(session.asked) > asked + 40
+
+
+def test_match_in_a_menu_bar_that_is_not_drawn_is_no_match() -> None:
+    # LibreOffice's root pane has a second menu bar, which GTK replaces, with the same menus.
+    edit, other = node("menu", 40, 61, 40, 25), node("menu", 40, 61, 40, 25)
+    edit.name = other.name = "Edit"
+    unseen = node("menu bar", 0, 61, 1280, 0, below=[other])
+    bar = node("menu bar", 0, 61, 1280, 25, below=[edit])
+    pane = node("panel", 0, 61, 1280, 25, below=[node("panel", 0, 61, 1280, 25, below=[bar])])
+    window = node("frame", 0, 24, 1280, 752, below=[unseen, pane])
+    window.states = 1 << ACTIVE
+    params = Params({"role": "menu", "name": "Edit"}, timeout_s=10.0)
+    found = tree.Walker(Session((app(window),)), NAMES).find(params)
+    assert [row["bounds"] for row in found["nodes"]] == [[40, 61, 80, 86]]
