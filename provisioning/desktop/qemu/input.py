@@ -31,7 +31,7 @@ _GAP_S = 0.02
 # From a click's end to the next click. libinput takes a press within 25 ms for a bouncing switch, and
 # GTK one after 400 ms for another click: a busy host may move the clicks together or apart.
 # Source: libinput 1.20, evdev-debounce.c; GTK 3, gtk-double-click-time.
-_DOUBLE_CLICK_GAP_S = 0.12
+_DOUBLE_CLICK_GAP_S = 0.07
 _DOUBLE_CLICK_MOST_S = 0.4
 _DRAG_STEPS = 12
 
