@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import GuestCallError
+from appliance.base.host_load import stretched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +49,7 @@ def start_and_wait(machine: Machine, name: str, clock: Clock = SYSTEM_CLOCK) -> 
         active = _active_window(machine)
         return active is not None and active.get("id") != (before or {}).get("id")
 
-    timeout_s = _RAISED_TIMEOUT_S if is_in_front else _WINDOW_TIMEOUT_S
+    timeout_s = stretched(_RAISED_TIMEOUT_S if is_in_front else _WINDOW_TIMEOUT_S)
     if not wait_until(has_come, timeout_s=timeout_s, every_s=_POLL_S, clock=clock):
         _log.info("%s: no window of %s came to the front", machine.info.machine_id, name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import unquote, urlsplit
 
 from pydantic import Field
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = 30.0
 _SUFFIX = ".desktop"
+_FILE = "file://"
 _GIO = "/usr/bin/gio"
 _APPLICATIONS = (
     "/usr/local/share/applications",
@@ -112,6 +114,9 @@ def start_program(
         wait_s: time limit on an idle host; a busy one stretches it.
     """
     paths = [absolute(machine, word) if word.startswith("~/") else word for word in args or ()]
+    for word in paths:
+        if word.startswith(_FILE) and machine.files.stat(unquote(urlsplit(word).path)) is None:
+            raise ActionError(f"There is no file {word} to open.")
     _launch(
         machine,
         ["launch", _desktop_file(machine, desktop_id), *paths],

@@ -33,7 +33,7 @@ def find_frozen_icons(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> tuple
     """
     path = f"{machine.info.home}/Desktop/{_NAME}"
     for _ in range(_TRIES):
-        machine.run(["touch", path], timeout_s=_RUN_TIMEOUT_S)
+        machine.files.put(path, b"new\n")  # as setup does
         has_come = _wait_for_icon(machine, clock, is_shown=True)
         machine.run(["rm", "-f", path], timeout_s=_RUN_TIMEOUT_S)
         has_gone = _wait_for_icon(machine, clock, is_shown=False)

@@ -31,11 +31,13 @@ def put(params: Params) -> None:
     if not _TOKEN.match(token) or offset < 0 or offset + len(data) > total:
         raise ProbeError("bad_params", "invalid token, offset or total")
     folder, name = os.path.split(path)
-    part = os.path.join(folder, f".{name[:200]}.{token}.part")
+    part = ""
     try:
         owner = _owner(folder, params)
         if offset == 0:
             _make_folders(folder, owner)
+        part = os.path.join(_part_folder(folder), f".{name[:200]}.{token}.part")
+        if offset == 0:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(part)
         _append(part, data, offset)
@@ -47,6 +49,16 @@ def put(params: Params) -> None:
         with contextlib.suppress(OSError):
             os.unlink(part)
         raise _failure(exc) from exc
+
+
+def _part_folder(folder: str) -> str:
+    """Return where an unfinished file is kept: above its folder, if that is one file system.
+
+    A desktop shows no icon of a file that is created in its folder and renamed at once.
+    """
+    above = os.path.dirname(folder)
+    is_one = os.stat(above).st_dev == os.stat(folder).st_dev
+    return above if is_one and os.access(above, os.W_OK) else folder
 
 
 def get(params: Params) -> dict[str, Any]:

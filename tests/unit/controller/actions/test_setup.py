@@ -195,6 +195,11 @@ def test_misspelt_desktop_id_is_reported_with_nearest_match() -> None:
         ("start_app", {"name": "Nine"}, "start_app cannot start 'Nine'"),
         ("start_program", {"desktop_id": "nine"}, "no application 'nine'"),
         ("open_document", {"path": "~/none"}, "no file ~/none to open"),
+        (
+            "start_program",
+            {"desktop_id": "org.gnome.Terminal", "args": ["file:///home/user/a%20b.html"]},
+            "no file file:///home/user/a%20b.html to open",
+        ),
         ("keep_reference", {"path": "~/none"}, "cp failed"),
     ],
 )

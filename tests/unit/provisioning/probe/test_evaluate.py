@@ -44,4 +44,4 @@ def test_a_wave_that_cannot_be_started_is_undecided_because_of_the_guest(
         rows = [json.loads(line) for line in file]
     (outcome,) = rows[1]["result"]
     assert outcome["met"] is None
-    assert cause_of(outcome["reason"]) is Cause.OBSTRUCTION
+    assert cause_of(outcome["code"]) is Cause.OBSTRUCTION

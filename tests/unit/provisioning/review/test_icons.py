@@ -24,14 +24,18 @@ class Desktop:
     def __init__(self, watches_from_s: float, *, removes: bool = True) -> None:
         self.clock = FakeClock(0.0)
         self.info = SimpleNamespace(home="/home/user")
-        self.link = self
+        self.link = self.files = self
         self._from_s = watches_from_s
         self._removes = removes
         self._is_there = self._is_shown = False
 
+    def put(self, path: str, data: bytes) -> None:
+        self._is_there = True
+        assert path == "/home/user/Desktop/new file.txt"
+
     def run(self, argv: Sequence[str], *, timeout_s: float) -> None:
-        self._is_there = argv[0] == "touch"
-        assert argv[-1] == "/home/user/Desktop/new file.txt"
+        self._is_there = False
+        assert list(argv) == ["rm", "-f", "/home/user/Desktop/new file.txt"]
 
     def call(self, op: str, params: Mapping[str, Any], *, timeout_s: float) -> object:
         assert op == "find"
