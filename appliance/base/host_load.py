@@ -31,14 +31,14 @@ class Patience:
     Args:
         limit_s: the limit on an idle host.
         clock: measures.
-        slowdown: returns the present slowdown of the host, at least 1.
+        slowdown: returns the present slowdown of the host, at least 1; by default, measured.
     """
 
     def __init__(
         self,
         limit_s: float,
         clock: Clock = SYSTEM_CLOCK,
-        slowdown: Callable[[], float] = slowdown_ratio,
+        slowdown: Callable[[], float] | None = None,
     ) -> None:
         self._limit_s = limit_s
         self._clock = clock
@@ -50,7 +50,8 @@ class Patience:
     def is_over(self) -> bool:
         """Whether the limit is used up: a second counts less while the host is busy."""
         now_s = self._clock.monotonic_s()
-        self._spent_s += (now_s - self._last_s) / self._slowdown()
+        slowdown = self._slowdown() if self._slowdown is not None else slowdown_ratio()
+        self._spent_s += (now_s - self._last_s) / slowdown
         self._last_s = now_s
         return self._spent_s >= self._limit_s
 

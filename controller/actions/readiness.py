@@ -129,8 +129,7 @@ class Readiness:
             ActionError: it is not shown in time.
             LinkError: communication with the machine failed.
         """
-        options = {} if self._slowdown is None else {"slowdown": self._slowdown}
-        patience = Patience(limit_s, self._clock, **options)
+        patience = Patience(limit_s, self._clock, self._slowdown)
         watch = ProgramWatch(self._frame, self._clock)
         while not patience.is_over:
             if self._is_ready(watch):

@@ -44,6 +44,9 @@ def burning_processes() -> Iterator[None]:
     finally:
         for burner in burners:
             process.kill_group(burner)
+            for pipe in (burner.stdout, burner.stderr):
+                if pipe is not None:
+                    pipe.close()
 
 
 @pytest.mark.usefixtures("burning_processes")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from appliance.base import host_load
 from appliance.base.settings import get_settings
 from provisioning.fake.machine import FakeMachine
 
@@ -43,6 +44,12 @@ def _own_state(
     get_settings.cache_clear()
     yield
     get_settings.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _idle_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep time limits as they are: on a busy host they are stretched."""
+    monkeypatch.setattr(host_load, "slowdown_ratio", lambda: 1.0)
 
 
 @pytest.fixture(autouse=True)

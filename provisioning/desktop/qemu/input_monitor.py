@@ -8,6 +8,7 @@ import logging
 import socket
 import threading
 import time
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import MachineError
@@ -108,6 +109,7 @@ class InputMonitor:
             connection.close()
             self._unread = b""
             raise
+        weakref.finalize(self, connection.close)  # a machine that is lost is not released
         return connection
 
     def _read_reply(self, connection: socket.socket) -> None:

@@ -12,7 +12,7 @@ from appliance.base import process
 from provisioning.probe.display import raw, windows, xserver
 from provisioning.probe.display.raw import RawDisplay
 from provisioning.probe.display.selections import Selections
-from provisioning.probe.system import digest
+from provisioning.probe.system import digest, proc
 from provisioning.probe.system.identity import Identity
 from provisioning.probe.system.session import Session
 from tests.tiers import STAND_IN
@@ -163,8 +163,17 @@ def test_display_cookie_is_sent_and_required(tmp_path: Path) -> None:
                 RawDisplay(own, timeout_s=10)
 
 
-def test_every_part_of_the_state_is_in_its_fingerprint(tmp_path: Path) -> None:
+def test_every_part_of_the_state_is_in_its_fingerprint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     identity = Identity.own()._replace(home=str(tmp_path))
+    rows = proc.raw_rows
+
+    def own_rows(uid: int) -> list[bytes]:
+        """Return only this test's process: others of the user come and go."""
+        return [row for row in rows(uid) if b"300.125" in row]
+
+    monkeypatch.setattr(proc, "raw_rows", own_rows)
     shown = [b"reply"]
 
     def take() -> str:
@@ -185,7 +194,7 @@ def test_every_part_of_the_state_is_in_its_fingerprint(tmp_path: Path) -> None:
     seen.append(take())
     shown[:] = [b"repl", b"y"]
     seen.append(take())
-    child = process.start(["sleep", "300"])
+    child = process.start(["sleep", "300.125"])
     try:
         seen.append(take())
     finally:
