@@ -108,7 +108,9 @@ def assert_no_planted_code_ran(arena: Arena) -> None:
     do not count.
     """
     assert "was-run" not in arena.shell("ls -a").split()
-    assert not arena.shell("find . -maxdepth 1 -name 'was-run.*' ! -user \"$(id -un)\"")
+    # Attacks that race are still running: a name that is gone again is no finding of `find`.
+    planted = "find . -maxdepth 1 -name 'was-run.*' ! -user \"$(id -un)\" 2>/dev/null || :"
+    assert not arena.shell(planted)
 
 
 @pytest.mark.parametrize("make", [desktop_trial, cross_trial])

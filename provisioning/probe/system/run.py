@@ -24,6 +24,9 @@ MAX_OUTPUT_BYTES = 1 << 20
 MAX_BACKGROUND = 64
 """Pipes of background programs to read; beyond that, a writer ends at its first write."""
 
+BACKGROUND_READER = "background-reader"
+"""Name of the threads that read what background programs write."""
+
 # Slow enough that an endless writer blocks on the pipe instead of taking processor time from us.
 _READ_ON_EVERY_S = 0.2
 _GRACE_S = 0.2
@@ -169,7 +172,10 @@ class _Pump:
                 continue
             is_output = pipe is not self._process.stdin
             if is_output and pipe.fileno() in written and _background.acquire(blocking=False):
-                threading.Thread(target=_read_on, args=(pipe,), daemon=True).start()
+                reader = threading.Thread(
+                    target=_read_on, args=(pipe,), name=BACKGROUND_READER, daemon=True
+                )
+                reader.start()
                 continue
             with contextlib.suppress(OSError):
                 pipe.close()

@@ -11,7 +11,7 @@ import pytest
 from appliance.base.clock import wait_until
 from provisioning.probe.system import run
 from provisioning.probe.system.identity import Identity
-from provisioning.probe.system.run import MAX_BACKGROUND, run_program
+from provisioning.probe.system.run import BACKGROUND_READER, MAX_BACKGROUND, run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,19 +27,22 @@ def _start_in_background(script: str) -> None:
     assert done.exit_code == 0
 
 
+def _readers() -> int:
+    return sum(thread.name == BACKGROUND_READER for thread in threading.enumerate())
+
+
 @pytest.mark.slow
 def test_pipes_of_background_programs_are_limited_and_released(tmp_path: Path) -> None:
-    before = threading.active_count()
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     # Each holds two pipes until the gate opens: more than the limit.
     for _ in range(MAX_BACKGROUND // 2 + 2):
         _start_in_background(f"read line < {gate}; echo word")
-    assert threading.active_count() == before + MAX_BACKGROUND
+    assert _readers() == MAX_BACKGROUND
     holder = os.open(gate, os.O_RDWR)
     try:
         os.write(holder, b"open\n" * MAX_BACKGROUND)
-        assert wait_until(lambda: threading.active_count() == before, timeout_s=30)
+        assert wait_until(lambda: _readers() == 0, timeout_s=30)
     finally:
         os.close(holder)
     path = tmp_path / "after"
