@@ -8,16 +8,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MesocosmError, ToolError, UsageError
-from appliance.base.files import digest_json
-from appliance.base.ids import new_run_id
-from appliance.base.process import run
-from appliance.base.settings import REPOSITORY, get_settings
 from controller.selection import with_limits
-from controller.store.agent_spec import agent_name
-from controller.store.runs import Store
-from controller.store.spec import (
+from controller.spec.agent import agent_name
+from controller.spec.run import (
     BudgetSpec,
     CodeSpec,
     LimitsSpec,
@@ -26,10 +19,17 @@ from controller.store.spec import (
     SuiteSpec,
     TaskSpec,
 )
+from controller.store.runs import Store
+from evaluators.loading.suite import BUILTIN
 from evaluators.model.oracle import SetupStep, WaitFor
-from evaluators.model.suite import BUILTIN
+from evaluators.model.suite_files import digest_files
 from evaluators.source_digest import SourceDigester
-from evaluators.suite_files import digest_files
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MesocosmError, ToolError, UsageError
+from foundation.files import digest_json
+from foundation.ids import new_run_id
+from foundation.process import run
+from foundation.settings import REPOSITORY, get_settings
 from images.recipe_digest import portable_recipe_digest
 from provisioning.desktop.registry import DESKTOPS
 from provisioning.phone.profile import PROFILES
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
     from controller.episode.trial import Driver
-    from controller.store.agent_spec import AgentSpec
+    from controller.spec.agent import AgentSpec
+    from controller.spec.run import FleetName, KeepPolicy, Order
     from controller.store.runs import RunFolder
-    from controller.store.spec import FleetName, KeepPolicy, Order
     from evaluators.catalogue import Tools, Vocabulary
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
+    from foundation.clock import Clock
+    from foundation.settings import Settings
 
 _log = logging.getLogger(__name__)
 

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError, RequirementError
 from controller.agents.custom.command import require_starting
 from controller.models.preflight import require_answering, require_usable
 from controller.models.specification import read_settings, registered_settings, specified_settings
-from controller.store.agent_spec import CommandSpec, ModelClientSpec, RegisteredSpec
+from controller.spec.agent import CommandSpec, ModelClientSpec, RegisteredSpec
+from foundation.errors import MesocosmError, RequirementError
 from provisioning.fleet.allocation import memory_mib
 from provisioning.fleet.memory_guard import LOW_MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from appliance.base.settings import Settings
     from controller.agents.registry import AgentOptions
     from controller.planning import Plan
+    from foundation.settings import Settings
     from provisioning.protocols import Json
 
 _MIB = 1 << 20

@@ -6,13 +6,13 @@ import fnmatch
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import UnknownNameError, UsageError
+from foundation.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from controller.store.spec import LimitsSpec
-    from evaluators.model.suite import Suite
+    from controller.spec.run import LimitsSpec
+    from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
 
 _WILDCARDS = "*?["

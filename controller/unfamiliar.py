@@ -12,7 +12,7 @@ from provisioning.protocols import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
     from provisioning.protocols import Json
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import UnknownNameError, UnsupportedError
-from appliance.base.measures import record
-from appliance.base.settings import get_settings
 from controller.actions.vocabulary import vocabulary
 from controller.episode.baselines import Baselines
 from controller.episode.context import RunContext
@@ -16,22 +12,26 @@ from controller.episode.end_state import EndStateKeeper
 from controller.executors.protocol import Job
 from controller.planning import code_version
 from controller.registered.suites import locate_suite
-from controller.store.agent_spec import model_name
-from evaluators.model.suite import load_suite
-from evaluators.model.suite_reader import INDEX
+from controller.spec.agent import model_name
+from evaluators.loading.suite import load_suite
+from evaluators.loading.suite_reader import INDEX
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import UnknownNameError, UnsupportedError
+from foundation.measures import record
+from foundation.settings import get_settings
 from provisioning.end_state import EndStateFleet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
     from controller.episode.context import Record
     from controller.episode.result import Reason
     from controller.planning import Plan
-    from controller.store.spec import RunSpec
-    from evaluators.model.suite import Suite
-    from provisioning.fleet.protocol import Fleet
+    from controller.spec.run import RunSpec
+    from evaluators.loading.suite import Suite
+    from foundation.clock import Clock
+    from foundation.settings import Settings
+    from provisioning.lease import Fleet
     from provisioning.protocols import Kind
 
 FLEETS = ("real", "fake")

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from appliance.base.files import digest_json
+from foundation.files import digest_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

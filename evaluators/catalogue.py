@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import SpecError
 from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.decorators import PLACES, collect
 from evaluators.schema import Tool, describe
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

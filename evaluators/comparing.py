@@ -10,7 +10,7 @@ from PIL import Image
 
 from evaluators.details import has_same_details
 from evaluators.folding import plain as fold
-from evaluators.session.parsing import read_number
+from evaluators.parsing import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,16 +5,16 @@ from __future__ import annotations
 import stat
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import EvaluationError
 from evaluators.pictures import decode_picture, picture_of_url
 from evaluators.readers.reading import ChildReader, once
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import EvaluationError
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
     from evaluators.pictures import Picture
     from evaluators.readers.model import Deck, Pdf, TextDocument, Workbook
     from evaluators.readers.reading import Reader
+    from foundation.clock import Clock
     from provisioning.protocols import Files, Frame, MachineInfo, Screen
 
 MAX_FILE_BYTES = 32 << 20

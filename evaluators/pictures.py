@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image, ImageOps
 
-from appliance.base.errors import EvaluationError, ObstructedEvaluationError
+from foundation.errors import EvaluationError, ObstructedEvaluationError
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -7,15 +7,6 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import (
-    CostlyAnswerError,
-    GuestCallError,
-    LinkError,
-    MachineError,
-    MesocosmError,
-    ObstructedEvaluationError,
-)
 from evaluators.attribution import cause_of
 from evaluators.catalogue import HOST_PLACES
 from evaluators.graph.outcome import Cause, Outcome, undecided
@@ -23,17 +14,26 @@ from evaluators.isolation.pool import shared_processes
 from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
 from evaluators.session.view import CrossView
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import (
+    CostlyAnswerError,
+    GuestCallError,
+    LinkError,
+    MachineError,
+    MesocosmError,
+    ObstructedEvaluationError,
+)
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from appliance.base.clock import Clock
     from evaluators.bundle import Bundle
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import Call, WaveRunner
     from evaluators.schema import Tool
     from evaluators.session.answers import SessionView
+    from foundation.clock import Clock
     from provisioning.protocols import Commands, Json, Link, Machine
 
 _LOG = logging.getLogger(__name__)

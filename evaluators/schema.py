@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from appliance.base.errors import SpecError, UnknownNameError
 from evaluators import guest_paths
 from evaluators.decorators import MACHINE_PATH, Mark, mark_of
 from evaluators.desktop import urls
-from evaluators.model.base import is_own_error
+from evaluators.strict import is_own_error
+from foundation.errors import SpecError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pydantic.fields import FieldInfo
 
-    from appliance.base.errors import MesocosmError
+    from foundation.errors import MesocosmError
     from provisioning.protocols import Json
 
 _SECTION = re.compile(

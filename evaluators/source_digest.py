@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.files import digest_bytes, digest_json
+from foundation.files import digest_bytes, digest_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

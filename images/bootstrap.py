@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.process import stream
+from foundation.process import stream
 from images.distribution import source_lines
 from images.host import read_apt_options
 from images.keyring import find_keyring
@@ -16,7 +16,7 @@ from images.keyring import find_keyring
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.distribution import Distribution
     from images.recipe import Report
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.files import digest_file
+from foundation.files import digest_file
 from images.debian_firefox import make_debian_firefox
 from images.distribution import DISTRIBUTIONS, FALLBACK, check_archive
 from images.firefox import find_mozilla_archive, prepare_firefox
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.distribution import Distribution
     from images.recipe import Report
 

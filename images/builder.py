@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import (
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import (
     ImageBuildError,
     ImageCorruptError,
     ImageMissingError,
@@ -21,8 +21,8 @@ from appliance.base.errors import (
     ToolError,
     ToolMissingError,
 )
-from appliance.base.files import FileLock, digest_json
-from appliance.base.process import bound_to_thread
+from foundation.files import FileLock, digest_json
+from foundation.process import bound_to_thread
 from images.catalog import make_recipe
 from images.engine import connect, find_image
 from images.log import BuildLog, ignore_progress
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from images.recipe import Image, Product, Recipe, Report
 
     MakeRecipe = Callable[[str, Settings], Recipe]

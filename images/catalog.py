@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import UnknownNameError
+from foundation.errors import UnknownNameError
 from images.distribution import DISTRIBUTIONS
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.recipe import Recipe
 
 # In the order in which `mesocosm up` needs them.

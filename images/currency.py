@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import ImageCorruptError, ImageMissingError
+from foundation.errors import ImageCorruptError, ImageMissingError
 from images.manifest import Manifest
 from images.recipe import input_digests
 from images.store import iter_manifests
@@ -14,7 +14,7 @@ from images.store import iter_manifests
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.builder import Builder
     from images.recipe import Recipe
 

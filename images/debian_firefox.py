@@ -14,8 +14,8 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import ImageBuildError
-from appliance.base.process import run
+from foundation.errors import ImageBuildError
+from foundation.process import run
 from images.distribution import source_lines
 from images.host import read_apt_options
 from images.keyring import find_keyring
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.distribution import Distribution
     from images.recipe import Report
 

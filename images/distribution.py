@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from appliance.base.errors import ImageBuildError, UnknownNameError
-from appliance.base.files import write_atomic
+from foundation.errors import ImageBuildError, UnknownNameError
+from foundation.files import write_atomic
 from images.host import read_archives, read_default_archive, read_os_release
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.host import Archive
 
 DEADLINE_S = 3.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from appliance.base.files import digest_tree
+from foundation.files import digest_tree
 from images.engine import build_context, build_dockerfile, connect, read_packages
 from images.recipe import Product
 

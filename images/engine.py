@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import EngineError, ImageBuildError, RequirementError
+from foundation.errors import EngineError, ImageBuildError, RequirementError
 from images.host import read_authorities, read_pip_conf, read_proxies
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
 
-    from appliance.base.errors import MesocosmError
+    from foundation.errors import MesocosmError
     from images.recipe import Report
 
 _log = logging.getLogger(__name__)

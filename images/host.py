@@ -13,8 +13,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from appliance.base.errors import ToolError
-from appliance.base.process import run
+from foundation.errors import ToolError
+from foundation.process import run
 
 _AUTHORITIES = (
     "/etc/ssl/certs/ca-certificates.crt",

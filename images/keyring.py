@@ -8,14 +8,14 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import ImageBuildError
-from appliance.base.process import run
+from foundation.errors import ImageBuildError
+from foundation.process import run
 from images.distribution import find_mirror
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.distribution import Distribution
     from images.recipe import Report
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from appliance.base.errors import ImageCorruptError
-from appliance.base.files import digest_file, digest_json
+from foundation.errors import ImageCorruptError
+from foundation.files import digest_file, digest_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -28,7 +28,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from appliance.base.files import digest_json
+from foundation.files import digest_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

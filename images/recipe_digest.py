@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.files import digest_json
+from foundation.files import digest_json
 from images.catalog import make_recipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.recipe import Recipe
 
 _OF_THIS_APPLIANCE = frozenset({"authorized_key"})

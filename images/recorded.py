@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from appliance.base.errors import ImageMissingError, RequirementError
+from foundation.errors import ImageMissingError, RequirementError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.recipe import Image, Product, Report
 
 DESKTOPS = frozenset({"desktop", "desktop-container"})

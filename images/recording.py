@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError
-from appliance.base.files import write_atomic
+from foundation.errors import MesocosmError
+from foundation.files import write_atomic
 from images.catalog import make_recipe, settings_for
 from images.manifest import Manifest
 from images.recorded import DESKTOPS, Record, RecordedRecipe, record_path
@@ -15,7 +15,7 @@ from images.store import iter_manifests
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.recipe import Recipe
 
     MakeRecipe = Callable[[str, Settings], Recipe]

@@ -19,9 +19,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import ImageCorruptError, MesocosmError
-from appliance.base.files import digest_file, write_atomic
-from appliance.base.process import run
+from foundation.errors import ImageCorruptError, MesocosmError
+from foundation.files import digest_file, write_atomic
+from foundation.process import run
 from images.manifest import MANIFEST, Manifest, list_files, read_manifest
 from images.recipe import Image
 

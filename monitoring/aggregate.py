@@ -12,7 +12,7 @@ from monitoring.catalog import CATALOG
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from appliance.base.measures import Name
+    from foundation.measures import Name
 
 MAX_SERIES = 1000
 """Maximum number of label sets per measure; further ones are counted as dropped."""

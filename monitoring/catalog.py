@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.measures import Name
+    from foundation.measures import Name
 
 PREFIX = "mesocosm_"
 

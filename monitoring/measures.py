@@ -1,6 +1,6 @@
 """Read the log of measures incrementally, and bound its size.
 
-Writers append to ``measures.jsonl`` (`appliance.base.measures`). The reader keeps its offset in
+Writers append to ``measures.jsonl`` (`foundation.measures`). The reader keeps its offset in
 memory. A file that has become large is renamed to ``measures.<n>.jsonl``, read to its end, folded
 into ``folded.json`` and deleted. Totals are ``folded.json`` plus every file with a number above the
 folded one, so a crash between any two of those steps neither loses nor duplicates a line.
@@ -15,8 +15,8 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from appliance.base.files import canonical_json, write_atomic
-from appliance.base.measures import MeasureLog, Name, record
+from foundation.files import canonical_json, write_atomic
+from foundation.measures import MeasureLog, Name, record
 from monitoring.aggregate import Aggregate
 
 if TYPE_CHECKING:

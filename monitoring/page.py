@@ -16,7 +16,7 @@ from monitoring.catalog import CATALOG
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from appliance.base.measures import Name
+    from foundation.measures import Name
     from monitoring.aggregate import Aggregate, Series
 
 VERDICTS = ("PASS", "FAIL", "INCONCLUSIVE")

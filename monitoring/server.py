@@ -9,7 +9,7 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 from prometheus_client import make_wsgi_app
 from prometheus_client.exposition import ThreadingWSGIServer
 
-from appliance.base.errors import RequirementError
+from foundation.errors import RequirementError
 from monitoring.hosts import HostCheck, allowed_hosts
 from monitoring.page import render, style
 from monitoring.prometheus_proxy import PREFIX
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from monitoring.collector import CountMachines
     from monitoring.measures import MeasureReader
     from monitoring.page import PageContext, RunRow

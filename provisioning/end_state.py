@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from provisioning.fleet.handle import HostMachine, MachineHandle
-    from provisioning.fleet.protocol import Lease
-    from provisioning.machine_folder import MachineRecord
+    from provisioning.handle import HostMachine, MachineHandle
+    from provisioning.lease import Lease
+    from provisioning.machine_record import MachineRecord
     from provisioning.protocols import Kind
 
 END = "end"

@@ -8,33 +8,24 @@ claim is either idle or orphaned, and the next command may claim it.
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
-from appliance.base.errors import MachineBusyError
-from appliance.base.files import FileLock, write_atomic
-from provisioning.desktop.registry import DesktopRecord
-from provisioning.fake.record import FakeRecord
-from provisioning.machine_record import META, SCHEMA_VERSION, BaseRecord
+from foundation.errors import MachineBusyError
+from foundation.files import FileLock, write_atomic
+from provisioning.machine_record import META, SCHEMA_VERSION, MachineRecord, parse_record
 from provisioning.machine_state import MachineState
-from provisioning.phone.reference.record import PhoneRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
-R = TypeVar("R", bound=BaseRecord)
+R = TypeVar("R", bound=MachineRecord)
 
 LOCK = "lock"
-
-
-MachineRecord = Annotated[DesktopRecord | PhoneRecord | FakeRecord, Field(discriminator="backend")]
-"""The record of a machine of any backend."""
-
-_RECORD: TypeAdapter[MachineRecord] = TypeAdapter(MachineRecord)
 
 
 class _Versioned(BaseModel):
@@ -86,8 +77,8 @@ class MachineFolder:
     def read(self) -> MachineRecord | None:
         """Read the record; None if it is missing, invalid, or of another schema version."""
         try:
-            record = _RECORD.validate_json((self.path / META).read_bytes())
-        except (OSError, ValidationError):
+            record = parse_record((self.path / META).read_bytes())
+        except (OSError, ValueError):
             return None
         return record if record.schema_version == SCHEMA_VERSION else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, ConfigDict
@@ -10,6 +11,7 @@ from provisioning.machine_state import MachineState, require_transition
 from provisioning.protocols import Kind, MachineInfo
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Self
 
 SCHEMA_VERSION = 2
@@ -17,8 +19,18 @@ SCHEMA_VERSION = 2
 META = "meta.json"
 """Name of the record's file."""
 
+RECORDS: Mapping[str, str] = {
+    "libvirt": "provisioning.desktop.qemu.record:QemuRecord",
+    "container": "provisioning.desktop.container.record:ContainerRecord",
+    "remote": "provisioning.desktop.remote.record:RemoteRecord",
+    "reference-phone": "provisioning.phone.reference.record:PhoneRecord",
+    "android-emulator": "provisioning.phone.reference.record:PhoneRecord",
+    "fake": "provisioning.fake.record:FakeRecord",
+}
+"""The class of a record, as ``module:Class``, by the backend that it names."""
 
-class BaseRecord(BaseModel):
+
+class MachineRecord(BaseModel):
     """The description of a machine.
 
     Attributes:
@@ -81,3 +93,26 @@ class BaseRecord(BaseModel):
             home=self.home,
             browser=self.browser,
         )
+
+
+class _Named(BaseModel):
+    """The part of a record that says which class it has."""
+
+    backend: str
+
+
+def parse_record(data: bytes) -> MachineRecord:
+    """Return the record of a machine of any backend.
+
+    Args:
+        data: its file, JSON.
+
+    Raises:
+        ValidationError: its backend is unknown, or it is no record of that backend.
+    """
+    backend = _Named.model_validate_json(data).backend
+    module, _, name = RECORDS.get(backend, "provisioning.machine_record:MachineRecord").partition(
+        ":"
+    )
+    record_class: type[MachineRecord] = getattr(importlib.import_module(module), name)
+    return record_class.model_validate_json(data)

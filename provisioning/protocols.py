@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from appliance.base.process import CommandResult
+    from foundation.process import CommandResult
 
     Frame = npt.NDArray[np.uint8]
 

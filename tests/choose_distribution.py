@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from appliance.base.settings import get_settings
+from foundation.settings import get_settings
 from images.distribution import DISTRIBUTIONS, FALLBACK, check_archive
 
 TESTED = "ubuntu-22.04"

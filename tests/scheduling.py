@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
-from appliance.base.files import write_atomic
+from foundation.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

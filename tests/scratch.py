@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from appliance.base.process import run
+from foundation.process import run
 
 PREFIXES = ("mesocosm-case-", "mesocosm-red-")
 STALE_S = 3600.0

@@ -6,7 +6,15 @@ import re
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-TOP = ("appliance", "images", "provisioning", "evaluators", "monitoring", "controller")
+TOP = (
+    "foundation",
+    "appliance",
+    "images",
+    "provisioning",
+    "evaluators",
+    "monitoring",
+    "controller",
+)
 PAGE = (REPOSITORY / "docs" / "architecture.md").read_text()
 ROW = re.compile(r"^\| `([\w/]+)` \|", re.MULTILINE)
 

@@ -13,7 +13,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[1]
 # From the lowest to the highest layer; the longest matching prefix applies.
 LAYERS = (
-    "appliance.base",
+    "foundation",
     "images",
     "provisioning",
     "evaluators",
@@ -64,7 +64,7 @@ def imports(path: Path) -> tuple[tuple[int, str], ...]:
 
 def test_the_walk_sees_the_project() -> None:
     names = {name_of(path) for path in sources()}
-    assert {"appliance.base.errors", "controller", "monitoring.collector"} <= names
+    assert {"foundation.errors", "controller", "monitoring.collector"} <= names
 
 
 def test_no_part_imports_what_is_right_of_it() -> None:
@@ -99,11 +99,12 @@ def test_a_wrong_import_would_be_seen(tmp_path: Path) -> None:
     path.write_text("def f():\n    from controller.episode.session import Trial\n")
     ((line, module),) = imports(path)
     assert (line, module) == (2, "controller.episode.session.Trial")
-    assert (layer_of(module) or 0) > (layer_of("appliance.base.errors") or 0)
+    assert (layer_of(module) or 0) > (layer_of("foundation.errors") or 0)
     assert layer_of("appliance.cli.main") == len(LAYERS) - 1
     assert layer_of("numpy.typing") is None
 
 
+@cache
 def import_graph() -> nx.DiGraph[str]:
     """Return the graph of imports between modules, including those in functions and for types."""
     modules = {name_of(path): path for path in sources()}
@@ -119,6 +120,34 @@ def import_graph() -> nx.DiGraph[str]:
 def test_no_modules_import_each_other_in_a_circle() -> None:
     circles = [sorted(part) for part in nx.strongly_connected_components(import_graph())]
     assert [part for part in sorted(circles) if len(part) > 1] == []
+
+
+def folder_graph(package: str) -> nx.DiGraph[str]:
+    """Return the graph of imports between the folders and modules directly inside a package."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for importer, imported in import_graph().edges:
+        if importer.startswith(f"{package}.") and imported.startswith(f"{package}."):
+            start, end = (
+                name.removeprefix(f"{package}.").partition(".")[0] for name in (importer, imported)
+            )
+            graph.add_edge(start, end)
+    graph.remove_edges_from(nx.selfloop_edges(graph))
+    return graph
+
+
+def test_no_folders_of_a_package_import_each_other_in_a_circle() -> None:
+    names = {name_of(path) for path in sources()}
+    packages = {
+        ".".join(name.split(".")[:end]) for name in names for end in range(1, name.count(".") + 1)
+    }
+    assert {"provisioning", "controller.service"} <= packages
+    circles = {
+        package: sorted(part)
+        for package in sorted(packages)
+        for part in nx.strongly_connected_components(folder_graph(package))
+        if len(part) > 1
+    }
+    assert circles == {}
 
 
 def guest_files(folder: str) -> list[Path]:

@@ -8,11 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from appliance.base import errors
-from appliance.base.process import run
+from foundation import errors
+from foundation.process import run
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-PACKAGES = ("appliance", "images", "provisioning", "evaluators", "monitoring", "controller")
+PACKAGES = (
+    "foundation",
+    "appliance",
+    "images",
+    "provisioning",
+    "evaluators",
+    "monitoring",
+    "controller",
+)
 
 # Hosts of package and image registries, which must be configured on the host.
 REGISTRY = re.compile(
@@ -139,7 +147,7 @@ INSIDE = ("provisioning/probe/", "images/phone/device/")
 
 
 def test_no_error_of_the_project_is_suppressed_without_a_log_record() -> None:
-    """Verify that code uses `appliance.base.logging.suppress_logged`, which suppresses and logs."""
+    """Verify that code uses `foundation.logging.suppress_logged`, which suppresses and logs."""
     silent = []
     for path in modules():
         name = str(path.relative_to(REPOSITORY))

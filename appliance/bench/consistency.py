@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from appliance.base.clock import SYSTEM_CLOCK
 from appliance.bench.rows import Row
 from evaluators.metrics.consistency import largest_coherency
 from evaluators.metrics.structure import Structure
+from foundation.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
 
 NODES = 40
 TARGET_S = 0.1

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.settings import Settings
 from appliance.bench.rows import Row
 from controller.service.machine_service import HostMachineService
 from controller.service.state.tokens import Role
 from controller.service.web.templating import render
+from foundation.clock import SYSTEM_CLOCK
+from foundation.settings import Settings
 from provisioning.fake.record import FakeRecord
 from provisioning.machine_folder import create_folder
 from provisioning.machine_state import MachineState

@@ -7,9 +7,9 @@ import re
 import statistics
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MachineError
 from appliance.bench.rows import Row, phase_means
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MachineError
 from provisioning.desktop.qemu.process import PROC, find_qemu
 from provisioning.protocols import Kind
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.fleet.local import LocalFleet
-    from provisioning.fleet.protocol import Lease
+    from provisioning.lease import Lease
     from provisioning.protocols import ResetReport
 
     Tick = Callable[[str], None]

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING
 import networkx as nx
 import numpy as np
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import UnknownNameError
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.outcome import Outcome, Verdict
 from evaluators.model.dag import build_graph
 from evaluators.model.node import Node
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from appliance.base.clock import Clock
     from evaluators.graph.outcome import Call
+    from foundation.clock import Clock
 
 SIZES = (10, 50, 100, 200, 1000)
 SHAPES = ("chain", "wide", "random")

@@ -10,19 +10,19 @@ import numpy as np
 from PIL import Image
 from rich.table import Table
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MesocosmError, SpecError
-from appliance.base.settings import REPOSITORY
 from evaluators.recognition.features import MatcherName, locate, matcher
 from evaluators.recognition.ocr import ENGINES, holds, text_engine
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MesocosmError, SpecError
+from foundation.settings import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from pathlib import Path
 
-    from appliance.base.clock import Clock
     from evaluators.pictures import Pixels
     from evaluators.recognition.ocr import EngineName
+    from foundation.clock import Clock
 
 PICTURE = REPOSITORY / "docs/images/desktop.png"
 """A Debian 12 desktop of 1280 by 800 px: spreadsheet, editor, terminal, panels."""

@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from appliance.base.files import write_atomic
+from foundation.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

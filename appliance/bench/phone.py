@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MachineError
 from appliance.bench.rows import Row
 from controller.observation.settle import DEFAULT_RULE, settle_machine
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MachineError
 from provisioning.phone.adb.input import parse_hierarchy
 from provisioning.phone.adb.screen import read_png
 from provisioning.protocols import READY
@@ -15,7 +15,7 @@ from provisioning.protocols import READY
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.phone.reference.backend import PhoneBackend
     from provisioning.phone.reference.machine import ReferencePhone
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
 from appliance.bench.fork import proportional_mib
 from appliance.bench.rows import Row, phase_means
+from foundation.clock import SYSTEM_CLOCK
 from provisioning.protocols import READY, Kind, StateReporting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.desktop.qemu.machine import DesktopVm
     from provisioning.fleet.backend import Backend
-    from provisioning.fleet.handle import HostMachine
+    from provisioning.handle import HostMachine
     from provisioning.phone.reference.machine import ReferencePhone
     from provisioning.protocols import ResetReport
 

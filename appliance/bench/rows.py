@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from rich.table import Table
 
-from appliance.base.errors import MesocosmError
+from foundation.errors import MesocosmError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.protocols import ResetReport
 
 T = TypeVar("T")

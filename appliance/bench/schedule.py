@@ -8,9 +8,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import MesocosmError
-from appliance.base.settings import Settings
 from appliance.bench.fleet_page import bench_fleet_page
 from appliance.bench.rows import Row
 from controller.actions.space import Action
@@ -21,6 +18,9 @@ from controller.service.state.database import Database, state_path
 from controller.service.state.queue import RunQueue
 from controller.service.state.queued_run import Requester, State
 from controller.service.worker.worker import Worker
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import MesocosmError
+from foundation.settings import Settings
 from provisioning.fake import FakeFleet
 from provisioning.protocols import Kind
 

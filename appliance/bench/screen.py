@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
 from appliance.bench.rows import Row
+from foundation.clock import SYSTEM_CLOCK
 from provisioning.desktop.qemu.screenshot import LibvirtScreen
 from provisioning.links.guest_io import LinkScreen
 from provisioning.recording.frames import changed_region
@@ -16,7 +16,7 @@ from provisioning.recording.video import VideoWriter
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.desktop.qemu.machine import DesktopVm
     from provisioning.fleet.backend import Backend
     from provisioning.protocols import Frame

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import ImageError
-from appliance.base.files import write_atomic
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import ImageError
+from foundation.files import write_atomic
 from images.builder import Builder
 from images.catalog import NAMES
 from images.currency import Currency, ImageState, judge_images
@@ -24,8 +24,8 @@ from provisioning.phone.profile import PROFILES
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.clock import Clock
+    from foundation.settings import Settings
 
 _FILE = "currency.json"
 _log = logging.getLogger(__name__)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from docker.errors import APIError, ImageNotFound
 
-from appliance.base.errors import MesocosmError, RequirementError, UsageError
-from appliance.bringup.compose import Compose
-from appliance.bringup.engine import docker_client, engine_answers, stop_engine
 from appliance.bringup.machines import remove_machines, stop_machines
 from appliance.bringup.service import stop_service
 from appliance.bringup.up import STATE_MARK
+from appliance.services.compose import Compose
+from appliance.services.engine import docker_client, engine_answers, stop_engine
+from foundation.errors import MesocosmError, RequirementError, UsageError
 from images.builder import list_manifests
 from images.manifest import Manifest
 from images.recipe import is_own_tag
@@ -25,8 +25,8 @@ from provisioning.phone.adb.server import AdbServer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.settings import Settings
     from appliance.bringup.steps import Steps
+    from foundation.settings import Settings
 
     _Work = Callable[[Settings], str]
 

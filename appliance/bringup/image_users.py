@@ -14,7 +14,7 @@ from provisioning.machine_folder import iter_folders
 if TYPE_CHECKING:
     from docker import DockerClient
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.manifest import Manifest
 
 _QCOW2 = struct.Struct(">4sIQI")

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import MesocosmError
-from appliance.base.process import kill_bound_programs
 from appliance.bringup.currency import needed_names, read_currency
+from foundation.clock import wait_until
+from foundation.errors import MesocosmError
+from foundation.process import kill_bound_programs
 from images.builder import Builder
 from images.distribution import choose_distribution, save_choice
 from images.progress import show_builds
@@ -19,8 +19,8 @@ from images.progress import show_builds
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-    from appliance.base.settings import Settings
     from appliance.bringup.steps import Steps
+    from foundation.settings import Settings
     from images.recipe import Image, Report
 
 _log = logging.getLogger(__name__)

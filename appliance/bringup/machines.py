@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError
-from appliance.bringup.health import hypervisor_answers
+from appliance.services.health import hypervisor_answers
+from foundation.errors import MesocosmError
 from provisioning.machine_folder import iter_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from provisioning.fleet.local import LocalFleet
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import RequirementError
+from foundation.errors import RequirementError
 from images.builder import Builder
 from images.currency import Currency, judge_images
 from images.progress import show_progress
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.currency import ImageState
     from provisioning.fleet.backend import Backend
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from appliance.base.errors import MesocosmError
-from appliance.base.files import FileLock
 from appliance.bringup.image_users import find_users
+from foundation.errors import MesocosmError
+from foundation.files import FileLock
 from images.builder import Builder, list_manifests
 from images.catalog import NAMES, ON_REQUEST
 from images.distribution import DISTRIBUTIONS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.builder import MakeRecipe
 
 _ORDER = (*ON_REQUEST, *reversed(NAMES))

@@ -11,24 +11,24 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import MachineStartError, RequirementError, ToolTimeoutError
-from appliance.base.files import FileLock
-from appliance.base.process import start_detached
-from appliance.bringup.address import running_code, service_certificate, service_url
-from appliance.bringup.compose import Compose
-from appliance.bringup.health import QUESTIONS
-from appliance.bringup.ports import require_free
 from appliance.bringup.upkeep import cut_log
+from appliance.services.address import running_code, service_certificate, service_url
+from appliance.services.compose import Compose
+from appliance.services.health import QUESTIONS
+from appliance.services.ports import require_free
 from controller.planning import code_version
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import MachineStartError, RequirementError, ToolTimeoutError
+from foundation.files import FileLock
+from foundation.process import start_detached
 
 if TYPE_CHECKING:
     import threading
     from pathlib import Path
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
     from controller.service.process import Part
+    from foundation.clock import Clock
+    from foundation.settings import Settings
 
 CONTAINERS = ("controller", "worker")
 """The containers that together do the work of the service process on the host."""

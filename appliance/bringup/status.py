@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import RequirementError
-from appliance.bringup.address import service_url
-from appliance.bringup.alerts import describe_receivers, written_config
-from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.currency import read_currency
-from appliance.bringup.health import ask, controller_url, prometheus_url
 from appliance.bringup.service import find_service
+from appliance.services.address import service_url
+from appliance.services.alerts import describe_receivers, written_config
+from appliance.services.compose import SERVICES, Compose
+from appliance.services.health import ask, controller_url, prometheus_url
+from foundation.errors import RequirementError
 from images.currency import Currency, ImageState
 from provisioning.accelerator.detection import find_accelerator
 from provisioning.fleet.allocation import Allocation
@@ -21,7 +21,7 @@ from provisioning.fleet.liveness import open_liveness
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

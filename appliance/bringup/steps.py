@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MesocosmError
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MesocosmError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rich.console import Console
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
 
 _log = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ from controller.wiring import make_job
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.settings import Settings
     from controller.executors.protocol import TrialEvent
     from controller.store.report import Report
+    from foundation.settings import Settings
 
 SUITE = "smoke"
 TASK = "cross-dark-style"

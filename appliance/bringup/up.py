@@ -6,14 +6,6 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.bounded import BackgroundCall
-from appliance.base.errors import MesocosmError, RequirementError
-from appliance.base.files import locked
-from appliance.bringup.address import service_certificate
-from appliance.bringup.alerts import read_receivers
-from appliance.bringup.compose import SERVICES, Compose
-from appliance.bringup.engine import ensure_engine, find_engine
-from appliance.bringup.health import controller_url, prometheus_url, wait_ready
 from appliance.bringup.images import (
     ensure_viewer,
     finish_images,
@@ -21,20 +13,28 @@ from appliance.bringup.images import (
     tags_of,
 )
 from appliance.bringup.machines import prepare_machines
-from appliance.bringup.ports import require_free
 from appliance.bringup.service import stop_process
 from appliance.doctor.check import State
 from appliance.doctor.checks import examine_host
 from appliance.doctor.hardware import check_disk, check_memory
+from appliance.services.address import service_certificate
+from appliance.services.alerts import read_receivers
+from appliance.services.compose import SERVICES, Compose
+from appliance.services.engine import ensure_engine, find_engine
+from appliance.services.health import controller_url, prometheus_url, wait_ready
+from appliance.services.ports import require_free
+from foundation.bounded import BackgroundCall
+from foundation.errors import MesocosmError, RequirementError
+from foundation.files import locked
 from provisioning.accelerator.detection import find_accelerator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.settings import Settings
     from appliance.bringup.images import Builds
     from appliance.bringup.steps import Steps
     from controller.store.report import Report
+    from foundation.settings import Settings
 
 STATE_MARK = ".mesocosm"
 """Name of the file that marks a folder as an appliance's state, which we may purge."""

@@ -8,8 +8,8 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError
 from controller.agents.custom.container import remove_leftovers
+from foundation.errors import MesocosmError
 from provisioning.fleet.local import LocalFleet
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 EVERY_S = 60.0
 IDLE_S = 600.0

@@ -69,7 +69,7 @@ def _find_phone(machine: str) -> ReferencePhone:
         UnknownNameError: there is no such machine.
         UsageError: the machine is not a phone.
     """
-    from appliance.base.errors import UsageError
+    from foundation.errors import UsageError
     from provisioning.phone.reference.record import PhoneRecord
 
     folder, record = find_machine(machine)

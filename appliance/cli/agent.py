@@ -15,8 +15,8 @@ Folder = Annotated[Path, typer.Argument(help="Folder with the agent's agent.yaml
 
 
 def _registered() -> list[str]:
-    from appliance.base.settings import get_settings
     from controller.registered.agents import agent_copies
+    from foundation.settings import get_settings
 
     return agent_copies(get_settings()).names()
 
@@ -40,8 +40,8 @@ def add(folder: Folder, json: JsonOption = False) -> None:
 
     Registering an identical agent again has no effect; a changed one becomes the next version.
     """
-    from appliance.base.settings import get_settings
     from controller.registered.agents import add_agent
+    from foundation.settings import get_settings
 
     entry = add_agent(folder, get_settings())
     if json:
@@ -54,9 +54,9 @@ def list_agents(json: JsonOption = False) -> None:
     """List the available agents, and every version of registered ones."""
     from rich.table import Table
 
-    from appliance.base.settings import get_settings
     from controller.agents.registry import AGENTS
     from controller.registered.agents import agent_copies
+    from foundation.settings import get_settings
 
     entries = agent_copies(get_settings()).entries()
     if json:
@@ -75,11 +75,11 @@ def list_agents(json: JsonOption = False) -> None:
 
 def remove(name: Name, json: JsonOption = False) -> None:
     """Remove all versions of a registered agent, unless a queued run or a schedule uses it."""
-    from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.base.settings import get_settings
     from appliance.cli.service_database import open_database
     from controller.registered.agents import agent_copies
-    from controller.registered.use import require_unused
+    from controller.service.registered_use import require_unused
+    from foundation.clock import SYSTEM_CLOCK
+    from foundation.settings import get_settings
 
     copies = agent_copies(get_settings())
     copies.get(name)

@@ -62,10 +62,10 @@ def reset(
     json: JsonOption = False,
 ) -> None:
     """Measure how long a used machine takes to become verified fresh again."""
-    from appliance.base.errors import UnknownNameError
-    from appliance.base.settings import get_settings
     from appliance.bench.reset import KINDS
     from appliance.bench.rows import collect
+    from foundation.errors import UnknownNameError
+    from foundation.settings import get_settings
     from provisioning.fleet.host_backends import host_backends
 
     wanted = [machine_kind for machine_kind in KINDS if kind in (machine_kind.value, "both")]
@@ -107,8 +107,8 @@ def leases(
     json: JsonOption = False,
 ) -> None:
     """Measure how many leases per hour one host handles: acquire, one action, release."""
-    from appliance.base.settings import get_settings
     from appliance.bench.fork import bench_leases
+    from foundation.settings import get_settings
     from provisioning.fleet.local import LocalFleet
 
     fleet = LocalFleet(get_settings(), say=say)
@@ -128,9 +128,9 @@ def schedule(
     """
     from tempfile import TemporaryDirectory
 
-    from appliance.base.allocator import limit_arenas
-    from appliance.base.errors import UsageError
     from appliance.bench.schedule import RUNS, bench_schedule
+    from foundation.allocator import limit_arenas
+    from foundation.errors import UsageError
 
     if count % RUNS or machines % RUNS or machines > count:
         raise UsageError(
@@ -151,7 +151,7 @@ def schedule(
 
 def _forking_fleet(*, standing_by: int) -> LocalFleet:
     """Return a fleet that gives every lease its own fork."""
-    from appliance.base.settings import get_settings
+    from foundation.settings import get_settings
     from provisioning.fleet.local import LocalFleet
 
     wanted = {"desktop_reset": "fork", "desktop_pool": str(standing_by)}
@@ -200,10 +200,10 @@ def show(
     """Print rows as JSON or as a table, and write them to a page if one is given."""
     import os
 
-    from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.base.settings import get_settings
     from appliance.bench.page import put_section, section
     from appliance.bench.rows import table
+    from foundation.clock import SYSTEM_CLOCK
+    from foundation.settings import get_settings
     from provisioning.accelerator.detection import find_accelerator
 
     if not rows and not is_whole:
@@ -238,8 +238,8 @@ def _warn(is_whole: bool) -> None:
 
 def _versions() -> dict[str, str]:
     """Return the versions of libvirt and QEMU; empty if no hypervisor answers."""
-    from appliance.base.errors import MesocosmError
-    from appliance.base.settings import get_settings
+    from foundation.errors import MesocosmError
+    from foundation.settings import get_settings
     from provisioning.desktop.qemu.connection import Hypervisor
 
     try:
@@ -250,8 +250,8 @@ def _versions() -> dict[str, str]:
 
 def screen(count: CountOption = 100, page: PageOption = None, json: JsonOption = False) -> None:
     """Measure how long a desktop screenshot takes, compared with libvirt's and the guest's own."""
-    from appliance.base.settings import get_settings
     from appliance.bench.screen import bench_screen
+    from foundation.settings import get_settings
     from provisioning.desktop.qemu.backend import QemuBackend
 
     settings = get_settings()
@@ -316,8 +316,8 @@ def _keep(page: Path | None, command: str, body: str, *, is_whole: bool) -> None
     """Write a section to a page if one is given."""
     import os
 
-    from appliance.base.clock import SYSTEM_CLOCK
     from appliance.bench.page import put_section, section_with_body
+    from foundation.clock import SYSTEM_CLOCK
 
     if page is not None:
         cores = os.cpu_count() or 1
@@ -375,10 +375,10 @@ def ocr(
 
     Also measure how feature matchers find a part of it.
     """
-    from appliance.base.errors import UsageError
     from appliance.bench import ocr as bench
     from appliance.bench.page import markdown
     from appliance.bench.rows import collect
+    from foundation.errors import UsageError
 
     if (picture is None) != (expected is None):
         raise UsageError("--picture and --expected must be used together.")
@@ -407,8 +407,8 @@ def ocr(
 
 def phone(count: CountOption = 50, page: PageOption = None, json: JsonOption = False) -> None:
     """Measure a reference phone: cold start, rewind, tap, screenshot, hierarchy, memory."""
-    from appliance.base.settings import get_settings
     from appliance.bench.phone import bench_phone_figures
+    from foundation.settings import get_settings
     from provisioning.phone.reference.backend import PhoneBackend
 
     backend = PhoneBackend(get_settings())

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from controller.comparison.comparison import RunComparison
     from controller.comparison.lines import Breakdown
     from controller.store.runs import RunFolder
+    from evaluators.loading.suite import Suite
     from evaluators.metrics.intervals import Comparison
-    from evaluators.model.suite import Suite
 
 First = Annotated[
     str, typer.Argument(help="Id of a run, latest, or latest:SUITE,AGENT.", autocompletion=runs)
@@ -61,11 +61,11 @@ def compare(
     Compares all shared tasks together, and by task, application, complexity, capability, reason
     and cost.
     """
-    from appliance.base.errors import UsageError
-    from appliance.base.settings import get_settings
     from controller.comparison.comparison import compare_runs
     from controller.comparison.lines import break_down
     from controller.store.runs import Store
+    from foundation.errors import UsageError
+    from foundation.settings import get_settings
 
     chosen = "json" if json else format
     if output is not None and chosen == "table":
@@ -88,8 +88,8 @@ def compare(
 
 def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
     """Return the suite of a run; None if no suite was given and the run's own is not found."""
-    from appliance.base.errors import UnknownNameError
     from controller.wiring import open_suite_of
+    from foundation.errors import UnknownNameError
 
     try:
         return open_suite_of(folder.spec, reference)
@@ -117,8 +117,8 @@ def _write(path: Path, text: str) -> None:
     Raises:
         UsageError: it cannot be written.
     """
-    from appliance.base.errors import UsageError
-    from appliance.base.files import write_atomic
+    from foundation.errors import UsageError
+    from foundation.files import write_atomic
 
     try:
         write_atomic(path, text)

@@ -21,8 +21,8 @@ def register(app: typer.Typer) -> None:
 
 def doctor(json: JsonOption = False) -> None:
     """Check this host's requirements; show the state and fix of each."""
-    from appliance.base.settings import get_settings
     from appliance.doctor.checks import CHECKS, examine
+    from foundation.settings import get_settings
 
     with progress() as bar:
         task = bar.add_task("checking this host", total=len(CHECKS))

@@ -26,10 +26,10 @@ def down(purge: PurgeOption = False, yes: YesOption = False) -> None:
     """
     import sys
 
-    from appliance.base.errors import UsageError
-    from appliance.base.settings import get_settings
     from appliance.bringup.down import describe_purge, require_own, require_rights, take_down
     from appliance.bringup.steps import Steps
+    from foundation.errors import UsageError
+    from foundation.settings import get_settings
 
     settings = get_settings()
     if purge:

@@ -133,10 +133,10 @@ def try_(
     something that the agent made prevented a decision, such as content that takes too long, while
     the machine otherwise answers promptly. A trial also uses a different time limit for a check.
     """
-    from appliance.base.errors import SpecError
     from evaluators.graph.outcome import Call
-    from evaluators.model.base import SESSION
     from evaluators.session.answers import MAX_ANSWER_CHARS
+    from evaluators.strict import SESSION
+    from foundation.errors import SpecError
 
     if answer is not None and len(answer) > MAX_ANSWER_CHARS:
         raise SpecError(f"The answer has {len(answer)} characters.", f"Limit: {MAX_ANSWER_CHARS}.")
@@ -162,8 +162,8 @@ def docs(
     file: Annotated[Path, typer.Argument(help="Markdown file to write.")], suite: SuiteOption = ""
 ) -> None:
     """Write the reference page of the built-in evaluators, or of those that a suite defines."""
-    from appliance.base.files import write_atomic
     from evaluators.reference import render_reference
+    from foundation.files import write_atomic
 
     write_atomic(file, render_reference(_listed(suite)))
 
@@ -232,7 +232,7 @@ def _read_arguments(tool: Tool, pairs: list[str]) -> dict[str, Any]:
     Raises:
         SpecError: a pair has no ``=``, or the arguments are invalid.
     """
-    from appliance.base.errors import SpecError
+    from foundation.errors import SpecError
 
     args: dict[str, Any] = {}
     for pair in pairs:
@@ -266,10 +266,10 @@ def _json_or(text: str) -> Any:  # noqa: ANN401
 def _runners(
     known: Vocabulary, machines: Mapping[str, Machine], answer: str | None
 ) -> Mapping[str, WaveRunner]:
-    from appliance.base.clock import SYSTEM_CLOCK
     from controller.actions.session import SessionState
     from controller.episode.runners import make_runners
-    from provisioning.fleet.protocol import Environment
+    from foundation.clock import SYSTEM_CLOCK
+    from provisioning.lease import Environment
 
     return make_runners(Environment(dict(machines)), SessionState(SYSTEM_CLOCK, answer), known)
 
@@ -279,7 +279,7 @@ def _evaluate(
 ) -> Outcome:
     """Run one evaluator on a machine, or on the session if no machine is given."""
     from appliance.cli.machine_lookup import attached
-    from evaluators.model.base import SESSION
+    from evaluators.strict import SESSION
 
     if not machine:
         return _runners(known, {}, answer)[SESSION].evaluate([call], timeout_s=timeout_s)[0]

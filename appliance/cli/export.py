@@ -35,10 +35,10 @@ def export(
     output: OutputOption = None,
 ) -> None:
     """Export runs as JSONL or CSV, including all attempts."""
-    from appliance.base.errors import UsageError
-    from appliance.base.files import write_atomic
-    from appliance.base.settings import get_settings
     from controller.store.runs import Store
+    from foundation.errors import UsageError
+    from foundation.files import write_atomic
+    from foundation.settings import get_settings
 
     is_csv = format_ == "csv" or (
         format_ is None and output is not None and output.suffix == ".csv"

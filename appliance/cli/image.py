@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from appliance.base.errors import MesocosmError
-    from appliance.base.settings import Settings
     from appliance.bringup.prune import OldImage
     from appliance.verify.contents import Contents
+    from foundation.errors import MesocosmError
+    from foundation.settings import Settings
     from images.manifest import Manifest
 
 
@@ -77,8 +77,8 @@ def build(
     json: JsonOption = False,
 ) -> None:
     """Build images and their base images, if missing or corrupt."""
-    from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.base.settings import get_settings
+    from foundation.clock import SYSTEM_CLOCK
+    from foundation.settings import get_settings
     from images.builder import Builder
     from images.catalog import NAMES, make_recipe
     from images.distribution import choose_distribution, get_distribution
@@ -116,8 +116,8 @@ def build(
 
 def list_images(json: JsonOption = False) -> None:
     """List built images as current, stale (and why) or old, and required images that are missing."""
-    from appliance.base.settings import get_settings
     from appliance.bringup.currency import read_currency, with_currency
+    from foundation.settings import get_settings
     from images.builder import list_manifests
 
     settings = get_settings()
@@ -141,9 +141,9 @@ def show(
 
     Leases a machine for this, in the state in which a trial would get it.
     """
-    from appliance.base.settings import get_settings
     from appliance.verify.contents import read_contents
     from controller.wiring import open_fleet
+    from foundation.settings import get_settings
     from provisioning.protocols import Kind
 
     machines = open_fleet(fleet, get_settings(), say)
@@ -181,9 +181,9 @@ def verify(
     If the appliance is up, also inspect a desktop of the current image: dialogs, icons, fonts, and
     its screen compared with the reviewed screenshot.
     """
-    from appliance.base.errors import ImageMissingError, MesocosmError, UnknownNameError
-    from appliance.base.settings import get_settings
     from appliance.verify.desktop import describe_review
+    from foundation.errors import ImageMissingError, MesocosmError, UnknownNameError
+    from foundation.settings import get_settings
     from images.builder import check_image, list_manifests
     from images.catalog import NAMES, ON_REQUEST
     from images.manifest import Manifest
@@ -220,9 +220,9 @@ def verify(
 
 def _can_lease(row: dict[str, Any], settings: Settings) -> bool:
     """Return whether a machine of a verified image could be leased now."""
-    from appliance.base.errors import ImageError
-    from appliance.bringup.health import hypervisor_answers
+    from appliance.services.health import hypervisor_answers
     from appliance.verify.desktop import IMAGES
+    from foundation.errors import ImageError
     from images.builder import Builder
 
     if row["name"] not in IMAGES:
@@ -248,9 +248,9 @@ def prune(
     """
     import sys
 
-    from appliance.base.errors import UnknownNameError
-    from appliance.base.settings import get_settings
     from appliance.bringup.prune import Pruner
+    from foundation.errors import UnknownNameError
+    from foundation.settings import get_settings
 
     wanted = [] if not names or "all" in names else names
     for name in wanted:

@@ -7,16 +7,16 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import SettingsError, UsageError
-from appliance.base.log_file import LogFileHandler
-from appliance.base.logging import logging_to
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import SettingsError, UsageError
+from foundation.log_file import LogFileHandler
+from foundation.logging import logging_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from appliance.base.errors import MesocosmError
-    from appliance.base.settings import Settings
+    from foundation.errors import MesocosmError
+    from foundation.settings import Settings
 
 HELP = frozenset({"--help", "-h", "--version"})
 """Arguments that make a command only describe itself."""
@@ -74,7 +74,7 @@ def log_error(error: MesocosmError, *, with_traceback: bool) -> None:
 
 def _has_log() -> bool:
     """Return whether the log exists: records unrelated to the appliance do not create it."""
-    from appliance.base.settings import get_settings
+    from foundation.settings import get_settings
 
     try:
         return get_settings().logs_dir.is_dir()
@@ -87,7 +87,7 @@ def _settings(arguments: Sequence[str]) -> Settings | None:
     is_help = "_MESOCOSM_COMPLETE" in os.environ or HELP.intersection(arguments)
     if is_help or not arguments or arguments[0].startswith("-") or arguments[0] == "logs":
         return None
-    from appliance.base.settings import get_settings
+    from foundation.settings import get_settings
 
     try:
         settings = get_settings()

@@ -11,7 +11,7 @@ from appliance.cli.output import JsonOption, say
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from appliance.base.log_file import LogLine, LogReader
+    from foundation.log_file import LogLine, LogReader
 
 RunOption = Annotated[
     str, typer.Option("--run", help="Only lines of this run: its id, or `latest` as elsewhere.")
@@ -54,9 +54,9 @@ def logs(
     """
     from collections import deque
 
-    from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.base.log_file import LogReader
-    from appliance.base.settings import get_settings
+    from foundation.clock import SYSTEM_CLOCK
+    from foundation.log_file import LogReader
+    from foundation.settings import get_settings
 
     settings = get_settings()
     names = {"run": _run_id(run), "trial": trial}
@@ -86,8 +86,8 @@ def _run_id(name: str) -> str:
     """
     if not name.startswith("latest"):
         return name
-    from appliance.base.settings import get_settings
     from controller.store.runs import Store
+    from foundation.settings import get_settings
 
     return Store(get_settings().runs_dir).open(name).spec.run
 

@@ -46,7 +46,7 @@ def list_machines(json: JsonOption = False) -> None:
     """
     from rich.table import Table
 
-    from appliance.base.settings import get_settings
+    from foundation.settings import get_settings
     from provisioning.fleet.liveness import open_liveness
     from provisioning.machine_folder import iter_folders
 
@@ -74,7 +74,7 @@ def list_machines(json: JsonOption = False) -> None:
 
 def _not_taken_yet(known: set[str]) -> list[dict[str, object]]:
     """Return rows of the remote desktops that are configured but not in the fleet yet."""
-    from appliance.base.settings import get_settings
+    from foundation.settings import get_settings
     from provisioning.desktop.remote.backend import machine_id
     from provisioning.desktop.remote.config import read_remotes
 
@@ -133,8 +133,8 @@ def shell(machine: MachineArgument) -> None:
     """Open a root shell in a desktop VM over SSH."""
     import os
 
-    from appliance.base.errors import MachineError, RequirementError, UsageError
-    from appliance.base.process import find_tool
+    from foundation.errors import MachineError, RequirementError, UsageError
+    from foundation.process import find_tool
     from provisioning.desktop.qemu.machine import DesktopVm
     from provisioning.machine_state import MachineState
 
@@ -180,7 +180,7 @@ def delete(machine: MachineArgument) -> None:
 
 def sweep(json: JsonOption = False) -> None:
     """Remove leftovers of commands that were killed."""
-    from appliance.base.settings import get_settings
+    from foundation.settings import get_settings
     from provisioning.fleet.local import LocalFleet
 
     removed = LocalFleet(get_settings()).sweep()
@@ -211,7 +211,7 @@ def verify(
     With --phone, opens Settings and the home screen of that phone, creates a setting and a folder,
     and removes both.
     """
-    from appliance.base.errors import UsageError
+    from foundation.errors import UsageError
 
     if bool(machine) == bool(phone):
         raise UsageError("Specify either a machine, or a phone with --phone SERIAL.")
@@ -244,9 +244,9 @@ def _verify_phone(
 
     from rich.table import Table
 
-    from appliance.base.settings import get_settings
     from appliance.verify.phone import find_phone, verify_phone
     from appliance.verify.phone_checks import CHECKS
+    from foundation.settings import get_settings
 
     phone_under_test = find_phone(
         phone, get_settings(), adb_port=adb_port, console=console, token_file=token_file

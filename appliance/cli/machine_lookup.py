@@ -10,10 +10,11 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from appliance.base.errors import MachineError
-    from provisioning.fleet.handle import HostMachine
+    from foundation.errors import MachineError
     from provisioning.fleet.operations import MachineOperations
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.handle import HostMachine
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import MachineRecord
 
 _USABLE = ("ready", "kept")
 """States of machines that run and can be used."""
@@ -21,7 +22,7 @@ _USABLE = ("ready", "kept")
 
 def complete(incomplete: str) -> list[str]:
     """Return the ids of machines that begin with the typed text."""
-    from appliance.base.settings import get_settings
+    from foundation.settings import get_settings
     from provisioning.machine_folder import iter_folders
 
     ids = [folder.machine_id for folder in iter_folders(get_settings())]
@@ -41,7 +42,7 @@ def find_machine(machine: str) -> tuple[MachineFolder, MachineRecord]:
             of the kind.
         MachineError: there is no machine of the kind.
     """
-    from appliance.base.errors import UnknownNameError
+    from foundation.errors import UnknownNameError
 
     known = _known()
     for folder, record in known:
@@ -68,7 +69,7 @@ def find_free_machine(machine: str) -> tuple[MachineFolder, MachineRecord]:
         UnknownNameError: there is no such machine; names the nearest match.
         MachineError: no machine of the kind is free, or there is none.
     """
-    from appliance.base.errors import MachineBusyError
+    from foundation.errors import MachineBusyError
 
     known = _known()
     of_kind = [row for row in known if row[1].kind == machine]
@@ -85,7 +86,7 @@ def find_free_machine(machine: str) -> tuple[MachineFolder, MachineRecord]:
 
 
 def _known() -> list[tuple[MachineFolder, MachineRecord]]:
-    from appliance.base.settings import get_settings
+    from foundation.settings import get_settings
     from provisioning.machine_folder import iter_folders
 
     read = [(folder, folder.read()) for folder in iter_folders(get_settings())]
@@ -99,7 +100,7 @@ def _is_kind(name: str) -> bool:
 
 
 def _none_of(kind: str, known: Sequence[tuple[MachineFolder, MachineRecord]]) -> MachineError:
-    from appliance.base.errors import MachineError
+    from foundation.errors import MachineError
 
     return MachineError(
         f"There is no {kind} on this host.",
@@ -115,7 +116,7 @@ def _listed(machines: Sequence[tuple[MachineFolder, MachineRecord]]) -> str:
 
 def operations() -> MachineOperations:
     """Return the operations on the machines of this host."""
-    from appliance.base.settings import get_settings
+    from foundation.settings import get_settings
     from provisioning.fleet.operations import MachineOperations
 
     return MachineOperations(get_settings())

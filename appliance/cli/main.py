@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.base.errors import MesocosmError, RequirementError, UsageError
-from appliance.base.logging import configure_logging
 from appliance.cli.groups import make_group
 from appliance.cli.log_commands import HELP, log_error, logged
 from appliance.cli.output import print_error, say
 from appliance.cli.resources import closing_at_end
 from appliance.cli.signals import INTERRUPTED, interruptible
+from foundation.errors import MesocosmError, RequirementError, UsageError
+from foundation.logging import configure_logging
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,8 +205,8 @@ def _take_environment() -> None:
     """Load the settings and keys that the host passed, if this is a container."""
     state_dir = os.environ.get("MESOCOSM_STATE_DIR", "")
     if os.environ.get("MESOCOSM_PLACE") == "container" and state_dir:
-        from appliance.base.container_environment import load_environment
-        from appliance.base.settings import Settings
+        from foundation.container_environment import load_environment
+        from foundation.settings import Settings
 
         load_environment(Settings.model_construct(state_dir=Path(state_dir)).container_environment)
 
@@ -228,7 +228,7 @@ def _check_environment(arguments: Sequence[str]) -> None:
 
 def _count(exc: MesocosmError) -> None:
     """Count a failure; wrong usage and unmet requirements say nothing about the appliance."""
-    from appliance.base.measures import record
+    from foundation.measures import record
 
     record("errors_total", code=exc.code)
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-    from appliance.base.errors import MesocosmError
     from controller.store.report import Report
+    from foundation.errors import MesocosmError
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
 """Type of the ``--json`` parameter of every command with machine-readable output."""

@@ -87,10 +87,10 @@ def add(
 ) -> None:
     """Queue a run for the service; suite and agent are checked now."""
     queue = _open()
-    from appliance.base.settings import get_settings
     from appliance.cli.remote.client import chosen_server
-    from controller.registered.use import pin
+    from controller.service.registered_use import pin
     from controller.service.state.queued_run import Requester
+    from foundation.settings import get_settings
 
     if chosen_server() is None:
         check_queued(request)
@@ -105,8 +105,8 @@ def list_runs(
     from rich.table import Table
 
     queue = _open()
-    from appliance.base.errors import UnknownNameError
     from controller.service.state.queued_run import State
+    from foundation.errors import UnknownNameError
 
     for name in state or []:
         if name not in list(State):
@@ -152,7 +152,7 @@ def resume(
 
     If the budget is spent, specify a larger one.
     """
-    from controller.store.spec import BudgetSpec
+    from controller.spec.run import BudgetSpec
 
     more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
     _print(_open().resume(run, more if more.is_set else None), json=json)
@@ -176,8 +176,8 @@ def _open() -> RunQueue | RemoteQueue:
 
         return RemoteQueue(server)
     database = open_database()
-    from appliance.base.clock import SYSTEM_CLOCK
     from controller.service.state.queue import RunQueue
+    from foundation.clock import SYSTEM_CLOCK
 
     return RunQueue(database, SYSTEM_CLOCK)
 
@@ -198,9 +198,9 @@ def _print(queued: QueuedRun, *, json: bool) -> None:
 
 def _say_if_idle(rows: list[QueuedRun]) -> None:
     """Warn about unfinished runs if no service is running to execute them."""
-    from appliance.base.settings import get_settings
     from appliance.bringup.service import has_run_executor
     from appliance.cli.remote.client import chosen_server
+    from foundation.settings import get_settings
 
     if (
         chosen_server()

@@ -42,10 +42,10 @@ def regrade(
     evaluated again. Both verdicts are kept. The exit code is 0 if every kept end state was graded,
     else 1.
     """
-    from appliance.base.settings import get_settings
     from controller.regrade.regrading import Regrading
     from controller.store.runs import Store
     from controller.wiring import open_fleet, open_suite, open_suite_of
+    from foundation.settings import get_settings
 
     settings = get_settings()
     folder = Store(settings.runs_dir).open(run)

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from controller.store.index import RunRow
     from controller.store.runs import RunFolder, Store
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
     from provisioning.protocols import Json
 
 
 def runs() -> list[str]:
     """Complete the id of a run."""
-    from appliance.base.settings import get_settings
     from controller.store.runs import LATEST, Store
+    from foundation.settings import get_settings
 
     return [LATEST, *reversed(Store(get_settings().runs_dir).names())]
 
@@ -84,8 +84,8 @@ def results(
     suite: SuiteOption = "",
 ) -> None:
     """Show the results of a run, or list all runs."""
-    from appliance.base.errors import UsageError
     from controller.store.report import read_report
+    from foundation.errors import UsageError
 
     if run is None and (metrics or compare):
         raise UsageError(
@@ -109,9 +109,9 @@ def results(
 @contextlib.contextmanager
 def _opened() -> Iterator[RecordedRuns]:
     """Yield the runs of this host, or those of the service given by ``--server``."""
-    from appliance.base.settings import get_settings
     from appliance.cli.remote.client import chosen_server
     from controller.store.runs import Store
+    from foundation.settings import get_settings
 
     if server := chosen_server():
         from appliance.cli.remote.runs import RemoteRuns
@@ -160,8 +160,8 @@ def _show_runs(rows: list[RunRow], *, json: bool) -> None:
 
 def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
     """Open the suite of a run with unfinished trials, so that their nodes can be reported."""
-    from appliance.base.errors import MesocosmError
     from controller.wiring import open_suite_of
+    from foundation.errors import MesocosmError
 
     if not folder.unfinished():
         return None

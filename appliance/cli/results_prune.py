@@ -49,10 +49,10 @@ def prune(
     """
     import sys
 
-    from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.base.settings import get_settings
     from controller.store.pruning import find_old_runs
     from controller.store.runs import Store
+    from foundation.clock import SYSTEM_CLOCK
+    from foundation.settings import get_settings
 
     store = Store(get_settings().runs_dir)
     before_s = SYSTEM_CLOCK.now_s() - older_than * _DAY_S

@@ -28,8 +28,8 @@ RetryOption = Annotated[
 ]
 
 if TYPE_CHECKING:
+    from controller.spec.run import RunSpec
     from controller.store.runs import RunFolder
-    from controller.store.spec import RunSpec
 
 ResumedFleetOption = Annotated[
     str, typer.Option("--fleet", help="real or fake; the run's fleet by default.")
@@ -58,8 +58,8 @@ def choose_fleet(folder: RunFolder, asked: str) -> str:
     Raises:
         UsageError: another fleet was requested.
     """
-    from appliance.base.errors import UsageError
     from controller.store.run_fleet import fleet_of
+    from foundation.errors import UsageError
 
     known = fleet_of(folder.spec, folder.results())
     if asked and known and asked != known:
@@ -93,16 +93,16 @@ def resume(
     those of the run: a different model, endpoint, setting or fleet is refused. If the budget is
     spent, specify a larger one. The exit code is that of ``mesocosm run``.
     """
-    from appliance.base.errors import UsageError
-    from appliance.base.settings import get_settings
     from controller.agents.registry import AgentOptions, make_driver
     from controller.episode.result import reasons_to_retry
     from controller.planning import resume_plan
-    from controller.store.agent_spec import model_name
+    from controller.spec.agent import model_name
+    from controller.spec.run import BudgetSpec
     from controller.store.runs import Store
-    from controller.store.spec import BudgetSpec
     from controller.store.spending import change_budget, read_budget
     from controller.wiring import make_job, open_suite_of
+    from foundation.errors import UsageError
+    from foundation.settings import get_settings
 
     reasons = reasons_to_retry(retry or ())
     settings = get_settings()

@@ -12,12 +12,12 @@ from appliance.cli.run_request import takes_request
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.settings import Settings
     from controller.agents.registry import AgentOptions
     from controller.executors.protocol import Job
     from controller.planning import Plan
     from controller.service.requests import RunRequest
     from controller.store.runs import RunFolder
+    from foundation.settings import Settings
     from provisioning.protocols import Kind
 
 
@@ -50,11 +50,11 @@ def run(
     inconclusive because machines failed, or did not start because the budget is spent; and 3 if
     images are not current or the hypervisor does not answer, in which case nothing was started.
     """
-    from appliance.base.settings import get_settings
     from controller.planning import create_run
     from controller.service.requests import agent_options, make_plan
     from controller.unfamiliar import misspelt_packages
     from controller.wiring import make_job
+    from foundation.settings import get_settings
 
     settings = get_settings()
     plan = make_plan(request, settings)
@@ -114,8 +114,8 @@ def check_ready(
         is_whole: check everything, not only machines.
         build: build images that are not current.
     """
-    from appliance.base.settings import get_settings
     from controller.preflight import require_ready
+    from foundation.settings import get_settings
 
     settings = get_settings()
     machines = _machines_of(plan, settings, build=build) if is_real else None

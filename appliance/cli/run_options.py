@@ -9,17 +9,17 @@ import typer
 
 
 def _agents() -> list[str]:
-    from appliance.base.settings import get_settings
     from controller.agents.registry import AGENTS
     from controller.registered.agents import agent_copies
+    from foundation.settings import get_settings
 
     return [*AGENTS, *agent_copies(get_settings()).names()]
 
 
 def _suites() -> list[str]:
     """Return the names of all built-in and registered suites, for completion."""
-    from appliance.base.settings import get_settings
     from controller.registered.suites import known_suites
+    from foundation.settings import get_settings
 
     return known_suites(get_settings())
 

@@ -114,9 +114,9 @@ def make_request(
         UsageError: a value is invalid.
         RequirementError: recording needs a package that is not installed.
     """
-    from appliance.base.errors import UnknownNameError
     from controller.service.requests import parse_request
     from controller.wiring import FLEETS
+    from foundation.errors import UnknownNameError
     from provisioning.recording.recorder import check_recording
 
     if record:
@@ -172,9 +172,9 @@ def check_queued(request: RunRequest) -> None:
         SpecError: the suite or the script is invalid.
         RequirementError: the model is unknown, or a package is missing.
     """
-    from appliance.base.settings import get_settings
     from controller.service.requests import check_request, require_present
     from controller.service.worker.report import ask_worker
+    from foundation.settings import get_settings
 
     check_request(request)
     settings = get_settings()
@@ -191,7 +191,7 @@ def json_object(text: str | None) -> dict[str, Any] | None:
     """
     from json import loads
 
-    from appliance.base.errors import UsageError
+    from foundation.errors import UsageError
 
     if text is None:
         return None
@@ -206,7 +206,7 @@ def json_object(text: str | None) -> dict[str, Any] | None:
 
 def _absolute_suite(suite: str) -> str:
     """Return the absolute path of a suite's folder; names of built-in suites stay unchanged."""
-    from evaluators.model.suite import list_suites
+    from evaluators.loading.suite import list_suites
 
     is_folder = suite not in list_suites() and Path(suite).exists()
     return str(Path(suite).resolve()) if is_folder else suite

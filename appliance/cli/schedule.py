@@ -211,15 +211,15 @@ def _open() -> Register | RemoteRegister:
 
         return RemoteRegister(server)
     database = open_database()
-    from appliance.base.clock import SYSTEM_CLOCK
     from controller.service.schedules.register import Register
+    from foundation.clock import SYSTEM_CLOCK
 
     return Register(database, SYSTEM_CLOCK)
 
 
 def _trigger(cron: str | None, every: str | None, timezone: str) -> dict[str, object]:
-    from appliance.base.errors import UsageError
     from controller.service.schedules.definition import parse_every
+    from foundation.errors import UsageError
 
     if (cron is None) == (every is None):
         raise UsageError("A schedule needs either --cron or --every.")
@@ -231,7 +231,7 @@ def _trigger(cron: str | None, every: str | None, timezone: str) -> dict[str, ob
 def _targets(
     webhooks: list[str] | None, mails: list[str] | None, on: list[str] | None
 ) -> list[dict[str, object]]:
-    from appliance.base.errors import UsageError
+    from foundation.errors import UsageError
 
     events: dict[str, object] = {"on": on} if on else {}
     if on and not (webhooks or mails):
@@ -244,8 +244,8 @@ def _targets(
 
 
 def _require_run(name: str) -> None:
-    from appliance.base.settings import get_settings
     from controller.store.runs import Store
+    from foundation.settings import get_settings
 
     Store(get_settings().runs_dir).open(name)
 

@@ -12,8 +12,8 @@ from appliance.cli.output import console_err
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from appliance.base.settings import Settings
     from appliance.exporter.gauges import ApplianceGauges
+    from foundation.settings import Settings
     from monitoring.page import RunRow
     from monitoring.server import Pages
 
@@ -49,17 +49,17 @@ def serve(
     import threading
     from contextlib import closing
 
-    from appliance.base.allocator import limit_arenas
-    from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.base.files import locked
-    from appliance.base.settings import get_settings
-    from appliance.bringup.address import service_certificate
     from appliance.cli.service_api import make_api_context, make_server, make_sessions
     from appliance.cli.service_database import open_database
     from appliance.exporter.gauges import ApplianceGauges
     from appliance.exporter.sight import WorkerWatch
     from appliance.exporter.store import StoreSizes
+    from appliance.services.address import service_certificate
     from controller.service.process import Scheduler, run_parts
+    from foundation.allocator import limit_arenas
+    from foundation.clock import SYSTEM_CLOCK
+    from foundation.files import locked
+    from foundation.settings import get_settings
     from monitoring.server import PageServer
 
     limit_arenas()
@@ -104,7 +104,7 @@ def _hosts(settings: Settings) -> set[str]:
 def _pages(settings: Settings, prometheus: str, gauges: ApplianceGauges) -> Pages:
     import importlib.metadata
 
-    from appliance.base.clock import SYSTEM_CLOCK
+    from foundation.clock import SYSTEM_CLOCK
     from monitoring.collector import ApplianceCollector, make_registry
     from monitoring.measures import MeasureReader
     from monitoring.page import PageContext

@@ -92,13 +92,13 @@ def run(
     import signal
     import threading
 
-    from appliance.base.allocator import limit_arenas
-    from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.base.files import locked
-    from appliance.base.settings import get_settings
     from appliance.bringup.service import keep_log_small, service_lock
     from appliance.cli.work import make_worker
     from controller.service.process import Part, Scheduler, deliver_messages, run_parts
+    from foundation.allocator import limit_arenas
+    from foundation.clock import SYSTEM_CLOCK
+    from foundation.files import locked
+    from foundation.settings import get_settings
 
     settings, stop = get_settings(), threading.Event()
     host = settings.service_address if host is None else host
@@ -144,8 +144,8 @@ def _certificate(
     Raises:
         UsageError: only one of certificate and key is given, or a certificate is required.
     """
-    from appliance.base.errors import UsageError
     from controller.service.api.server import Certificate, require_protected
+    from foundation.errors import UsageError
 
     if (cert is None) != (key is None):
         raise UsageError("--tls-cert and --tls-key must be used together.")
@@ -155,9 +155,9 @@ def _certificate(
 
 def start(json: JsonOption = False) -> None:
     """Start the service in the background, as ``mesocosm up`` does, with its log in the state folder."""
-    from appliance.base.settings import get_settings
-    from appliance.bringup.address import service_url
     from appliance.bringup.service import log_path, start_service
+    from appliance.services.address import service_url
+    from foundation.settings import get_settings
 
     settings = get_settings()
     note = start_service(settings)
@@ -169,8 +169,8 @@ def start(json: JsonOption = False) -> None:
 
 def stop(json: JsonOption = False) -> None:
     """Stop the service; running trials may finish, and the next service continues with the rest."""
-    from appliance.base.settings import get_settings
     from appliance.bringup.service import stop_service
+    from foundation.settings import get_settings
 
     note = stop_service(get_settings())
     if json:
@@ -184,7 +184,7 @@ def backup(target: Target, json: JsonOption = False) -> None:
 
     `mesocosm service restore` restores it.
     """
-    from appliance.base.errors import UsageError
+    from foundation.errors import UsageError
 
     if target.exists():
         raise UsageError(f"{target} already exists.", resolution="Specify a new file.")
@@ -201,8 +201,8 @@ def restore(file: Source, json: JsonOption = False) -> None:
     Controller and worker must be stopped (`mesocosm down`). The replaced state is kept next to the
     new one.
     """
-    from appliance.base.settings import get_settings
     from controller.service.state.restoring import restore as restore_state
+    from foundation.settings import get_settings
 
     replaced = restore_state(file, get_settings())
     if json:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from appliance.base.settings import Settings
     from appliance.exporter.sight import Watch
     from controller.service.api.context import ApiContext
     from controller.service.api.server import Certificate
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from controller.service.machine_service import HostMachineService
     from controller.service.process import Part
     from controller.service.state.database import Database
+    from foundation.settings import Settings
     from provisioning.fleet.liveness import LivenessReport
     from provisioning.protocols import Json
 
@@ -28,10 +28,10 @@ _UNBOUNDED_RATE = 1e9
 
 def make_sessions(settings: Settings) -> EpisodeSessions:
     """Return the part that manages episodes which programs drive over the API."""
-    from appliance.base.clock import SYSTEM_CLOCK
     from appliance.cli.run import check_machines
     from controller.service.episodes.factory import EpisodeFactory
     from controller.service.episodes.sessions import EpisodeSessions
+    from foundation.clock import SYSTEM_CLOCK
 
     factory = EpisodeFactory(settings, lambda kinds: check_machines(settings, kinds, build=False))
     return EpisodeSessions(factory, SYSTEM_CLOCK, max_open=settings.service_episodes)
@@ -118,13 +118,13 @@ def make_api_context(
         worker: socket of the process that accesses machines; None if this process does.
         prometheus: host and port of Prometheus, if the controller's page does not proxy it.
     """
-    from appliance.base.clock import SYSTEM_CLOCK
     from appliance.bringup.status import read_status
     from appliance.exporter.sight import WorkerWatch
     from controller.planning import code_version
     from controller.service.api.context import ApiContext
     from controller.service.machine_service import HostMachineService
     from controller.service.metrics import make_registry, render
+    from foundation.clock import SYSTEM_CLOCK
 
     machine_service = HostMachineService(settings)
     return ApiContext(
@@ -149,7 +149,7 @@ def make_api_context(
 
 def _find_viewer(settings: Settings) -> Path | None:
     """Return the folder of noVNC; None if it is not available."""
-    from appliance.base.errors import MesocosmError
+    from foundation.errors import MesocosmError
     from images.builder import Builder
 
     try:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.settings import Settings
     from controller.service.state.database import Database
+    from foundation.settings import Settings
 
 
 def open_database() -> Database:
@@ -18,9 +18,9 @@ def open_database() -> Database:
         StateError: it cannot be opened.
         RequirementError: a required package is not installed.
     """
-    from appliance.base.errors import RequirementError
-    from appliance.base.settings import get_settings
     from appliance.cli.resources import close_at_end
+    from foundation.errors import RequirementError
+    from foundation.settings import get_settings
 
     try:
         from controller.service.state.database import Database, state_path

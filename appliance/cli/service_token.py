@@ -33,8 +33,8 @@ def token_app() -> typer.Typer:
 def add(name: Name, role: RoleOption = "read", json: JsonOption = False) -> None:
     """Create a token and print it; it cannot be shown again."""
     tokens = _open()
-    from appliance.base.errors import UnknownNameError
     from controller.service.state.tokens import Role
+    from foundation.errors import UnknownNameError
 
     if role not in list(Role):
         raise UnknownNameError.of("role", role, Role)
@@ -72,7 +72,7 @@ def remove(name: Name, json: JsonOption = False) -> None:
 
 def _open() -> Tokens:
     database = open_database()
-    from appliance.base.clock import SYSTEM_CLOCK
     from controller.service.state.tokens import Tokens
+    from foundation.clock import SYSTEM_CLOCK
 
     return Tokens(database, SYSTEM_CLOCK)

@@ -34,11 +34,11 @@ OTHERS = {
 
 def sections() -> dict[str, type[BaseSettings]]:
     """Return all settings classes, by heading of the page."""
-    from appliance.base.settings import Settings
-    from appliance.bringup.alerts import AlertSettings
+    from appliance.services.alerts import AlertSettings
     from controller.models.settings import ModelSettings
     from controller.service.notifications.mail_settings import MailSettings
     from evaluators.recognition.settings import VisionSettings
+    from foundation.settings import Settings
 
     return {
         "Appliance": Settings,
@@ -55,7 +55,7 @@ def check_environment() -> None:
     Raises:
         SettingsError: it has one.
     """
-    from appliance.base.environment import known_variables, require_known
+    from foundation.environment import known_variables, require_known
 
     classes = sections().values()
     require_known(known_variables(classes, [name for rows in OTHERS.values() for name in rows]))
@@ -70,7 +70,7 @@ def register(app: typer.Typer) -> None:
 
 def settings(page: PageOption = False, json: JsonOption = False) -> None:
     """Show every setting with its value; docs/settings.md describes each setting."""
-    from appliance.base.settings_reference import render_page
+    from foundation.settings_reference import render_page
 
     if page:
         typer.echo(render_page(sections(), OTHERS), nl=False)
@@ -93,8 +93,8 @@ def settings(page: PageOption = False, json: JsonOption = False) -> None:
 
 
 def _rows() -> list[dict[str, object]]:
-    from appliance.base.environment import shown
-    from appliance.base.settings_reference import describe
+    from foundation.environment import shown
+    from foundation.settings_reference import describe
 
     rows: list[dict[str, object]] = []
     for kind in sections().values():

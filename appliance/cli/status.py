@@ -32,9 +32,9 @@ def status(json: JsonOption = False, quiet: QuietOption = False) -> None:
     A machine is *ended* if its process or container is gone, *unreachable* if the hypervisor or
     the Docker engine does not answer. Without -q, the exit code is always 0.
     """
-    from appliance.base.settings import get_settings
     from appliance.bringup.status import Status, read_status
     from appliance.cli.remote.client import chosen_server
+    from foundation.settings import get_settings
 
     server = chosen_server()
     report = Status.from_dict(server.get("/status")) if server else read_status(get_settings())
@@ -49,7 +49,7 @@ def status(json: JsonOption = False, quiet: QuietOption = False) -> None:
 def _print(report: Status) -> None:
     from rich.table import Table
 
-    from appliance.bringup.health import ASKED_THROUGH
+    from appliance.services.health import ASKED_THROUGH
     from provisioning.fleet.liveness import ENDED, UNREACHABLE
 
     bad_states = {ENDED, UNREACHABLE}

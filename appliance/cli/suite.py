@@ -14,7 +14,7 @@ from appliance.cli.run_options import FleetOption, Parallel, Repeats, Suite, Tas
 
 if TYPE_CHECKING:
     from controller.validation.evidence import Attempt, Validation
-    from evaluators.model.suite import Suite as SuiteModel
+    from evaluators.loading.suite import Suite as SuiteModel
     from evaluators.model.task import Task
 
 
@@ -22,8 +22,8 @@ Folder = Annotated[Path, typer.Argument(help="Folder of a suite.")]
 
 
 def _registered() -> list[str]:
-    from appliance.base.settings import get_settings
     from controller.registered.suites import suite_copies
+    from foundation.settings import get_settings
 
     return suite_copies(get_settings()).names()
 
@@ -52,10 +52,10 @@ def list_(json: JsonOption = False) -> None:
     """List the built-in and the registered suites."""
     from rich.table import Table
 
-    from appliance.base.settings import get_settings
     from controller.registered.suites import known_suites
     from controller.wiring import open_suite
-    from evaluators.model.suite import list_suites
+    from evaluators.loading.suite import list_suites
+    from foundation.settings import get_settings
 
     shipped = list_suites()
     suites = [open_suite(name) for name in known_suites(get_settings())]
@@ -75,8 +75,8 @@ def add(folder: Folder, json: JsonOption = False) -> None:
 
     Registering an identical suite again has no effect; a changed one becomes the next version.
     """
-    from appliance.base.settings import get_settings
     from controller.registered.suites import add_suite
+    from foundation.settings import get_settings
 
     entry = add_suite(folder, get_settings())
     if json:
@@ -87,11 +87,11 @@ def add(folder: Folder, json: JsonOption = False) -> None:
 
 def remove(name: Name, json: JsonOption = False) -> None:
     """Remove all versions of a registered suite, unless a queued run or a schedule uses it."""
-    from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.base.settings import get_settings
     from appliance.cli.service_database import open_database
     from controller.registered.suites import suite_copies
-    from controller.registered.use import require_unused
+    from controller.service.registered_use import require_unused
+    from foundation.clock import SYSTEM_CLOCK
+    from foundation.settings import get_settings
 
     copies = suite_copies(get_settings())
     copies.get(name)
@@ -158,12 +158,12 @@ def validate(
     solutions of other tasks, with cheats under the agent's user, with random actions, and with
     clicks on everything.
     """
-    from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.base.measures import record
-    from appliance.base.settings import get_settings
     from appliance.cli.watch import watching
     from controller.validation.validator import Validator
     from controller.wiring import open_fleet, open_suite
+    from foundation.clock import SYSTEM_CLOCK
+    from foundation.measures import record
+    from foundation.settings import get_settings
 
     settings = get_settings()
     opened = open_suite(suite, task or ())

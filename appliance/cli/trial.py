@@ -58,9 +58,9 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Show the steps of a trial's last attempt."""
-    from appliance.base.settings import get_settings
     from controller.store.runs import Store
     from controller.store.steps import read_steps
+    from foundation.settings import get_settings
 
     steps = read_steps(Store(get_settings().runs_dir).open(run), task, repeat)
     if json:
@@ -77,9 +77,9 @@ def show(
 
 def list_kept(run: RunOption = None, json: JsonOption = False) -> None:
     """List the trials whose end states are kept, and their size on disk."""
-    from appliance.base.settings import get_settings
     from controller.store.end_states import list_end_states
     from controller.store.runs import Store
+    from foundation.settings import get_settings
 
     settings = get_settings()
     rows = list_end_states(Store(settings.runs_dir), run)
@@ -108,11 +108,11 @@ def open_kept(
     import signal
     import threading
 
-    from appliance.base.errors import UnsupportedError
-    from appliance.base.settings import get_settings
     from controller.store.end_states import find_end_state
     from controller.store.runs import Store
     from controller.wiring import open_fleet
+    from foundation.errors import UnsupportedError
+    from foundation.settings import get_settings
     from provisioning.end_state import EndStateFleet
 
     settings = get_settings()
@@ -132,7 +132,7 @@ def _show(machines: Mapping[str, Machine], port: int, ended: threading.Event) ->
     """Print how to access each machine, and wait."""
     import contextlib
 
-    from appliance.base.settings import get_settings
+    from foundation.settings import get_settings
     from provisioning.desktop.qemu.vnc import VncRelay
 
     folder = get_settings().machines_dir

@@ -24,9 +24,9 @@ def register(app: typer.Typer) -> None:
 
 def up(yes: YesOption = False, trial: TrialOption = True, json: JsonOption = False) -> None:
     """Build missing images, start all services and machines, and run a trial on both machines."""
-    from appliance.base.settings import get_settings
     from appliance.bringup.steps import Steps
     from appliance.bringup.up import bring_up
+    from foundation.settings import get_settings
 
     steps = Steps(console_err())
     try:
@@ -62,9 +62,9 @@ def _ask(text: str) -> bool:
 
 
 def _print(outcome: Outcome) -> None:
-    from appliance.base.settings import get_settings
-    from appliance.bringup.address import service_url
     from appliance.cli.service_database import own_token_path
+    from appliance.services.address import service_url
+    from foundation.settings import get_settings
 
     settings = get_settings()
     if outcome.report:

@@ -9,9 +9,9 @@ import typer
 from appliance.cli.output import say
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
     from controller.service.process import Part
     from controller.service.state.database import Database
+    from foundation.settings import Settings
 
 GraceOption = Annotated[
     float,
@@ -37,15 +37,15 @@ def work(runs: RunsOption = 1, grace: GraceOption = 60.0) -> None:
     import signal
     import threading
 
-    from appliance.base.allocator import limit_arenas
-    from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.base.files import locked
-    from appliance.base.settings import get_settings
     from appliance.bringup.machines import try_sweep
     from appliance.bringup.upkeep import Upkeep
     from appliance.cli.service_api import make_api_context, make_sessions, make_worker_server
     from appliance.cli.service_database import open_database
     from controller.service.process import deliver_messages, run_parts, stop_after
+    from foundation.allocator import limit_arenas
+    from foundation.clock import SYSTEM_CLOCK
+    from foundation.files import locked
+    from foundation.settings import get_settings
     from provisioning.fleet.liveness import LivenessWatch, open_liveness
 
     limit_arenas()
@@ -81,10 +81,10 @@ def make_worker(database: Database, settings: Settings, *, runs: int, grace_s: f
         runs: maximum number of concurrent runs.
         grace_s: how long running trials may continue after a stop request, in seconds.
     """
-    from appliance.base.clock import SYSTEM_CLOCK
     from appliance.cli.run import check_machines
     from controller.service.process import work_on_queue
     from controller.service.worker.worker import Worker
+    from foundation.clock import SYSTEM_CLOCK
 
     worker = Worker(
         database,

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import RequirementError, SettingsError
-from appliance.bringup.alerts import describe_receivers, expected_config, written_config
-from appliance.bringup.compose import SERVICES, Compose
-from appliance.bringup.health import ask
 from appliance.doctor.check import Finding, State
+from appliance.services.alerts import describe_receivers, expected_config, written_config
+from appliance.services.compose import SERVICES, Compose
+from appliance.services.health import ask
+from foundation.errors import RequirementError, SettingsError
 from provisioning.fleet.liveness import ENDED, open_liveness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from provisioning.fleet.liveness import LivenessReport
 
 _NOT_UP = "The appliance is not up."

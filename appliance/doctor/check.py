@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import ToolTimeoutError
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import ToolTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.clock import Clock
+    from foundation.settings import Settings
 
 _BUSY_PER_CPU = 1.5
 

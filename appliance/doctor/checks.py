@@ -34,8 +34,8 @@ from appliance.doctor.recorded import OF_THE_HOST, record_findings, with_recorde
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.settings import Settings
     from appliance.doctor.check import Answer
+    from foundation.settings import Settings
 
 DEADLINE_S = 8.5
 CHECKS = (

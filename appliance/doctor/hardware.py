@@ -12,7 +12,7 @@ from appliance.doctor.check import Finding, State
 from provisioning.accelerator.detection import KVM_DEVICE, KvmState, find_accelerator, try_kvm
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from provisioning.accelerator.detection import Accelerator
 
 MIN_DISK_BYTES = 15 << 30

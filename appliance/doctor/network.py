@@ -7,11 +7,11 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import EngineError, RequirementError
-from appliance.bringup.health import page_answers, prometheus_answers, service_answers
-from appliance.bringup.ports import find_holders, is_free
 from appliance.doctor.check import Finding, State
+from appliance.services.health import page_answers, prometheus_answers, service_answers
+from appliance.services.ports import find_holders, is_free
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import EngineError, RequirementError
 from images.catalog import NAMES
 from images.distribution import (
     DISTRIBUTIONS,
@@ -26,8 +26,8 @@ from images.engine import connect
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.clock import Clock
+    from foundation.settings import Settings
 
 _DEADLINE_S = 4.0
 _MAX_SKEW_S = 300.0

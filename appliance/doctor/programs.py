@@ -6,10 +6,10 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError, RequirementError
-from appliance.base.process import find_tool, run
-from appliance.bringup.compose import find_compose
 from appliance.doctor.check import Finding, State
+from appliance.services.compose import find_compose
+from foundation.errors import MesocosmError, RequirementError
+from foundation.process import find_tool, run
 from images.builder import find
 from images.engine import connect
 from provisioning.accelerator.detection import QEMU
@@ -17,7 +17,7 @@ from provisioning.accelerator.detection import QEMU
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 MIN_PYTHON = (3, 11)
 _INSTALL = "Run `make up`, which installs it, or `apt-get install {}`."

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.files import write_atomic
 from appliance.doctor.check import Check, Finding, State
+from foundation.clock import SYSTEM_CLOCK
+from foundation.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
     from appliance.doctor.check import Answer
+    from foundation.clock import Clock
+    from foundation.settings import Settings
 
 OF_THE_HOST = frozenset(
     {"kvm", "python", "compose", "qemu", "adb", "mmdebstrap", "build-tools", "ports"}

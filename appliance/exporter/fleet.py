@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError
+from foundation.errors import MesocosmError
 from monitoring.gauges import Gauge
 from provisioning.desktop.qemu.template import templates_dir
 from provisioning.desktop.registry import DESKTOPS
@@ -18,8 +18,8 @@ from provisioning.protocols import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from provisioning.fleet.ledger import LeaseRow
 
 _MIB = 1 << 20

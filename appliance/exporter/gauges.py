@@ -9,24 +9,24 @@ import shutil
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import StateError
 from appliance.bringup.currency import kept_currency
 from appliance.exporter.fleet import fleet_gauges
 from controller.store.index import DAMAGED, FINISHED, RUNNING, UNFINISHED, list_runs
 from controller.store.runs import Store
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import StateError
 from images.currency import Currency
 from monitoring.gauges import Gauge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
     from appliance.exporter.sight import Watch
     from appliance.exporter.store import StoreSizes
     from controller.service.state.database import Database
     from controller.store.index import RunRow
+    from foundation.clock import Clock
+    from foundation.settings import Settings
 
 
 _log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from controller.service.worker.report import ask_worker
 from provisioning.fleet.liveness import UNREACHABLE, LivenessReport, ObservedMachine
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 WORKER = "worker"
 _SILENT = "The worker does not answer."

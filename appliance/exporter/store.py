@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 EVERY_S = 600.0
 PARTS = ("runs", "images", "templates", "machines", "devices", "service", "metrics", "logs")

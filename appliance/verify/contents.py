@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import ActionError
 from controller.actions.phone_shell import PACKAGES
+from foundation.errors import ActionError
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError
+from foundation.errors import MesocosmError
 from provisioning.desktop.registry import DESKTOPS
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
@@ -13,7 +13,7 @@ from provisioning.review.desktop import review_desktop
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from provisioning.review.desktop import Review
 
 _BACKENDS = {backend.recipe: name for name, backend in DESKTOPS.items() if backend.recipe}

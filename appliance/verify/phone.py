@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MesocosmError, UsageError
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MesocosmError, UsageError
 from provisioning.phone.adb.device import AdbDevice
 from provisioning.phone.adb.endpoint import TcpEndpoint
 from provisioning.phone.adb.input import PhoneInput, PhoneTree
@@ -24,9 +24,9 @@ from provisioning.phone.reference.console import ConsoleClient
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from appliance.base.clock import Clock
-    from appliance.base.process import CommandResult
-    from appliance.base.settings import Settings
+    from foundation.clock import Clock
+    from foundation.process import CommandResult
+    from foundation.settings import Settings
 
 TOKEN_NAME = ".emulator_console_auth_token"  # noqa: S105 - the name of a file
 State = Literal["pass", "fail", "skip"]

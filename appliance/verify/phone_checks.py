@@ -12,10 +12,10 @@ import socket
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import GuestCallError, LinkTimeoutError, MachineError, MesocosmError
 from appliance.verify.phone import Check
 from evaluators.phone.view import PhoneView
+from foundation.clock import wait_until
+from foundation.errors import GuestCallError, LinkTimeoutError, MachineError, MesocosmError
 from provisioning.phone.adb.screen import read_framebuffer, read_png, read_raw
 
 if TYPE_CHECKING:

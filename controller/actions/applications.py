@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, cast
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import GuestCallError
-from appliance.base.host_load import stretched
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import GuestCallError
+from foundation.host_load import stretched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.protocols import Machine
 
 _log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from appliance.base.errors import InvalidActionError
+from foundation.errors import InvalidActionError
 from provisioning.probe.display.keys import keysym_of_name
 from provisioning.probe.errors import ProbeError
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from appliance.base.errors import GuestCallError, InvalidActionError, nearest
 from controller.actions.applications import start_and_wait
 from controller.actions.arguments import KEYS
 from evaluators.coordinates import ScreenX, ScreenY  # noqa: TC001 - read by pydantic
 from evaluators.decorators import action
+from foundation.errors import GuestCallError, InvalidActionError, nearest
 from provisioning.probe.display.keys import keysym_of_name
 from provisioning.probe.errors import ProbeError
 from provisioning.protocols import Button

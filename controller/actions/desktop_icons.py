@@ -6,14 +6,14 @@ import logging
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.host_load import Patience
+from foundation.clock import SYSTEM_CLOCK
+from foundation.host_load import Patience
 from provisioning.protocols import TreeSearching
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.protocols import Machine
 
 _LOG = logging.getLogger(__name__)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import InvalidActionError
 from controller.actions.arguments import check
 from evaluators.coordinates import axes_of
-from evaluators.model.base import SESSION
+from evaluators.strict import SESSION
+from foundation.errors import InvalidActionError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

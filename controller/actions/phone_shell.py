@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import ActionError, InvalidActionError
-from appliance.base.host_load import stretched
+from foundation.errors import ActionError, InvalidActionError
+from foundation.host_load import stretched
 
 if TYPE_CHECKING:
     from provisioning.protocols import Machine

@@ -13,8 +13,8 @@ from controller.observation.settle import DEFAULT_RULE, changed_ratio
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from appliance.base.clock import Clock
     from controller.observation.settle import Frame
+    from foundation.clock import Clock
 
 _LOOK_EVERY_S = 4.0
 """Pause between two reads of the documents, which keep the program busy themselves."""

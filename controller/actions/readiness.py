@@ -19,17 +19,17 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import ActionError, GuestCallError, LinkTimeoutError
-from appliance.base.host_load import Patience, stretched
 from controller.actions.program_watch import Activity, Evidence, ProgramWatch
 from controller.observation.settle import DEFAULT_RULE
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import ActionError, GuestCallError, LinkTimeoutError
+from foundation.host_load import Patience, stretched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from appliance.base.clock import Clock
     from controller.observation.settle import Frame
+    from foundation.clock import Clock
     from provisioning.protocols import Json, Machine
 
 _LOG = logging.getLogger(__name__)

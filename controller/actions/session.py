@@ -11,7 +11,7 @@ from evaluators.decorators import action
 from evaluators.session.answers import MAX_ANSWER_CHARS
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
 
 
 @dataclass(slots=True)

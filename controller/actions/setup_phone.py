@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from appliance.base.errors import ActionError
 from controller.actions.phone_shell import launch, run_on_phone
 from evaluators.decorators import setup
-from evaluators.suite_files import SuiteFile  # noqa: TC001 - read by pydantic
+from evaluators.model.suite_files import SuiteFile  # noqa: TC001 - read by pydantic
+from foundation.errors import ActionError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,11 +7,11 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import Field
 
-from appliance.base.errors import ActionError, GuestCallError, nearest
-from appliance.base.host_load import stretched
 from controller.actions.readiness import Expected, Readiness
 from controller.actions.setup_files import GuestPath, absolute
 from evaluators.decorators import setup
+from foundation.errors import ActionError, GuestCallError, nearest
+from foundation.host_load import stretched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import InvalidActionError, UnknownNameError
 from controller.actions.arguments import understand
 from evaluators.coordinates import axes_of, points_in
-from evaluators.model.base import SESSION
+from evaluators.strict import SESSION
+from foundation.errors import InvalidActionError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -36,5 +36,5 @@ def setup_tools() -> Tools:
 
 
 def vocabulary() -> Vocabulary:
-    """Return the built-in vocabulary for `evaluators.model.suite.load_suite`."""
+    """Return the built-in vocabulary for `evaluators.loading.suite.load_suite`."""
     return Vocabulary(builtin_evaluators(), action_tools(), setup_tools())

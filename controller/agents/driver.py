@@ -8,23 +8,23 @@ import traceback
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from appliance.base.bounded import CallThread, NoAnswerError
-from appliance.base.errors import AgentError, CancelledError
-from appliance.base.masking import mask
 from controller.agents.custom.turns import as_turn
-from controller.agents.diary import Entry
 from controller.agents.places import place_of
-from controller.agents.protocol import OutageMeasured
+from controller.diary import Entry
 from controller.episode.result import Reason
+from controller.protocol import OutageMeasured
+from foundation.bounded import CallThread, NoAnswerError
+from foundation.errors import AgentError, CancelledError
+from foundation.masking import mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from controller.agents.diary import Diary
-    from controller.agents.protocol import Agent, MakeAgent
+    from controller.diary import Diary
     from controller.episode.episode import Episode
     from controller.observation.observer import Observation
+    from controller.protocol import Agent, MakeAgent
 
     T = TypeVar("T")
 

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from controller.actions.space import Action
-    from controller.agents.protocol import Turn
     from controller.episode.episode import Episode
     from controller.episode.step import Step
     from controller.observation.observer import Observation
+    from controller.protocol import Turn
 
     Input = Sequence[Action] | Turn
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.actions.space import Action
-from controller.agents.protocol import Turn
+from controller.protocol import Turn
 
 if TYPE_CHECKING:
-    from controller.agents.protocol import AgentContext
     from controller.observation.observer import Observation
+    from controller.protocol import AgentContext
 
 
 class NoopAgent:

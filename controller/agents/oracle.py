@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, TypeVar
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import (
+from controller.actions.space import Action
+from controller.observation.settle import DEFAULT_RULE, settle_machine
+from controller.protocol import Turn
+from evaluators.coordinates import points_of
+from evaluators.graph.outcome import Call
+from evaluators.model.oracle import Act, WaitFor
+from evaluators.strict import SESSION
+from foundation.clock import wait_until
+from foundation.errors import (
     AgentError,
     GuestCallError,
     InvalidActionError,
     LinkTimeoutError,
 )
-from controller.actions.space import Action
-from controller.agents.protocol import Turn
-from controller.observation.settle import DEFAULT_RULE, settle_machine
-from evaluators.coordinates import points_of
-from evaluators.graph.outcome import Call
-from evaluators.model.base import SESSION
-from evaluators.model.oracle import Act, WaitFor
 from provisioning.protocols import Search, TreeSearching
 
 if TYPE_CHECKING:

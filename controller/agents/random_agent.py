@@ -6,12 +6,12 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from controller.actions.space import Action
-from controller.agents.protocol import Turn
+from controller.protocol import Turn
 from evaluators.coordinates import axes_of
 
 if TYPE_CHECKING:
-    from controller.agents.protocol import AgentContext
     from controller.observation.observer import Observation
+    from controller.protocol import AgentContext
     from provisioning.protocols import Json
 
 _TEXTS = ("hello", "test", "42", "Grüße", "ls", "report", "\n")

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import SpecError, UnknownNameError, UsageError
-from appliance.base.files import digest_file
-from appliance.base.settings import get_settings
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver, named_steps
 from controller.agents.random_agent import RandomAgent
-from controller.store.agent_spec import (
+from controller.spec.agent import (
     CommandSpec,
     CustomSpec,
     ModelSpec,
@@ -25,13 +22,16 @@ from controller.store.agent_spec import (
     RegisteredSpec,
     ScriptSpec,
 )
+from foundation.errors import SpecError, UnknownNameError, UsageError
+from foundation.files import digest_file
+from foundation.settings import get_settings
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-    from controller.agents.protocol import MakeAgent
     from controller.episode.trial import Driver
-    from controller.store.agent_spec import AgentSpec
+    from controller.protocol import MakeAgent
+    from controller.spec.agent import AgentSpec
 
 AGENTS = ("model", "noop", "oracle", "random", "script")
 """Names of built-in agents. A class of the user is named ``module:Class``, a command has no name,

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from appliance.base.errors import SpecError
 from controller.actions.space import Action
 from controller.agents.custom.turns import ActionLine
-from controller.agents.protocol import Turn
+from controller.protocol import Turn
 from evaluators.model.yaml_source import read_yaml
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from controller.agents.protocol import AgentContext
     from controller.observation.observer import Observation
+    from controller.protocol import AgentContext
 
 
 class ScriptAgent:

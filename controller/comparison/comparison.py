@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import UsageError
 from controller.store.run_metrics import completed, passed, read_tracks, values_by_task
 from evaluators.metrics.intervals import Comparison, compare
+from foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from controller.spec.run import RunSpec, TaskSpec
     from controller.store.run_metrics import Track
     from controller.store.runs import RunFolder
-    from controller.store.spec import RunSpec, TaskSpec
     from provisioning.protocols import Json
 
 _COMPARED = ("agent", "action_space", "observation", "repeats", "retries", "seed", "order")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from controller.comparison.comparison import RunComparison
     from controller.store.run_metrics import Track
     from controller.store.runs import RunFolder
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
     from provisioning.protocols import Json
 
 Values = dict[str, list[float]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from appliance.base.files import digest_json, write_atomic
+from foundation.files import digest_json, write_atomic
 from provisioning.protocols import StateKind
 
 if TYPE_CHECKING:

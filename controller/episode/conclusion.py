@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from appliance.base.masking import hide_secrets
-from controller.agents.protocol import Usage
 from controller.episode.disagreements import visits_unseen
 from controller.episode.judging import Judgement, judge
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.episode.side_effects import side_effects
+from controller.protocol import Usage
 from evaluators.graph.feedback import explain
 from evaluators.graph.outcome import Cause, Verdict
 from evaluators.graph.state import GraphRecord, NodeState
+from foundation.masking import hide_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -5,31 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from appliance.base.clock import SYSTEM_CLOCK
 from controller.actions.vocabulary import vocabulary
 from controller.episode.runners import make_runners
 from controller.observation.settle import SettleRule
+from foundation.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from appliance.base.clock import Clock
-    from appliance.base.measures import Name
     from controller.actions.session import SessionState
     from controller.episode.baselines import Baselines
     from controller.episode.end_state import EndStateKeeper
     from controller.observation.observer import Screenshot
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import WaveRunner
-    from provisioning.fleet.protocol import Environment, Fleet
+    from foundation.clock import Clock
+    from foundation.measures import Name
+    from provisioning.lease import Environment, Fleet
     from provisioning.protocols import Element
 
     MakeRunners = Callable[[Environment, SessionState, Vocabulary], Mapping[str, WaveRunner]]
 
 
 class Record(Protocol):
-    """Records metrics, such as `appliance.base.measures.record`."""
+    """Records metrics, such as `foundation.measures.record`."""
 
     def __call__(self, name: Name, value: float = 1.0, **labels: str) -> object:
         """Record one value."""

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import numpy as np
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from appliance.base.errors import MesocosmError
 from evaluators.desktop.errors import WrongArgumentError
 from evaluators.desktop.urls import page_url
+from foundation.errors import MesocosmError
 from provisioning.protocols import OutsideScreen
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from appliance.base.clock import Clock
     from evaluators.model.task import Task
+    from foundation.clock import Clock
     from provisioning.protocols import Frame, Link, Screen
 
     Mask = npt.NDArray[np.bool_]

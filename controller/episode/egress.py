@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import RequirementError
+from foundation.errors import RequirementError
 from provisioning.egress.policy import read_destinations
 from provisioning.egress.proxy import EgressProxy
 from provisioning.protocols import EgressCapable

@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from appliance.base.errors import MesocosmError, StoreError, UnsupportedError
-from appliance.base.files import write_atomic
 from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
 from evaluators.model.task import Task  # noqa: TC001 - read by pydantic
+from foundation.errors import MesocosmError, StoreError, UnsupportedError
+from foundation.files import write_atomic
 from provisioning.end_state import EndStateCapable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from appliance.base.clock import Clock
     from controller.actions.session import SessionState
     from controller.episode.result import Ending, TrialResult
-    from controller.store.spec import KeepPolicy
+    from controller.spec.run import KeepPolicy
     from evaluators.graph.progress import Progress
+    from foundation.clock import Clock
     from provisioning.protocols import Machine
 
 _LOG = logging.getLogger(__name__)

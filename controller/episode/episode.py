@@ -6,16 +6,6 @@ import logging
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Self
 
-from appliance.base.cancel import CancellableClock, CancelToken
-from appliance.base.errors import (
-    AgentError,
-    EpisodeStartError,
-    EpisodeUseError,
-    MesocosmError,
-    SpecError,
-    StoreError,
-)
-from controller.agents.protocol import AgentContext, Turn, Usage
 from controller.episode.conclusion import Conclusion
 from controller.episode.context import NoLog
 from controller.episode.faults import ending_of, ending_of_setup, ending_of_start, message_of
@@ -23,14 +13,24 @@ from controller.episode.machines import TrialMachines
 from controller.episode.preparation import prepare
 from controller.episode.result import Ending, Reason
 from controller.episode.step import OracleContext, Step
+from controller.protocol import AgentContext, Turn, Usage
 from evaluators.parameters.binding import bind_task
+from foundation.cancel import CancellableClock, CancelToken
+from foundation.errors import (
+    AgentError,
+    EpisodeStartError,
+    EpisodeUseError,
+    MesocosmError,
+    SpecError,
+    StoreError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from types import TracebackType
 
     from controller.actions.space import Action
-    from controller.agents.diary import Entry
+    from controller.diary import Entry
     from controller.episode.context import EventSink, RunContext
     from controller.episode.live import LiveTrial
     from controller.episode.result import TrialResult

@@ -6,8 +6,10 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import (
+from controller.episode.result import Ending, Reason
+from evaluators.graph.outcome import Cause
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import (
     ActionError,
     AgentError,
     CancelledError,
@@ -17,15 +19,13 @@ from appliance.base.errors import (
     ModelUnavailableError,
     SpecError,
 )
-from controller.episode.result import Ending, Reason
-from evaluators.graph.outcome import Cause
 from provisioning.protocols import EndCause, EndReporting, ObstructionReporting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from appliance.base.clock import Clock
     from evaluators.graph.start import StartReport
+    from foundation.clock import Clock
     from provisioning.protocols import Machine
 
 _LOG = logging.getLogger(__name__)

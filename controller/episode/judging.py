@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from controller.episode.faults import MachineFault, diagnose, is_prompt
 from controller.episode.result import FAILED, INCONCLUSIVE, Ending, Reason
 from evaluators.graph.outcome import Cause, Verdict
-from evaluators.model.base import SESSION
+from evaluators.strict import SESSION
 from provisioning.protocols import ObstructionReporting
 
 if TYPE_CHECKING:

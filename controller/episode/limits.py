@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.agents.protocol import Usage
 from controller.episode.result import Ending, Reason
+from controller.protocol import Usage
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
     from controller.actions.space import Action
     from evaluators.model.task import Limits
+    from foundation.clock import Clock
 
 _WAIT = "wait"
 _WALL_FACTOR = 10.0

@@ -6,9 +6,6 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.cancel import CancelToken
-from appliance.base.errors import ActionError, LinkClosedError
-from appliance.base.host_load import Patience
 from controller.actions.executor import ActionExecutor
 from controller.actions.session import SessionState
 from controller.actions.space import ActionSpace
@@ -23,20 +20,23 @@ from controller.observation.settle import changed_ratio, settle_machine
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.feedback import explain, progress_lines
 from evaluators.graph.outcome import Verdict
+from foundation.cancel import CancelToken
+from foundation.errors import ActionError, LinkClosedError
+from foundation.host_load import Patience
 from provisioning.protocols import EndWatching
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.clock import Clock
     from controller.actions.space import Action
-    from controller.agents.protocol import Turn
     from controller.episode.context import EventSink, RunContext
     from controller.observation.observer import Frame
     from controller.observation.settle import Settled
+    from controller.protocol import Turn
     from evaluators.graph.start import StartReport
     from evaluators.model.task import Task
-    from provisioning.fleet.protocol import Environment
+    from foundation.clock import Clock
+    from provisioning.lease import Environment
 
     Details = dict[str, object]
 

@@ -7,20 +7,20 @@ import logging
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import LeaseExpiredError, MesocosmError
 from controller.episode.egress import EgressSession
 from controller.episode.faults import message_of
 from controller.episode.limits import wall_limit_s
 from controller.episode.live import LiveTrial
 from controller.episode.recording import recording
 from controller.episode.result import FAILED, INCONCLUSIVE, Ending, MachineRecord, Reason
+from foundation.errors import LeaseExpiredError, MesocosmError
 
 if TYPE_CHECKING:
-    from appliance.base.cancel import CancellableClock
     from controller.episode.conclusion import Conclusion
     from controller.episode.context import EventSink, RunContext
     from evaluators.model.task import Task
-    from provisioning.fleet.protocol import Environment, Lease
+    from foundation.cancel import CancellableClock
+    from provisioning.lease import Environment, Lease
 
 _LOG = logging.getLogger(__name__)
 _LEASE_SLACK_S = 1800.0

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import (
+from controller.observation.settle import DEFAULT_RULE, settle_machine
+from evaluators.graph.outcome import Call
+from evaluators.model.oracle import WaitFor
+from evaluators.model.suite_files import SUITE_FILE, locate
+from evaluators.model.task import SUDO_PASSWORD
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import (
     ActionError,
     GuestCallError,
     RequirementError,
     SpecError,
     UnsupportedError,
 )
-from appliance.base.host_load import Patience, stretched
-from controller.observation.settle import DEFAULT_RULE, settle_machine
-from evaluators.graph.outcome import Call
-from evaluators.model.oracle import WaitFor
-from evaluators.model.task import SUDO_PASSWORD
-from evaluators.suite_files import SUITE_FILE, locate
+from foundation.host_load import Patience, stretched
 from provisioning.protocols import Kind, SudoCapable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.clock import Clock
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import WaveRunner
     from evaluators.model.oracle import SetupEntry, SetupStep
     from evaluators.model.task import Task
+    from foundation.clock import Clock
     from provisioning.protocols import Machine
 
 

@@ -10,8 +10,8 @@ from provisioning.recording.recorder import Recorder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from appliance.base.clock import Clock
     from controller.episode.context import EventSink
+    from foundation.clock import Clock
     from provisioning.protocols import Machine
 
 

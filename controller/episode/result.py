@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue, TypeAdapter
 
-from appliance.base.errors import UnknownNameError, UsageError
-from controller.agents.protocol import Usage
 from controller.episode.changes import SideEffects  # noqa: TC001 - read by pydantic
 from controller.episode.disagreements import Disagreement  # noqa: TC001 - read by pydantic
+from controller.protocol import Usage
 from evaluators.graph.feedback import Feedback  # noqa: TC001 - read by pydantic
 from evaluators.graph.outcome import Verdict  # noqa: TC001 - read by pydantic
 from evaluators.metrics.trials import TrialScore
+from foundation.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

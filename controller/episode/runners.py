@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluators.model.base import SESSION
 from evaluators.runners import machine_runner, session_runner
+from evaluators.strict import SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from controller.actions.session import SessionState
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import WaveRunner
-    from provisioning.fleet.protocol import Environment
+    from provisioning.lease import Environment
 
 
 def make_runners(

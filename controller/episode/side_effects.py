@@ -6,18 +6,18 @@ import fnmatch
 import logging
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError
 from controller.episode.changes import MAX_LISTED, Change, SideEffects
 from controller.episode.judged_records import judged_records
+from foundation.errors import MesocosmError
 from provisioning.protocols import StateKind, StateReporting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from appliance.base.clock import Clock
     from controller.episode.baselines import Key
     from evaluators.model.node import Check
     from evaluators.model.task import MayChange, Task
+    from foundation.clock import Clock
     from provisioning.protocols import Machine, StateSummary
 
 _LOG = logging.getLogger(__name__)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.clock import Clock
-    from controller.agents.protocol import AgentContext
     from controller.episode.result import Reason
     from controller.observation.observer import Observation
+    from controller.protocol import AgentContext
     from evaluators.graph.feedback import Feedback
     from evaluators.graph.outcome import Verdict, WaveRunner
     from evaluators.model.task import Task
+    from foundation.clock import Clock
     from provisioning.protocols import Machine
 
 

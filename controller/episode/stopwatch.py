@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
 
 
 class Stopwatch:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from appliance.base.errors import EpisodeStartError, StoreError
-from appliance.base.logging import log_context
+from foundation.errors import EpisodeStartError, StoreError
+from foundation.logging import log_context
 
 if TYPE_CHECKING:
     from controller.episode.episode import Episode

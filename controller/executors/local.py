@@ -8,8 +8,6 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from appliance.base.cancel import CancelToken
-from appliance.base.logging import log_context
 from controller.episode.episode import Episode
 from controller.episode.result import Reason
 from controller.episode.trial import run_trial
@@ -23,8 +21,10 @@ from controller.executors.protocol import (
     TrialStarted,
 )
 from controller.executors.threads import run_in_threads
-from controller.store.spec import trial_seed as trial_seed  # noqa: PLC0414 - known by this name
+from controller.spec.run import trial_seed as trial_seed  # noqa: PLC0414 - known by this name
 from controller.store.spending import Spending
+from foundation.cancel import CancelToken
+from foundation.logging import log_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

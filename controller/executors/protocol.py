@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import TracebackType
 
-    from appliance.base.cancel import CancelToken
-    from appliance.base.clock import Clock
     from controller.episode.context import RunContext
     from controller.episode.episode import Episode
     from controller.episode.result import Reason, TrialResult
     from controller.episode.trial import Driver
-    from controller.store.spec import RunSpec
-    from evaluators.model.suite import Suite
+    from controller.spec.run import RunSpec
+    from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
+    from foundation.cancel import CancelToken
+    from foundation.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from appliance.base.cancel import CancelToken
+    from foundation.cancel import CancelToken
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

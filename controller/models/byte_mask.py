@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from appliance.base.masking import HIDDEN
+from foundation.masking import HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from appliance.base.bounded import CallThread, NoAnswerError
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import AgentError, ModelRefusalError, ModelUnavailableError
-from appliance.base.masking import mask, redact
 from controller.models.failures import (
     RETRIED,
     SERVER_ERROR,
@@ -27,15 +23,19 @@ from controller.models.failures import (
 )
 from controller.models.outage import FIRST_PAUSE_S, MAX_PAUSE_S
 from controller.models.reply import read_reply
+from foundation.bounded import CallThread, NoAnswerError
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import AgentError, ModelRefusalError, ModelUnavailableError
+from foundation.masking import mask, redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import openai
 
-    from appliance.base.clock import Clock
     from controller.models.reply import Reply
     from controller.models.settings import ModelSettings
+    from foundation.clock import Clock
 
 _LOG = logging.getLogger(__name__)
 _MAX_KEPT_CHARS = 10_000_000

@@ -7,8 +7,8 @@ import re
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import MesocosmError
-from appliance.base.masking import mask
+from foundation.errors import MesocosmError
+from foundation.masking import mask
 
 if TYPE_CHECKING:
     import openai

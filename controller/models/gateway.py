@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import RequirementError
-from appliance.base.masking import redact
 from controller.models.outage import OutageMeter
 from controller.models.reverse_proxy import ModelProxy
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import RequirementError
+from foundation.masking import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from appliance.base.clock import Clock
     from controller.models.settings import ModelSettings
+    from foundation.clock import Clock
 
 _MAX_CONNECTIONS = 32
 _MAX_HEAD_BYTES = 16384

@@ -10,12 +10,12 @@ import itertools
 import threading
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
+from foundation.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
 
     Span = tuple[float, float]
 

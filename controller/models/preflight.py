@@ -12,14 +12,14 @@ from urllib.parse import urlsplit
 
 from PIL import Image
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import AgentError, RequirementError
 from controller.models.endpoint import ModelEndpoint
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import AgentError, RequirementError
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
     from controller.models.reply import Reply
     from controller.models.settings import ModelSettings
+    from foundation.clock import Clock
 
 _TIMEOUT_S = 10.0
 _PATIENCE_S = 30.0

@@ -18,10 +18,10 @@ import httpx2
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MesocosmError
 from controller.models.byte_mask import ByteMask
 from controller.models.failures import RETRIED, SERVER_ERROR, asked_pause_s
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MesocosmError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -10,9 +10,9 @@ from pydantic import Field, JsonValue, SecretStr, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import SettingsConfigDict
 
-from appliance.base.environment import EnvironmentSettings
-from appliance.base.errors import RequirementError, UsageError
-from controller.store.agent_spec import without_credentials
+from controller.spec.agent import without_credentials
+from foundation.environment import EnvironmentSettings
+from foundation.errors import RequirementError, UsageError
 
 _OWN_FIELDS = frozenset({"model", "messages", "tools", "stream", "n"})
 """Request fields that the agent sets, or that change the format of a reply."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import UsageError
 from controller.models.settings import ModelSettings
-from controller.store.agent_spec import ModelClientSpec, ModelSpec, Sampling
+from controller.spec.agent import ModelClientSpec, ModelSpec, Sampling
+from foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.store.agent_spec import RegisteredSpec
+    from controller.spec.agent import RegisteredSpec
 
 _SAME = (
     "history",

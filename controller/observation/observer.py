@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from appliance.base.files import digest_bytes
+from foundation.files import digest_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

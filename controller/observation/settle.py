@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from appliance.base.clock import SYSTEM_CLOCK, Clock
+from foundation.clock import SYSTEM_CLOCK, Clock
 from provisioning.protocols import Load, Stillness
 
 if TYPE_CHECKING:

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, model_validator
 
-from appliance.base.errors import SpecError
-from controller.agents.custom.source import digest_files
 from controller.registered.copies import Copies
-from controller.store.agent_spec import KINDS
-from evaluators.model.base import Name, Strict
+from controller.registered.source import digest_files
+from controller.spec.agent import KINDS
 from evaluators.model.codecs import parse
 from evaluators.model.yaml_source import read_yaml
+from evaluators.strict import Name, Strict
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from appliance.base.settings import Settings
     from controller.registered.copies import Entry
+    from foundation.settings import Settings
 
 INDEX = "agent.yaml"
 RESERVED = KINDS | {"human"}

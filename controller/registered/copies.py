@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import SpecError, StoreError, UnknownNameError
-from appliance.base.files import locked, write_atomic
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import SpecError, StoreError, UnknownNameError
+from foundation.files import locked, write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
 
 MAX_BYTES = 1 << 30
 """Size limit of a folder."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import SpecError, UnknownNameError
 from controller.actions.vocabulary import vocabulary
 from controller.registered.copies import Copies
-from evaluators.model.suite import list_suites, load_suite
-from evaluators.model.suite_reader import INDEX
+from evaluators.loading.suite import list_suites, load_suite
+from evaluators.loading.suite_reader import INDEX
+from foundation.errors import SpecError, UnknownNameError
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
     from controller.registered.copies import Entry
+    from foundation.settings import Settings
 
 
 def suite_copies(settings: Settings) -> Copies:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from appliance.base.errors import SpecError, StoreError, UsageError
 from controller.actions.session import SessionState
 from controller.episode.context import NoLog, RunContext
 from controller.episode.end_state import machine_folders
@@ -20,12 +19,12 @@ from evaluators.graph.feedback import explain
 from evaluators.graph.outcome import Verdict
 from evaluators.graph.state import GraphRecord
 from evaluators.parameters.binding import bind_task
+from foundation.errors import SpecError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from appliance.base.clock import Clock
     from controller.episode.end_state import EndState
     from controller.episode.result import TrialResult
     from controller.store.runs import Attempt
@@ -33,8 +32,9 @@ if TYPE_CHECKING:
     from evaluators.graph.feedback import Feedback
     from evaluators.graph.outcome import WaveRunner
     from evaluators.model.task import Task
+    from foundation.clock import Clock
     from provisioning.end_state import EndStateFleet
-    from provisioning.fleet.protocol import Environment, Fleet
+    from provisioning.lease import Environment, Fleet
 
 _ENDED_BY_FORMER = (
     "The original graph ended the trial here; with the corrected one, the agent could continue."

@@ -6,27 +6,27 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MesocosmError, UnsupportedError, UsageError
 from controller.episode.end_state import read_end_state
 from controller.planning import code_version, specify_task
 from controller.regrade.grading import Grader, bind_again, logged_graph
+from controller.spec.run import SuiteSpec, TaskSpec
 from controller.store.regrade_record import Regrade, keep_regrade
-from controller.store.spec import SuiteSpec, TaskSpec
 from evaluators.source_digest import SourceDigester
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MesocosmError, UnsupportedError, UsageError
 from provisioning.end_state import EndStateFleet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from appliance.base.clock import Clock
     from controller.episode.end_state import EndState
     from controller.episode.result import TrialResult
     from controller.regrade.grading import Grade
     from controller.store.runs import Attempt, RunFolder
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
-    from provisioning.fleet.protocol import Fleet
+    from foundation.clock import Clock
+    from provisioning.lease import Fleet
 
 _LOG = logging.getLogger(__name__)
 

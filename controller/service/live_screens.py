@@ -7,16 +7,16 @@ import contextlib
 import secrets
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MachineError, UnknownNameError
 from controller.service.api.access import AccessError
+from foundation.errors import MachineError, UnknownNameError
 from provisioning.desktop.qemu.viewer_filter import ViewerFilter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
-    from appliance.base.clock import Clock
     from controller.service.machine_service import Hold
+    from foundation.clock import Clock
 
 MAX_SCREENS = 32
 HOLD_S = 30.0

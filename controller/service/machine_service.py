@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from PIL import Image
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MachineError, UnsupportedError
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MachineError, UnsupportedError
 from provisioning.fleet.operations import MachineOperations
 from provisioning.machine_folder import iter_folders
 from provisioning.machine_state import MachineState
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from provisioning.fleet.liveness import Liveness
-    from provisioning.machine_folder import MachineRecord
+    from provisioning.machine_record import MachineRecord
     from provisioning.protocols import Frame
 
 THUMBNAIL_PX = 480

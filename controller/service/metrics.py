@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
     from sqlalchemy.orm import InstrumentedAttribute, Session
 
-    from appliance.base.clock import Clock
     from controller.service.state.database import Database
+    from foundation.clock import Clock
 
 
 class ServiceCollector(Collector):

@@ -10,18 +10,18 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Protocol
 
-from appliance.base.files import locked
 from controller.service.notifications.delivery import deliver
 from controller.service.notifications.outbox import Outbox
 from controller.service.schedules.firing import fire_due
+from foundation.files import locked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
     from controller.service.state.database import Database
     from controller.service.worker.worker import Worker
+    from foundation.clock import Clock
+    from foundation.settings import Settings
 
 _log = logging.getLogger(__name__)
 

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from appliance.base.errors import UnknownNameError, UsageError
 from controller.agents.registry import AgentOptions, make_driver, specify_agent
 from controller.planning import Plan, recipes_of
 from controller.selection import choose_tasks, with_limits
-from controller.store.agent_spec import ModelClientSpec, without_credentials
-from controller.store.spec import BudgetSpec, KeepPolicy, LimitsSpec, Order
+from controller.spec.agent import ModelClientSpec, without_credentials
+from controller.spec.run import BudgetSpec, KeepPolicy, LimitsSpec, Order
 from controller.wiring import open_suite
-from evaluators.model.suite import list_suites
+from evaluators.loading.suite import list_suites
+from foundation.errors import UnknownNameError, UsageError
 from provisioning.recording.recorder import check_recording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.settings import Settings
-    from controller.store.agent_spec import AgentSpec
-    from evaluators.model.suite import Suite
+    from controller.spec.agent import AgentSpec
+    from evaluators.loading.suite import Suite
+    from foundation.settings import Settings
 
 _NAME_CHARS = 200
 _PATH_CHARS = 4096

@@ -6,8 +6,8 @@ import shutil
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import StoreError, UnknownNameError, UsageError
 from controller.episode.end_state import END_STATE, machine_folders, read_end_state, size_mib
+from foundation.errors import StoreError, UnknownNameError, UsageError
 from provisioning.end_state import read_kept
 
 if TYPE_CHECKING:

@@ -8,17 +8,17 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import StoreError
 from controller.store.run_fleet import accelerators_of, fleet_of
 from evaluators.graph.outcome import Verdict
+from foundation.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from controller.episode.result import TrialResult
+    from controller.spec.run import RunSpec
     from controller.store.runs import RunFolder, Store
-    from controller.store.spec import RunSpec
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
     from provisioning.protocols import Json
 
 _log = logging.getLogger(__name__)

@@ -7,20 +7,20 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Self
 
-from appliance.base.errors import StoreError
-from appliance.base.files import digest_bytes, write_atomic
-from appliance.base.masking import hide_secrets
 from controller.observation.observer import describe_tree
+from controller.spec.run import SCHEMA_VERSION
 from controller.store.schema import require_known
-from controller.store.spec import SCHEMA_VERSION
+from foundation.errors import StoreError
+from foundation.files import digest_bytes, write_atomic
+from foundation.masking import hide_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
-    from appliance.base.clock import Clock
     from controller.observation.observer import Screenshot
+    from foundation.clock import Clock
     from provisioning.protocols import Element
 
 EVENTS = "events.jsonl"

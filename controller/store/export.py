@@ -7,8 +7,8 @@ import io
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
-from controller.store.agent_spec import model_name
-from controller.store.spec import trial_seed
+from controller.spec.agent import model_name
+from controller.spec.run import trial_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,11 +8,11 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import StoreError
-from appliance.base.logging import suppress_logged
 from controller.store.run_fleet import fleet_of
 from controller.store.spending import BUDGET_SPENT, open_budget
 from evaluators.graph.outcome import Verdict
+from foundation.errors import StoreError
+from foundation.logging import suppress_logged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.files import FileLock
 from controller.store.end_states import END_STATE_GLOB, remove_end_states
 from controller.store.index import DAMAGED, FINISHED, RUNNING, list_runs
+from foundation.files import FileLock
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import ValidationError
 
-from appliance.base.errors import StoreError
-from appliance.base.files import write_atomic
 from controller.episode.result import Reason  # noqa: TC001 - read by pydantic
-from controller.store.agent_spec import Record
-from controller.store.spec import CodeSpec, SuiteSpec, TaskSpec  # noqa: TC001 - read by pydantic
+from controller.spec.agent import Record
+from controller.spec.run import CodeSpec, SuiteSpec, TaskSpec  # noqa: TC001 - read by pydantic
 from evaluators.graph.feedback import Feedback  # noqa: TC001 - read by pydantic
 from evaluators.graph.outcome import Verdict  # noqa: TC001 - read by pydantic
+from foundation.errors import StoreError
+from foundation.files import write_atomic
 
 if TYPE_CHECKING:
     from pathlib import Path

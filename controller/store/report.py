@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from controller.episode.result import FAILED, Reason
-from controller.store.agent_spec import model_name
+from controller.spec.agent import model_name
+from controller.spec.run import trial_seed
 from controller.store.run_fleet import fleet_of
-from controller.store.spec import trial_seed
 from controller.store.spending import BUDGET_SPENT, RunBudget, read_budget, spending_of
 from controller.store.unfinished import read_unfinished
 from evaluators.graph.outcome import Verdict
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from controller.episode.result import MachineRecord, TrialResult
+    from controller.spec.run import RunSpec
     from controller.store.regrade_record import Regrade
     from controller.store.runs import RunFolder
-    from controller.store.spec import RunSpec
     from controller.store.unfinished import Unfinished
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
     from provisioning.protocols import Json
 
 _REFERENCE_PHONE = "reference-phone"

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from controller.episode.result import TrialResult
-    from controller.store.spec import FleetName, RunSpec
+    from controller.spec.run import FleetName, RunSpec
 
 _FAKE = "fake"
 _NONE = "none"

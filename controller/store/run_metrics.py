@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import UnknownNameError, UsageError
 from evaluators.graph.outcome import Verdict
 from evaluators.metrics.capabilities import AMENDED
 from evaluators.metrics.complexity import measure_complexity
@@ -16,14 +15,15 @@ from evaluators.metrics.progress import coverage_rate
 from evaluators.metrics.repeats import measure_repeats
 from evaluators.metrics.structure import Structure
 from evaluators.metrics.trials import measure
+from foundation.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from controller.episode.result import TrialResult
     from controller.store.runs import RunFolder
+    from evaluators.loading.suite import Suite
     from evaluators.metrics.complexity import Complexity
-    from evaluators.model.suite import Suite
     from provisioning.protocols import Json
 
 RATES, REPEATS, COVERAGE = "rates", "repeats", "coverage"

@@ -27,20 +27,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import StoreError, UnknownNameError, UsageError
-from appliance.base.files import FileLock, write_atomic
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
+from controller.spec.run import SCHEMA_VERSION
 from controller.store.event_log import EVENTS, TrialLog, read_events
 from controller.store.regrade_record import Regrade, read_regrades
 from controller.store.schema import read_spec
-from controller.store.spec import SCHEMA_VERSION
+from foundation.errors import StoreError, UnknownNameError, UsageError
+from foundation.files import FileLock, write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from appliance.base.clock import Clock
-    from controller.store.spec import RunSpec
+    from controller.spec.run import RunSpec
+    from foundation.clock import Clock
 
 _log = logging.getLogger(__name__)
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from appliance.base.errors import StoreError
-from controller.store.agent_spec import (
+from controller.spec.agent import (
     CustomSpec,
     ModelSpec,
     NoopSpec,
@@ -16,7 +15,7 @@ from controller.store.agent_spec import (
     RandomSpec,
     ScriptSpec,
 )
-from controller.store.spec import (
+from controller.spec.run import (
     SCHEMA_VERSION,
     CodeSpec,
     ObservationSpec,
@@ -24,12 +23,13 @@ from controller.store.spec import (
     SuiteSpec,
     TaskSpec,
 )
+from foundation.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from controller.store.agent_spec import AgentSpec
+    from controller.spec.agent import AgentSpec
 
 
 class _RunV1(BaseModel):

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from appliance.base.errors import StoreError
-from appliance.base.files import write_atomic
-from controller.store.agent_spec import ModelClientSpec
-from controller.store.spec import BudgetSpec
+from controller.spec.agent import ModelClientSpec
+from controller.spec.run import BudgetSpec
+from foundation.errors import StoreError
+from foundation.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from controller.episode.result import TrialResult
-    from controller.store.agent_spec import AgentSpec
+    from controller.spec.agent import AgentSpec
     from controller.store.runs import Attempt, RunFolder
     from provisioning.protocols import Json
 

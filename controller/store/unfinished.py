@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from controller.store.spec import trial_seed
+from controller.spec.run import trial_seed
 from evaluators.graph.feedback import Feedback, explain
 from evaluators.graph.progress import Progress
 from evaluators.parameters.binding import bind_task
 
 if TYPE_CHECKING:
     from controller.store.runs import RunFolder
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
 
 
 @dataclass(frozen=True, slots=True)

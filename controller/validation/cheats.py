@@ -8,10 +8,10 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from appliance.base.errors import GuestCallError
 from controller.actions.space import Action
-from evaluators.model.base import SESSION
 from evaluators.model.task import INFEASIBLE_CHECK
+from evaluators.strict import SESSION
+from foundation.errors import GuestCallError
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:

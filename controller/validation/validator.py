@@ -13,7 +13,7 @@ from controller.episode.result import Reason
 from controller.executors.local import LocalExecutor, Part, ignore_event
 from controller.executors.protocol import Job, TrialEnded
 from controller.planning import Plan, create_run
-from controller.store.agent_spec import CustomSpec
+from controller.spec.agent import CustomSpec
 from controller.validation.cheats import (
     CHEATS,
     CheatDriver,
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from appliance.base.clock import Clock
     from controller.episode.context import Record
     from controller.episode.trial import Driver
     from controller.executors.protocol import TrialEvent
+    from evaluators.loading.suite import Suite
     from evaluators.model.oracle import OracleStep
-    from evaluators.model.suite import Suite
     from evaluators.model.task import Cheat, Task
-    from provisioning.fleet.protocol import Fleet
+    from foundation.clock import Clock
+    from provisioning.lease import Fleet
 
 FOREIGN = 3
 """Number of other tasks' reference solutions that each task must fail with."""

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from appliance.base.errors import EvaluationError
 from evaluators.decorators import MachinePath, evaluator
 from evaluators.formulas.calculation import Calculator
 from evaluators.formulas.equality import is_same_formula
@@ -28,6 +27,7 @@ from evaluators.formulas.verification import (
     is_same_value,
 )
 from evaluators.readers.model import Workbook
+from foundation.errors import EvaluationError
 
 if TYPE_CHECKING:
     from evaluators.machine_view import MachineView

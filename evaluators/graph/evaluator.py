@@ -56,11 +56,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from appliance.base.errors import GraphError
 from evaluators.graph.progress import Progress
 from evaluators.graph.start import StartProblem, StartReport
 from evaluators.graph.waves import Waves
 from evaluators.model.node import Mode
+from foundation.errors import GraphError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from appliance.base.errors import GraphError, UnknownNameError
 from evaluators.graph.outcome import Cause, Outcome, Verdict, decisive_cause
 from evaluators.graph.state import GraphRecord, NodeState
 from evaluators.model.dag import build_graph
 from evaluators.model.node import Mode
+from foundation.errors import GraphError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError
 from evaluators.graph.outcome import Call, Cause, Outcome, decisive_cause, match_outcomes, undecided
-from evaluators.model.base import SESSION
+from evaluators.strict import SESSION
+from foundation.errors import MesocosmError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,12 +15,12 @@ import signal
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import MesocosmError
 from evaluators.isolation.codec import MAX_MESSAGE_BYTES, decode, encode
 from evaluators.isolation.messages import ANSWER_CPU_S, COSTLY, READY, Job, Request, Result
 from evaluators.schema import describe
 from evaluators.session import answers, cross, declarations  # noqa: F401 - before the time of a job begins
 from evaluators.suite_code.importer import add_modules
+from foundation.errors import MesocosmError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

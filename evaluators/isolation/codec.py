@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from appliance.base.errors import EvaluationError, GuestCallError, MesocosmError
 from evaluators import pictures
 from evaluators.isolation import messages
 from evaluators.phone import hierarchy, notices, records
 from evaluators.readers import model
 from evaluators.suite_code.sources import SourceFile
+from foundation.errors import EvaluationError, GuestCallError, MesocosmError
 
 MAX_MESSAGE_BYTES = 1 << 28
 """Maximum size of a message, in both directions."""

@@ -13,11 +13,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from appliance.base import process
-from appliance.base.errors import CostlyAnswerError, EvaluationError
 from evaluators.isolation.codec import MAX_MESSAGE_BYTES, decode, encode
 from evaluators.isolation.messages import ANSWER_CPU_S, COSTLY, PARTS, Job, Reply, Request, Result
 from evaluators.suite_code.importer import modules_beside
+from foundation import process
+from foundation.errors import CostlyAnswerError, EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

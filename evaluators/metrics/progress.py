@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import UnknownNameError
+from foundation.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
-from appliance.base.errors import SpecError
 from evaluators.model.placeholders import placeholders, substitute, substitute_entry
 from evaluators.model.resources import is_assignable, is_of_type
 from evaluators.model.spelling import require_known
 from evaluators.model.subtask import FROM
 from evaluators.model.yaml_source import join_errors
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

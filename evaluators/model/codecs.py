@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from evaluators.model.base import NAME_PATTERN, is_own_error
+from evaluators.model.parameter import PARAMETER_PATTERN
 from evaluators.model.yaml_source import Source, dump_yaml, join_errors, read_yaml
-from evaluators.parameters.declaration import PARAMETER_PATTERN
+from evaluators.strict import NAME_PATTERN, is_own_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
-    from appliance.base.errors import SpecError
+    from foundation.errors import SpecError
 
 M = TypeVar("M", bound=BaseModel)
 

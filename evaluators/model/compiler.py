@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from appliance.base.errors import SpecError
     from evaluators.model.binding import BoundUse, Definition
     from evaluators.model.node import Node
     from evaluators.model.subtask import ComposedTask
     from evaluators.model.yaml_source import Where
+    from foundation.errors import SpecError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from appliance.base.errors import GraphError, UnknownNameError
 from evaluators.model.node import Mode
+from foundation.errors import GraphError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
-    from appliance.base.errors import SpecError
     from evaluators.catalogue import Vocabulary
     from evaluators.model.yaml_source import Source, Where
+    from foundation.errors import SpecError
 
 _TAGS = {"acts", "waits"}
 """Pydantic's names for the kinds of steps in error locations."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import Discriminator, Field, JsonValue, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from evaluators.model.base import Strict
 from evaluators.model.node import Check  # noqa: TC001  (pydantic reads it)
+from evaluators.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import GraphError, SpecError, UnknownNameError
 from evaluators.coordinates import points_of
-from evaluators.model.base import SESSION
 from evaluators.model.dag import build_graph, build_part_graph
 from evaluators.model.oracle import Act, WaitFor
 from evaluators.model.placeholders import placeholders
+from evaluators.model.suite_files import locate, named_files
 from evaluators.model.task import INFEASIBLE_CHECK, place_of
 from evaluators.model.yaml_source import join_errors
 from evaluators.schema import FaultKind
-from evaluators.suite_files import locate, named_files
+from evaluators.strict import SESSION
+from foundation.errors import GraphError, SpecError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

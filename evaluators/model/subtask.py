@@ -11,9 +11,12 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from evaluators.model.base import Name, Strict
 from evaluators.model.node import Node  # noqa: TC001  (pydantic reads it)
 from evaluators.model.oracle import OracleStep, SetupEntry  # noqa: TC001  (pydantic reads it)
+from evaluators.model.parameter import (  # noqa: TC001  (pydantic reads it)
+    Parameter,
+    ParameterName,
+)
 from evaluators.model.task import (
     Cheat,
     Difficulty,
@@ -21,10 +24,7 @@ from evaluators.model.task import (
     MayChange,
     Solution,
 )
-from evaluators.parameters.declaration import (  # noqa: TC001  (pydantic reads it)
-    Parameter,
-    ParameterName,
-)
+from evaluators.strict import Name, Strict
 from provisioning.protocols import Kind  # noqa: TC001  (pydantic reads it)
 
 FROM = "from"

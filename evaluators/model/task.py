@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from appliance.base.errors import SpecError
-from evaluators.model.base import SESSION, Name, Strict, is_empty
 from evaluators.model.node import Mode, Node
 from evaluators.model.oracle import OracleStep, SetupEntry
-from evaluators.parameters.declaration import (  # noqa: TC001  (pydantic reads it)
+from evaluators.model.parameter import (  # noqa: TC001  (pydantic reads it)
     Parameter,
     ParameterName,
 )
+from evaluators.strict import SESSION, Name, Strict, is_empty
+from foundation.errors import SpecError
 from provisioning.egress.policy import read_destinations
 from provisioning.protocols import Kind
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from appliance.base.errors import SpecError
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

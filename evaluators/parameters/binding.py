@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
-from appliance.base.errors import SpecError
+from evaluators.model.parameter import Choice, Parameter, ParameterName, fields_of
 from evaluators.model.placeholders import escaped, placeholders, substitute_entry
 from evaluators.model.spelling import require_known, unknown_placeholder
 from evaluators.model.task import Task
 from evaluators.model.yaml_source import join_errors
-from evaluators.parameters.declaration import Choice, Parameter, ParameterName, fields_of
 from evaluators.parameters.drawing import draw
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -6,9 +6,9 @@ import datetime as dt
 import hashlib
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import SpecError
-from evaluators.parameters.declaration import Choice, DateRange, Integer, Person, Text
+from evaluators.model.parameter import Choice, DateRange, Integer, Person, Text
 from evaluators.parameters.words import FIRST_NAMES, LAST_NAMES, WORDS
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from evaluators.parameters.declaration import Parameter
+    from evaluators.model.parameter import Parameter
 
     T = TypeVar("T")
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from appliance.base.errors import SpecError
-from evaluators.parameters.declaration import MAX_OPTIONS, Choice
-from evaluators.suite_files import locate
+from evaluators.model.parameter import MAX_OPTIONS, Choice
+from evaluators.model.suite_files import locate
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evaluators.model.parameter import Parameter
     from evaluators.model.subtask import ComposedTask
     from evaluators.model.task import Task
     from evaluators.model.yaml_source import Source
-    from evaluators.parameters.declaration import Parameter
 
 M = TypeVar("M", "Task", "ComposedTask")
 _MAX_BYTES = 1 << 20

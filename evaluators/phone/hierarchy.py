@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from defusedxml import DefusedXmlException, ElementTree
 
-from appliance.base.errors import EvaluationError
+from foundation.errors import EvaluationError
 from provisioning.protocols import Bounds
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from appliance.base.errors import EvaluationError
+from foundation.errors import EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

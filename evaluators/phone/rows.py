@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import EvaluationError
+from foundation.errors import EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import EvaluationError
 from evaluators.decorators import MachinePath, evaluator
 from evaluators.desktop.visible import look_of
+from foundation.errors import EvaluationError
 
 if TYPE_CHECKING:
     from evaluators.phone.view import PhoneView

@@ -6,8 +6,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import EvaluationError
 from evaluators.phone.hierarchy import UiNode, has_hierarchy, parse_hierarchy
 from evaluators.phone.notices import (
     Notification,
@@ -30,12 +28,14 @@ from evaluators.phone.records import (
     parse_stat,
 )
 from evaluators.phone.rows import read_column
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from appliance.base.clock import Clock
-    from appliance.base.process import CommandResult
+    from foundation.clock import Clock
+    from foundation.process import CommandResult
     from provisioning.protocols import Commands
 
 _RESUMED = (

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from appliance.base import process
-from appliance.base.errors import EvaluationError, ToolTimeoutError
 from evaluators.readers import child
 from evaluators.readers.formats import KINDS
+from foundation import process
+from foundation.errors import EvaluationError, ToolTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ import importlib
 from importlib import metadata
 from typing import Any
 
-from appliance.base.errors import RequirementError
+from foundation.errors import RequirementError
 
 
 def need(module: str, extra: str) -> Any:  # noqa: ANN401 - a module

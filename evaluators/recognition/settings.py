@@ -8,8 +8,8 @@ from pathlib import Path  # noqa: TC003 - pydantic reads it
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from appliance.base.environment import EnvironmentSettings
-from appliance.base.errors import RequirementError
+from foundation.environment import EnvironmentSettings
+from foundation.errors import RequirementError
 
 
 class VisionSettings(EnvironmentSettings):

@@ -9,9 +9,9 @@ from typing import Annotated, Protocol
 
 from pydantic import Field
 
-from appliance.base.errors import EvaluationError
 from evaluators.decorators import evaluator
-from evaluators.session.parsing import is_one_of, lists_items, read_date, read_number
+from evaluators.parsing import is_one_of, lists_items, read_date, read_number
+from foundation.errors import EvaluationError
 
 MAX_ANSWER_CHARS = 4000
 """Maximum length of an answer; longer ones are rejected on submission."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import EvaluationError, GuestCallError, UnknownNameError
 from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import EvaluationError, GuestCallError, UnknownNameError
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.clock import Clock
     from evaluators.readers.reading import Reader
     from evaluators.session.answers import SessionView
+    from foundation.clock import Clock
     from provisioning.protocols import Machine
 
 _GSETTINGS = "/usr/bin/gsettings"

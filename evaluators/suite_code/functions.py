@@ -6,12 +6,12 @@ import inspect
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import SpecError
 from evaluators.catalogue import OFFERED
 from evaluators.decorators import PLACES, mark_of
 from evaluators.schema import describe
 from evaluators.suite_code.importer import ImportedFile, import_sources
 from evaluators.suite_code.sources import FOLDERS, read_sources, require_guest_sources
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

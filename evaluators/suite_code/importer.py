@@ -15,14 +15,14 @@ import traceback
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from appliance.base.files import digest_json
+from foundation.files import digest_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import CodeType, ModuleType
 
-    from appliance.base.errors import SpecError
     from evaluators.suite_code.sources import SourceFile
+    from foundation.errors import SpecError
 
 ROOT = "suite_code"
 """Package of all modules of suites, on the host and in guests."""

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from appliance.base.errors import SpecError
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appliance.base.clock import FakeClock
-from appliance.base.logging import suppress_logged
 from evaluators.machine_view import MachineView
 from evaluators.readers.formats import KINDS, read_document
 from evaluators.testing.desktop import USER, DesktopFixture
+from foundation.clock import FakeClock
+from foundation.logging import suppress_logged
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.serving.params import Params
 from provisioning.probe.system import files
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from appliance.base.clock import Clock
     from evaluators.pictures import Pixels
     from evaluators.testing.case import StateMutation
+    from foundation.clock import Clock
 
 _log = logging.getLogger(__name__)
 

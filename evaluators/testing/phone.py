@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import FakeClock
 from evaluators.phone.view import PhoneView
 from evaluators.testing.case import BaseFixture
 from evaluators.testing.shell import ALONE, TableShell
+from foundation.clock import FakeClock
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import GuestCallError
-from appliance.base.process import CommandResult
 from evaluators.session.view import CrossView
 from evaluators.testing.case import BaseFixture
 from evaluators.testing.machine import READER, MachineFixture, ScratchMachine
 from evaluators.testing.phone import TIMEOUT_S, shell_mutations
 from evaluators.testing.shell import TableShell
+from foundation.clock import FakeClock
+from foundation.errors import GuestCallError
+from foundation.process import CommandResult
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:

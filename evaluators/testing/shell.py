@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from appliance.base.process import CommandResult
+from foundation.process import CommandResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from appliance.base.errors import ObstructedEvaluationError
 from evaluators.decorators import MachinePath, evaluator
 from evaluators.pictures import unusable
 from evaluators.recognition.features import MatcherName, locate, matcher
 from evaluators.recognition.legibility import is_legible, is_whole
 from evaluators.recognition.ocr import EngineName, holds, read_text
 from evaluators.recognition.templates import find_template, is_flat
+from foundation.errors import ObstructedEvaluationError
 from provisioning.protocols import Bounds
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from appliance.base.settings import get_settings
 from controller.actions.space import Action
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.wiring import open_fleet, open_suite
+from foundation.settings import get_settings
 
 TURNS = [
     Action("open_app", on="desktop", args={"name": "Terminal"}),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from appliance.base.settings import get_settings
 from controller.wiring import open_fleet
+from foundation.settings import get_settings
 from provisioning.protocols import Kind
 
 

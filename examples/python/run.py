@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 
-from appliance.base.settings import get_settings
 from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
-from controller.agents.protocol import Agent, AgentContext, Turn
 from controller.executors.local import LocalExecutor
 from controller.executors.protocol import Job
 from controller.observation.observer import Observation
 from controller.planning import Plan, create_run
-from controller.store.agent_spec import CustomSpec
+from controller.protocol import Agent, AgentContext, Turn
+from controller.spec.agent import CustomSpec
 from controller.store.report import read_report
 from controller.wiring import make_context, open_fleet, open_suite
+from foundation.settings import get_settings
 
 
 class Patient(Agent):

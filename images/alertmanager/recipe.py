@@ -9,7 +9,7 @@ from images.distribution import host_distribution
 from images.upstream import UpstreamRecipe
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 HERE = Path(__file__).parent
 UPSTREAM = "prom/alertmanager:v0.27.0"

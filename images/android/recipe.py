@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import ImageBuildError, RequirementError
-from appliance.base.files import digest_file
+from foundation.errors import ImageBuildError, RequirementError
+from foundation.files import digest_file
 from images.dockerfile import DockerRecipe
 from images.engine import connect
 from images.recipe import Product
@@ -15,7 +15,7 @@ from images.recipe import Product
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.recipe import Image, Report
 
 HERE = Path(__file__).parent

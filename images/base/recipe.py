@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import ImageBuildError
-from appliance.base.files import digest_file
+from foundation.errors import ImageBuildError
+from foundation.files import digest_file
 from images.bootstrap import bootstrap
 from images.distribution import host_distribution, source_lines
 from images.engine import (
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.recipe import Image, Report
 
 HERE = Path(__file__).parent

@@ -7,8 +7,8 @@ import tarfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import ImageBuildError, ToolTimeoutError
-from appliance.base.process import run
+from foundation.errors import ImageBuildError, ToolTimeoutError
+from foundation.process import run
 from images.cloud.seed import OUTPUT_SERIAL
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import ImageBuildError
-from appliance.base.files import digest_file, digest_tree
-from appliance.base.process import run
+from foundation.errors import ImageBuildError
+from foundation.files import digest_file, digest_tree
+from foundation.process import run
 from images.bootstrap import bootstrap
 from images.browser import browser_inputs, prepare_browser
 from images.cloud.machine import BuildMachine
@@ -37,7 +37,7 @@ from images.recipe import Product
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.distribution import Distribution
     from images.recipe import Image, Report
 

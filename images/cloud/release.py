@@ -8,14 +8,14 @@ import re
 import urllib.request
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import ImageBuildError
-from appliance.base.process import run
+from foundation.errors import ImageBuildError
+from foundation.process import run
 from images.keyring import fetch_bytes, find_keyring
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.distribution import Distribution
     from images.recipe import Report
 

@@ -5,15 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.settings import REPOSITORY
+from foundation.settings import REPOSITORY
 from images.distribution import host_distribution
 from images.dockerfile import DockerRecipe
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 HERE = Path(__file__).parent
-_LAYERS = ("appliance", "images", "provisioning", "evaluators", "monitoring", "controller")
+_LAYERS = (
+    "foundation",
+    "appliance",
+    "images",
+    "provisioning",
+    "evaluators",
+    "monitoring",
+    "controller",
+)
 _INSTALLER = ("packages.py", "installer.lock")
 _PROJECT = ("pyproject.toml", "setup.py", "README.md")
 

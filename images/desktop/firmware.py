@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from appliance.base.process import run
+from foundation.process import run
 
 if TYPE_CHECKING:
     from pathlib import Path

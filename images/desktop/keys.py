@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.files import FileLock
-from appliance.base.process import run
+from foundation.files import FileLock
+from foundation.process import run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 
 def ensure_ssh_key(settings: Settings) -> Path:

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.files import digest_file, digest_tree
-from appliance.base.process import run
+from foundation.files import digest_file, digest_tree
+from foundation.process import run
 from images.bootstrap import bootstrap
 from images.browser import SCRATCH, browser_inputs, install_options, prepare_browser
 from images.desktop.firmware import make_firmware_package
@@ -18,7 +18,7 @@ from images.recipe import Product
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.distribution import Distribution
     from images.recipe import Image, Report
 

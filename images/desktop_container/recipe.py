@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import ImageBuildError
-from appliance.base.files import digest_tree
-from appliance.base.process import run
+from foundation.errors import ImageBuildError
+from foundation.files import digest_tree
+from foundation.process import run
 from images.desktop.recipe import DISK
 from images.distribution import choose_distribution
 from images.engine import connect, import_rootfs
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.recipe import Image, Report
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ from images.distribution import host_distribution
 from images.dockerfile import DockerRecipe
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 HERE = Path(__file__).parent
 _FILES = ("Dockerfile", "qemu.conf", "libvirtd.conf", "entrypoint.sh")

@@ -9,8 +9,8 @@ import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import ImageBuildError, ToolError
-from appliance.base.process import find_tool, run
+from foundation.errors import ImageBuildError, ToolError
+from foundation.process import find_tool, run
 from images.recipe import Product
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.settings import REPOSITORY
+from foundation.settings import REPOSITORY
 from images.distribution import host_distribution
 from images.dockerfile import DockerRecipe
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 HERE = Path(__file__).parent
 _SOURCE = ("images/__init__.py", "images/phone/__init__.py", "images/phone/device")

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MesocosmError, ToolMissingError, ToolTimeoutError
-from appliance.base.files import write_atomic
-from appliance.base.process import find_tool, run
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MesocosmError, ToolMissingError, ToolTimeoutError
+from foundation.files import write_atomic
+from foundation.process import find_tool, run
 from provisioning.accelerator.boot_sector import EXIT_CODE, PORT, boot_sector
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 KVM_DEVICE = Path("/dev/kvm")
 QEMU = "qemu-system-x86_64"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, cast
 
-from appliance.base.errors import GuestCallError, LinkError, LinkTimeoutError
-from appliance.base.process import CommandResult
+from foundation.errors import GuestCallError, LinkError, LinkTimeoutError
+from foundation.process import CommandResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Self
 
-    from appliance.base.clock import Clock
-    from appliance.base.process import CommandResult
+    from foundation.clock import Clock
+    from foundation.process import CommandResult
     from provisioning.links.client import LinkClient
     from provisioning.machine_folder import MachineFolder
-    from provisioning.machine_record import BaseRecord
+    from provisioning.machine_record import MachineRecord
     from provisioning.protocols import Input, MachineInfo, Screen, StateSummary
 
 AGENT_USER = "user"
@@ -40,7 +40,7 @@ class ProbedDesktop(ABC):
         clock: clock used for waits and timing.
     """
 
-    def __init__(self, folder: MachineFolder, record: BaseRecord, *, clock: Clock) -> None:
+    def __init__(self, folder: MachineFolder, record: MachineRecord, *, clock: Clock) -> None:
         self._folder = folder
         self._record = record
         self._clock = clock

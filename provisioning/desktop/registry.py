@@ -1,7 +1,7 @@
 """The desktop backends, by their name in `MESOCOSM_DESKTOP`.
 
 A new backend needs a folder next to this file, its record in `DesktopRecord`, an entry in
-`DESKTOPS`, and its name in `appliance.base.settings`.
+`DESKTOPS`, and its name in `foundation.settings`.
 
 Every host constructs all backends, as it can attach machines of each. So a backend must import its
 client library late, and removing strays must do nothing if the backend's host is absent.
@@ -19,7 +19,7 @@ from provisioning.desktop.remote.record import RemoteRecord
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from provisioning.machine_record import BaseRecord
+    from provisioning.machine_record import MachineRecord
 
 DesktopRecord = QemuRecord | ContainerRecord | RemoteRecord
 """The record of a desktop of any backend."""
@@ -38,7 +38,7 @@ class DesktopBackend:
             or ``nothing`` if it cannot fork.
     """
 
-    record: type[BaseRecord]
+    record: type[MachineRecord]
     backend: str
     images: tuple[str, ...] = ()
     forked_from: Literal["template", "machine", "nothing"] = "nothing"

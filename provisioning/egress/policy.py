@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import SpecError
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

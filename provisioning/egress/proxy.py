@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 import h11
 
-from appliance.base.clock import SYSTEM_CLOCK, Clock
+from foundation.clock import SYSTEM_CLOCK, Clock
 from provisioning.egress.policy import Destination, address_of, canonical_host, split_host_port
 from provisioning.egress.relay import IdleTimer, end, relay, tunnel
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.protocols import Stream
 
 _CHUNK_BYTES = 16384

@@ -7,8 +7,8 @@ import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from appliance.base.clock import SYSTEM_CLOCK, Clock
-from appliance.base.errors import GuestCallError, InvalidActionError
+from foundation.clock import SYSTEM_CLOCK, Clock
+from foundation.errors import GuestCallError, InvalidActionError
 from provisioning.fake.canvas import draw
 from provisioning.fake.end_state import keep_fake
 from provisioning.fake.judge import Judge

@@ -7,7 +7,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import SnapshotError
+from foundation.errors import SnapshotError
 from provisioning.fake.machine import FakeFile
 from provisioning.fake.record import FakeRecord
 from provisioning.machine_record import META

@@ -7,12 +7,12 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK, Clock
-from appliance.base.errors import LeaseExpiredError
+from foundation.clock import SYSTEM_CLOCK, Clock
+from foundation.errors import LeaseExpiredError
 from provisioning.fake.desktop import FakeDesktop
 from provisioning.fake.end_state import kind_of_kept, load_fake
 from provisioning.fake.phone import FakePhone
-from provisioning.fleet.protocol import LEASE_S, Environment
+from provisioning.lease import LEASE_S, Environment
 from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from appliance.base.cancel import CancelToken
+    from foundation.cancel import CancelToken
 
 FakeMachines = dict[str, FakeDesktop | FakePhone]
 
 
 class FakeLease:
-    """A `provisioning.fleet.protocol.Lease` of in-memory machines; it expires by its clock.
+    """A `provisioning.lease.Lease` of in-memory machines; it expires by its clock.
 
     Args:
         lease_id: unique in the fleet.

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from appliance.base.errors import GuestCallError
+from foundation.errors import GuestCallError
 from provisioning.probe import reasons
 from provisioning.probe.guest import Guest
 from provisioning.probe.system.proc import Process

@@ -9,8 +9,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from appliance.base.errors import GuestCallError, LinkClosedError, SnapshotMissingError
-from appliance.base.process import CommandResult
+from foundation.errors import GuestCallError, LinkClosedError, SnapshotMissingError
+from foundation.process import CommandResult
 from provisioning.fake.faults import Faults
 from provisioning.protocols import (
     End,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.protocols import Element, Input, StateSummary
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from provisioning.machine_record import BaseRecord
+from provisioning.machine_record import MachineRecord
 
 
-class FakeRecord(BaseRecord):
+class FakeRecord(MachineRecord):
     """The record of a fake machine that has a folder."""
 
     backend: Literal["fake"] = "fake"

@@ -12,7 +12,7 @@ from provisioning.protocols import EndCause
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
 
 HOME = "/home/user"
 

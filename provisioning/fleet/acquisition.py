@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from appliance.base.cancel import CancelToken
-from appliance.base.errors import CancelledError, MesocosmError
-from appliance.base.logging import log_context
-from appliance.base.measures import record
+from foundation.cancel import CancelToken
+from foundation.errors import CancelledError, MesocosmError
+from foundation.logging import log_context
+from foundation.measures import record
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.fleet.host_watch import HostWatch
 from provisioning.fleet.search import Search
@@ -28,7 +28,7 @@ from provisioning.machine_state import MachineState
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from provisioning.fleet.handle import HostMachine, MachineHandle
+    from provisioning.handle import HostMachine, MachineHandle
     from provisioning.protocols import Kind, ResetReport
 
 _log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MachineError
+from foundation.errors import MachineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

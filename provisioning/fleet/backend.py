@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.cancel import CancelToken
-    from provisioning.fleet.handle import HostMachine, MachineHandle
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from foundation.cancel import CancelToken
+    from provisioning.handle import HostMachine, MachineHandle
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import MachineRecord
     from provisioning.protocols import ResetReport
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import SnapshotError, UnsupportedError
+from foundation.errors import SnapshotError, UnsupportedError
 from provisioning.end_state import EndStateBackend, read_kept
 from provisioning.fleet.sources import AcquiredMachine
 from provisioning.protocols import ResetReport

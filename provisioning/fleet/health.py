@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import LinkProtocolError, MesocosmError
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import LinkProtocolError, MesocosmError
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.protocols import Machine
 
 MAX_CLOCK_OFF_S = 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MachineError, RequirementError, UnsupportedError
+from foundation.errors import MachineError, RequirementError, UnsupportedError
 from provisioning.desktop.registry import DESKTOPS
 from provisioning.end_state import EndStateBackend
 from provisioning.fleet.backend import ForkingBackend, SelectiveBackend
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
-    from appliance.base.cancel import CancelToken
-    from appliance.base.settings import Settings
+    from foundation.cancel import CancelToken
+    from foundation.settings import Settings
     from provisioning.fleet.backend import Backend
-    from provisioning.fleet.handle import HostMachine, MachineHandle
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.handle import HostMachine, MachineHandle
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import MachineRecord
     from provisioning.protocols import ResetReport
 
 

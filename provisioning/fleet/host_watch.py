@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import MesocosmError, RequirementError
+from foundation.clock import wait_until
+from foundation.errors import MesocosmError, RequirementError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.fleet.backend import Backend
     from provisioning.protocols import Kind
 

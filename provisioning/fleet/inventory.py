@@ -6,21 +6,22 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError
-from appliance.base.logging import suppress_logged
+from foundation.errors import MesocosmError
+from foundation.logging import suppress_logged
 from provisioning.fleet.backend import ForkingBackend, SelectiveBackend
-from provisioning.fleet.handle import MachineHandle
+from provisioning.handle import MachineHandle
 from provisioning.machine_folder import find_folder, iter_folders
 from provisioning.machine_state import MachineState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from provisioning.fleet.backend import Backend
-    from provisioning.fleet.handle import HostMachine
     from provisioning.fleet.ledger import Ledger
-    from provisioning.machine_folder import MachineClaim, MachineFolder, MachineRecord
+    from provisioning.handle import HostMachine
+    from provisioning.machine_folder import MachineClaim, MachineFolder
+    from provisioning.machine_record import MachineRecord
     from provisioning.protocols import Kind
 
 _log = logging.getLogger(__name__)

@@ -6,16 +6,16 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Protocol
 
-from appliance.base.errors import LeaseExpiredError, MemoryOutgrownError
-from provisioning.fleet.protocol import Environment
+from foundation.errors import LeaseExpiredError, MemoryOutgrownError
+from provisioning.lease import Environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
     from typing import Self
 
-    from appliance.base.clock import Clock
-    from appliance.base.files import FileLock
+    from foundation.clock import Clock
+    from foundation.files import FileLock
     from provisioning.fleet.ledger import Ledger
     from provisioning.fleet.sources import AcquiredMachine
     from provisioning.protocols import Kind
@@ -50,7 +50,7 @@ class LeaseOperations(Protocol):
 
 
 class LocalLease:
-    """A `provisioning.fleet.protocol.Lease` over machines of this host.
+    """A `provisioning.lease.Lease` over machines of this host.
 
     Args:
         lease_id: unique in this appliance.

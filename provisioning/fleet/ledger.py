@@ -13,7 +13,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import RequirementError, StoreError
+from foundation.errors import RequirementError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,9 +8,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from appliance.base.bounded import CallThread, NoAnswerError
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MesocosmError
+from foundation.bounded import CallThread, NoAnswerError
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MesocosmError
 from images.engine import connect
 from provisioning.container_names import LABEL_STATE, container_name
 from provisioning.machine_folder import iter_folders
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from foundation.clock import Clock
+    from foundation.settings import Settings
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import MachineRecord
 
 ENDED = "ended"
 """State of a machine whose process or container is gone although its record says otherwise."""

@@ -10,11 +10,11 @@ import secrets
 import threading
 from typing import TYPE_CHECKING
 
-from appliance.base import measures
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MesocosmError, RequirementError
-from appliance.base.files import FileLock
-from appliance.base.logging import suppress_logged
+from foundation import measures
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MesocosmError, RequirementError
+from foundation.files import FileLock
+from foundation.logging import suppress_logged
 from provisioning.end_state import read_kept
 from provisioning.fleet.acquisition import Acquisition
 from provisioning.fleet.allocation import Allocation
@@ -25,22 +25,23 @@ from provisioning.fleet.inventory import Inventory
 from provisioning.fleet.lease import LocalLease
 from provisioning.fleet.ledger import FILE, LeaseRow, Ledger
 from provisioning.fleet.memory_guard import MemoryGuard, end_note
-from provisioning.fleet.protocol import LEASE_S
 from provisioning.fleet.reaper import Reaper, lease_lock
 from provisioning.fleet.sources import AcquiredMachine, FleetParts
 from provisioning.fleet.warm_pool import WarmPool
+from provisioning.lease import LEASE_S
 from provisioning.machine_state import MachineState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from appliance.base.cancel import CancelToken
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.cancel import CancelToken
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from provisioning.fleet.backend import Backend
-    from provisioning.fleet.handle import HostMachine, MachineHandle
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.handle import HostMachine, MachineHandle
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import MachineRecord
     from provisioning.protocols import Kind
 
 _log = logging.getLogger(__name__)
@@ -51,7 +52,7 @@ def quiet(_message: str) -> None:
 
 
 class LocalFleet:
-    """A `provisioning.fleet.protocol.Fleet` over the machines of this host.
+    """A `provisioning.lease.Fleet` over the machines of this host.
 
     Any number of processes may use one state folder. Idle saved machines are rewound and leased;
     when all are in use, desktops are forked from their template, and destroyed after use.

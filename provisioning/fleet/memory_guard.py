@@ -8,8 +8,8 @@ import re
 import threading
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError
-from appliance.base.files import FileLock, write_atomic
+from foundation.errors import MesocosmError
+from foundation.files import FileLock, write_atomic
 from provisioning.desktop.qemu.process import PROC, qemu_processes
 from provisioning.fleet.allocation import hypervisor_limit_mib, memory_mib
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from provisioning.fleet.inventory import Inventory
     from provisioning.fleet.ledger import Ledger
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import RequirementError, UnknownNameError, UnsupportedError
+from foundation.errors import RequirementError, UnknownNameError, UnsupportedError
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.fleet.health import check
 from provisioning.fleet.host_backends import host_backends
@@ -17,11 +17,12 @@ from provisioning.protocols import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from provisioning.fleet.backend import Backend
-    from provisioning.fleet.handle import HostMachine
     from provisioning.fleet.health import Health
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.handle import HostMachine
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import MachineRecord
     from provisioning.protocols import ResetReport
 
 

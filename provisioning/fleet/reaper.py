@@ -6,17 +6,18 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from appliance.base.files import FileLock
+from foundation.files import FileLock
 from provisioning.machine_state import MachineState
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from provisioning.fleet.inventory import Inventory
     from provisioning.fleet.ledger import LeaseRow, Ledger
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import MachineRecord
     from provisioning.protocols import Kind
 
 _log = logging.getLogger(__name__)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.cancel import CancellableClock
-from appliance.base.clock import wait_until
-from appliance.base.errors import MachineError
+from foundation.cancel import CancellableClock
+from foundation.clock import wait_until
+from foundation.errors import MachineError
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.fleet.sources import AcquisitionMethod, Failures, FleetParts, MachineSource
 from provisioning.machine_state import MachineState
@@ -14,7 +14,7 @@ from provisioning.machine_state import MachineState
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from appliance.base.cancel import CancelToken
+    from foundation.cancel import CancelToken
     from provisioning.fleet.inventory import Claimed
     from provisioning.protocols import Kind
 

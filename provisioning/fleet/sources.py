@@ -12,15 +12,15 @@ from provisioning.protocols import READY
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from provisioning.fleet.allocation import Allocation
     from provisioning.fleet.backend import Backend
-    from provisioning.fleet.handle import HostMachine, MachineHandle
     from provisioning.fleet.inventory import Claimed, Inventory
     from provisioning.fleet.ledger import Ledger
     from provisioning.fleet.reaper import Reaper
     from provisioning.fleet.warm_pool import WarmPool
+    from provisioning.handle import HostMachine, MachineHandle
     from provisioning.protocols import Kind, ResetReport
 
 _MAX_NEW_ATTEMPTS = 2

@@ -8,20 +8,20 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from appliance.base.cancel import CancelToken
-from appliance.base.errors import CancelledError, MesocosmError
+from foundation.cancel import CancelToken
+from foundation.errors import CancelledError, MesocosmError
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.machine_state import MachineState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from provisioning.fleet.allocation import Allocation
     from provisioning.fleet.backend import Backend
-    from provisioning.fleet.handle import HostMachine, MachineHandle
     from provisioning.fleet.inventory import Inventory
     from provisioning.fleet.ledger import Ledger
+    from provisioning.handle import HostMachine, MachineHandle
     from provisioning.protocols import Kind
 
 END_S = 5.0

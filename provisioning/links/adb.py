@@ -10,7 +10,7 @@ import socket
 import struct
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import LinkProtocolError
+from foundation.errors import LinkProtocolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, assert_never
 
-from appliance.base.errors import (
+from foundation.errors import (
     GuestCallError,
     LinkClosedError,
     LinkError,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from appliance.base.errors import LinkProtocolError
-from appliance.base.process import CommandResult
+from foundation.errors import LinkProtocolError
+from foundation.process import CommandResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

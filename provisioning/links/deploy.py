@@ -7,8 +7,8 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MachineStartError, MesocosmError
-from appliance.base.files import canonical_json, digest_bytes
+from foundation.errors import MachineStartError, MesocosmError
+from foundation.files import canonical_json, digest_bytes
 from provisioning.links.virtio import GUEST_PORT
 from provisioning.links.zipapp import build_probe
 

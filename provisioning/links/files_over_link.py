@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from appliance.base.errors import GuestCallError, LinkProtocolError
+from foundation.errors import GuestCallError, LinkProtocolError
 from provisioning.links.framing import CHUNK_BYTES
 from provisioning.protocols import FileStat
 

@@ -11,13 +11,13 @@ import numpy as np
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from appliance.base.errors import (
+from foundation.errors import (
     GuestCallError,
     InvalidActionError,
     LinkProtocolError,
     LinkTimeoutError,
 )
-from appliance.base.host_load import stretched
+from foundation.host_load import stretched
 from provisioning.links.files_over_link import LinkFiles
 from provisioning.probe.display.keys import keysym_of_character
 from provisioning.probe.errors import ProbeError

@@ -9,7 +9,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-from appliance.base import process
+from foundation import process
 from provisioning.links.client import connect
 
 if TYPE_CHECKING:

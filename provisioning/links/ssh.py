@@ -10,8 +10,8 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from appliance.base.errors import LinkClosedError, LinkError, LinkTimeoutError
-from appliance.base.process import CommandResult
+from foundation.errors import LinkClosedError, LinkError, LinkTimeoutError
+from foundation.process import CommandResult
 from provisioning.links.client import connect
 from provisioning.links.tunnel import PROXY_PORT, guest_port
 

@@ -7,8 +7,8 @@ import logging
 import threading
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import LinkClosedError, LinkError
-from appliance.base.logging import suppress_logged
+from foundation.errors import LinkClosedError, LinkError
+from foundation.logging import suppress_logged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

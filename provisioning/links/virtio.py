@@ -7,8 +7,8 @@ import os
 import socket
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import LinkClosedError
+from foundation.clock import wait_until
+from foundation.errors import LinkClosedError
 from provisioning.links.client import LinkClient, connect
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from appliance.base.errors import RequirementError
+from foundation.errors import RequirementError
 
 # python-xlib requires six. Of pyautogui's other requirements, pymsgbox, pyscreeze, pygetwindow and
 # mouseinfo need tkinter or Pillow, which guests lack; pyautogui works without them.

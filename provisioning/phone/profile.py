@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from appliance.base.errors import RequirementError, UnknownNameError
+from foundation.errors import RequirementError, UnknownNameError
 
 KVM = Path("/dev/kvm")
 _FOLDERS = "/sdcard/ /data/local/tmp/"

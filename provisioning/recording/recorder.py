@@ -14,8 +14,8 @@ import threading
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Self
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MesocosmError, StoreError, UsageError
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MesocosmError, StoreError, UsageError
 from provisioning.recording.frames import changed_region
 from provisioning.recording.video import VideoWriter, require_pyav
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.protocols import Frame, Screen
 
 MAX_RATE_HZ = 30.0

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
-from appliance.base.errors import RequirementError, StoreError
+from foundation.errors import RequirementError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

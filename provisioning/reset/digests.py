@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from appliance.base.errors import LinkProtocolError
+from foundation.errors import LinkProtocolError
 from provisioning.protocols import StateKind
 from provisioning.reset.windows import WindowState, window_differences
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
 
 
 class Phases:

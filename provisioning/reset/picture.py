@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.protocols import Element, Frame, Screen
     from provisioning.reset.windows import WindowState
 

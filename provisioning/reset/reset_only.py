@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import SnapshotMissingError, UnsupportedError
+from foundation.errors import SnapshotMissingError, UnsupportedError
 from provisioning.protocols import READY
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import GuestCallError, MachineStartError, SnapshotError
-from appliance.base.files import write_atomic
-from appliance.base.logging import suppress_logged
+from foundation.clock import wait_until
+from foundation.errors import GuestCallError, MachineStartError, SnapshotError
+from foundation.files import write_atomic
+from foundation.logging import suppress_logged
 from provisioning.links.guest_io import LinkTree
 from provisioning.reset.digests import StateDigest, take_digest
 from provisioning.reset.picture import MAX_MASKED_RATIO, Picture, clock_bounds, watch
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.protocols import Element, Link, Screen
     from provisioning.reset.windows import WindowState
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from appliance.base.errors import LinkProtocolError
+from foundation.errors import LinkProtocolError
 
 if TYPE_CHECKING:
     from provisioning.protocols import Commands

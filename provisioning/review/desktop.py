@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import DesktopFaultyError, LinkTimeoutError
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import DesktopFaultyError, LinkTimeoutError
 from provisioning.links.guest_io import LinkTree
 from provisioning.reset.digests import take_digest
 from provisioning.reset.picture import clock_bounds
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.protocols import Element, Frame, Link, Machine
     from provisioning.reset.windows import WindowState
 

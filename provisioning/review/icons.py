@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from foundation.clock import SYSTEM_CLOCK, wait_until
 from provisioning.links.guest_io import LinkTree
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.protocols import Machine
 
 _NAME = "new file.txt"

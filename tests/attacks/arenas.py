@@ -21,17 +21,17 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base import process
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import LinkClosedError
 from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.runners import BundleRunner
+from foundation import process
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import LinkClosedError
 from provisioning.desktop.probed import ProbedDesktop
 from provisioning.links.client import LinkClient, connect
 from provisioning.links.local import ProcessTransport
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_folder import MachineFolder
-from provisioning.machine_record import BaseRecord
+from provisioning.machine_record import MachineRecord
 from provisioning.protocols import Kind
 from tests.contract.machines import IMPLEMENTATIONS
 from tests.standins.desktop import DesktopStandIn, clean, is_ready
@@ -159,7 +159,7 @@ class _StandIn(ProbedDesktop):
     """
 
     def __init__(self, link: LinkClient, user: str, home: str) -> None:
-        record = BaseRecord(
+        record = MachineRecord(
             machine_id="stand-in",
             kind=Kind.DESKTOP,
             backend="stand-in",

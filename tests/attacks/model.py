@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import wait_until
+from foundation.clock import wait_until
 from tests.tiers import nightly
 
 if TYPE_CHECKING:

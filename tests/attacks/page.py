@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from appliance.base.settings import REPOSITORY
+from foundation.settings import REPOSITORY
 from tests.attacks.model import CONTAINER, VM, Attack
 from tests.attacks.registry import all_attacks, families
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import ActionError
 from controller.actions.executor import ActionExecutor
 from controller.actions.session import SessionState
 from controller.actions.space import Action, ActionSpace
 from controller.actions.vocabulary import vocabulary
 from evaluators.graph.outcome import Verdict
 from evaluators.session.answers import MAX_ANSWER_CHARS
+from foundation.clock import FakeClock
+from foundation.errors import ActionError
 from tests.attacks.answers.attacks import TARGETS
 from tests.attacks.model import AnswerAttack
 from tests.attacks.registry import all_attacks

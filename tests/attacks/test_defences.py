@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.files import digest_json
 from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.graph.outcome import Call, Cause
+from foundation.clock import wait_until
+from foundation.files import digest_json
 from tests.attacks.arenas import ARENAS
 from tests.attacks.calls import ALL, REPORT, SETTING
 from tests.attacks.model import MACHINES, NO_TOOL

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base import process
-from appliance.base.process import CommandResult
 from evaluators.graph.outcome import Verdict
+from foundation import process
+from foundation.process import CommandResult
 from tests.attacks.model import PhoneAttack
 from tests.attacks.registry import all_attacks
 from tests.attacks.trial import phone_trial

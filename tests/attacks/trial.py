@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from appliance.base.clock import SYSTEM_CLOCK
 from controller.actions.session import SessionState
 from controller.actions.vocabulary import vocabulary
 from controller.episode.judging import Judgement, judge
 from controller.episode.result import Ending, Reason
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.state import NodeState
-from evaluators.model.base import SESSION
 from evaluators.model.task import Task
 from evaluators.runners import machine_runner, phone_runner, session_runner
+from evaluators.strict import SESSION
+from foundation.clock import SYSTEM_CLOCK
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:

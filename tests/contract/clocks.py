@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from appliance.base.clock import SYSTEM_CLOCK
+from foundation.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from provisioning.protocols import Machine

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK, FakeClock
-from appliance.base.errors import ImageMissingError, RequirementError
-from appliance.base.settings import get_settings
 from controller.observation.settle import DEFAULT_RULE, settle_machine
+from foundation.clock import SYSTEM_CLOCK, FakeClock
+from foundation.errors import ImageMissingError, RequirementError
+from foundation.settings import get_settings
 from provisioning.fake import FakeDesktop, FakePhone
 from tests.contract.receivers import (
     FakeDesktopReceiver,

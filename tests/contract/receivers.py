@@ -11,7 +11,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING, Protocol, cast
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from foundation.clock import SYSTEM_CLOCK, wait_until
 from provisioning.protocols import Button
 
 if TYPE_CHECKING:

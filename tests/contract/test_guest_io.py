@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import GuestCallError, InvalidActionError
+from foundation.clock import wait_until
+from foundation.errors import GuestCallError, InvalidActionError
 from provisioning.links.guest_io import LinkInput, LinkScreen, LinkTree
 from provisioning.protocols import Button, Input, Screen, Tree
 from tests.standins.desktop import SIZE, DesktopStandIn, desktop_on_host
@@ -329,7 +329,7 @@ has_terminal.__mesocosm_mark__ = Mark
 
 @pytest.fixture
 def dialog(link: LinkClient, desktop: DesktopStandIn) -> Iterator[int]:
-    from appliance.base.process import find_tool
+    from foundation.process import find_tool
 
     if not desktop.has_tree or find_tool("zenity") is None:
         pytest.skip("needs python3-gi, gir1.2-atspi-2.0, at-spi2-core and zenity")

@@ -17,7 +17,7 @@ from tests.standins.phone import PhoneStandIn
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from appliance.base.process import CommandResult
+    from foundation.process import CommandResult
     from provisioning.protocols import Machine, Screen
 
 

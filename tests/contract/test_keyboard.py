@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base import process
-from appliance.base.clock import wait_until
-from appliance.base.errors import InvalidActionError
+from foundation import process
+from foundation.clock import wait_until
+from foundation.errors import InvalidActionError
 from provisioning.desktop.qemu.keys import QCODES
 from provisioning.links.guest_io import LinkInput
 from tests.standins.desktop import DesktopStandIn, desktop_on_host

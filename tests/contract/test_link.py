@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from appliance.base import process
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import (
+from evaluators import decorators
+from foundation import process
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import (
     GuestCallError,
     LinkClosedError,
     LinkError,
     LinkProtocolError,
     LinkTimeoutError,
 )
-from evaluators import decorators
 from provisioning.links.client import LinkClient, connect
 from provisioning.links.files_over_link import LinkFiles
 from provisioning.links.framing import MAX_LINE_BYTES

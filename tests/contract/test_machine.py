@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import (
+from foundation.clock import wait_until
+from foundation.errors import (
     GuestCallError,
     InvalidActionError,
     SnapshotMissingError,

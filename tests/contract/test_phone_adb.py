@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import adbutils
 import pytest
 
-from appliance.base import process
-from appliance.base.clock import wait_until
+from foundation import process
+from foundation.clock import wait_until
 from images.phone.device.adb.services import FEATURES
 from tests.standins.local_phone import Adb, LocalPhone
 

@@ -16,7 +16,7 @@ from adbutils.sync import Sync
 from defusedxml import ElementTree
 from PIL import Image, ImageChops
 
-from appliance.base.clock import wait_until
+from foundation.clock import wait_until
 from tests.standins.local_phone import Adb, LocalPhone, center_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.clock import wait_until
+from foundation.clock import wait_until
 from images.phone.device.ui.keyboard import DIGITS
 from tests.standins.local_phone import Adb, LocalPhone
 from tests.standins.touch_user import TouchUser

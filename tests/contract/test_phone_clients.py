@@ -18,10 +18,10 @@ import pytest
 from defusedxml import ElementTree
 from PIL import Image
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import GuestCallError, LinkClosedError
-from images.phone.device.adb import wire
+from foundation.clock import wait_until
+from foundation.errors import GuestCallError, LinkClosedError
 from images.phone.device.adb.services import FEATURES
+from images.phone.device.streams import wire
 from provisioning.phone.reference.console import ConsoleClient
 from tests.standins.local_phone import Adb, LocalPhone, center_of, make_key
 

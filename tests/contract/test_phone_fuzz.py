@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import wait_until
-from images.phone.device.adb import shell_protocol, wire
-from images.phone.device.adb.shell_protocol import CLOSE_STDIN
+from foundation.clock import wait_until
 from images.phone.device.commands.catalog import COMMANDS
 from images.phone.device.commands.keycodes import KEYS_BY_NUMBER
+from images.phone.device.streams import shell_protocol, wire
+from images.phone.device.streams.shell_protocol import CLOSE_STDIN
 from tests.standins.local_phone import LocalPhone
 from tests.standins.raw_adb import RawHost, encode
 

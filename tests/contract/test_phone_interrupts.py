@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base import process
-from appliance.base.clock import wait_until
-from images.phone.device.adb import wire
-from images.phone.device.adb.shell_protocol import CLOSE_STDIN, STDIN
-from images.phone.device.adb.shell_protocol import encode as packet
+from foundation import process
+from foundation.clock import wait_until
+from images.phone.device.streams import wire
+from images.phone.device.streams.shell_protocol import CLOSE_STDIN, STDIN
+from images.phone.device.streams.shell_protocol import encode as packet
 from tests.standins.interrupts import (
     BATCH,
     CHECK_TIMEOUT_S,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pytest
 
-from appliance.base.clock import wait_until
+from foundation.clock import wait_until
 from provisioning.desktop.container.backend import ContainerBackend
 from provisioning.protocols import READY
 from provisioning.reset.digests import take_digest

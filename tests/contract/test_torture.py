@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import LinkError
+from foundation.clock import wait_until
+from foundation.errors import LinkError
 from provisioning.reset.digests import take_digest
 from provisioning.reset.picture import Picture
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.settings import get_settings
+from foundation.settings import get_settings
 from provisioning.protocols import READY, Kind
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.container import desktop_container_settings

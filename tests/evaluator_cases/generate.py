@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from appliance.base.files import write_atomic
 from controller.actions.vocabulary import action_tools, setup_tools
 from evaluators.catalogue import builtin_evaluators, distinct_tools
 from evaluators.reference import render_operations, render_reference
 from evaluators.testing.index import INDEX, case_index, render_index
 from evaluators.view_reference import render_views
+from foundation.files import write_atomic
 from tests.evaluator_cases.registry import all_tables
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -13,8 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.files import write_atomic
 from evaluators.decorators import PLACES
+from foundation.files import write_atomic
 from tests.evaluator_cases.mutation.code import mutated_modules, prepared, tables_of
 from tests.evaluator_cases.mutation.page import ModuleReports, update
 from tests.evaluator_cases.mutation.states import mutate_states

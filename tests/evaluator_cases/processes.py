@@ -9,9 +9,9 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import wait_until
-from appliance.base.process import kill_group, start
 from evaluators.testing.desktop import DesktopFixture
+from foundation.clock import wait_until
+from foundation.process import kill_group, start
 from provisioning.probe.system.proc import Process
 
 if TYPE_CHECKING:

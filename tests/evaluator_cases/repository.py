@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appliance.base.process import run
 from evaluators.testing.case import another_way, forged
 from evaluators.testing.desktop import DesktopFixture, ScratchGuest
+from foundation.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from evaluators.parsing import lists_items, read_date, read_number
 from evaluators.schema import describe
 from evaluators.session.answers import MAX_ANSWER_CHARS
-from evaluators.session.parsing import lists_items, read_date, read_number
 from evaluators.testing.case import CaseKind
 from evaluators.testing.runner import prepare
 from tests.cpu import least_cpu_s

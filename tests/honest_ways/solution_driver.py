@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from appliance.base.errors import AgentError, MesocosmError
 from controller.actions.space import Action
 from controller.agents.oracle import Oracle
 from evaluators.graph.outcome import Call, Verdict
 from evaluators.model.oracle import WaitFor
+from foundation.errors import AgentError, MesocosmError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

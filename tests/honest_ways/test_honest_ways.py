@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.settings import get_settings
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.trial import run_trial
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
+from foundation.settings import get_settings
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind

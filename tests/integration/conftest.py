@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import MesocosmError
-from appliance.base.settings import get_settings
+from foundation.errors import MesocosmError
+from foundation.settings import get_settings
 from images.builder import Builder
 from images.engine import connect
 from provisioning.protocols import READY

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import adbutils
 import pytest
 
-from appliance.base import process
-from appliance.base.errors import LinkClosedError, RequirementError
-from appliance.base.settings import Settings
+from foundation import process
+from foundation.errors import LinkClosedError, RequirementError
+from foundation.settings import Settings
 from provisioning.phone.adb.endpoint import UnixEndpoint
 from provisioning.phone.adb.forwarder import AdbForwarder, peer_uid
 from provisioning.phone.adb.server import AdbServer

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from appliance.base.clock import wait_until
-from appliance.base.process import find_tool, run
+from foundation.clock import wait_until
+from foundation.process import find_tool, run
 from monitoring.alertmanager import MailServer, Receivers, render_config
 from tests.standins.alertmanager import IS_THERE, running_alertmanager
 from tests.standins.prometheus import CONFIG, running_prometheus

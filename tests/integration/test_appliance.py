@@ -11,19 +11,19 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.measures import record
-from appliance.base.process import CommandResult, run
-from appliance.base.settings import REPOSITORY, get_settings
-from appliance.bringup.address import fetch
-from appliance.bringup.compose import hypervisor_memory_mib
-from appliance.bringup.health import controller_url, query
+from appliance.services.address import fetch
+from appliance.services.compose import hypervisor_memory_mib
+from appliance.services.health import controller_url, query
+from foundation.clock import wait_until
+from foundation.measures import record
+from foundation.process import CommandResult, run
+from foundation.settings import REPOSITORY, get_settings
 from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 pytestmark = [
     pytest.mark.docker,
@@ -109,7 +109,7 @@ def test_second_bring_up_changes_nothing_and_is_quick() -> None:
 
 
 def test_concurrent_bring_up_is_rejected(settings: Settings) -> None:
-    from appliance.base.files import locked
+    from foundation.files import locked
 
     with locked(settings.run_dir / "up.lock", what="The test"):
         result = mesocosm("up", "--yes", "--no-trial")
@@ -139,10 +139,10 @@ def test_compromised_hypervisor_reaches_neither_keys_nor_results(settings: Setti
 def test_taken_port_is_reported_with_its_holder(tmp_path: Path) -> None:
     import socket
 
-    from appliance.base.errors import RequirementError
-    from appliance.base.settings import Settings
-    from appliance.bringup.compose import Compose
     from appliance.bringup.up import _start_services
+    from appliance.services.compose import Compose
+    from foundation.errors import RequirementError
+    from foundation.settings import Settings
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

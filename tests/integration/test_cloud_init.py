@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.process import find_tool, run
-from appliance.base.settings import Settings, get_settings
+from foundation.process import find_tool, run
+from foundation.settings import Settings, get_settings
 from images.cloud.machine import BuildMachine
 from images.cloud.recipe import HERE, make_ground, take_root
 from images.cloud.seed import Seed

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from appliance.base.process import run
+from foundation.process import run
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TINY = REPOSITORY / "tests/suites/tiny"
-PACKAGES = ("appliance", "images", "provisioning", "monitoring", "controller")
+PACKAGES = ("foundation", "appliance", "images", "provisioning", "monitoring", "controller")
 MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.settings import Settings
-from appliance.bringup.compose import Compose
+from appliance.services.compose import Compose
+from foundation.settings import Settings
 from images.engine import connect
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import GuestCallError
-from appliance.base.settings import Settings
 from controller.actions.space import Action
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
+from foundation.errors import GuestCallError
+from foundation.settings import Settings
 from provisioning.desktop.container.backend import ContainerBackend
 from provisioning.desktop.container.engine import DesktopContainers
 from provisioning.fleet.host_backends import ForkingSwitch

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.process import find_tool
-from appliance.base.settings import Settings, get_settings
 from appliance.exporter.gauges import ApplianceGauges
 from appliance.exporter.store import StoreSizes
 from controller.agents.registry import AgentOptions, make_driver, specify_agent
@@ -21,6 +18,9 @@ from controller.planning import Plan, create_run
 from controller.service.state.database import Database, state_path
 from controller.wiring import make_context, open_suite
 from evaluators.graph.outcome import Verdict
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.process import find_tool
+from foundation.settings import Settings, get_settings
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.dashboards.catalog import DASHBOARDS
 from monitoring.dashboards.model import at_range

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from appliance.base.process import run
-from appliance.base.settings import get_settings
+from foundation.process import run
+from foundation.settings import get_settings
 from provisioning.protocols import READY
 from tests.integration.test_forks import sh
 from tests.standins.appliance import NEEDS_APPLIANCE

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 import docker
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import ImageMissingError, LinkError, ResetMismatchError
-from appliance.base.settings import Settings
 from evaluators.bundle import desktop_bundle
 from evaluators.graph.outcome import Call
 from evaluators.runners import BundleRunner
+from foundation.clock import wait_until
+from foundation.errors import ImageMissingError, LinkError, ResetMismatchError
+from foundation.settings import Settings
 from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR
 from provisioning.container_names import container_name
 from provisioning.desktop.container import machine as desktop
@@ -27,11 +27,7 @@ from provisioning.desktop.container.engine import (
 )
 from provisioning.fleet.host_backends import ForkingSwitch
 from provisioning.fleet.local import LocalFleet
-from provisioning.machine_folder import (
-    MachineFolder,
-    MachineRecord,
-    iter_folders,
-)
+from provisioning.machine_folder import MachineFolder, iter_folders
 from provisioning.machine_state import MachineState
 from provisioning.protocols import READY, Kind
 from provisioning.reset.saved_state import SavedState
@@ -43,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from provisioning.desktop.container.machine import DesktopContainer
+    from provisioning.machine_record import MachineRecord
 
 pytestmark = [pytest.mark.docker]
 

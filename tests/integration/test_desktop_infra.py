@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from appliance.base.settings import get_settings
+from foundation.settings import get_settings
 from images.builder import find
 from images.desktop.firmware import NAME
 from images.desktop.recipe import DISK, HERE, read_packages

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.cancel import CancelToken
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import CancelledError, LinkTimeoutError
-from appliance.base.settings import get_settings
+from foundation.cancel import CancelToken
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import CancelledError, LinkTimeoutError
+from foundation.settings import get_settings
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.machine_folder import iter_folders

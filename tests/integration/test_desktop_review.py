@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import DesktopFaultyError
-from appliance.base.settings import get_settings
 from controller.observation.settle import DEFAULT_RULE, settle_machine
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import DesktopFaultyError
+from foundation.settings import get_settings
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
 from provisioning.reset.digests import take_digest

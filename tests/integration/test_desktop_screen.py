@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.settings import get_settings
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.settings import get_settings
 from provisioning.desktop.qemu.screenshot import LibvirtScreen
 from provisioning.desktop.qemu.vnc import VncRelay
 from provisioning.fleet.local import LocalFleet

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import (
+from foundation.clock import wait_until
+from foundation.errors import (
     LinkClosedError,
     MachineError,
     ResetMismatchError,
     SnapshotError,
     SnapshotMissingError,
 )
-from appliance.base.settings import get_settings
+from foundation.settings import get_settings
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import iter_folders

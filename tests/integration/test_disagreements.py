@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.settings import get_settings
 from controller.episode.disagreements import ScreenWatch
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.settings import get_settings
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind, OutsideScreen
 from tests.attacks.arenas import stand_in

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.settings import get_settings
+from foundation.settings import get_settings
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.egress.policy import read_destinations
 from provisioning.egress.proxy import Attempt, EgressProxy

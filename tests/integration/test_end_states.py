@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.process import run
-from appliance.base.settings import get_settings
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.episode.context import RunContext
@@ -18,9 +15,12 @@ from controller.executors.local import LocalExecutor
 from controller.executors.protocol import Job
 from controller.planning import Plan, create_run
 from controller.regrade.regrading import Regrading
-from controller.store.agent_spec import CustomSpec
+from controller.spec.agent import CustomSpec
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
+from foundation.clock import SYSTEM_CLOCK
+from foundation.process import run
+from foundation.settings import get_settings
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.desktop.qemu.vnc import VncRelay
 from provisioning.end_state import read_kept

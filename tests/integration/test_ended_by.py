@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.settings import Settings, get_settings
 from controller.actions.space import Action
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
 from evaluators.model.task import Task
+from foundation.settings import Settings, get_settings
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.fleet.local import LocalFleet

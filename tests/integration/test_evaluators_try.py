@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.settings import get_settings
 from appliance.cli.main import main
+from foundation.settings import get_settings
 from provisioning.desktop.container.backend import ContainerBackend
 from tests.standins.container import desktop_container_settings
 

@@ -12,21 +12,22 @@ from typing import TYPE_CHECKING
 import docker
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import (
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import (
     LeaseExpiredError,
     LinkError,
     MachineStartError,
     MesocosmError,
     ToolError,
 )
-from appliance.base.process import run, start
-from appliance.base.settings import Settings, get_settings
+from foundation.process import run, start
+from foundation.settings import Settings, get_settings
 from images.builder import find
 from images.desktop.recipe import DISK
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.desktop.qemu.machine import DesktopVm
+from provisioning.desktop.qemu.record import QemuRecord
 from provisioning.desktop.qemu.template import DEVICES, find_template
 from provisioning.fleet.ledger import FILE, Ledger
 from provisioning.fleet.local import LocalFleet
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
     from docker.models.containers import Container
 
-    from provisioning.fleet.protocol import Environment
+    from provisioning.lease import Environment
 
 pytestmark = [
     pytest.mark.vm,
@@ -157,7 +158,7 @@ def test_desktop_does_not_start_on_another_disk(
     record = next(
         record
         for folder in iter_folders(settings)
-        if (record := folder.read()) and record.backend == "libvirt" and not record.is_fork
+        if isinstance(record := folder.read(), QemuRecord) and not record.is_fork
     )
     if wrong == "was altered":
         (tmp_path / DISK).write_bytes(b"another")
@@ -261,7 +262,7 @@ def test_guest_that_floods_its_link_is_disconnected(fleet: LocalFleet) -> None:
 HOLD = """
 import sys, time
 from pathlib import Path
-from appliance.base.settings import get_settings
+from foundation.settings import get_settings
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
 taken, end = map(Path, sys.argv[1:])

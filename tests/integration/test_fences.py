@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import docker
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import ImageError, MachineStartError, RequirementError
-from appliance.base.ids import new_machine_id
-from appliance.base.settings import Settings
 from appliance.bringup.down import _remove_images
 from appliance.bringup.prune import Pruner
+from foundation.clock import wait_until
+from foundation.errors import ImageError, MachineStartError, RequirementError
+from foundation.ids import new_machine_id
+from foundation.settings import Settings
 from images.builder import find
 from images.manifest import MANIFEST, Manifest
 from images.recipe import docker_tag

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from appliance.base import process
-from appliance.base.settings import REPOSITORY, get_settings
 from controller.store.runs import Store
 from evaluators.recognition.ocr import RapidOcr
+from foundation import process
+from foundation.settings import REPOSITORY, get_settings
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.opened_documents import DOCUMENTS, write_suite
 from tests.tiers import IS_NIGHTLY

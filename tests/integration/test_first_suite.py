@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from appliance.base.process import run
-from appliance.base.settings import REPOSITORY
+from foundation.process import run
+from foundation.settings import REPOSITORY
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.tiers import nightly
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import LinkError, MachineStartError, ResetMismatchError, SnapshotError
-from appliance.base.settings import get_settings
+from foundation.errors import LinkError, MachineStartError, ResetMismatchError, SnapshotError
+from foundation.settings import get_settings
 from provisioning.desktop.qemu import creation, machine
 from provisioning.desktop.qemu import template as templates
 from provisioning.desktop.qemu.backend import QemuBackend

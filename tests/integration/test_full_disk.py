@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.testclient import TestClient
 
-from appliance.base.clock import wait_until
-from appliance.base.process import run, start
 from controller.service.api.app import make_app
 from controller.service.state.queued_run import Requester, State
 from controller.service.state.tokens import Role
 from controller.store.runs import Store
+from foundation.clock import wait_until
+from foundation.process import run, start
 from tests.integration.test_killed_service import LONG_S, TINY, Service, request
 from tests.unit.controller.service.context import HOST, make_api_context
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 from docker.errors import ImageNotFound, NotFound
 
-from appliance.base.errors import ImageBuildError, ImageCorruptError
-from appliance.base.settings import Settings
 from appliance.bringup.prune import Pruner
 from appliance.cli.main import main
+from foundation.errors import ImageBuildError, ImageCorruptError
+from foundation.settings import Settings
 from images.base.recipe import BaseRecipe
 from images.builder import Builder, check_image
 from images.dockerfile import DockerRecipe

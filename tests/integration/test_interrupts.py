@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.process import run, start
 from controller.store.runs import Store
+from foundation.clock import wait_until
+from foundation.process import run, start
 from tests.tiers import nightly
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.process import run, start
-from appliance.base.settings import get_settings
 from controller.store.runs import Store
+from foundation.clock import wait_until
+from foundation.process import run, start
+from foundation.settings import get_settings
 from provisioning.fleet.host_backends import host_backends
 from provisioning.machine_folder import iter_folders
 from provisioning.machine_state import MachineState

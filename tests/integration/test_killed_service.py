@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.process import start
-from appliance.base.settings import Settings
 from controller.service.requests import RunRequest
 from controller.service.schedules.definition import Interval, Schedule
 from controller.service.schedules.register import Outcome, Register
@@ -22,6 +19,9 @@ from controller.service.state.database import Database
 from controller.service.state.queue import RunQueue
 from controller.service.state.queued_run import Requester, State
 from controller.store.runs import Store
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.process import start
+from foundation.settings import Settings
 from tests.tiers import IS_NIGHTLY
 
 if TYPE_CHECKING:

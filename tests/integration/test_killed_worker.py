@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.settings import get_settings
 from controller.store.runs import Store
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.settings import get_settings
 from tests.integration.test_two_containers import ask, container_of, inspect
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.tiers import nightly
@@ -22,7 +22,7 @@ from tests.tiers import nightly
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 pytestmark = [
     pytest.mark.docker,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import MesocosmError
-from appliance.base.process import find_tool
-from appliance.base.settings import Settings
 from controller.service.state.tokens import Role
+from foundation.clock import wait_until
+from foundation.errors import MesocosmError
+from foundation.process import find_tool
+from foundation.settings import Settings
 from images.builder import Builder
 from images.novnc import recipe
 from tests.pages.axe import find_axe

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import wait_until
 from controller.service import live_screens
 from controller.service.api.gate import COOKIE
 from controller.service.api.server import Server, listen
 from controller.service.state.database import Database
 from controller.service.state.tokens import Role
 from controller.service.web.app import make_app_with_pages
+from foundation.clock import wait_until
 from tests.pages.fake_machine_service import FakeMachineService
 from tests.standins.firmware import IS_THERE, running_firmware
 from tests.standins.viewer import HttpViewer

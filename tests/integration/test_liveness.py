@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import docker
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import ImageError, RequirementError
-from appliance.base.ids import new_machine_id
-from appliance.base.settings import Settings
+from foundation.clock import wait_until
+from foundation.errors import ImageError, RequirementError
+from foundation.ids import new_machine_id
+from foundation.settings import Settings
 from images.builder import find
 from provisioning.container_names import LABEL_STATE
 from provisioning.fleet import liveness as module

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.process import run
-from appliance.base.settings import get_settings
 from appliance.cli.main import main
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.process import run
+from foundation.settings import get_settings
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
 from tests.integration.test_two_containers import ask
@@ -21,7 +21,7 @@ from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.tiers import IS_NIGHTLY
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 pytestmark = [pytest.mark.vm, NEEDS_APPLIANCE]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from appliance.base.clock import FakeClock
-from appliance.base.measures import MeasureLog
-from appliance.base.process import find_tool, run
+from foundation.clock import FakeClock
+from foundation.measures import MeasureLog
+from foundation.process import find_tool, run
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.measures import MeasureReader
 from monitoring.page import PageContext, RunRow

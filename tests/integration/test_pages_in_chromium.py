@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.process import find_tool
-from appliance.base.settings import Settings, get_settings
 from controller.registered.suites import add_suite
+from foundation.clock import wait_until
+from foundation.process import find_tool
+from foundation.settings import Settings, get_settings
 from tests.pages.axe import find_axe
 from tests.pages.chromium import CHROMIUM, watched_page
 from tests.pages.demo import SCHEDULE, TINY, add_schedule, record_demo

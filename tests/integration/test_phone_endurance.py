@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import docker
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import ImageMissingError, RequirementError
-from appliance.base.settings import Settings
+from foundation.clock import wait_until
+from foundation.errors import ImageMissingError, RequirementError
+from foundation.settings import Settings
 from provisioning.container_names import container_name
 from provisioning.phone.adb.server import AdbServer
 from provisioning.phone.reference.backend import PhoneBackend

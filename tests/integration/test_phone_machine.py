@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING
 import docker
 import pytest
 
-from appliance.base import process
-from appliance.base.errors import (
+from appliance.bench.phone import bench_phone_figures
+from appliance.cli.main import main
+from appliance.verify.phone import PhoneUnderTest, verify_phone
+from appliance.verify.phone_checks import CHECKS
+from foundation import process
+from foundation.errors import (
     ImageMissingError,
     LinkClosedError,
     LinkTimeoutError,
@@ -19,11 +23,7 @@ from appliance.base.errors import (
     ResetMismatchError,
     SnapshotMissingError,
 )
-from appliance.base.settings import Settings
-from appliance.bench.phone import bench_phone_figures
-from appliance.cli.main import main
-from appliance.verify.phone import PhoneUnderTest, verify_phone
-from appliance.verify.phone_checks import CHECKS
+from foundation.settings import Settings
 from provisioning.phone.adb.server import AdbServer
 from provisioning.phone.profile import EMULATOR
 from provisioning.phone.reference.backend import PhoneBackend
@@ -228,7 +228,7 @@ def test_command_verifies_a_phone_by_its_serial(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("appliance.base.settings.get_settings", lambda: settings)
+    monkeypatch.setattr("foundation.settings.get_settings", lambda: settings)
     monkeypatch.setattr("appliance.verify.phone_checks.CHECKS", CHECKS[:2])
     console = f"127.0.0.1:{phone.console_port}"
     args = ["machine", "verify", "--phone", phone.device.serial, "--json", "--console", console]
@@ -246,7 +246,7 @@ def test_command_admits_adb_tools(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("appliance.base.settings.get_settings", lambda: settings)
+    monkeypatch.setattr("foundation.settings.get_settings", lambda: settings)
     assert main(["machine", "adb", phone.info.machine_id, "--json"]) == 0
     env = json.loads(capsys.readouterr().out)
     assert process.run(["adb", "shell", "echo in"], timeout_s=10, env=env).text == "in"

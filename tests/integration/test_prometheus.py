@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 import yaml
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.measures import MeasureLog, Name
-from appliance.base.process import find_tool, run
-from appliance.base.settings import Settings
 from appliance.exporter.gauges import ApplianceGauges
 from appliance.exporter.store import StoreSizes
 from controller.service.state.database import Database, state_path
 from controller.store.index import FINISHED, RunRow
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.measures import MeasureLog, Name
+from foundation.process import find_tool, run
+from foundation.settings import Settings
 from monitoring.aggregate import quantile
 from monitoring.alertmanager import Receivers
 from monitoring.catalog import CATALOG

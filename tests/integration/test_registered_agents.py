@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import docker
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import RequirementError
-from appliance.base.process import run
-from appliance.base.settings import REPOSITORY, Settings, get_settings
-from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.upkeep import Upkeep
 from appliance.cli.main import main
 from appliance.cli.service_database import open_database
+from appliance.services.compose import SERVICES, Compose
 from controller.agents.custom.container import LABEL, own_image
 from controller.service.state.queue import RunQueue
 from controller.service.state.queued_run import State
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import RequirementError
+from foundation.process import run
+from foundation.settings import REPOSITORY, Settings, get_settings
 from tests.standins.agents import ASKER, PROBER, STUBBORN
 from tests.unit.controller.stand_in import completion, stand_in
 

@@ -11,8 +11,8 @@ import docker
 import pytest
 import yaml
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import (
+from foundation.clock import wait_until
+from foundation.errors import (
     LinkError,
     MachineBusyError,
     MachineStartError,
@@ -20,7 +20,7 @@ from appliance.base.errors import (
     SnapshotError,
     UnsupportedError,
 )
-from appliance.base.settings import Settings
+from foundation.settings import Settings
 from images.builder import find
 from images.catalog import make_recipe
 from images.desktop.keys import ensure_ssh_key, make_key

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import LinkError, ResetMismatchError
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import LinkError, ResetMismatchError
 from provisioning.desktop.qemu.memory import find_mappings
 from provisioning.desktop.qemu.process import find_qemu
 from provisioning.desktop.qemu.rewind_base import find_base, load_devices, restore_ram

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.process import run
-from appliance.base.settings import REPOSITORY, get_settings
-from appliance.bringup.compose import Compose
 from appliance.cli.main import main
 from appliance.cli.service_database import own_token_path
+from appliance.services.compose import Compose
 from controller.service.worker.report import ask_worker
+from foundation.clock import wait_until
+from foundation.process import run
+from foundation.settings import REPOSITORY, get_settings
 from provisioning.machine_folder import iter_folders
 from tests.standins.appliance import NEEDS_APPLIANCE
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 pytestmark = [pytest.mark.docker, pytest.mark.vm, NEEDS_APPLIANCE]
 

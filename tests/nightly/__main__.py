@@ -22,11 +22,11 @@ import signal
 import sys
 from pathlib import Path
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MachineBusyError, MesocosmError
-from appliance.base.files import locked
-from appliance.base.process import run, stream
-from appliance.base.settings import get_settings
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MachineBusyError, MesocosmError
+from foundation.files import locked
+from foundation.process import run, stream
+from foundation.settings import get_settings
 from tests.nightly.jobs import DEFAULT, DISTRIBUTIONS, Job, select
 from tests.nightly.ledger import (
     REPOSITORY,

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.process import run, stream
+from foundation.process import run, stream
 from tests.tiers import TIER
 
 if TYPE_CHECKING:

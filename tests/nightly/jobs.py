@@ -7,7 +7,7 @@ from dataclasses import dataclass
 DISTRIBUTIONS = ("ubuntu-22.04", "ubuntu-24.04", "debian-12")
 DEFAULT = "ubuntu-22.04"
 
-_MACHINES = ("provisioning", "images/desktop", "images/hypervisor", "appliance/base")
+_MACHINES = ("provisioning", "images/desktop", "images/hypervisor", "foundation")
 _CONTAINERS = (*_MACHINES, "images/desktop_container")
 _PHONES = ("images/phone", "provisioning/phone", "provisioning/links")
 _FIRST = "tests/integration/test_first_suite.py"
@@ -29,9 +29,9 @@ _SERVICE_TESTS = (
     "tests/integration/test_killed_service.py",
     "tests/integration/test_full_disk.py",
     "tests/integration/test_interrupts.py",
-    "tests/unit/cli/test_two_processes.py",
+    "tests/unit/appliance/cli/test_two_processes.py",
     "tests/unit/controller/service",
-    "tests/unit/bench/test_schedule.py",
+    "tests/unit/appliance/bench/test_schedule.py",
 )
 _PAGE_TESTS = (
     "tests/integration/test_pages_in_chromium.py",
@@ -192,7 +192,8 @@ JOBS = (
         "interpreters",
         "unit tests pass with every supported Python on this host",
         (
-            *("appliance", "controller", "evaluators", "images", "monitoring", "provisioning"),
+            *("foundation", "appliance", "controller", "evaluators", "images"),
+            *("monitoring", "provisioning"),
             *("tests/unit", "tests/nightly/interpreters.py", "requirements-dev.lock"),
         ),
         command=("-m", "tests.nightly.interpreters"),

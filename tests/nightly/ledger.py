@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from appliance.base.files import write_atomic
-from appliance.base.process import run
 from evaluators.source_digest import strip_source
+from foundation.files import write_atomic
+from foundation.process import run
 from tests.nightly.jobs import JOBS
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import sys
 import tomllib
 from typing import TYPE_CHECKING
 
-from appliance.base.process import run
+from foundation.process import run
 from tests.nightly.ledger import REPOSITORY, stale_lines
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from appliance.base.process import run
+from foundation.process import run
 
 REPEATS = 3
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from appliance.base.errors import ToolError
-from appliance.base.process import find_tool, run
+from foundation.errors import ToolError
+from foundation.process import find_tool, run
 
 VERSION = "4.14.1"
 _TIMEOUT_S = 120.0

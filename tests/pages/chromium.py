@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from playwright.sync_api import sync_playwright
 
-from appliance.base.process import find_tool
+from foundation.process import find_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,26 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import FakeClock
 from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
 from controller.agents.oracle import OracleDriver
-from controller.agents.protocol import Turn, Usage
 from controller.executors.local import LocalExecutor
 from controller.executors.protocol import Job
 from controller.planning import Plan, create_run
+from controller.protocol import Turn, Usage
 from controller.service.schedules.definition import parse_schedule
-from controller.store.agent_spec import CustomSpec, OracleSpec
+from controller.spec.agent import CustomSpec, OracleSpec
 from controller.wiring import make_context, open_suite
+from foundation.clock import FakeClock
 from provisioning.fake import FakeFleet
 from tests.unit.controller.lab import ignore
 
 if TYPE_CHECKING:
-    from controller.agents.protocol import AgentContext
     from controller.episode.trial import Driver
     from controller.observation.observer import Observation
+    from controller.protocol import AgentContext
     from controller.service.schedules.register import Register
-    from controller.store.agent_spec import AgentSpec
+    from controller.spec.agent import AgentSpec
 
 TINY = Path(__file__).resolve().parents[1] / "suites/tiny"
 SCHEDULE = "nightly"

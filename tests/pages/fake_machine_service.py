@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MachineBusyError, UnknownNameError, UnsupportedError
 from controller.service.machine_service import MachineRow, thumbnail
+from foundation.errors import MachineBusyError, UnknownNameError, UnsupportedError
 from provisioning.fake import FakeDesktop, FakePhone
 from provisioning.protocols import READY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
 
 
 class _Hold:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 from PIL import Image
 
-from appliance.base.errors import MesocosmError
-from appliance.base.settings import Settings
+from foundation.errors import MesocosmError
+from foundation.settings import Settings
 from images.builder import Builder
 from tests.pages.chromium import NARROW, WIDE, watched_page
 from tests.pages.demo import SCHEDULE, add_schedule, record_demo

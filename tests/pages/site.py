@@ -7,13 +7,13 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
 from controller.service.api.server import Server, listen
 from controller.service.process import Scheduler, run_parts, work_on_queue
 from controller.service.state.database import Database
 from controller.service.state.tokens import Role
 from controller.service.web.app import make_app_with_pages
 from controller.service.worker.worker import Worker
+from foundation.clock import SYSTEM_CLOCK
 from tests.unit.controller.service.context import make_api_context
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from appliance.base.clock import wait_until
-from appliance.base.process import find_tool, kill_group, start
+from foundation.clock import wait_until
+from foundation.process import find_tool, kill_group, start
 from monitoring.alertmanager import render_config
 from tests.standins.prometheus import free_port
 

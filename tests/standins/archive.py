@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.process import run
+from foundation.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

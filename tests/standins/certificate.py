@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.process import run
 from controller.service.api.server import Certificate
+from foundation.process import run
 
 if TYPE_CHECKING:
     from pathlib import Path

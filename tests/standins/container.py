@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.base.errors import ImageError, RequirementError
-from appliance.base.settings import Settings, get_settings
+from foundation.errors import ImageError, RequirementError
+from foundation.settings import Settings, get_settings
 from images.builder import Builder
 from tests.standins.appliance import IS_UP
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base import process
-from appliance.base.clock import wait_until
-from appliance.base.errors import ToolMissingError
-from appliance.base.files import FileLock
+from foundation import process
+from foundation.clock import wait_until
+from foundation.errors import ToolMissingError
+from foundation.files import FileLock
 from provisioning.links.local import connect_local
 from provisioning.links.zipapp import build_probe
 from provisioning.probe.system.proc import list_processes

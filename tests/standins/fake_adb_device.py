@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from PIL import Image
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import GuestCallError
-from appliance.base.process import CommandResult
+from foundation.clock import FakeClock
+from foundation.errors import GuestCallError
+from foundation.process import CommandResult
 
 SIZE = (6, 4)
 _KEYBOARD = "com.android.adbkeyboard/.AdbIME"

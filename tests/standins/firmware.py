@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import wait_until
-from appliance.base.process import find_tool, kill_group, start
+from foundation.clock import wait_until
+from foundation.process import find_tool, kill_group, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

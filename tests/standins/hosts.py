@@ -12,8 +12,8 @@ import testinfra
 from testinfra.backend.base import BaseBackend
 from testinfra.host import Host
 
-from appliance.base.clock import wait_until
-from appliance.base.process import find_tool, kill_group, run, start
+from foundation.clock import wait_until
+from foundation.process import find_tool, kill_group, run, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

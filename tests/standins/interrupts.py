@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from images.phone.device.adb import wire
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from images.phone.device.streams import wire
 from tests.standins.raw_adb import RawHost
 
 if TYPE_CHECKING:

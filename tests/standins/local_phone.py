@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base import process
-from appliance.base.clock import wait_until
+from foundation import process
+from foundation.clock import wait_until
 from provisioning.phone.reference.console import ConsoleClient
 from tests.standins.phone import free_port
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from appliance.base.process import CommandResult
+    from foundation.process import CommandResult
 
 TOKEN = "a-token"  # noqa: S105
 # As in the image: with one heap per thread, memory grows with ended threads, although nothing leaks.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from appliance.base.clock import SYSTEM_CLOCK
+from foundation.clock import SYSTEM_CLOCK
 from provisioning.recording.recorder import Recorder
 
 if TYPE_CHECKING:

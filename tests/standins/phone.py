@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base import process
-from appliance.base.clock import wait_until
-from appliance.base.settings import Settings
+from foundation import process
+from foundation.clock import wait_until
+from foundation.settings import Settings
 from provisioning.phone.adb.device import AdbDevice
 from provisioning.phone.adb.server import AdbServer
 

@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import yaml
 
-from appliance.base.clock import wait_until
-from appliance.base.process import kill_group, start
+from foundation.clock import wait_until
+from foundation.process import kill_group, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

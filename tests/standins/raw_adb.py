@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa, utils
 
-from images.phone.device.adb import wire
+from images.phone.device.streams import wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import TypeAdapter
+import json
+from typing import TYPE_CHECKING
 
-from provisioning.machine_folder import MachineRecord
+from provisioning.machine_record import parse_record
 
-_RECORD: TypeAdapter[MachineRecord] = TypeAdapter(MachineRecord)
+if TYPE_CHECKING:
+    from provisioning.machine_record import MachineRecord
+
 _DESKTOP = {
     "kind": "desktop",
     "image": "desktop:debian-12",
@@ -30,4 +33,5 @@ _OF_BACKEND: dict[str, dict[str, object]] = {
 def desktop_record(machine_id: str, backend: str = "libvirt", **values: object) -> MachineRecord:
     """Return the record of a desktop of a backend."""
     fields = {**_DESKTOP, **_OF_BACKEND.get(backend, {}), **values}
-    return _RECORD.validate_python({"machine_id": machine_id, "backend": backend, **fields})
+    data = {"machine_id": machine_id, "backend": backend, **fields}
+    return parse_record(json.dumps(data).encode())

@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from appliance.base.files import FileLock
+from foundation.files import FileLock
 from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
@@ -15,7 +15,7 @@ from tests.tiers import SPREAD
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from provisioning.fleet.lease import LocalLease
 
 _ROLES = {"desktop": Kind.DESKTOP}

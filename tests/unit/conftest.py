@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from appliance.base import host_load
-from appliance.base.settings import get_settings
+from foundation import host_load
+from foundation.settings import get_settings
 from provisioning.fake.machine import FakeMachine
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.process import run
-from appliance.base.settings import REPOSITORY
+from foundation.process import run
+from foundation.settings import REPOSITORY
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.process import run
+from foundation.process import run
 from tests.nightly.release import find_obstacles
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from appliance.base.files import locked
-from appliance.base.process import run
-from appliance.base.settings import get_settings
+from foundation.files import locked
+from foundation.process import run
+from foundation.settings import get_settings
 from tests.nightly import __main__ as nightly
 from tests.nightly import ledger
 from tests.nightly.__main__ import command_of, main, summary_of

@@ -12,8 +12,8 @@ import urllib.request
 from contextvars import ContextVar
 from typing import IO, TYPE_CHECKING, Any
 
-from appliance.base.errors import MesocosmError, RequirementError, UsageError
-from appliance.base.masking import redact
+from foundation.errors import MesocosmError, RequirementError, UsageError
+from foundation.masking import redact
 
 if TYPE_CHECKING:
     from http.client import HTTPMessage

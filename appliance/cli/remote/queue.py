@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from appliance.cli.remote.client import Client
     from controller.service.state.queued_run import Requester
-    from controller.store.spec import BudgetSpec
+    from controller.spec.run import BudgetSpec
 
 _PAGE = 1000
 

@@ -13,9 +13,6 @@ import threading
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from appliance.base.errors import AgentError, RequirementError, UsageError
-from appliance.base.masking import mask
-from appliance.base.process import bound_to_thread, find_tool, kill_group, start
 from controller.agents.custom.messages import (
     MAX_LINE_BYTES,
     PROTOCOL_VERSION,
@@ -25,13 +22,16 @@ from controller.agents.custom.messages import (
     too_long,
     write_line,
 )
-from controller.agents.custom.source import digest_files
 from controller.agents.custom.turns import as_turn
-from controller.store.agent_spec import CommandSpec
+from controller.registered.source import digest_files
+from controller.spec.agent import CommandSpec
+from foundation.errors import AgentError, RequirementError, UsageError
+from foundation.masking import mask
+from foundation.process import bound_to_thread, find_tool, kill_group, start
 
 if TYPE_CHECKING:
-    from controller.agents.protocol import AgentContext, MakeAgent, Turn
     from controller.observation.observer import Observation
+    from controller.protocol import AgentContext, MakeAgent, Turn
 
 _KEPT_CHARS = 100_000
 _TAIL_CHARS = 4000

@@ -16,32 +16,32 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import (
+from controller.agents.custom.command import CommandAgent
+from controller.models.specification import registered_settings
+from controller.registered.agents import agent_copies, read_definition
+from controller.spec.agent import RegisteredSpec
+from foundation.errors import (
     AgentError,
     MesocosmError,
     RequirementError,
     ToolMissingError,
     UsageError,
 )
-from appliance.base.process import find_tool, run
-from controller.agents.custom.command import CommandAgent
-from controller.models.specification import registered_settings
-from controller.registered.agents import agent_copies, read_definition
-from controller.store.agent_spec import RegisteredSpec
+from foundation.process import find_tool, run
 from images.store import iter_manifests
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from appliance.base.settings import Settings
     from controller.agents.custom.model_access import ModelAccess
-    from controller.agents.protocol import AgentContext, MakeAgent, Turn
     from controller.models.outage import OutageMeter
     from controller.models.settings import ModelSettings
     from controller.observation.observer import Observation
+    from controller.protocol import AgentContext, MakeAgent, Turn
     from controller.registered.agents import AgentDefinition
     from controller.registered.copies import Entry
+    from foundation.settings import Settings
 
 LABEL = "mesocosm.agent"
 """Label of all these containers; its value is the process that started the container."""

@@ -6,13 +6,13 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import AgentError
 from controller.observation.observer import describe_tree
-from evaluators.model.base import SESSION
+from evaluators.strict import SESSION
+from foundation.errors import AgentError
 
 if TYPE_CHECKING:
-    from controller.agents.protocol import AgentContext
     from controller.observation.observer import Observation, Screenshot
+    from controller.protocol import AgentContext
     from evaluators.schema import Tool
     from provisioning.protocols import Json
 

@@ -19,10 +19,10 @@ import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from appliance.base.bounded import CallThread, NoAnswerError
-from appliance.base.errors import ModelUnavailableError
-from appliance.base.process import bound_to_thread, kill_group, start
 from controller.models.gateway import ModelGateway
+from foundation.bounded import CallThread, NoAnswerError
+from foundation.errors import ModelUnavailableError
+from foundation.process import bound_to_thread, kill_group, start
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import threading
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, cast
 
-from appliance.base.masking import mask
+from foundation.masking import mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

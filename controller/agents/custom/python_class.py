@@ -9,18 +9,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import AgentError, SpecError, UnknownNameError, UsageError
 from controller.agents.custom.output import AgentOutput, printing_to
-from controller.agents.custom.source import digest_module
 from controller.agents.custom.turns import as_turn
 from controller.agents.places import place_of, place_of_code
-from controller.store.agent_spec import PythonSpec
+from controller.registered.source import digest_module
+from controller.spec.agent import PythonSpec
+from foundation.errors import AgentError, SpecError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from controller.agents.protocol import Agent, AgentContext, MakeAgent, Turn
     from controller.observation.observer import Observation
+    from controller.protocol import Agent, AgentContext, MakeAgent, Turn
 
 
 def specify_class(reference: str, folder: Path | None = None) -> PythonSpec:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, JsonValue, ValidationError
 
-from appliance.base.errors import AgentError, nearest
 from controller.actions.space import Action
-from controller.agents.protocol import Turn, Usage
 from controller.models.usage import MAX_TOKENS
-from evaluators.model.base import Strict
+from controller.protocol import Turn, Usage
+from evaluators.strict import Strict
+from foundation.errors import AgentError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,25 +6,25 @@ import base64
 import re
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import ModelRefusalError
-from appliance.base.files import digest_json
 from controller.agents.model.calls import TEXTS, CallReader, remembered
 from controller.agents.model.elements import TEXTS as LISTS
 from controller.agents.model.elements import describe_elements
 from controller.agents.model.scaling import ScaledScreenshot
 from controller.agents.model.shortening import CUT, shorten, shorten_refused
-from controller.agents.protocol import Turn, Usage
 from controller.models.endpoint import ModelEndpoint
 from controller.models.reply import REASONING
+from controller.protocol import Turn, Usage
+from foundation.errors import ModelRefusalError
+from foundation.files import digest_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.agents.protocol import AgentContext
     from controller.models.endpoint import Answer
     from controller.models.settings import ModelSettings
     from controller.models.usage import Tokens
     from controller.observation.observer import Observation
+    from controller.protocol import AgentContext
 
 _SYSTEM = """\
 You use computers and phones for a person. You see a screenshot of each machine and act by calling \

@@ -8,10 +8,10 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import InvalidActionError, MesocosmError
 from controller.actions.arguments import ENCODED_TWICE
 from controller.actions.executor import require_on_screen
 from controller.models.reply import MALFORMED
+from foundation.errors import InvalidActionError, MesocosmError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 
-from appliance.base.errors import MesocosmError
-from appliance.base.files import digest_bytes
 from controller.service.api.context import ApiContext
 from controller.service.api.gate import COOKIE
 from controller.service.state.tokens import Role
+from foundation.errors import MesocosmError
+from foundation.files import digest_bytes
 
 _BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="A token of the service.")
 _COOKIE = APIKeyCookie(name=COOKIE, auto_error=False, scheme_name="cookie")

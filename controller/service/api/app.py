@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 
 from controller.service.api import (
     appliance_routes,
+    episode_routes,
     errors,
     events,
     queue_routes,
@@ -19,7 +20,6 @@ from controller.service.api.access import Reader
 from controller.service.api.forwarding import Forwarding
 from controller.service.api.gate import Gate
 from controller.service.api.rates import Rates
-from controller.service.episodes import routes as episode_routes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -7,13 +7,13 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from appliance.base.errors import UnknownNameError
 from controller.agents.registry import AGENTS
 from controller.registered.agents import agent_copies
 from controller.registered.suites import known_suites
 from controller.service.api.access import Context, Reader
 from controller.service.api.models import Agents, Health, Records, SuiteReply, Suites, TaskReply
 from controller.wiring import open_suite
+from foundation.errors import UnknownNameError
 
 open_router = APIRouter(tags=["appliance"])
 router = APIRouter(prefix="/api/v1", tags=["appliance"], dependencies=[Reader])

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
     from controller.service.episodes.sessions import EpisodeSessions
     from controller.service.machine_service import MachineService
     from controller.service.state.database import Database
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from provisioning.protocols import Json
 
 

@@ -9,7 +9,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from appliance.base.errors import (
+from controller.service.api.access import AccessError
+from controller.service.api.models import ErrorReply
+from controller.service.episodes.errors import (
+    CapacityError,
+    DeadlineError,
+    InfrastructureError,
+    TaskFaultError,
+)
+from foundation.errors import (
     LinkError,
     MachineBusyError,
     MachineError,
@@ -19,14 +27,6 @@ from appliance.base.errors import (
     StoreError,
     UnknownNameError,
     UsageError,
-)
-from controller.service.api.access import AccessError
-from controller.service.api.models import ErrorReply
-from controller.service.episodes.errors import (
-    CapacityError,
-    DeadlineError,
-    InfrastructureError,
-    TaskFaultError,
 )
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import h11
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from appliance.base.errors import MesocosmError, RequirementError
 from controller.service.api.gate import COOKIE
 from controller.service.episodes.orders import MAX_DEADLINE_S
+from foundation.errors import MesocosmError, RequirementError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
 
-from appliance.base.errors import MesocosmError
+from foundation.errors import MesocosmError
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -6,8 +6,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from appliance.base.errors import MesocosmError, StateError
-from controller.registered.use import pin
 from controller.service.api.access import Context, Operator, Reader
 from controller.service.api.errors import WrongValueError
 from controller.service.api.models import (
@@ -18,8 +16,10 @@ from controller.service.api.models import (
     Resumption,
     queued_run,
 )
+from controller.service.registered_use import pin
 from controller.service.requests import RunRequest, check_request, require_shipped
 from controller.service.state.queued_run import Requester, State
+from foundation.errors import MesocosmError, StateError
 
 router = APIRouter(prefix="/api/v1/queue", tags=["queue"])
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
 
 MAX_CALLERS = 4096
 """Maximum number of remembered callers; the least recent one is dropped first."""

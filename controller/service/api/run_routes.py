@@ -13,12 +13,12 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import FileResponse, Response, StreamingResponse
 from starlette.background import BackgroundTask
 
-from appliance.base.errors import UnknownNameError
 from controller.service.api.access import Context, Reader
 from controller.service.api.models import RunRowReply, Runs, TrialReply
 from controller.store.index import list_runs
 from controller.store.report import read_report
 from controller.store.runs import Attempt, RunFolder
+from foundation.errors import UnknownNameError
 
 router = APIRouter(prefix="/api/v1/runs", tags=["runs"], dependencies=[Reader])
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from appliance.base.errors import UsageError
 from controller.service.api.access import Context, Operator, Reader
 from controller.service.api.errors import WrongValueError
 from controller.service.api.models import (
@@ -21,6 +20,7 @@ from controller.service.api.models import (
 from controller.service.api.queue_routes import require_valid
 from controller.service.schedules.definition import PREVIOUS, Schedule
 from controller.service.schedules.triggers import check_trigger
+from foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from controller.service.api.context import ApiContext

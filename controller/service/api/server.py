@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from appliance.base.errors import RequirementError, UsageError
+from foundation.errors import RequirementError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from appliance.base.errors import MesocosmError, UsageError
+from foundation.errors import MesocosmError, UsageError
 
 
 class CapacityError(MesocosmError):

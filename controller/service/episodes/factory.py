@@ -5,23 +5,23 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import UnknownNameError
-from appliance.base.measures import record
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.planning import code_version
 from controller.registered.suites import known_suites, pin_suite
 from controller.wiring import open_fleet, open_suite
+from foundation.errors import UnknownNameError
+from foundation.measures import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.cancel import CancelToken
-    from appliance.base.settings import Settings
     from controller.service.episodes.orders import EpisodeRequest
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
-    from provisioning.fleet.protocol import Fleet
+    from foundation.cancel import CancelToken
+    from foundation.settings import Settings
+    from provisioning.lease import Fleet
     from provisioning.protocols import Kind
 
 AGENT = "api"

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from appliance.base.files import digest_json
 from controller.actions.space import Action
-from controller.agents.protocol import Turn, Usage
 from controller.models.usage import MAX_TOKENS
+from controller.protocol import Turn, Usage
+from foundation.files import digest_json
 
 MAX_DEADLINE_S = 3600.0
 _MAX_ACTIONS = 100

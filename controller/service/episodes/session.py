@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from appliance.base.cancel import CancelToken
-from appliance.base.errors import EpisodeStartError, EpisodeUseError, MesocosmError
-from appliance.base.logging import log_context
 from controller.agents.custom.messages import start_message
 from controller.service.episodes.errors import (
     EpisodeBusyError,
@@ -27,16 +24,19 @@ from controller.service.episodes.outcome import (
     fault_of,
 )
 from controller.service.episodes.replay import Replies
+from foundation.cancel import CancelToken
+from foundation.errors import EpisodeStartError, EpisodeUseError, MesocosmError
+from foundation.logging import log_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.clock import Clock
     from controller.episode.episode import Episode
     from controller.episode.result import TrialResult
     from controller.service.episodes.orders import EpisodeRequest, StepOrder
     from controller.service.episodes.outcome import Picture
     from evaluators.model.task import Task
+    from foundation.clock import Clock
     from provisioning.protocols import Json
 
 T = TypeVar("T")

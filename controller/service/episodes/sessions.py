@@ -7,14 +7,14 @@ import secrets
 import threading
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import UnknownNameError
 from controller.service.episodes.errors import CapacityError, ReusedIdError
 from controller.service.episodes.session import End, EpisodeSession, Phase
+from foundation.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
     from controller.service.episodes.orders import EpisodeRequest
     from controller.service.episodes.session import EpisodeCreator
+    from foundation.clock import Clock
 
 MAX_KNOWN = 1000
 """Maximum number of ended episodes that are kept for their results."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from appliance.base.environment import EnvironmentSettings
+from foundation.environment import EnvironmentSettings
 
 
 class MailSettings(EnvironmentSettings):

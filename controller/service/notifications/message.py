@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from appliance.base.errors import MesocosmError
 from controller.comparison.comparison import compare_runs
 from controller.service.schedules.definition import PREVIOUS, Event
 from controller.service.state.queued_run import State
 from controller.service.state.tables import QueuedRunRow
 from controller.store.report import read_report
 from controller.store.runs import Store
+from foundation.errors import MesocosmError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Protocol
 from pydantic import TypeAdapter
 from sqlalchemy import select
 
-from appliance.base.errors import MesocosmError
 from controller.service.schedules.definition import Target
 from controller.service.state.tables import NotificationRow
+from foundation.errors import MesocosmError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from sqlalchemy.orm import Session
 
-    from appliance.base.clock import Clock
     from controller.service.schedules.definition import Event, Schedule
     from controller.service.state.database import Database
+    from foundation.clock import Clock
     from provisioning.protocols import Json
 
 _log = logging.getLogger(__name__)

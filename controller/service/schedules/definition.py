@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from appliance.base.errors import UsageError
 from controller.service.requests import RunRequest, describe_errors
+from foundation.errors import UsageError
 
 PREVIOUS = "previous"
 """The baseline of a schedule that compares with its own last finished run."""

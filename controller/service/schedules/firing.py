@@ -20,8 +20,8 @@ from controller.service.state.tables import ScheduleRow, SlotRow
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from appliance.base.clock import Clock
     from controller.service.state.database import Database
+    from foundation.clock import Clock
 
 _log = logging.getLogger(__name__)
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import select
 
-from appliance.base.errors import UnknownNameError, UsageError
 from controller.service.schedules.definition import Schedule
 from controller.service.schedules.triggers import check_trigger, next_slot
 from controller.service.state.queued_run import OVER, Requester, enqueue
 from controller.service.state.tables import QueuedRunRow, ScheduleRow, SlotRow
+from foundation.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from appliance.base.clock import Clock
     from controller.service.state.database import Database
     from controller.service.state.queued_run import QueuedRun
+    from foundation.clock import Clock
 
 Origin = Literal["manual", "declared"]
 

@@ -19,8 +19,8 @@ from apscheduler.triggers.combining import OrTrigger
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
-from appliance.base.errors import UsageError
 from controller.service.schedules.definition import Cron, Interval
+from foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,10 +12,10 @@ from controller.service.state.tables import QueuedRunRow
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from appliance.base.clock import Clock
-    from appliance.base.errors import MesocosmError
     from controller.service.state.database import Database
     from controller.service.state.queued_run import Counts, QueuedRun
+    from foundation.clock import Clock
+    from foundation.errors import MesocosmError
 
 _QUEUE = QueuedRunRow.metadata.tables[QueuedRunRow.__tablename__]
 _ENDED = _QUEUE.c.passed + _QUEUE.c.failed + _QUEUE.c.inconclusive

@@ -16,9 +16,9 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import StateError
-from appliance.base.files import FileLock
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import StateError
+from foundation.files import FileLock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
     from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 _log = logging.getLogger(__name__)
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from appliance.base.errors import UsageError
 from controller.service.state.queued_run import (
     PendingRequest,
     State,
@@ -17,17 +16,18 @@ from controller.service.state.queued_run import (
     touch,
 )
 from controller.service.state.tables import QueuedRunRow
+from foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlalchemy.orm import Session
 
-    from appliance.base.clock import Clock
     from controller.service.requests import RunRequest
     from controller.service.state.database import Database
     from controller.service.state.queued_run import QueuedRun, Requester
-    from controller.store.spec import BudgetSpec
+    from controller.spec.run import BudgetSpec
+    from foundation.clock import Clock
 
 
 class RunQueue:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from appliance.base.errors import UnknownNameError, UsageError
-from appliance.base.ids import new_run_id
 from controller.service.requests import RunRequest
 from controller.service.state.tables import QueuedRunRow
+from foundation.errors import UnknownNameError, UsageError
+from foundation.ids import new_run_id
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
 
 MAX_PRIORITY = 1000
 _RANDOM_BYTES = 4

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from alembic.script import ScriptDirectory
 
-from appliance.base.errors import MachineBusyError, StateError, UsageError
-from appliance.base.files import locked, write_atomic
 from controller.service.state.database import copy_state, migration_config, state_path
+from foundation.errors import MachineBusyError, StateError, UsageError
+from foundation.files import locked, write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 
 def restore(source: Path, settings: Settings) -> Path | None:

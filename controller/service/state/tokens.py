@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from appliance.base.errors import UnknownNameError, UsageError
-from appliance.base.files import digest_bytes, write_atomic
 from controller.service.state.tables import TokenRow
+from foundation.errors import UnknownNameError, UsageError
+from foundation.files import digest_bytes, write_atomic
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.clock import Clock
     from controller.service.state.database import Database
+    from foundation.clock import Clock
 
 OWN = "appliance"
 """Name of the token that commands on this host use; created when the service starts."""

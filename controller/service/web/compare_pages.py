@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
-from appliance.base.errors import MesocosmError
-from appliance.base.logging import suppress_logged
 from controller.comparison.comparison import compare_runs
 from controller.comparison.lines import break_down
 from controller.comparison.page import to_html, to_sections
@@ -19,6 +17,8 @@ from controller.service.web.session import Viewer
 from controller.service.web.templating import page
 from controller.store.index import list_runs
 from controller.wiring import open_suite_of
+from foundation.errors import MesocosmError
+from foundation.logging import suppress_logged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from controller.comparison.lines import Breakdown
     from controller.episode.result import TrialResult
     from controller.store.runs import RunFolder
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
 
 _log = logging.getLogger(__name__)
 

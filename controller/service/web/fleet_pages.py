@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from appliance.base.errors import MesocosmError, UnknownNameError
 from controller.service.api.access import Context
 from controller.service.web.session import Operating, Viewer
 from controller.service.web.templating import page
+from foundation.errors import MesocosmError, UnknownNameError
 
 router = APIRouter(include_in_schema=False)
 

@@ -13,10 +13,10 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, Response, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from appliance.base.errors import UnknownNameError, UsageError
 from controller.service.api.access import Context
 from controller.service.live_screens import LiveScreens
 from controller.service.web.session import Token, Viewer
+from foundation.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,16 +9,16 @@ from fastapi import APIRouter, Form, Query
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from pydantic import Field
 
-from appliance.base.errors import UnknownNameError
 from controller.registered.suites import known_suites
-from controller.registered.use import pin
 from controller.service.api.access import Context
 from controller.service.api.queue_routes import require_valid
+from controller.service.registered_use import pin
 from controller.service.state.queued_run import Requester
 from controller.service.web import views
 from controller.service.web.run_form import RunForm
 from controller.service.web.session import Operating, Viewer
 from controller.service.web.templating import page
+from foundation.errors import UnknownNameError
 
 router = APIRouter(include_in_schema=False)
 

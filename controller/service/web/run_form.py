@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from appliance.base.errors import UsageError
 from controller.service.api.errors import WrongValueError
 from controller.service.requests import parse_request
+from foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Form, Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import Field
 
-from appliance.base.errors import UnknownNameError
 from controller.registered.suites import known_suites
 from controller.service.api.access import Context
 from controller.service.api.schedule_routes import require_valid_schedule
@@ -22,6 +21,7 @@ from controller.service.web import views
 from controller.service.web.run_form import RunForm, refusing_wrong_values
 from controller.service.web.session import Operating, Viewer
 from controller.service.web.templating import page
+from foundation.errors import UnknownNameError
 
 router = APIRouter(include_in_schema=False)
 

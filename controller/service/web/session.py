@@ -8,11 +8,11 @@ from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.security import APIKeyCookie
 
-from appliance.base.errors import MesocosmError
 from controller.service.api.access import AccessError, Context
 from controller.service.api.gate import COOKIE
 from controller.service.state.tokens import Role
 from controller.service.web.templating import page
+from foundation.errors import MesocosmError
 
 router = APIRouter(include_in_schema=False)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from appliance.base.errors import UnknownNameError
 from controller.planning import specify_task
 from controller.registered.suites import known_suites
 from controller.service.api.access import Context
@@ -22,6 +21,7 @@ from evaluators.graph.outcome import Verdict
 from evaluators.metrics.complexity import Dimension, measure_complexity
 from evaluators.metrics.structure import Structure
 from evaluators.source_digest import SourceDigester
+from foundation.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from controller.episode.result import TrialResult
     from controller.service.api.context import ApiContext
     from controller.store.runs import RunFolder
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
 
 router = APIRouter(include_in_schema=False)

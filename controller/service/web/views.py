@@ -6,7 +6,6 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError, UnknownNameError
 from controller.agents.registry import AGENTS
 from controller.registered.agents import agent_copies
 from controller.registered.suites import known_suites
@@ -15,6 +14,7 @@ from controller.service.web.metrics.prometheus import Prometheus
 from controller.store.index import list_runs
 from controller.store.report import read_report
 from controller.wiring import open_suite
+from foundation.errors import MesocosmError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from controller.service.web.metrics.prometheus import Alert
     from controller.store.index import RunRow
     from controller.store.report import Report
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
 
 _RUNS_PER_SCHEDULE = 2
 _ALERTS_TIMEOUT_S = 3.0

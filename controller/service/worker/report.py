@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from provisioning.fleet.liveness import LivenessReport
 
 PATH = "/-/worker"

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appliance.base.cancel import CancelToken
-from appliance.base.errors import MesocosmError
 from controller.agents.registry import make_driver
 from controller.episode.result import Reason
 from controller.executors.local import LocalExecutor
@@ -29,17 +27,19 @@ from controller.store.runs import Store
 from controller.store.spending import change_budget, open_budget
 from controller.wiring import make_job
 from evaluators.graph.outcome import Verdict
+from foundation.cancel import CancelToken
+from foundation.errors import MesocosmError
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
     from controller.episode.result import TrialResult
     from controller.episode.trial import Driver
     from controller.executors.protocol import Executor, TrialEvent
     from controller.planning import Plan
     from controller.service.state.queued_run import QueuedRun
-    from controller.store.agent_spec import AgentSpec
+    from controller.spec.agent import AgentSpec
     from controller.store.runs import RunFolder
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from provisioning.protocols import Kind
 
 _log = logging.getLogger(__name__)

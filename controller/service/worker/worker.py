@@ -9,9 +9,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError, SpecError, StateError, UsageError
-from appliance.base.files import locked
-from appliance.base.logging import log_context
 from controller.executors.local import LocalExecutor
 from controller.service.notifications.message import describe_end, find_baseline
 from controller.service.notifications.outbox import write_messages
@@ -21,13 +18,16 @@ from controller.service.state.queue import RunQueue
 from controller.service.state.queued_run import PendingRequest, State
 from controller.service.state.tables import ScheduleRow
 from controller.service.worker.work import Work
+from foundation.errors import MesocosmError, SpecError, StateError, UsageError
+from foundation.files import locked
+from foundation.logging import log_context
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
     from controller.service.state.database import Database
     from controller.service.state.queued_run import QueuedRun
     from controller.service.worker.work import MakeExecutor, Preflight
+    from foundation.clock import Clock
+    from foundation.settings import Settings
 
 _log = logging.getLogger(__name__)
 

@@ -18,10 +18,10 @@ from images.phone.device.config import DeviceConfig
 from images.phone.device.console import ConsoleServer
 from images.phone.device.machine import PhoneMachine
 from images.phone.device.phone import Phone
+from images.phone.device.processes import Processes, become_subreaper
 from images.phone.device.ringer import Ringer
 from images.phone.device.shell.control import ControlServer, install
 from images.phone.device.shell.environment import ShellEnvironment
-from images.phone.device.shell.processes import Processes, become_subreaper
 from images.phone.device.store.database import Store
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from images.phone.device.config import SHARED_FOLDERS
-from images.phone.device.shell.processes import ProcessesLeftError
+from images.phone.device.processes import ProcessesLeftError
 from images.phone.device.store.snapshots import SnapshotRefusedError, SnapshotStore
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from images.phone.device.config import DeviceConfig
     from images.phone.device.phone import Phone
-    from images.phone.device.shell.processes import Processes
+    from images.phone.device.processes import Processes
 
 
 _LOG_KEY = ("device", "log")

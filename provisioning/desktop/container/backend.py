@@ -6,12 +6,12 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appliance.base.cancel import ended_by
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import ImageError, MachineError, MesocosmError
-from appliance.base.files import FileLock, digest_json
-from appliance.base.ids import new_machine_id
-from appliance.base.logging import suppress_logged
+from foundation.cancel import ended_by
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import ImageError, MachineError, MesocosmError
+from foundation.files import FileLock, digest_json
+from foundation.ids import new_machine_id
+from foundation.logging import suppress_logged
 from images.builder import find
 from images.catalog import make_recipe, settings_for
 from images.engine import require_engine
@@ -21,9 +21,9 @@ from provisioning.desktop.container.engine import DesktopContainers
 from provisioning.desktop.container.machine import DesktopContainer
 from provisioning.desktop.container.record import ContainerRecord
 from provisioning.desktop.probed import AGENT_HOME, AGENT_USER
-from provisioning.fleet.handle import MachineHandle
+from provisioning.handle import MachineHandle
 from provisioning.links.zipapp import build_probe
-from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder, find_folder
+from provisioning.machine_folder import MachineFolder, create_folder, find_folder
 from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind
 from provisioning.review.desktop import review_desktop
@@ -31,11 +31,12 @@ from provisioning.review.desktop import review_desktop
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.cancel import CancelToken
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.cancel import CancelToken
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from images.recipe import Image
-    from provisioning.fleet.handle import HostMachine
+    from provisioning.handle import HostMachine
+    from provisioning.machine_record import MachineRecord
     from provisioning.protocols import ResetReport
 
 _log = logging.getLogger(__name__)

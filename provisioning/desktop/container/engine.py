@@ -12,7 +12,7 @@ from docker.errors import APIError, NotFound
 from docker.types import LogConfig
 from requests.exceptions import RequestException
 
-from appliance.base.errors import LinkClosedError, MachineStartError
+from foundation.errors import LinkClosedError, MachineStartError
 from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR, HOME, HOME_TMPFS
 from images.engine import connect, open_client
 from provisioning.container_names import LABEL, LABEL_STATE, container_name

@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import (
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import (
     LinkError,
     MachineStartError,
     MesocosmError,
     ResetMismatchError,
 )
-from appliance.base.logging import suppress_logged
-from appliance.base.measures import record
+from foundation.logging import suppress_logged
+from foundation.measures import record
 from images.desktop_container.recipe import GUEST_DIR
 from provisioning.desktop.container.engine import PROBE_FILE, DesktopContainers
 from provisioning.desktop.obstruction import find_obstruction
@@ -28,12 +28,12 @@ from provisioning.reset.reset_only import ResetOnly
 from provisioning.reset.saved_state import format_differences, learn
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from provisioning.desktop.container.baseline import Baseline
     from provisioning.links.client import LinkClient
     from provisioning.machine_folder import MachineFolder
-    from provisioning.machine_record import BaseRecord
+    from provisioning.machine_record import MachineRecord
     from provisioning.reset.saved_state import SavedState
 
 _log = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ class DesktopContainer(ProbedDesktop):
         self,
         settings: Settings,
         folder: MachineFolder,
-        record: BaseRecord,
+        record: MachineRecord,
         image: str,
         baseline: Baseline,
         *,

@@ -8,16 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.cancel import ended_by
-from appliance.base.errors import (
+from foundation.cancel import ended_by
+from foundation.errors import (
     ImageError,
     MachineError,
     MesocosmError,
     RequirementError,
     SnapshotError,
 )
-from appliance.base.files import digest_json
-from appliance.base.logging import suppress_logged
+from foundation.files import digest_json
+from foundation.logging import suppress_logged
 from images.builder import find
 from images.catalog import make_recipe, settings_for
 from images.desktop.recipe import DISK
@@ -35,7 +35,7 @@ from provisioning.desktop.qemu.template import (
     make_template,
     open_template,
 )
-from provisioning.fleet.handle import MachineHandle
+from provisioning.handle import MachineHandle
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_state import MachineState
 from provisioning.protocols import READY, Kind
@@ -44,11 +44,12 @@ from provisioning.review.desktop import review_desktop
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.cancel import CancelToken
-    from appliance.base.settings import Settings
+    from foundation.cancel import CancelToken
+    from foundation.settings import Settings
     from images.recipe import Image
-    from provisioning.fleet.handle import HostMachine
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.handle import HostMachine
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import MachineRecord
     from provisioning.protocols import ResetReport
 
 _log = logging.getLogger(__name__)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Protocol
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import LinkError, LinkTimeoutError, MachineStartError
-from appliance.base.host_load import stretched
+from foundation.clock import wait_until
+from foundation.errors import LinkError, LinkTimeoutError, MachineStartError
+from foundation.host_load import stretched
 from provisioning.links.deploy import deploy_probe
 from provisioning.links.ssh import open_ssh
 from provisioning.reset.digests import take_digest
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.desktop.qemu.domain import DomainSpec
     from provisioning.links.client import LinkClient
     from provisioning.links.ssh import SshSession, SshTarget

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import libvirt
 import libvirt_qemu
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MachineError, RequirementError
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MachineError, RequirementError
 from provisioning.desktop.qemu.lifecycle import Lifecycle, start_event_loop
 
 if TYPE_CHECKING:

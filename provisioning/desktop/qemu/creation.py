@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.ids import new_machine_id
-from appliance.base.process import run
+from foundation.clock import SYSTEM_CLOCK
+from foundation.ids import new_machine_id
+from foundation.process import run
 from images.desktop.recipe import DISK
 from images.manifest import read_manifest
 from provisioning.desktop.probed import AGENT_HOME, AGENT_USER
@@ -15,14 +15,14 @@ from provisioning.desktop.qemu.identity import new_mac, new_port
 from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.desktop.qemu.record import QemuRecord
 from provisioning.desktop.qemu.saved_vm import stamp_of_file
-from provisioning.fleet.handle import MachineHandle
+from provisioning.handle import MachineHandle
 from provisioning.machine_folder import create_folder
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from images.recipe import Image
     from provisioning.desktop.qemu.connection import Hypervisor
     from provisioning.desktop.qemu.template import Template

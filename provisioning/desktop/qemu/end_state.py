@@ -11,9 +11,9 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Protocol
 
-from appliance.base.errors import MachineStartError, MesocosmError, SnapshotError
-from appliance.base.ids import new_machine_id
-from appliance.base.process import run
+from foundation.errors import MachineStartError, MesocosmError, SnapshotError
+from foundation.ids import new_machine_id
+from foundation.process import run
 from provisioning.desktop.qemu.identity import new_port
 from provisioning.desktop.qemu.migration import full_snapshots
 from provisioning.desktop.qemu.rewind_base import DEVICES_AT_READY
@@ -27,7 +27,7 @@ from provisioning.protocols import Kind
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from provisioning.desktop.qemu.connection import Hypervisor
     from provisioning.desktop.qemu.record import QemuRecord
     from provisioning.machine_folder import MachineClaim

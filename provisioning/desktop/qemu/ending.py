@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import LinkError
+from foundation.errors import LinkError
 from provisioning.desktop.obstruction import find_guest_obstruction
 from provisioning.protocols import End, EndCause
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.desktop.qemu.connection import Hypervisor
     from provisioning.links.ssh import SshSession
     from provisioning.protocols import Link

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import RequirementError
+from foundation.errors import RequirementError
 from images.engine import connect
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 SERVICE = "hypervisor"
 _SERVICE_LABEL = "com.docker.compose.service"

@@ -8,14 +8,14 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import InvalidActionError
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import InvalidActionError
 from provisioning.desktop.qemu.keys import QCODES
 from provisioning.links.guest_io import LinkInput
 from provisioning.protocols import Button
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.desktop.qemu.input_monitor import InputMonitor
     from provisioning.desktop.qemu.screen import VmScreen
     from provisioning.protocols import Link

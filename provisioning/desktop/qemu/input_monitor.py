@@ -11,7 +11,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import MachineError
+from foundation.errors import MachineError
 from provisioning.links.virtio import connect_socket
 
 if TYPE_CHECKING:

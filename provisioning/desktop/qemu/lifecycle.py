@@ -20,7 +20,7 @@ import libvirt
 from provisioning.protocols import End, EndCause
 
 if TYPE_CHECKING:
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
 
 _LOG = logging.getLogger(__name__)
 

@@ -7,16 +7,16 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from appliance.base.cancel import CancelToken
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import (
+from foundation.cancel import CancelToken
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import (
     LinkError,
     MachineStartError,
     MesocosmError,
     SnapshotError,
 )
-from appliance.base.logging import suppress_logged
-from appliance.base.measures import record
+from foundation.logging import suppress_logged
+from foundation.measures import record
 from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
 from provisioning.desktop.probed import ProbedDesktop
 from provisioning.desktop.qemu.boot import GuestBoot
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from images.recipe import Image
     from provisioning.desktop.qemu.connection import Hypervisor
     from provisioning.desktop.qemu.record import QemuRecord

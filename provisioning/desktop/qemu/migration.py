@@ -13,15 +13,15 @@ import socket
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import MesocosmError, SnapshotError
-from appliance.base.files import digest_bytes
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import MesocosmError, SnapshotError
+from foundation.files import digest_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.desktop.qemu.connection import Hypervisor
 
 _TIMEOUT_S = 20.0

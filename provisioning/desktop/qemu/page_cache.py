@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from appliance.base.errors import MachineStartError
+from foundation.errors import MachineStartError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

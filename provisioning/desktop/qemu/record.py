@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path  # noqa: TC003 - pydantic reads it
 from typing import ClassVar, Literal
 
-from provisioning.machine_record import BaseRecord
+from provisioning.machine_record import MachineRecord
 
 
-class QemuRecord(BaseRecord):
+class QemuRecord(MachineRecord):
     """The record of a desktop VM.
 
     Attributes:

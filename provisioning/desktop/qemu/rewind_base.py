@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import MesocosmError, SnapshotError
-from appliance.base.files import digest_bytes, write_atomic
+from foundation.clock import wait_until
+from foundation.errors import MesocosmError, SnapshotError
+from foundation.files import digest_bytes, write_atomic
 from provisioning.desktop.qemu.domain import PROBE_SOCKET
 from provisioning.desktop.qemu.memory import restore_memory
 from provisioning.desktop.qemu.migration import ignore_shared_ram

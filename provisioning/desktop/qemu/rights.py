@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MachineError
+from foundation.errors import MachineError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

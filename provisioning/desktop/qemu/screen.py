@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from appliance.base.errors import MachineError
+from foundation.errors import MachineError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import libvirt
 import numpy as np
 from PIL import Image
 
-from appliance.base.errors import MachineError, RequirementError
+from foundation.errors import MachineError, RequirementError
 
 if TYPE_CHECKING:
     from provisioning.protocols import Frame

@@ -10,8 +10,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import (
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import (
     MesocosmError,
     SnapshotError,
     SnapshotMissingError,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.desktop.qemu.connection import Hypervisor
     from provisioning.desktop.qemu.rewind_base import LinkHolder
     from provisioning.links.client import LinkClient

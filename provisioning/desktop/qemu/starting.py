@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MachineError
+from foundation.errors import MachineError
 from provisioning.desktop.qemu.domain import domain_xml
 from provisioning.desktop.qemu.identity import new_port
 

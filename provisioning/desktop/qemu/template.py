@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MesocosmError, SnapshotError
-from appliance.base.files import FileLock, locked, write_atomic
-from appliance.base.process import run
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MesocosmError, SnapshotError
+from foundation.files import FileLock, locked, write_atomic
+from foundation.process import run
 from provisioning.desktop.qemu.identity import new_port
 from provisioning.desktop.qemu.migration import (
     StreamChecksum,
@@ -43,7 +43,7 @@ from provisioning.reset.saved_state import SavedState, picture_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
     from provisioning.desktop.qemu.saved_vm import SavedVm
 
 _log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import UsageError
+from foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

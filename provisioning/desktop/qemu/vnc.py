@@ -8,8 +8,8 @@ import socket
 import threading
 from typing import TYPE_CHECKING, Self
 
-from appliance.base.errors import MachineError, RequirementError
-from appliance.base.logging import suppress_logged
+from foundation.errors import MachineError, RequirementError
+from foundation.logging import suppress_logged
 
 if TYPE_CHECKING:
     from pathlib import Path

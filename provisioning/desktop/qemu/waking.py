@@ -8,15 +8,15 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import MesocosmError, ResetMismatchError, SnapshotError
+from foundation.clock import wait_until
+from foundation.errors import MesocosmError, ResetMismatchError, SnapshotError
 from provisioning.reset.digests import read_digest
 from provisioning.reset.saved_state import format_differences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.links.client import LinkClient
     from provisioning.protocols import Json, Screen
     from provisioning.reset.phases import Phases

@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MachineBusyError, MachineError, MesocosmError, RequirementError
-from appliance.base.files import digest_json
-from appliance.base.logging import suppress_logged
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MachineBusyError, MachineError, MesocosmError, RequirementError
+from foundation.files import digest_json
+from foundation.logging import suppress_logged
 from provisioning.desktop.remote.config import FILE, read_remotes
 from provisioning.desktop.remote.machine import RemoteDesktop
 from provisioning.desktop.remote.record import RemoteRecord
-from provisioning.fleet.handle import MachineHandle
+from provisioning.handle import MachineHandle
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_folder import MachineClaim, MachineFolder
 from provisioning.machine_state import MachineState
@@ -21,11 +21,11 @@ from provisioning.protocols import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from appliance.base.cancel import CancelToken
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.cancel import CancelToken
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from provisioning.desktop.remote.config import Remote
-    from provisioning.machine_folder import MachineRecord
+    from provisioning.machine_record import MachineRecord
 
 _log = logging.getLogger(__name__)
 

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from appliance.base.errors import SpecError
+from foundation.errors import SpecError
 from provisioning.links.ssh import SshTarget
 
 if TYPE_CHECKING:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
 FILE = "remotes.yaml"
 _BOOL = "tag:yaml.org,2002:bool"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import (
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import (
     LinkClosedError,
     LinkError,
     MachineStartError,
@@ -16,8 +16,8 @@ from appliance.base.errors import (
     ToolError,
     UnsupportedError,
 )
-from appliance.base.logging import suppress_logged
-from appliance.base.process import run
+from foundation.logging import suppress_logged
+from foundation.process import run
 from provisioning.desktop.probed import ProbedDesktop
 from provisioning.desktop.remote.config import Reset, Side
 from provisioning.links.deploy import PYTHON, TAG, guest_path, is_stored, stdio_argv, store
@@ -31,13 +31,13 @@ from provisioning.reset.saved_state import SavedState, format_differences, learn
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from provisioning.desktop.remote.config import Remote
     from provisioning.links.client import LinkClient
     from provisioning.links.ssh import SshSession
     from provisioning.machine_folder import MachineFolder
-    from provisioning.machine_record import BaseRecord
+    from provisioning.machine_record import MachineRecord
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class RemoteDesktop(ProbedDesktop):
         self,
         settings: Settings,
         folder: MachineFolder,
-        record: BaseRecord,
+        record: MachineRecord,
         remote: Remote,
         *,
         clock: Clock = SYSTEM_CLOCK,

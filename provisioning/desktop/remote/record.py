@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from provisioning.machine_record import BaseRecord
+from provisioning.machine_record import MachineRecord
 
 
-class RemoteRecord(BaseRecord):
+class RemoteRecord(MachineRecord):
     """The record of a remote desktop.
 
     Attributes:

@@ -8,8 +8,8 @@ import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import (
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import (
     GuestCallError,
     LinkClosedError,
     LinkProtocolError,
@@ -17,7 +17,7 @@ from appliance.base.errors import (
     PhoneUnauthorizedError,
     UnsupportedError,
 )
-from appliance.base.process import CommandResult, run
+from foundation.process import CommandResult, run
 from provisioning.links.adb import EXIT, STDERR, STDOUT, AdbShellTransport, PacketReader
 from provisioning.protocols import FileStat
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator, Mapping, Sequence
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.phone.adb.server import AdbServer
 
 SHELL_USER = "shell"

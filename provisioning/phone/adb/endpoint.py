@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from adbutils import AdbConnection
 
-from appliance.base.errors import RequirementError
+from foundation.errors import RequirementError
 
 if TYPE_CHECKING:
     from pathlib import Path

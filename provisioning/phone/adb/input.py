@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from defusedxml import DefusedXmlException, ElementTree
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import GuestCallError, InvalidActionError, LinkProtocolError
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import GuestCallError, InvalidActionError, LinkProtocolError
 from provisioning.protocols import Bounds, Button, Element
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from xml.etree.ElementTree import Element as XmlElement
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.phone.adb.device import AdbDevice
     from provisioning.phone.adb.screen import PhoneScreen
 

@@ -6,7 +6,7 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import LinkClosedError
+from foundation.errors import LinkClosedError
 from provisioning.links.client import LinkClient, connect
 from provisioning.links.zipapp import build_probe
 

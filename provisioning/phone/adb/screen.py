@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import GuestCallError, LinkClosedError, LinkProtocolError
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import GuestCallError, LinkClosedError, LinkProtocolError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.phone.adb.device import AdbDevice
     from provisioning.protocols import Frame
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from adbutils import AdbError, AdbTimeout
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import (
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import (
     GuestCallError,
     LinkClosedError,
     LinkError,
@@ -18,16 +18,16 @@ from appliance.base.errors import (
     PhoneOfflineError,
     PhoneUnauthorizedError,
 )
-from appliance.base.files import FileLock
-from appliance.base.logging import suppress_logged
-from appliance.base.process import run
+from foundation.files import FileLock
+from foundation.logging import suppress_logged
+from foundation.process import run
 from provisioning.phone.adb.endpoint import ServerConnection, UnixEndpoint
 
 if TYPE_CHECKING:
     import socket
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from provisioning.phone.adb.endpoint import Endpoint
 
 _log = logging.getLogger(__name__)

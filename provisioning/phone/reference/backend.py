@@ -7,22 +7,16 @@ import secrets
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appliance.base.cancel import ended_by
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MachineError, MachineStartError, MesocosmError
-from appliance.base.files import digest_json, write_atomic
-from appliance.base.ids import new_machine_id
-from appliance.base.logging import suppress_logged
+from foundation.cancel import ended_by
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MachineError, MachineStartError, MesocosmError
+from foundation.files import digest_json, write_atomic
+from foundation.ids import new_machine_id
+from foundation.logging import suppress_logged
 from images.builder import find
 from images.engine import require_engine
-from provisioning.fleet.handle import MachineHandle
-from provisioning.machine_folder import (
-    MachineFolder,
-    MachineRecord,
-    create_folder,
-    find_folder,
-    iter_folders,
-)
+from provisioning.handle import MachineHandle
+from provisioning.machine_folder import MachineFolder, create_folder, find_folder, iter_folders
 from provisioning.machine_state import MachineState
 from provisioning.phone.adb.device import SHELL_USER
 from provisioning.phone.adb.server import AdbServer
@@ -36,10 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from appliance.base.cancel import CancelToken
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
+    from foundation.cancel import CancelToken
+    from foundation.clock import Clock
+    from foundation.settings import Settings
     from images.recipe import Image
+    from provisioning.machine_record import MachineRecord
     from provisioning.phone.profile import PhoneProfile
 
 _log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING, Self
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import (
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import (
     GuestCallError,
     LinkClosedError,
     LinkProtocolError,
@@ -21,7 +21,7 @@ from appliance.base.errors import (
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
 
 _MAX_ANSWER_BYTES = 1 << 20
 

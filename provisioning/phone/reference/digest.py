@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from appliance.base.errors import LinkProtocolError
+from foundation.errors import LinkProtocolError
 from provisioning.phone.profile import REFERENCE
 from provisioning.protocols import StateKind
 

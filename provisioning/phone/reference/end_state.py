@@ -7,15 +7,15 @@ import shutil
 import tarfile
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import SnapshotError
-from appliance.base.files import write_atomic
+from foundation.errors import SnapshotError
+from foundation.files import write_atomic
 from provisioning.end_state import END
 from provisioning.machine_folder import MachineFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from provisioning.machine_folder import MachineRecord
+    from provisioning.machine_record import MachineRecord
     from provisioning.phone.reference.engine import PhoneContainers
     from provisioning.phone.reference.snapshots import PhoneSnapshots
     from provisioning.protocols import ResetReport

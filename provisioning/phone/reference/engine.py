@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 from docker.errors import NotFound
 from docker.types import LogConfig
 
-from appliance.base.errors import EngineError, MachineError, MachineStartError, RequirementError
-from appliance.base.files import FileLock, digest_bytes
-from appliance.base.logging import suppress_logged
+from foundation.errors import EngineError, MachineError, MachineStartError, RequirementError
+from foundation.files import FileLock, digest_bytes
+from foundation.logging import suppress_logged
 from images.engine import connect
 from provisioning.container_names import LABEL, LABEL_STATE, container_name
 from provisioning.phone.profile import REFERENCE

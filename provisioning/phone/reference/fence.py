@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MachineStartError
+from foundation.errors import MachineStartError
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import (
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import (
     LinkError,
     MachineError,
     MachineStartError,
@@ -18,8 +18,8 @@ from appliance.base.errors import (
     PhoneUnauthorizedError,
     UnsupportedError,
 )
-from appliance.base.logging import suppress_logged
-from appliance.base.measures import record
+from foundation.logging import suppress_logged
+from foundation.measures import record
 from images.builder import find
 from provisioning.machine_state import MachineState
 from provisioning.phone.adb.device import AdbDevice
@@ -39,10 +39,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from appliance.base.clock import Clock
-    from appliance.base.process import CommandResult
-    from appliance.base.settings import Settings
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from foundation.clock import Clock
+    from foundation.process import CommandResult
+    from foundation.settings import Settings
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import MachineRecord
     from provisioning.phone.profile import PhoneProfile
     from provisioning.protocols import MachineInfo, ResetReport, StateSummary
 

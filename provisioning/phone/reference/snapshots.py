@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import (
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import (
     LinkError,
     ResetMismatchError,
     SnapshotError,
     SnapshotMissingError,
 )
-from appliance.base.files import write_atomic
+from foundation.files import write_atomic
 from provisioning.phone.profile import REFERENCE
 from provisioning.phone.reference.digest import (
     PhoneDigest,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from appliance.base.clock import Clock
+    from foundation.clock import Clock
     from provisioning.phone.adb.device import AdbDevice
     from provisioning.phone.profile import PhoneProfile
     from provisioning.phone.reference.console import ConsoleClient

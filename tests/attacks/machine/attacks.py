@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import wait_until
 from evaluators.graph.outcome import Call
+from foundation.clock import wait_until
 from tests.attacks.calls import ALL, REPORT, SECRET, SETTING, WRONG_REPORT
 from tests.attacks.databases.attacks import DATABASE
 from tests.attacks.model import NO_TOOL, VM, Evidence, ShellAttack, creates_file

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING
 
 from PIL import Image, ImageDraw, ImageFont
 
-from appliance.base.clock import wait_until
 from controller.actions.vocabulary import vocabulary
 from evaluators.graph.outcome import Call
 from evaluators.runners import machine_runner
+from foundation.clock import wait_until
 from tests.attacks.model import MACHINES, NO_TOOL, ShellAttack
 from tests.attacks.windows.wire import WIRE
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from appliance.base.clock import wait_until
 from evaluators.graph.outcome import Call
+from foundation.clock import wait_until
 from tests.attacks.calls import CALCULATOR, RUNNING
 from tests.attacks.model import (
     CONTAINER,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.base import process
+from foundation import process
 from tests.attacks.model import NO_TOOL
 from tests.attacks.windows.wire import GENUINE, WIRE
 

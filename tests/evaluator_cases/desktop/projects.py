@@ -7,7 +7,6 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import wait_until
 from evaluators.desktop import git, programs, settings, web
 from evaluators.testing.case import (
     CaseKind,
@@ -24,6 +23,7 @@ from evaluators.testing.case import (
     positive,
 )
 from evaluators.testing.desktop import DesktopFixture
+from foundation.clock import wait_until
 from tests.evaluator_cases.desktop import services, system
 from tests.evaluator_cases.desktop import settings as settings_cases
 from tests.evaluator_cases.desktop_ways import web as web_ways

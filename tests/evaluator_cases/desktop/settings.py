@@ -7,7 +7,6 @@ import os
 import sys
 from pathlib import Path
 
-from appliance.base.clock import wait_until
 from evaluators.desktop import programs, settings
 from evaluators.testing.case import (
     Case,
@@ -25,6 +24,7 @@ from evaluators.testing.case import (
     positive,
 )
 from evaluators.testing.desktop import DesktopFixture
+from foundation.clock import wait_until
 from provisioning.probe.system.proc import Process
 from tests.evaluator_cases.desktop_ways import settings as settings_ways
 from tests.evaluator_cases.desktop_ways.login import login_cases

@@ -17,10 +17,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.process import run
 from evaluators.testing.desktop import USER, DesktopFixture
 from evaluators.testing.machine import MachineFixture
 from evaluators.testing.runner import prepare
+from foundation.process import run
 from tests.evaluator_cases.machines.exceptions import DIFFERENT_HERE
 from tests.evaluator_cases.processes import ProgramsFixture
 from tests.evaluator_cases.registry import all_tables

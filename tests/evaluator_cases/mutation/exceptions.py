@@ -34,11 +34,11 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.*MAX_*": _BOUND,
     "evaluators.*: 'replace' -> 'replaceXX'": _BYTES_OF_ERRORS,
     # answers
-    "evaluators.session.parsing._OPENING: *": _FOLDED,
-    "evaluators.session.parsing._CLOSING: *": _FOLDED,
+    "evaluators.parsing._OPENING: *": _FOLDED,
+    "evaluators.parsing._CLOSING: *": _FOLDED,
     "evaluators.session.answers.answer_is_*: '' -> 'XX'": "the placeholder for a missing answer is never a valid answer",
     "evaluators.session.answers.answer_matches: * raise EvaluationError*": _LATER,
-    "evaluators.session.parsing.normalize: *: '*' -> '*XX'": _FOLDED,
+    "evaluators.parsing.normalize: *: '*' -> '*XX'": _FOLDED,
     # several machines
     "evaluators.session.view.*: * raise *": _LATER,
     "evaluators.session.view.CrossView.gsetting: *: ' ' -> *": "text of an error message",

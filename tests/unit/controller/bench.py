@@ -5,29 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.cancel import CancelToken
-from appliance.base.clock import FakeClock
 from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
 from controller.agents.oracle import OracleDriver
-from controller.agents.protocol import Turn
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.trial import run_trial
+from controller.protocol import Turn
 from controller.store.event_log import TrialLog, read_events
 from evaluators.model.task import Task
+from foundation.cancel import CancelToken
+from foundation.clock import FakeClock
 from provisioning.fake import FakeFleet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from controller.agents.protocol import Agent, AgentContext, MakeAgent
     from controller.episode.baselines import Baselines
     from controller.episode.result import TrialResult
     from controller.episode.trial import Driver
     from controller.observation.observer import Observation
-    from provisioning.fleet.protocol import Fleet
+    from controller.protocol import Agent, AgentContext, MakeAgent
+    from provisioning.lease import Fleet
 
 SET_DARK = "gsettings set org.gnome.desktop.interface color-scheme prefer-dark"
 DARK = {"schema": "org.gnome.desktop.interface", "key": "color-scheme", "value": "prefer-dark"}

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import FakeClock
 from controller.agents.oracle import Oracle
 from controller.executors.local import LocalExecutor
 from controller.executors.protocol import Job
 from controller.planning import Plan, create_run
-from controller.store.agent_spec import CustomSpec
-from controller.store.spec import BudgetSpec
+from controller.spec.agent import CustomSpec
+from controller.spec.run import BudgetSpec
 from controller.store.spending import open_budget
 from controller.wiring import make_context, open_suite
+from foundation.clock import FakeClock
 from provisioning.fake import FakeFleet
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.process import run
 from controller.validation.validator import Validator
 from controller.wiring import open_suite
 from evaluators.documents.spreadsheets import cells_equal, panes_frozen
@@ -15,6 +14,7 @@ from evaluators.model.oracle import Act
 from evaluators.parameters.binding import bind_task
 from evaluators.schema import describe
 from evaluators.testing.machine import MachineFixture
+from foundation.process import run
 from tests.unit.controller.lab import ignore
 
 if TYPE_CHECKING:

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import SettingsError, UnknownNameError, UsageError
-from appliance.base.settings import REPOSITORY, Settings, get_settings
 from controller.actions.vocabulary import vocabulary
 from controller.agents.oracle import OracleDriver
 from controller.agents.registry import make_driver
@@ -19,9 +17,11 @@ from controller.planning import (
     resume_plan,
     specify_task,
 )
-from controller.store.agent_spec import CustomSpec, OracleSpec
+from controller.spec.agent import CustomSpec, OracleSpec
 from controller.wiring import open_suite, open_suite_of
 from evaluators.source_digest import SourceDigester
+from foundation.errors import SettingsError, UnknownNameError, UsageError
+from foundation.settings import REPOSITORY, Settings, get_settings
 from provisioning.protocols import Kind
 
 RECEIPTS = REPOSITORY / "examples/suites/receipts"
@@ -29,7 +29,7 @@ RECEIPTS = REPOSITORY / "examples/suites/receipts"
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.store.spec import TaskSpec
+    from controller.spec.run import TaskSpec
     from tests.unit.controller.lab import Lab
 
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Literal, cast
 import pytest
 from pydantic import SecretStr
 
-from appliance.base.errors import EngineError, RequirementError, UsageError
-from appliance.base.settings import Settings
 from controller import preflight
 from controller.agents.oracle import OracleDriver
 from controller.agents.registry import AgentOptions, specify_agent
@@ -18,13 +16,15 @@ from controller.models.settings import ModelSettings
 from controller.models.specification import registered_settings
 from controller.planning import Plan
 from controller.preflight import examine, require_ready
-from controller.store.agent_spec import ModelClientSpec, OracleSpec, RegisteredSpec
+from controller.spec.agent import ModelClientSpec, OracleSpec, RegisteredSpec
+from foundation.errors import EngineError, RequirementError, UsageError
+from foundation.settings import Settings
 from tests.unit.controller.stand_in import completion, stand_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.store.agent_spec import AgentSpec
+    from controller.spec.agent import AgentSpec
     from tests.unit.controller.lab import Lab
 
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it

@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import UnknownNameError, UsageError
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
 from controller.agents.registry import make_driver
 from controller.planning import Plan, create_run, resume_plan, specify_run
 from controller.selection import choose_tasks, with_limits
-from controller.store.agent_spec import CustomSpec, OracleSpec
+from controller.spec.agent import CustomSpec, OracleSpec
+from controller.spec.run import LimitsSpec
 from controller.store.estimate import estimate
 from controller.store.runs import Store
-from controller.store.spec import LimitsSpec
+from foundation.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from tests.unit.controller.lab import Lab

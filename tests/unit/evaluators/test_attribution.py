@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base.errors import ObstructedEvaluationError
 from evaluators.attribution import cause_of
 from evaluators.desktop import dav, mail, web
 from evaluators.desktop.errors import (
@@ -21,6 +20,7 @@ from evaluators.desktop.errors import (
 from evaluators.desktop.web import Answer
 from evaluators.graph.outcome import Cause
 from evaluators.pictures import unusable
+from foundation.errors import ObstructedEvaluationError
 from provisioning.probe import reasons
 
 if TYPE_CHECKING:

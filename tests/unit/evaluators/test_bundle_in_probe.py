@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import LinkClosedError
 from evaluators.bundle import desktop_bundle
 from evaluators.catalogue import builtin_evaluators
 from evaluators.graph.outcome import Call
 from evaluators.runners import BundleRunner
+from foundation.errors import LinkClosedError
 from provisioning.links.local import connect_local
 from provisioning.links.zipapp import build_probe
 

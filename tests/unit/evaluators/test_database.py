@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base import process
 from evaluators.desktop.database import sqlite_query_equals
 from evaluators.testing.desktop import DesktopFixture
+from foundation import process
 
 if TYPE_CHECKING:
     from pathlib import Path

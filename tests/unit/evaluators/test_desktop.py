@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.process import run
 from evaluators.bundle import desktop_bundle
 from evaluators.desktop.files import file_exists, path_absent
 from evaluators.desktop.folders import directories_equal, directory_exists, directory_lists
@@ -18,6 +17,7 @@ from evaluators.desktop.programs import process_running
 from evaluators.desktop.settings import gsetting_equals
 from evaluators.desktop.texts import file_has_line, file_text_equals
 from evaluators.desktop.windows import window_in_front, window_open
+from foundation.process import run
 from provisioning.probe.guest import Guest
 from provisioning.probe.system.identity import Identity
 from provisioning.probe.system.session import Sessions

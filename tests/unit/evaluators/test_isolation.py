@@ -11,13 +11,6 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
-from appliance.base import process
-from appliance.base.errors import (
-    CostlyAnswerError,
-    EvaluationError,
-    GuestCallError,
-    LinkClosedError,
-)
 from evaluators.catalogue import builtin_evaluators
 from evaluators.decorators import evaluator
 from evaluators.graph.outcome import Call, Cause
@@ -31,6 +24,13 @@ from evaluators.schema import describe
 from evaluators.session.view import CrossView
 from evaluators.suite_code.functions import load_suite_code
 from evaluators.testing.session import SessionFixture
+from foundation import process
+from foundation.errors import (
+    CostlyAnswerError,
+    EvaluationError,
+    GuestCallError,
+    LinkClosedError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

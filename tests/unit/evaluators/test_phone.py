@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import EvaluationError
 from evaluators.phone.content import (
     CONTACTS,
     EMAILS,
@@ -20,6 +18,8 @@ from evaluators.phone.rows import read_column
 from evaluators.phone.screen import app_in_front, ui_text_shown
 from evaluators.phone.view import PhoneView
 from evaluators.testing.shell import DUMPSYS, TableShell
+from foundation.clock import FakeClock
+from foundation.errors import EvaluationError
 
 TASKS_APP = "com.google.android.apps.tasks"
 DUMP = "uiautomator dump /dev/tty"

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import EvaluationError
-from appliance.base.process import CommandResult
 from evaluators.phone.hierarchy import parse_hierarchy
 from evaluators.phone.notices import Notification, Toast
 from evaluators.phone.records import CALLS, MESSAGES, Call, Message, PhoneFile
 from evaluators.phone.view import PhoneView
 from evaluators.testing.shell import TableShell
+from foundation.errors import EvaluationError
+from foundation.process import CommandResult
 from provisioning.protocols import Bounds
 
 if TYPE_CHECKING:

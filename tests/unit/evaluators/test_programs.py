@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import wait_until
 from evaluators.desktop import programs
 from evaluators.desktop.programs import process_absent, runs_program, script_running
+from foundation.clock import wait_until
 from tests.evaluator_cases.processes import ProgramsFixture
 
 if TYPE_CHECKING:

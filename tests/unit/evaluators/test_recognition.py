@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import RequirementError
 from appliance.bench import ocr as bench
 from appliance.bench.ocr import Finding, Reading, bench_matchers, bench_ocr, matcher_table, table
 from appliance.bench.page import markdown
 from evaluators.recognition.extras import need
 from evaluators.recognition.features import XFeat, locate
 from evaluators.recognition.ocr import EasyOcr, holds
+from foundation.errors import RequirementError
 from tests.evaluator_cases.file_builders import noise
 
 if TYPE_CHECKING:

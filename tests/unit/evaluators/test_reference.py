@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import UnknownNameError
 from controller.actions.vocabulary import action_tools, setup_tools
 from evaluators.catalogue import builtin_evaluators, distinct_tools
 from evaluators.reference import (
@@ -18,6 +17,7 @@ from evaluators.reference import (
     render_reference,
 )
 from evaluators.view_reference import render_views
+from foundation.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from evaluators.schema import Tool

@@ -5,15 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import (
-    EvaluationError,
-    GuestCallError,
-    LinkClosedError,
-    LinkTimeoutError,
-    MachineError,
-    ObstructedEvaluationError,
-)
 from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.catalogue import builtin_evaluators, tools_of
 from evaluators.decorators import evaluator
@@ -21,11 +12,20 @@ from evaluators.graph.outcome import Call, Cause, Outcome, match_outcomes
 from evaluators.runners import BundleRunner, HostRunner, phone_runner, session_runner
 from evaluators.schema import describe
 from evaluators.testing.shell import TableShell
+from foundation.clock import FakeClock
+from foundation.errors import (
+    EvaluationError,
+    GuestCallError,
+    LinkClosedError,
+    LinkTimeoutError,
+    MachineError,
+    ObstructedEvaluationError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from appliance.base.process import CommandResult
+    from foundation.process import CommandResult
     from provisioning.protocols import Json
 
 BUNDLE = Bundle("d" * 64, {"evaluators": '"""Doc."""'})
@@ -306,7 +306,7 @@ def test_every_built_in_evaluator_can_be_described() -> None:
 def test_duplicate_evaluator_names_are_rejected() -> None:
     from types import ModuleType
 
-    from appliance.base.errors import SpecError
+    from foundation.errors import SpecError
 
     module = ModuleType(__name__)
     module.__dict__["is_more"] = is_more

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from appliance.base.errors import InvalidActionError, SpecError
 from evaluators import decorators
 from evaluators.decorators import action, collect, evaluator, mark_of
 from evaluators.schema import describe, read_docstring
+from foundation.errors import InvalidActionError, SpecError
 
 if TYPE_CHECKING:
     from nowhere import Unknown  # type: ignore[import-not-found]

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import pytest
 
+from evaluators.parsing import read_date
 from evaluators.session.answers import (
     MAX_ANSWER_CHARS,
     answer_equals,
     answer_is_number,
     answer_matches,
 )
-from evaluators.session.parsing import read_date
 
 
 @dataclass

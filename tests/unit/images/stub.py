@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.process import run, start
-from appliance.base.settings import Settings
+from foundation.process import run, start
+from foundation.settings import Settings
 from images.builder import Builder
 from images.recipe import Product
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from appliance.base.errors import ImageBuildError, RequirementError
-from appliance.base.process import run
-from appliance.base.settings import Settings
+from foundation.errors import ImageBuildError, RequirementError
+from foundation.process import run
+from foundation.settings import Settings
 from images.android import recipe as android
 from images.android.recipe import AndroidRecipe
 from images.catalog import NAMES, ON_REQUEST, make_recipe

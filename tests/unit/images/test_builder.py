@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import (
+from foundation.clock import wait_until
+from foundation.errors import (
     ImageBuildError,
     ImageCorruptError,
     ImageMissingError,
     ToolMissingError,
     UnknownNameError,
 )
-from appliance.base.process import kill_group, run, start
+from foundation.process import kill_group, run, start
 from images.builder import check_image, list_manifests
 from images.catalog import NAMES, make_recipe
 from images.manifest import MANIFEST, Manifest, read_manifest
@@ -328,7 +328,7 @@ def test_unwritable_folder_is_reported(tmp_path: Path, recipe: StubRecipe) -> No
 
 
 def test_lock_is_released_after_a_failure(tmp_path: Path, recipe: StubRecipe) -> None:
-    from appliance.base.files import FileLock
+    from foundation.files import FileLock
 
     recipe.work = make_nothing
     with pytest.raises(ImageBuildError):
@@ -339,7 +339,7 @@ def test_lock_is_released_after_a_failure(tmp_path: Path, recipe: StubRecipe) ->
 
 
 def test_unknown_image_is_rejected_with_nearest_match() -> None:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
     with pytest.raises(UnknownNameError, match="Did you mean 'desktop'"):
         make_recipe("dekstop", Settings())

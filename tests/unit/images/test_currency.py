@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import RequirementError
 from appliance.bringup.currency import with_currency
 from appliance.bringup.preflight import build_images, require_images
+from foundation.errors import RequirementError
 from images.currency import Currency, ImageState, judge_images
 from images.manifest import MANIFEST
 from tests.unit.images.stub import StubRecipe, builder_of, write_other

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.process import CommandResult
-from appliance.base.settings import Settings
+from foundation.process import CommandResult
+from foundation.settings import Settings
 from images import bootstrap as bootstrap_module
 from images import firefox as firefox_module
 from images.desktop import firmware as firmware_module

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import ImageBuildError, UnknownNameError
-from appliance.base.settings import Settings
+from foundation.errors import ImageBuildError, UnknownNameError
+from foundation.settings import Settings
 from images import distribution as module
 from images.distribution import (
     DISTRIBUTIONS,

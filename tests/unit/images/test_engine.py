@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import RequirementError
-from appliance.base.files import digest_file
+from foundation.errors import RequirementError
+from foundation.files import digest_file
 from images.bootstrap import _Progress
 from images.engine import build_context, connect, parse_packages
 from images.log import BuildLog, ignore_progress

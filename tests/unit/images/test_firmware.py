@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import ToolMissingError
-from appliance.base.process import run
-from appliance.base.settings import Settings
+from foundation.errors import ToolMissingError
+from foundation.process import run
+from foundation.settings import Settings
 from images import distribution as distribution_module
 from images.bootstrap import bootstrap
 from images.browser import install_options

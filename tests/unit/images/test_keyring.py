@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from appliance.base.errors import ImageBuildError
-from appliance.base.process import find_tool, run
+from foundation.errors import ImageBuildError
+from foundation.process import find_tool, run
 from images.distribution import DISTRIBUTIONS
 from images.keyring import check_fingerprints, find_keyring
 from images.log import ignore_progress
@@ -65,7 +65,7 @@ def test_debian_keys_match_the_table() -> None:
 
 
 def test_host_key_file_is_preferred(made_key: tuple[Path, str], tmp_path: Path) -> None:
-    from appliance.base.settings import Settings
+    from foundation.settings import Settings
 
     distribution = replace(UBUNTU, keyring=str(made_key[0]))
     assert find_keyring(distribution, Settings(), tmp_path, ignore_progress) == made_key[0]

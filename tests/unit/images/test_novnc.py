@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import ImageBuildError
-from appliance.base.process import find_tool, run
-from appliance.base.settings import Settings
+from foundation.errors import ImageBuildError
+from foundation.process import find_tool, run
+from foundation.settings import Settings
 from images.builder import Builder
 from images.novnc import recipe
 

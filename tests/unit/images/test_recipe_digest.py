@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from appliance.base.settings import Settings
+from foundation.settings import Settings
 from images.recipe_digest import portable_recipe_digest
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import ImageMissingError, RequirementError
-from appliance.base.settings import Settings
 from appliance.bringup.currency import recorded_names
+from foundation.errors import ImageMissingError, RequirementError
+from foundation.settings import Settings
 from images.builder import Builder
 from images.catalog import make_recipe
 from images.currency import Currency, judge_images

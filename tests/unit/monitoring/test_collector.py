@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.measures import MeasureLog
 from controller.episode.result import Reason
+from foundation.measures import MeasureLog
 from monitoring.catalog import CATALOG, REASONS
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.gauges import Gauge

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.measures import LABEL_CHARS, MeasureLog, Name
-from appliance.base.process import start
+from foundation.clock import FakeClock
+from foundation.measures import LABEL_CHARS, MeasureLog, Name
+from foundation.process import start
 from monitoring.aggregate import MAX_SERIES, Aggregate, Series, quantile
 from monitoring.catalog import CATALOG
 from monitoring.measures import MeasureReader
@@ -203,7 +203,7 @@ def test_log_emptied_by_hand_is_read_from_its_start(tmp_path: Path) -> None:
 
 WRITER = """
 import pathlib, sys
-from appliance.base.measures import MeasureLog
+from foundation.measures import MeasureLog
 folder = pathlib.Path(sys.argv[1])
 log, written = MeasureLog(folder), 0
 while not (written >= 2000 and (folder / "enough").exists()):

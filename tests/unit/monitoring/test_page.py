@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import RequirementError
-from appliance.base.measures import MeasureLog
+from foundation.clock import FakeClock
+from foundation.errors import RequirementError
+from foundation.measures import MeasureLog
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.measures import MeasureReader
 from monitoring.page import PageContext, RunRow

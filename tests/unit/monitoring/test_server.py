@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import FakeClock
+from foundation.clock import FakeClock
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.hosts import allowed_hosts
 from monitoring.measures import MeasureReader

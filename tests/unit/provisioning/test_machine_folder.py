@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import MachineBusyError, MachineError
-from appliance.base.settings import Settings
+from foundation.errors import MachineBusyError, MachineError
+from foundation.settings import Settings
 from provisioning.desktop.qemu.record import QemuRecord
 from provisioning.machine_folder import MachineFolder, create_folder
 from provisioning.machine_record import META, SCHEMA_VERSION

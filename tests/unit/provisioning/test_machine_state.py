@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.base.errors import MachineError
+from foundation.errors import MachineError
 from provisioning.machine_state import TRANSITIONS, MachineState, require_transition
 
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from appliance.base.errors import UnknownNameError
 from controller.actions.space import Action
 from controller.registered.suites import known_suites
 from controller.service.api.access import Context
@@ -16,6 +15,7 @@ from controller.service.web import views
 from controller.service.web.human.session import HumanSessions
 from controller.service.web.session import Operating, Viewer
 from controller.service.web.templating import page
+from foundation.errors import UnknownNameError
 
 router = APIRouter(include_in_schema=False)
 

@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from appliance.base.cancel import CancelToken
-from appliance.base.errors import MesocosmError, UnknownNameError, UsageError
 from controller.agents.human import HumanDriver
 from controller.episode.step import Step
 from controller.executors.local import LocalExecutor
 from controller.executors.protocol import Job
 from controller.planning import Plan, create_run
 from controller.service.episodes.errors import CapacityError, DeadlineError
-from controller.store.agent_spec import CustomSpec
-from controller.store.spec import trial_seed
+from controller.spec.agent import CustomSpec
+from controller.spec.run import trial_seed
 from controller.wiring import make_context, open_fleet, open_suite
 from evaluators.parameters.binding import bind_task
+from foundation.cancel import CancelToken
+from foundation.errors import MesocosmError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.settings import Settings
     from controller.actions.space import Action
     from controller.episode.episode import Episode
     from controller.episode.result import TrialResult
     from controller.observation.observer import Observation
     from controller.store.runs import RunFolder
+    from foundation.settings import Settings
     from provisioning.protocols import Machine
 
 AGENT = "human"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from appliance.base.errors import RequirementError, UsageError
+from foundation.errors import RequirementError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

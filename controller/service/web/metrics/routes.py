@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
-from appliance.base.errors import MesocosmError, RequirementError, UnknownNameError
 from controller.service.api.access import Context
 from controller.service.web.drawing.chart import Chart, Series, draw_chart
 from controller.service.web.metrics.prometheus import Prometheus
 from controller.service.web.metrics.units import format_value
 from controller.service.web.session import Viewer
 from controller.service.web.templating import page
+from foundation.errors import MesocosmError, RequirementError, UnknownNameError
 from monitoring.dashboards.catalog import DASHBOARDS
 from monitoring.dashboards.model import at_range, legend
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query
 from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
 
-from appliance.base.errors import UnknownNameError
 from controller.service.api.access import Context
 from controller.service.api.context import ApiContext
 from controller.service.api.run_routes import Repeat, find_attempts
@@ -19,6 +18,7 @@ from controller.service.web.trials.export import export_html
 from controller.service.web.trials.timeline import PHASES, Timeline, embed, read_timeline
 from controller.store.index import list_runs
 from controller.store.runs import Attempt, RunFolder
+from foundation.errors import UnknownNameError
 
 router = APIRouter(include_in_schema=False)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.actions.vocabulary import vocabulary
-from evaluators.model.suite import load_suite
+from evaluators.loading.suite import load_suite
 from evaluators.testing.case import (
     CaseTable,
     another_way,

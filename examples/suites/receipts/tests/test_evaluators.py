@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.actions.vocabulary import vocabulary
-from evaluators.model.suite import load_suite
+from evaluators.loading.suite import load_suite
 from evaluators.testing.case import (
     CaseKind,
     CaseTable,

@@ -11,8 +11,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from images.phone.device.adb.keys import TOKEN_BYTES, is_signed
-from images.phone.device.adb.stream import WINDOW_BYTES, Budget, Stream
-from images.phone.device.adb.wire import (
+from images.phone.device.streams.stream import WINDOW_BYTES, Budget, Stream
+from images.phone.device.streams.wire import (
     AUTH,
     AUTH_PUBLIC_KEY,
     AUTH_SIGNATURE,

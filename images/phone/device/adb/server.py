@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from images.phone.device.adb.connection import Connection
 from images.phone.device.adb.keys import parse_keys
 from images.phone.device.adb.services import FEATURES
-from images.phone.device.adb.stream import Budget
 from images.phone.device.listener import Listener
+from images.phone.device.streams.stream import Budget
 
 if TYPE_CHECKING:
     import socket

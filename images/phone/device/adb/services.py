@@ -13,19 +13,19 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from images.phone.device.adb.sockets import Reverses, connect, parse_place
-from images.phone.device.adb.stream import StreamClosedError
 from images.phone.device.adb.sync import SyncService
 from images.phone.device.shell.session import ShellRequest, run_session
+from images.phone.device.streams.stream import StreamClosedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from images.phone.device.adb.connection import Connection
-    from images.phone.device.adb.stream import Stream
     from images.phone.device.machine import PhoneMachine
     from images.phone.device.phone import Phone
     from images.phone.device.shell.environment import ShellEnvironment
+    from images.phone.device.streams.stream import Stream
 
 FEATURES = (
     "shell_v2",

@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from images.phone.device.adb.stream import Stream, StreamClosedError
+from images.phone.device.streams.stream import Stream, StreamClosedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,13 +12,13 @@ import stat
 import struct
 from typing import TYPE_CHECKING
 
-from images.phone.device.adb.stream import StreamClosedError
+from images.phone.device.streams.stream import StreamClosedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from images.phone.device.adb.stream import Stream
+    from images.phone.device.streams.stream import Stream
 
 _CHUNK_BYTES = 64 << 10
 _MAX_PATH_BYTES = 1024

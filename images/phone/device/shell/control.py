@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from images.phone.device.adb.shell_protocol import EXIT, STDERR, STDOUT, encode
+from images.phone.device.streams.shell_protocol import EXIT, STDERR, STDOUT, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

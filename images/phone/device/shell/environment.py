@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from images.phone.device.commands.catalog import Commands
     from images.phone.device.config import DeviceConfig
-    from images.phone.device.shell.processes import Processes
+    from images.phone.device.processes import Processes
 
 SHELL = "/system/bin/sh" if Path("/system/bin/sh").exists() else "/bin/sh"
 """Android's path in the phone's own root, and the host's."""

@@ -8,18 +8,18 @@ import select
 import threading
 from typing import TYPE_CHECKING
 
-from images.phone.device.adb.shell_protocol import (
+from images.phone.device.shell.wakeup import Wakeup
+from images.phone.device.streams.shell_protocol import (
     CLOSE_STDIN,
     STDIN,
     WINDOW_SIZE,
     PacketReader,
 )
-from images.phone.device.shell.wakeup import Wakeup
 
 if TYPE_CHECKING:
     from typing import IO, Protocol
 
-    from images.phone.device.adb.stream import Stream
+    from images.phone.device.streams.stream import Stream
 
     class Input(Protocol):
         """Destination of the host's bytes."""

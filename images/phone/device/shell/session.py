@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from images.phone.device.adb.shell_protocol import (
+from images.phone.device.shell.command_line import split_plain
+from images.phone.device.shell.environment import SHELL, ShellEnvironment
+from images.phone.device.shell.inputs import Feeder, PipeInput
+from images.phone.device.shell.terminal import Terminal
+from images.phone.device.shell.wakeup import Wakeup
+from images.phone.device.streams.shell_protocol import (
     CLOSE_STDIN,
     EXIT,
     STDERR,
@@ -20,12 +25,7 @@ from images.phone.device.adb.shell_protocol import (
     PacketReader,
     encode,
 )
-from images.phone.device.adb.stream import Stream, StreamClosedError
-from images.phone.device.shell.command_line import split_plain
-from images.phone.device.shell.environment import SHELL, ShellEnvironment
-from images.phone.device.shell.inputs import Feeder, PipeInput
-from images.phone.device.shell.terminal import Terminal
-from images.phone.device.shell.wakeup import Wakeup
+from images.phone.device.streams.stream import Stream, StreamClosedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

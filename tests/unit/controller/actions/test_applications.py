@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import GuestCallError
 from controller.actions.applications import start_and_wait
+from foundation.clock import FakeClock
+from foundation.errors import GuestCallError
 from provisioning.fake import FakeDesktop
 
 if TYPE_CHECKING:

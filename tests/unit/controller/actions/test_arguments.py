@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.errors import InvalidActionError
 from controller.actions.arguments import check, understand
 from controller.actions.space import Action, ActionSpace
 from controller.actions.vocabulary import action_tools
+from foundation.errors import InvalidActionError
 from provisioning.protocols import Json, Kind
 
 if TYPE_CHECKING:

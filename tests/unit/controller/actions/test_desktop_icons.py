@@ -6,8 +6,8 @@ import logging
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
-from appliance.base.clock import FakeClock
 from controller.actions.desktop_icons import wait_for_icons
+from foundation.clock import FakeClock
 from provisioning.protocols import Bounds, Element, Search
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import ActionError, GuestCallError
-from appliance.base.process import CommandResult
 from controller.actions.readiness import Expected, Readiness
+from foundation.clock import FakeClock
+from foundation.errors import ActionError, GuestCallError
+from foundation.process import CommandResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.errors import ActionError, SpecError
-from appliance.base.process import CommandResult
 from controller.actions.vocabulary import vocabulary
 from controller.episode.preparation import prepare
 from evaluators.desktop.unchanged import REFERENCE_FOLDER, reference_of
 from evaluators.phone.content import contact_exists, task_completed, task_listed
 from evaluators.phone.view import PhoneView
+from foundation.errors import ActionError, SpecError
+from foundation.process import CommandResult
 from provisioning.fake import FakeDesktop, FakePhone
 from tests.unit.controller.bench import make_task
 

@@ -4,8 +4,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import GuestCallError, InvalidActionError
 from controller.actions.executor import ActionExecutor
 from controller.actions.phone_shell import run_on_phone
 from controller.actions.session import SessionState
@@ -15,6 +13,8 @@ from evaluators.coordinates import ScreenX, ScreenY  # noqa: TC001 - read by pyd
 from evaluators.decorators import action
 from evaluators.schema import describe
 from evaluators.session.answers import MAX_ANSWER_CHARS
+from foundation.clock import FakeClock
+from foundation.errors import GuestCallError, InvalidActionError
 from provisioning.fake import FakeDesktop, FakePhone
 from provisioning.protocols import Button, Json, Kind, Machine
 

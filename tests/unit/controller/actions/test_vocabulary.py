@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import SpecError
 from controller.actions.vocabulary import setup_tools
 from controller.wiring import open_suite
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import GuestCallError, LinkTimeoutError, SpecError
 from controller.actions.space import Action
 from controller.agents.oracle import OracleDriver
 from controller.agents.random_agent import RandomAgent
@@ -13,6 +12,7 @@ from controller.agents.script import ScriptAgent, read_script
 from controller.episode.result import Reason
 from controller.executors.local import trial_seed
 from evaluators.graph.outcome import Verdict
+from foundation.errors import GuestCallError, LinkTimeoutError, SpecError
 from provisioning.fake.desktop import FakeDesktop
 from provisioning.protocols import Kind, Search
 from tests.unit.controller.bench import SET_DARK, make_task
@@ -20,9 +20,9 @@ from tests.unit.controller.bench import SET_DARK, make_task
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.errors import MesocosmError
-    from controller.agents.protocol import AgentContext
+    from controller.protocol import AgentContext
     from evaluators.model.task import Task
+    from foundation.errors import MesocosmError
     from tests.unit.controller.bench import Bench
 
 TYPE = {"on": "desktop", "do": "type_text", "with": {"text": f"{SET_DARK}\n"}}

@@ -10,10 +10,10 @@ import numpy as np
 from controller.actions.space import ActionSpace
 from controller.agents.model.calls import CallReader
 from controller.agents.model.scaling import ScaledScreenshot
-from controller.agents.protocol import AgentContext
 from controller.agents.random_agent import RandomAgent
 from controller.models.reply import Message
 from controller.observation.observer import Observation, Screenshot
+from controller.protocol import AgentContext
 from evaluators.schema import describe
 from provisioning.protocols import Kind
 from tests.unit.evaluators.test_coordinates import lasso

@@ -5,27 +5,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import ModelUnavailableError
 from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
 from controller.agents.human import HumanDriver
 from controller.agents.oracle import Oracle
-from controller.agents.protocol import Turn
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.result import Reason
 from controller.episode.step import Step
 from controller.episode.trial import run_trial
+from controller.protocol import Turn
 from evaluators.graph.outcome import Verdict
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import ModelUnavailableError
 from provisioning.fake import FakeFleet
 from tests.unit.controller.bench import SET_DARK, Scripted, make_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from controller.agents.protocol import Agent, AgentContext
     from controller.observation.observer import Observation
+    from controller.protocol import Agent, AgentContext
     from tests.unit.controller.bench import Bench
 
 OPEN = Action("open_app", "desktop", {"name": "Terminal"})

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import SecretStr
 
-from appliance.base.settings import REPOSITORY
-from controller.agents.diary import Diary
 from controller.agents.model.agent import ModelAgent
+from controller.diary import Diary
 from controller.models import endpoint
 from controller.models.settings import ModelSettings
+from foundation.settings import REPOSITORY
 from tests.unit.controller.bench import SET_DARK, make_task
 from tests.unit.controller.stand_in import DROPPED, HUNG, completion, stand_in
 
 if TYPE_CHECKING:
-    from controller.agents.protocol import Agent, AgentContext, MakeAgent
+    from controller.protocol import Agent, AgentContext, MakeAgent
     from tests.unit.controller.bench import Bench
     from tests.unit.controller.stand_in import StandIn
 

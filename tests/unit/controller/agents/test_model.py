@@ -10,20 +10,20 @@ import pytest
 from PIL import Image
 from pydantic import SecretStr
 
-from appliance.base.errors import RequirementError, SettingsError
 from controller.agents.driver import AgentDriver
 from controller.agents.model.agent import ModelAgent
 from controller.episode.result import Reason
 from controller.models.settings import ModelSettings
 from controller.models.specification import read_settings
 from evaluators.graph.outcome import Verdict
+from foundation.errors import RequirementError, SettingsError
 from provisioning.fake.desktop import FakeDesktop
 from provisioning.protocols import Bounds, Element
 from tests.unit.controller.bench import SET_DARK
 from tests.unit.controller.stand_in import StandIn, completion, stand_in
 
 if TYPE_CHECKING:
-    from controller.agents.protocol import Agent, AgentContext, MakeAgent
+    from controller.protocol import Agent, AgentContext, MakeAgent
     from evaluators.model.task import Task
     from tests.unit.controller.bench import Bench
 

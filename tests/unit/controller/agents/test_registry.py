@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import SpecError, UnknownNameError, UsageError
 from controller.agents import registry
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
@@ -15,13 +14,14 @@ from controller.agents.registry import (
     specify_agent,
 )
 from controller.models.specification import read_settings, specified_settings
-from controller.store.agent_spec import (
+from controller.spec.agent import (
     ModelSpec,
     RegisteredSpec,
     Sampling,
     ScriptSpec,
     agent_name,
 )
+from foundation.errors import SpecError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import UsageError
-from controller.agents.protocol import Usage
 from controller.comparison.comparison import Difference, compare_runs
 from controller.episode.result import TRIAL_RESULT, MachineRecord, Reason, TrialResult
-from controller.store.agent_spec import ModelSpec
+from controller.protocol import Usage
+from controller.spec.agent import ModelSpec
+from controller.spec.run import CodeSpec, ObservationSpec, RunSpec, SuiteSpec, TaskSpec
 from controller.store.runs import Store
-from controller.store.spec import CodeSpec, ObservationSpec, RunSpec, SuiteSpec, TaskSpec
 from evaluators.graph.outcome import Verdict
+from foundation.errors import UsageError
 from tests.unit.controller.store.test_runs import CLOCK
 
 if TYPE_CHECKING:

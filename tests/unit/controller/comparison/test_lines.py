@@ -10,13 +10,13 @@ import pytest
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
-from controller.agents.protocol import Usage
 from controller.comparison.comparison import compare_runs
 from controller.comparison.lines import APPS, CAPABILITIES, COMPLEXITY, Line, break_down
 from controller.comparison.page import to_html
 from controller.comparison.text import to_csv, to_markdown
 from controller.planning import Plan, create_run
-from controller.store.agent_spec import CustomSpec
+from controller.protocol import Usage
+from controller.spec.agent import CustomSpec
 from controller.wiring import open_suite
 from tests.unit.controller.comparison.test_comparison import SPEC, other, record
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from controller.comparison.comparison import RunComparison
     from controller.comparison.lines import Breakdown
     from controller.store.runs import RunFolder
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
     from tests.unit.controller.lab import Lab
 
 HOSTILE = "<script>alert(1)</script>|x"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import LinkTimeoutError
 from controller.actions.space import Action
 from controller.episode.disagreements import Disagreement, ScreenWatch, visits_unseen
+from foundation.clock import FakeClock
+from foundation.errors import LinkTimeoutError
 from provisioning.desktop.qemu.screen import VmScreen
 from provisioning.links.guest_io import LinkScreen
 from provisioning.protocols import OutsideScreen

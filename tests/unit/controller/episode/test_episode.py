@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import EpisodeStartError, EpisodeUseError, MachineStartError
 from controller.actions.space import Action
-from controller.agents.protocol import AgentContext, Turn, Usage
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.live import LiveTrial
 from controller.episode.result import Reason
+from controller.protocol import AgentContext, Turn, Usage
 from evaluators.graph.outcome import Verdict
+from foundation.clock import FakeClock
+from foundation.errors import EpisodeStartError, EpisodeUseError, MachineStartError
 from provisioning.fake import FakeFleet
 from provisioning.protocols import Kind
 from tests.unit.controller.bench import SET_DARK, make_task

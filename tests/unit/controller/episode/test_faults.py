@@ -6,28 +6,28 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import (
+from controller.actions.space import Action
+from controller.episode.result import Reason
+from controller.protocol import Turn
+from evaluators.graph.outcome import Verdict
+from foundation.errors import (
     AgentError,
     GuestCallError,
     LinkTimeoutError,
     ModelRefusalError,
     ModelUnavailableError,
 )
-from controller.actions.space import Action
-from controller.agents.protocol import Turn
-from controller.episode.result import Reason
-from evaluators.graph.outcome import Verdict
 from provisioning.protocols import EndCause, Kind
 from tests.unit.controller.bench import DARK, Bench, Scripted, make_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from appliance.base.cancel import CancelToken
-    from controller.agents.protocol import Agent, AgentContext
+    from controller.protocol import Agent, AgentContext
     from evaluators.model.task import Task
+    from foundation.cancel import CancelToken
     from provisioning.fake import FakeDesktop, FakePhone
-    from provisioning.fleet.protocol import Fleet, Lease
+    from provisioning.lease import Fleet, Lease
     from provisioning.protocols import Json
 
 OPEN = Action("open_app", "desktop", {"name": "Terminal"})

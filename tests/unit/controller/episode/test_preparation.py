@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.base.errors import UnsupportedError
 from controller.actions.vocabulary import vocabulary
 from controller.episode.preparation import prepare, require_programs
 from evaluators.catalogue import builtin_evaluators
+from foundation.errors import UnsupportedError
 from provisioning.fake import FakeDesktop
 from tests.unit.controller.bench import make_task
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import ValidationError
 
-from appliance.base.errors import LinkTimeoutError
 from controller.actions.space import Action
 from controller.agents.noop import NoopAgent
 from controller.episode.baselines import Baselines
@@ -14,6 +13,7 @@ from controller.episode.side_effects import side_effects
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
 from evaluators.model.task import MayChange
+from foundation.errors import LinkTimeoutError
 from provisioning.fake.phone import FakePhone
 from provisioning.protocols import Kind, StateKind
 from tests.unit.controller.bench import Bench, Scripted, make_task

@@ -12,7 +12,7 @@ from tests.unit.controller.bench import Bench, Scripted, make_task
 from tests.unit.controller.episode.test_trial import desktop_of
 
 if TYPE_CHECKING:
-    from controller.agents.protocol import Agent, AgentContext
+    from controller.protocol import Agent, AgentContext
 
 
 def test_a_task_with_sudo_gets_a_password_that_its_instruction_names(

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import AgentError, LinkTimeoutError, MachineStartError
-from appliance.base.logging import ContextFilter
 from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
-from controller.agents.protocol import Turn, Usage
 from controller.episode.episode import Episode
 from controller.episode.result import Reason
 from controller.episode.trial import run_trial
 from controller.observation.observer import describe_tree
+from controller.protocol import Turn, Usage
 from evaluators.graph.outcome import Verdict
+from foundation.errors import AgentError, LinkTimeoutError, MachineStartError
+from foundation.logging import ContextFilter
 from provisioning.fake.fleet import FakeLease
 from provisioning.protocols import Kind
 from tests.unit.controller.bench import Bench, Scripted, make_task

@@ -10,19 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from appliance.base.cancel import CancelToken
-from appliance.base.errors import (
-    LinkClosedError,
-    ModelUnavailableError,
-    StoreError,
-    UnknownNameError,
-    UsageError,
-)
-from appliance.base.logging import ContextFilter
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
-from controller.agents.protocol import Turn, Usage
 from controller.episode.context import NoLog
 from controller.episode.result import TRIAL_RESULT, Reason, reasons_to_retry
 from controller.executors.local import LocalExecutor
@@ -36,26 +26,36 @@ from controller.executors.protocol import (
     TrialStarted,
 )
 from controller.planning import Plan, create_run
-from controller.store.agent_spec import CustomSpec
+from controller.protocol import Turn, Usage
+from controller.spec.agent import CustomSpec
+from controller.spec.run import BudgetSpec
 from controller.store.index import list_runs
 from controller.store.report import read_report
 from controller.store.runs import Store
-from controller.store.spec import BudgetSpec
 from controller.store.spending import change_budget
 from evaluators.graph.outcome import Verdict
 from evaluators.graph.state import NodeState
+from foundation.cancel import CancelToken
+from foundation.errors import (
+    LinkClosedError,
+    ModelUnavailableError,
+    StoreError,
+    UnknownNameError,
+    UsageError,
+)
+from foundation.logging import ContextFilter
 from tests.unit.controller.lab import Lab, killed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self
 
-    from appliance.base.clock import Clock, FakeClock
     from controller.episode.episode import Episode
     from controller.episode.result import TrialResult
     from controller.executors.protocol import Executor, TrialEvent, TrialSink
     from controller.observation.observer import Observation
-    from controller.store.spec import RunSpec
+    from controller.spec.run import RunSpec
+    from foundation.clock import Clock, FakeClock
 
 NOOP = AgentDriver(NoopAgent)
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from appliance.base.bounded import CallThread
-from appliance.base.clock import SYSTEM_CLOCK, FakeClock
-from appliance.base.errors import ModelRefusalError, ModelUnavailableError, RequirementError
 from controller.models.endpoint import ModelEndpoint
 from controller.models.failures import asked_pause_s
 from controller.models.preflight import require_listening
 from controller.models.settings import ModelSettings
+from foundation.bounded import CallThread
+from foundation.clock import SYSTEM_CLOCK, FakeClock
+from foundation.errors import ModelRefusalError, ModelUnavailableError, RequirementError
 from tests.unit.controller.stand_in import DROPPED, HUNG, completion, stand_in
 
 DONE = completion(("session__complete", "{}"))

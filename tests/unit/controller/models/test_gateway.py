@@ -13,19 +13,19 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from appliance.base.clock import SYSTEM_CLOCK, FakeClock, wait_until
-from appliance.base.errors import RequirementError
 from controller.models import reverse_proxy
 from controller.models.gateway import ModelGateway
 from controller.models.settings import ModelSettings
+from foundation.clock import SYSTEM_CLOCK, FakeClock, wait_until
+from foundation.errors import RequirementError
 from tests.unit.controller.stand_in import DROPPED, HUNG, completion, stand_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from appliance.base.clock import Clock
     from controller.models.outage import OutageMeter
+    from foundation.clock import Clock
 
 KEY = "sk-of-the-operator-0123456789"
 DONE = completion(("session__complete", "{}"))

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.base.clock import FakeClock
 from controller.models.outage import OutageMeter
+from foundation.clock import FakeClock
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from appliance.base.clock import FakeClock
 from controller.observation.settle import SettleRule, changed_ratio, settle
+from foundation.clock import FakeClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

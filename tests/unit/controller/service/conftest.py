@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.testclient import TestClient
 
-from appliance.base.clock import FakeClock
 from controller.service.requests import RunRequest
 from controller.service.state.database import Database
 from controller.service.state.queue import RunQueue
 from controller.service.web.app import make_app_with_pages
+from foundation.clock import FakeClock
 from tests.unit.controller.service.context import HOST, make_api_context
 
 if TYPE_CHECKING:

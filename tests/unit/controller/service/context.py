@@ -6,9 +6,6 @@ import threading
 from functools import cache
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK, FakeClock
-from appliance.base.errors import UnknownNameError
-from appliance.base.settings import REPOSITORY, Settings
 from appliance.bringup.status import Status
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
@@ -19,6 +16,9 @@ from controller.service.state.claims import Claims
 from controller.service.state.queued_run import Requester, State
 from controller.service.worker.work import Work
 from controller.wiring import open_suite
+from foundation.clock import SYSTEM_CLOCK, FakeClock
+from foundation.errors import UnknownNameError
+from foundation.settings import REPOSITORY, Settings
 from images.currency import Currency, ImageState
 from provisioning.fake import FakeFleet
 from tests.pages.fake_machine_service import FakeMachineService
@@ -26,13 +26,13 @@ from tests.pages.fake_machine_service import FakeMachineService
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.cancel import CancelToken
-    from appliance.base.clock import Clock
     from controller.service.episodes.orders import EpisodeRequest
     from controller.service.requests import RunRequest
     from controller.service.state.database import Database
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
+    from foundation.cancel import CancelToken
+    from foundation.clock import Clock
 
 TINY = REPOSITORY / "tests/suites/tiny"
 STATUS = Status(

@@ -16,14 +16,14 @@ from schemathesis.core.errors import InvalidSchema
 from schemathesis.core.result import Ok
 from starlette.testclient import TestClient
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import RequirementError
 from controller.service.api.app import make_app
 from controller.service.api.gate import COOKIE, MAX_BODY_BYTES
 from controller.service.api.server import Server, listen
 from controller.service.episodes.orders import EpisodeRequest
 from controller.service.state.queued_run import Counts, Requester
 from controller.service.state.tokens import Role, Tokens
+from foundation.clock import FakeClock
+from foundation.errors import RequirementError
 from tests.tiers import IS_NIGHTLY
 from tests.unit.controller.service.context import HOST, carry_out, make_api_context
 

@@ -9,18 +9,18 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine, text
 
-from appliance.base.errors import StateError
 from controller.service.state.database import Database
 from controller.service.state.queue import RunQueue
 from controller.service.state.queued_run import Requester, State
 from controller.service.state.tables import Base
+from foundation.errors import StateError
 from tests.standins.open_files import open_files
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.clock import FakeClock
     from controller.service.requests import RunRequest
+    from foundation.clock import FakeClock
 
 
 def test_migrations_create_the_expected_tables(database: Database) -> None:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from starlette.testclient import TestClient
 
-from appliance.base.clock import FakeClock
-from appliance.base.settings import REPOSITORY
 from controller.service.api.app import make_app
 from controller.service.api.server import Server, listen
 from controller.service.episodes.session import End
 from controller.service.episodes.sessions import KNOWN_S, EpisodeSessions
 from controller.service.state.tokens import Role
+from foundation.clock import FakeClock
+from foundation.settings import REPOSITORY
 from provisioning.fake import FakeFleet
 from tests.tiers import IS_NIGHTLY
 from tests.unit.controller.service.context import HOST, FakeFactory, make_api_context

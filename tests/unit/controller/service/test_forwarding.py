@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.testclient import TestClient
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import RequirementError
 from controller.service.api.forwarding import NAME
 from controller.service.api.gate import COOKIE
 from controller.service.api.server import Server, listen, listen_privately
 from controller.service.state.tokens import Role
 from controller.service.web.app import make_app_with_pages
+from foundation.clock import wait_until
+from foundation.errors import RequirementError
 from tests.pages.fake_machine_service import FakeMachineService
 from tests.standins.firmware import IS_THERE, running_firmware
 from tests.standins.viewer import HttpViewer

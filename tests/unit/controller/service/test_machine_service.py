@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import MachineBusyError, ResetMismatchError
-from appliance.base.settings import Settings
 from controller.service.machine_service import HostMachineService
+from foundation.errors import MachineBusyError, ResetMismatchError
+from foundation.settings import Settings
 from provisioning.fleet.operations import MachineOperations
 from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import select
 
-from appliance.base.errors import RequirementError, ToolFailedError
 from controller.service.notifications.delivery import deliver
 from controller.service.notifications.outbox import (
     GIVEN_UP,
@@ -19,13 +18,14 @@ from controller.service.notifications.outbox import (
 from controller.service.schedules.definition import Event, Interval, Mail, Schedule, Webhook
 from controller.service.state.queued_run import Requester
 from controller.service.state.tables import NotificationRow
+from foundation.errors import RequirementError, ToolFailedError
 from tests.unit.controller.service.receivers import mailbox, web
 
 if TYPE_CHECKING:
-    from appliance.base.clock import FakeClock
     from controller.service.requests import RunRequest
     from controller.service.state.database import Database
     from controller.service.state.queue import RunQueue
+    from foundation.clock import FakeClock
     from provisioning.protocols import Json
 
 ALL = tuple(Event)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.testclient import TestClient
 
-from appliance.base.clock import SYSTEM_CLOCK
 from controller.service.state.tokens import Role
 from controller.service.web.app import make_app_with_pages
+from foundation.clock import SYSTEM_CLOCK
 from tests.unit.controller.service.context import HOST, carry_out
 
 if TYPE_CHECKING:

@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import MesocosmError, SpecError, UnknownNameError, UsageError
 from controller.service.requests import RunRequest, check_request, parse_request
 from controller.service.state import queued_run
 from controller.service.state.claims import Claims
 from controller.service.state.queued_run import Counts, PendingRequest, Requester, State
+from foundation.errors import MesocosmError, SpecError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from appliance.base.clock import FakeClock
     from controller.service.state.database import Database
     from controller.service.state.queue import RunQueue
+    from foundation.clock import FakeClock
 
 
 @pytest.fixture

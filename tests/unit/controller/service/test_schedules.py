@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import select
 
-from appliance.base.errors import UnknownNameError, UsageError
 from controller.service.schedules import firing
 from controller.service.schedules.definition import Interval, Missed, Schedule, parse_schedule
 from controller.service.schedules.firing import fire_due
 from controller.service.schedules.register import Outcome, Register
 from controller.service.state.queued_run import State
 from controller.service.state.tables import SlotRow
+from foundation.errors import UnknownNameError, UsageError
 from tests.unit.controller.service.test_pages import sign_in
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
-    from appliance.base.clock import FakeClock
     from controller.service.api.context import ApiContext
     from controller.service.requests import RunRequest
     from controller.service.state.database import Database
     from controller.service.state.queue import RunQueue
+    from foundation.clock import FakeClock
 
 
 @pytest.fixture

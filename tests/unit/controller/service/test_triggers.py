@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.base.errors import UsageError
 from controller.service.schedules.definition import Cron, Interval, Trigger
 from controller.service.schedules.triggers import check_trigger, next_slot
+from foundation.errors import UsageError
 
 # A Friday.
 START = datetime(2026, 3, 27, 12, tzinfo=UTC).timestamp()

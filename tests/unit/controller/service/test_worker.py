@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import select
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import MachineBusyError, UsageError
-from appliance.base.settings import Settings
 from controller.service.requests import RunRequest, require_present
 from controller.service.schedules.definition import Event, Interval, Schedule, Webhook
 from controller.service.schedules.register import Register
@@ -19,8 +16,11 @@ from controller.service.state.queued_run import Requester, State
 from controller.service.state.tables import NotificationRow
 from controller.service.worker import work as work_module
 from controller.service.worker.worker import Worker
+from controller.spec.run import BudgetSpec
 from controller.store.runs import Store
-from controller.store.spec import BudgetSpec
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import MachineBusyError, UsageError
+from foundation.settings import Settings
 from provisioning.fake import FakeFleet
 from tests.unit.controller.stand_in import stand_in
 

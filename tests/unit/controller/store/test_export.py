@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
-from controller.agents.protocol import Turn, Usage
+from controller.protocol import Turn, Usage
+from controller.spec.run import trial_seed
 from controller.store.export import (
     STEP_COLUMNS,
     TRIAL_COLUMNS,
@@ -15,12 +16,11 @@ from controller.store.export import (
     as_jsonl,
     export_rows,
 )
-from controller.store.spec import trial_seed
 from tests.unit.controller.lab import killed
 
 if TYPE_CHECKING:
-    from controller.agents.protocol import AgentContext
     from controller.observation.observer import Observation
+    from controller.protocol import AgentContext
     from tests.unit.controller.lab import Lab
 
 NOTE = 'It says "hello",\nand more.'

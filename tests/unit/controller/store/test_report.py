@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from rich.console import Console
 
-from controller.agents.protocol import Usage
 from controller.episode.changes import Change, SideEffects
 from controller.episode.result import MachineRecord, Reason, TrialResult
-from controller.store.agent_spec import CustomSpec, ModelSpec
+from controller.protocol import Usage
+from controller.spec.agent import CustomSpec, ModelSpec
+from controller.spec.run import CodeSpec, RunSpec, SuiteSpec, TaskSpec, trial_seed
 from controller.store.report import Report
-from controller.store.spec import CodeSpec, RunSpec, SuiteSpec, TaskSpec, trial_seed
 from controller.store.unfinished import Unfinished
 from evaluators.graph.feedback import Feedback
 from evaluators.graph.outcome import Verdict

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import StoreError, UnknownNameError, UsageError
-from appliance.base.files import digest_bytes
-from controller.agents.protocol import Usage
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.observation.observer import Screenshot, encode_png
+from controller.protocol import Usage
+from controller.spec.agent import ModelSpec, OracleSpec
+from controller.spec.run import CodeSpec, RunSpec, SuiteSpec, TaskSpec
 from controller.store import index
-from controller.store.agent_spec import ModelSpec, OracleSpec
 from controller.store.event_log import TrialLog, read_events
 from controller.store.index import list_runs
 from controller.store.runs import Store
-from controller.store.spec import CodeSpec, RunSpec, SuiteSpec, TaskSpec
 from evaluators.graph.outcome import Verdict
+from foundation.clock import FakeClock
+from foundation.errors import StoreError, UnknownNameError, UsageError
+from foundation.files import digest_bytes
 from provisioning.protocols import Bounds, Element
 
 if TYPE_CHECKING:

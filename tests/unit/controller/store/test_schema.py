@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import StoreError, UsageError
 from controller.comparison.comparison import compare_runs
-from controller.store.agent_spec import ModelSpec, OracleSpec, ScriptSpec
+from controller.spec.agent import ModelSpec, OracleSpec, ScriptSpec
 from controller.store.index import list_runs
 from controller.store.report import read_report
 from controller.store.runs import RunFolder, Store
 from controller.store.schema import _agent_from_v1
 from evaluators.graph.outcome import Verdict
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import StoreError, UsageError
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden/runs/v1"
 

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import StoreError
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
-from controller.store.agent_spec import ModelSpec
+from controller.spec.agent import ModelSpec
+from controller.spec.run import BudgetSpec
 from controller.store.runs import Store
-from controller.store.spec import BudgetSpec
 from controller.store.spending import RunBudget, Spending, open_budget, read_budget, read_spending
 from evaluators.graph.outcome import Verdict
+from foundation.clock import FakeClock
+from foundation.errors import StoreError
 from tests.unit.controller.comparison.test_comparison import SPEC
 
 if TYPE_CHECKING:

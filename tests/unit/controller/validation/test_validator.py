@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import LinkTimeoutError
 from controller.episode.result import Reason
 from controller.executors.protocol import TrialStarted
 from controller.validation.evidence import Attempt, Kind, Meaning, Validation
 from controller.validation.validator import Validator
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
+from foundation.errors import LinkTimeoutError
 from provisioning.protocols import Kind as MachineKind
 from tests.unit.controller.lab import ignore
 

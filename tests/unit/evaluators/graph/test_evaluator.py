@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from appliance.base.errors import GraphError, LinkClosedError, UnknownNameError
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.outcome import Call, Cause, Outcome, Verdict, undecided
 from evaluators.graph.progress import Progress
 from evaluators.graph.state import GraphRecord, NodeState
 from evaluators.model.dag import build_graph
 from evaluators.model.node import Check, Mode, Node
+from foundation.errors import GraphError, LinkClosedError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

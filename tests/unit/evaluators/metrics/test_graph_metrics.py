@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from appliance.base.errors import UnknownNameError
 from evaluators.metrics.capabilities import AMENDED, TABLE_12, capabilities_of
 from evaluators.metrics.complexity import (
     LARGEST,
@@ -25,6 +24,7 @@ from evaluators.metrics.progress import coverage_of_progress, coverage_rate
 from evaluators.metrics.structure import Structure
 from evaluators.model.applications import CATEGORIES
 from evaluators.model.task import Task
+from foundation.errors import UnknownNameError
 from tests.unit.evaluators.metrics.graphs import structure, structures
 
 DIAMOND = structure("ab", "ac", "bd", "cd", "ad", a="X", b="X", c="Y", d="Z")

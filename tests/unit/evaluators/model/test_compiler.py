@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from appliance.base.errors import SpecError
 from evaluators.catalogue import Vocabulary, builtin_evaluators
+from evaluators.loading.suite import load_suite
 from evaluators.metrics.structure import Structure
 from evaluators.model.binding import Definition
 from evaluators.model.compiler import compile_task
@@ -19,11 +19,11 @@ from evaluators.model.dag import build_graph
 from evaluators.model.node import Mode
 from evaluators.model.oracle import Act, SetupStep, Target, WaitFor
 from evaluators.model.subtask import ComposedTask, Subtask
-from evaluators.model.suite import load_suite
 from evaluators.model.yaml_source import Source
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
 
 COPY = """\

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import SpecError
 from evaluators.model.yaml_source import Source, read_yaml
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from pathlib import Path

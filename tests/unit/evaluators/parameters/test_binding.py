@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import SpecError
 from evaluators.catalogue import Vocabulary, builtin_evaluators
-from evaluators.model.suite import load_suite
+from evaluators.loading.suite import load_suite
 from evaluators.parameters.binding import bind_task
+from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
 
 TASK = """\
 id: one

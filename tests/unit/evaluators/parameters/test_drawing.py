@@ -7,9 +7,9 @@ import datetime as dt
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from appliance.base.errors import SpecError
-from evaluators.parameters.declaration import Parameter
+from evaluators.model.parameter import Parameter
 from evaluators.parameters.drawing import Values, draw
+from foundation.errors import SpecError
 
 DECLARED = {
     "word": {"type": "choice", "from": ["pear", "plum", "fig"]},

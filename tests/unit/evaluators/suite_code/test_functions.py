@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.errors import SpecError
 from controller.actions.vocabulary import vocabulary
 from evaluators.graph.outcome import Call
-from evaluators.model.suite import load_suite
+from evaluators.loading.suite import load_suite
 from evaluators.runners import BundleRunner, machine_runner
+from foundation.errors import SpecError
 from provisioning.fake import FakeDesktop
 from provisioning.links.local import connect_local
 from provisioning.links.zipapp import build_probe
@@ -19,7 +19,7 @@ from provisioning.links.zipapp import build_probe
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluators.model.suite import Suite
+    from evaluators.loading.suite import Suite
 
 INDEX = 'name: my-suite\nversion: "1"\ndescription: d\ntasks: [one.yaml]\n'
 TASK = """

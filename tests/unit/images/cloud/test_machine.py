@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from appliance.base.errors import ImageBuildError
-from appliance.base.process import find_tool, run
+from foundation.errors import ImageBuildError
+from foundation.process import find_tool, run
 from images.cloud.machine import BuildMachine
 from images.cloud.recipe import take_root
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import ImageBuildError, ToolMissingError
-from appliance.base.settings import Settings
+from foundation.errors import ImageBuildError, ToolMissingError
+from foundation.settings import Settings
 from images.cloud import release
 from images.cloud.release import check_signature, fetch_cloud_image, find_sum
 from images.distribution import DISTRIBUTIONS

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.base.clock import wait_until
-from images.phone.device.adb import wire
-from images.phone.device.adb.shell_protocol import PacketReader, encode
-from images.phone.device.adb.stream import WINDOW_BYTES, Budget, Stream, StreamClosedError
+from foundation.clock import wait_until
+from images.phone.device.streams import wire
+from images.phone.device.streams.shell_protocol import PacketReader, encode
+from images.phone.device.streams.stream import WINDOW_BYTES, Budget, Stream, StreamClosedError
 
 
 class Bytes:

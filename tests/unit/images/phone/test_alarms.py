@@ -12,8 +12,8 @@ import pytest
 from images.phone.device.apps.directory import CLOCK, SETTINGS
 from images.phone.device.machine import PhoneMachine
 from images.phone.device.phone import Phone
+from images.phone.device.processes import Processes
 from images.phone.device.ringer import Ringer
-from images.phone.device.shell.processes import Processes
 from tests.standins.phone_user import User
 
 if TYPE_CHECKING:

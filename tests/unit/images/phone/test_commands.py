@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from appliance.base.clock import wait_until
+from foundation.clock import wait_until
 from images.phone.device.apps.directory import LAUNCHER, TASKS
 from images.phone.device.commands.catalog import Commands
 from images.phone.device.commands.record import Film
@@ -18,7 +18,7 @@ from images.phone.device.config import DeviceConfig
 from images.phone.device.console_commands import ConsoleCommands, RefusedError
 from images.phone.device.machine import PhoneMachine
 from images.phone.device.phone import Phone
-from images.phone.device.shell.processes import Processes
+from images.phone.device.processes import Processes
 from images.phone.device.store.database import Store
 from tests.standins.local_phone import center_of
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.process import CommandResult
 from evaluators.phone.content import contact_exists, task_completed, task_listed
 from evaluators.phone.screen import app_in_front, ui_text_shown
 from evaluators.phone.view import PhoneView
+from foundation.process import CommandResult
 from images.phone.device.commands.catalog import Commands
 from images.phone.device.config import DeviceConfig
 from images.phone.device.phone import Phone

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 
-from appliance.base.measures import Name
+from foundation.measures import Name
 from monitoring.dashboards import grafana
 from monitoring.dashboards.catalog import DASHBOARDS
 from monitoring.dashboards.grafana import OUTPUT, files

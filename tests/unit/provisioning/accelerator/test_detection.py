@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.process import find_tool
-from appliance.base.settings import Settings
+from foundation.process import find_tool
+from foundation.settings import Settings
 from provisioning.accelerator import detection as module
 from provisioning.accelerator.boot_sector import EXIT_CODE, boot_sector
 from provisioning.accelerator.detection import (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base.errors import GuestCallError, LinkTimeoutError
-from appliance.base.process import run
+from foundation.errors import GuestCallError, LinkTimeoutError
+from foundation.process import run
 from provisioning.desktop import obstruction
 from provisioning.desktop.obstruction import find_guest_obstruction, find_obstruction
 

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from appliance.base.settings import Settings
+from foundation.settings import Settings
 from images.catalog import NAMES, ON_REQUEST
 from provisioning.desktop.registry import DESKTOPS, DesktopRecord
 

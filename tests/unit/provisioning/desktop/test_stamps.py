@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.settings import Settings
+from foundation.settings import Settings
 from provisioning.desktop.container.backend import ContainerBackend
 from provisioning.desktop.qemu.backend import QemuBackend
 from tests.standins.records import desktop_record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.base.errors import SpecError
+from foundation.errors import SpecError
 from provisioning.egress.policy import Destination, read_destinations
 
 

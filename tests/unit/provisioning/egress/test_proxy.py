@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import FakeClock, wait_until
-from appliance.base.errors import LinkError
+from foundation.clock import FakeClock, wait_until
+from foundation.errors import LinkError
 from provisioning.egress.policy import read_destinations
 from provisioning.egress.proxy import Attempt, EgressProxy
 from provisioning.links.ssh import open_ssh

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import FakeClock, wait_until
-from appliance.base.errors import MachineError
-from appliance.base.settings import Settings
+from foundation.clock import FakeClock, wait_until
+from foundation.errors import MachineError
+from foundation.settings import Settings
 from provisioning.fleet import allocation, search
 from provisioning.fleet.allocation import HOST_MIB, Allocation, memory_mib
 from provisioning.fleet.ledger import FILE, LeaseRow, Ledger

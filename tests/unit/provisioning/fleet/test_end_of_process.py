@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.process import run
+from foundation.clock import SYSTEM_CLOCK
+from foundation.process import run
 from provisioning.fleet.ledger import FILE, Ledger
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 PROGRAM = """
 import sys, threading
 from pathlib import Path
-from appliance.base.cancel import ended_by
-from appliance.base.settings import Settings
+from foundation.cancel import ended_by
+from foundation.settings import Settings
 from provisioning.fleet import warm_pool
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import MachineError, SnapshotError
-from appliance.base.settings import Settings
+from foundation.errors import MachineError, SnapshotError
+from foundation.settings import Settings
 from provisioning.fleet.ledger import FILE, Ledger
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import MachineFolder, create_folder, iter_folders
@@ -17,8 +17,8 @@ from tests.unit.provisioning.fleet.test_local import FakeBackend
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from provisioning.fleet.handle import HostMachine, MachineHandle
-    from provisioning.machine_folder import MachineRecord
+    from provisioning.handle import HostMachine, MachineHandle
+    from provisioning.machine_record import MachineRecord
 
 HUGE_MIB = 1 << 40
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import LinkTimeoutError
+from foundation.clock import FakeClock
+from foundation.errors import LinkTimeoutError
 from provisioning.fake import FakeDesktop
 from provisioning.fleet.health import check
 

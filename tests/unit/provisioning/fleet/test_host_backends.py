@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import RequirementError
-from appliance.base.settings import Settings
+from foundation.errors import RequirementError
+from foundation.settings import Settings
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.fleet.host_backends import BackendSwitch, ForkingSwitch, host_backends
 from provisioning.fleet.local import LocalFleet
@@ -17,7 +17,8 @@ from tests.unit.provisioning.fleet.test_local import FakeBackend
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import MachineRecord
 
 ROLES = {"desktop": Kind.DESKTOP}
 

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import LinkClosedError, RequirementError, ResetMismatchError
-from appliance.base.settings import Settings
+from foundation.clock import FakeClock
+from foundation.errors import LinkClosedError, RequirementError, ResetMismatchError
+from foundation.settings import Settings
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind
@@ -15,9 +15,10 @@ from tests.unit.provisioning.fleet.test_local import ROLES, FakeBackend, HostFak
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.errors import MesocosmError
-    from provisioning.fleet.handle import HostMachine
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from foundation.errors import MesocosmError
+    from provisioning.handle import HostMachine
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import MachineRecord
 
 FOR_EVER = 1_000_000
 SILENT = RequirementError("The hypervisor does not answer.")

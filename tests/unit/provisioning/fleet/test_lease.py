@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import LeaseExpiredError, MachineError, StoreError
-from appliance.base.settings import Settings
+from foundation.clock import FakeClock
+from foundation.errors import LeaseExpiredError, MachineError, StoreError
+from foundation.settings import Settings
 from provisioning.fleet.ledger import FILE, Ledger
 from provisioning.fleet.local import LocalFleet
-from provisioning.fleet.protocol import Fleet, Lease
+from provisioning.lease import Fleet, Lease
 from provisioning.machine_folder import iter_folders
 from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind
@@ -22,8 +22,8 @@ from tests.unit.provisioning.fleet.test_local import ROLES, ForkingFake, HostFak
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.base.cancel import CancelToken
-    from provisioning.fleet.handle import HostMachine, MachineHandle
+    from foundation.cancel import CancelToken
+    from provisioning.handle import HostMachine, MachineHandle
 
 
 class Lab:
@@ -208,7 +208,7 @@ def test_reset_rewinds_a_saved_machine(saved: Lab) -> None:
 
 
 def test_machine_that_fails_to_reset_is_replaced(saved: Lab) -> None:
-    from appliance.base.errors import ResetMismatchError
+    from foundation.errors import ResetMismatchError
 
     with saved.fleet.acquire(ROLES) as lease:
         machine = cast("HostFake", lease.environment.machines["desktop"])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import RequirementError, StoreError
+from foundation.errors import RequirementError, StoreError
 from provisioning.fleet.ledger import FILE, Ledger
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import FakeClock, wait_until
-from appliance.base.errors import RequirementError
-from appliance.base.settings import Settings
+from foundation.clock import FakeClock, wait_until
+from foundation.errors import RequirementError
+from foundation.settings import Settings
 from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.fleet import liveness as module
 from provisioning.fleet.liveness import (

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import (
+from foundation.clock import FakeClock
+from foundation.errors import (
     MachineError,
     RequirementError,
     ResetMismatchError,
     SnapshotError,
 )
-from appliance.base.settings import Settings
+from foundation.settings import Settings
 from provisioning.fake import FakeDesktop
-from provisioning.fleet.handle import MachineHandle
 from provisioning.fleet.local import LocalFleet
-from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder, iter_folders
+from provisioning.handle import MachineHandle
+from provisioning.machine_folder import MachineFolder, create_folder, iter_folders
 from provisioning.machine_state import MachineState
 from provisioning.protocols import READY, Kind, ResetReport
 from tests.standins.records import desktop_record
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from appliance.base.cancel import CancelToken
-    from provisioning.fleet.handle import HostMachine
+    from foundation.cancel import CancelToken
+    from provisioning.handle import HostMachine
     from provisioning.machine_folder import MachineClaim
+    from provisioning.machine_record import MachineRecord
 
 ROLES = {"desktop": Kind.DESKTOP}
 

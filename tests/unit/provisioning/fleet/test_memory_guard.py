@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import MachineError, MemoryOutgrownError
-from appliance.base.settings import Settings
+from foundation.errors import MachineError, MemoryOutgrownError
+from foundation.settings import Settings
 from provisioning.fleet.allocation import hypervisor_limit_mib
 from provisioning.fleet.inventory import Inventory
 from provisioning.fleet.ledger import FILE, Ledger

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import (
+from foundation.errors import (
     MachineBusyError,
     RequirementError,
     ResetMismatchError,
@@ -14,7 +14,7 @@ from appliance.base.errors import (
     UnknownNameError,
     UnsupportedError,
 )
-from appliance.base.settings import Settings
+from foundation.settings import Settings
 from provisioning.fleet.operations import MachineOperations
 from provisioning.machine_state import MachineState
 from provisioning.protocols import READY, Kind, ResetReport

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.cancel import CancelToken, ended_by
-from appliance.base.clock import wait_until
-from appliance.base.errors import CancelledError, MachineStartError
-from appliance.base.settings import Settings
+from foundation.cancel import CancelToken, ended_by
+from foundation.clock import wait_until
+from foundation.errors import CancelledError, MachineStartError
+from foundation.settings import Settings
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind, ResetReport
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from provisioning.fleet.handle import HostMachine, MachineHandle
-    from provisioning.fleet.protocol import Lease
-    from provisioning.machine_folder import MachineRecord
+    from provisioning.handle import HostMachine, MachineHandle
+    from provisioning.lease import Lease
+    from provisioning.machine_record import MachineRecord
 
 WAIT_S = 10.0
 

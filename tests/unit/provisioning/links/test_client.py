@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import (
+from foundation.clock import wait_until
+from foundation.errors import (
     GuestCallError,
     LinkClosedError,
     LinkError,

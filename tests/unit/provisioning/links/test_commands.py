@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import LinkProtocolError
+from foundation.errors import LinkProtocolError
 from provisioning.links.commands import LinkCommands
 
 if TYPE_CHECKING:

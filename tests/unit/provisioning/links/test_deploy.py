@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import LinkClosedError, LinkError, MachineStartError
+from foundation.clock import wait_until
+from foundation.errors import LinkClosedError, LinkError, MachineStartError
 from provisioning.links import deploy
 from provisioning.links.ssh import SshTarget, open_ssh
 from provisioning.links.virtio import connect_virtio

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from appliance.base.errors import (
+from foundation.errors import (
     GuestCallError,
     InvalidActionError,
     LinkProtocolError,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base import process
-from appliance.base.errors import RequirementError
+from foundation import process
+from foundation.errors import RequirementError
 from provisioning.links import zipapp
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import wait_until
-from appliance.base.process import kill_group, start
+from foundation.clock import wait_until
+from foundation.process import kill_group, start
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.importer import CodeBundle
 from provisioning.probe.system import apps, digest, proc

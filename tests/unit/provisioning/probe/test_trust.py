@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base import process
-from appliance.base.clock import wait_until
+from foundation import process
+from foundation.clock import wait_until
 from provisioning.probe.display import owners
 from provisioning.probe.display.owners import (
     is_credible,

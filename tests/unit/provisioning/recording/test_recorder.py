@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK, FakeClock, wait_until
-from appliance.base.errors import LinkClosedError, StoreError, UsageError
-from appliance.base.process import kill_group, start
+from foundation.clock import SYSTEM_CLOCK, FakeClock, wait_until
+from foundation.errors import LinkClosedError, StoreError, UsageError
+from foundation.process import kill_group, start
 from provisioning.recording import recorder as recorder_module
 from provisioning.recording.recorder import REPEAT_EVERY_S, Recorder
 from provisioning.recording.video import VideoWriter, read_video

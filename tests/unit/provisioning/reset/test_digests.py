@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.errors import LinkProtocolError
+from foundation.errors import LinkProtocolError
 from provisioning.probe.system import digest
 from provisioning.protocols import StateKind
 from provisioning.reset.digests import SelectionState, read_digest

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from appliance.base.clock import FakeClock
+from foundation.clock import FakeClock
 from provisioning.protocols import Bounds, Element
 from provisioning.reset.picture import (
     TOLERANCE_LEVELS,

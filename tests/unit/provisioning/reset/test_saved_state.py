@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from appliance.base.errors import SnapshotError
+from foundation.errors import SnapshotError
 from provisioning.reset.saved_state import SavedState, format_differences, picture_path
 from tests.standins.states import a_digest, a_selection, a_state
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import DesktopFaultyError, LinkProtocolError, LinkTimeoutError
-from appliance.base.process import CommandResult
+from foundation.clock import FakeClock
+from foundation.errors import DesktopFaultyError, LinkProtocolError, LinkTimeoutError
+from foundation.process import CommandResult
 from provisioning.protocols import Bounds, Element
 from provisioning.reset.windows import WindowState
 from provisioning.review import reviewed

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from appliance.base.clock import FakeClock
+from foundation.clock import FakeClock
 from provisioning.review.icons import find_frozen_icons
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.errors import SpecError, UnknownNameError, UsageError
 from controller.agents.custom import command
 from controller.agents.registry import AgentOptions, make_driver, specify_agent
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.result import Reason
 from controller.episode.trial import run_trial
-from controller.store.agent_spec import agent_name
+from controller.spec.agent import agent_name
 from evaluators.graph.outcome import Verdict
+from foundation.errors import SpecError, UnknownNameError, UsageError
 from provisioning.fake import FakeFleet
 from tests.unit.controller.bench import SET_DARK, make_task
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from appliance.base.errors import AgentError
 from controller.actions.space import Action
 from controller.agents.custom.turns import as_turn
-from controller.agents.protocol import Turn, Usage
+from controller.protocol import Turn, Usage
+from foundation.errors import AgentError
 
 CLICK = Action("click", "desktop", {"x": 1, "y": 2})
 AS_DATA = {"on": "desktop", "do": "click", "with": {"x": 1, "y": 2}}

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.planning import Plan, create_run
 from controller.service.state.tokens import Role
 from controller.service.web.human import session as session_module
 from controller.service.web.human.session import PersonDriver
-from controller.store.agent_spec import CustomSpec
+from controller.spec.agent import CustomSpec
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
+from foundation.clock import SYSTEM_CLOCK, wait_until
 from tests.unit.controller.service.test_pages import sign_in
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from starlette.testclient import TestClient
 
-    from appliance.base.clock import FakeClock
     from controller.service.api.context import ApiContext
     from controller.service.web.human.session import HumanSession
+    from foundation.clock import FakeClock
 
 LONG_S = 120.0
 

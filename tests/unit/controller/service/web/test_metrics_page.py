@@ -10,11 +10,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from starlette.testclient import TestClient
 
-from appliance.base.errors import RequirementError
 from controller.service.web.app import make_app_with_pages
 from controller.service.web.drawing.chart import Series, draw_chart
 from controller.service.web.metrics.prometheus import Prometheus
 from controller.service.web.metrics.units import format_value
+from foundation.errors import RequirementError
 from monitoring.dashboards.catalog import DASHBOARDS
 from tests.unit.controller.service.context import HOST
 from tests.unit.controller.service.test_pages import sign_in

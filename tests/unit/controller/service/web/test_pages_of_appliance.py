@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MachineError, UnknownNameError, UnsupportedError
 from controller.service.machine_service import HostMachineService
 from controller.service.state.tokens import Role
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import MachineError, UnknownNameError, UnsupportedError
 from provisioning.machine_folder import MachineFolder
 from provisioning.machine_state import MachineState
 from tests.cpu import least_cpu_s

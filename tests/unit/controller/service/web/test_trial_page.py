@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import FakeClock
 from controller.service.web.trials import export
 from controller.service.web.trials.routes import describe
 from controller.service.web.trials.timeline import embed, read_timeline
 from controller.store.runs import Attempt
+from foundation.clock import FakeClock
 from tests.cpu import least_cpu_s
 from tests.pages.demo import record_demo
 from tests.unit.controller.service.test_pages import sign_in

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import LinkError, MachineStartError
+from foundation.clock import FakeClock
+from foundation.errors import LinkError, MachineStartError
 from provisioning.desktop.qemu import boot
 from provisioning.desktop.qemu.boot import GuestBoot
 from tests.unit.provisioning.desktop.qemu.test_domain import SPEC

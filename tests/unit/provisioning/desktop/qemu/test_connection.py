@@ -10,7 +10,7 @@ import libvirt
 import libvirt_qemu
 import pytest
 
-from appliance.base.errors import MachineError, RequirementError
+from foundation.errors import MachineError, RequirementError
 from provisioning.desktop.qemu.connection import Hypervisor
 
 if TYPE_CHECKING:

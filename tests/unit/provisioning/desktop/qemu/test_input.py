@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import GuestCallError, InvalidActionError, MachineError
+from foundation.clock import FakeClock
+from foundation.errors import GuestCallError, InvalidActionError, MachineError
 from provisioning.desktop.qemu.input import VmInput
 from provisioning.protocols import Button
 

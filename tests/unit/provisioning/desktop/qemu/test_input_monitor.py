@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.errors import MachineError
+from foundation.errors import MachineError
 from provisioning.desktop.qemu.input_monitor import InputMonitor
 
 if TYPE_CHECKING:

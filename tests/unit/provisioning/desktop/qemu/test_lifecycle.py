@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import libvirt
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK, FakeClock
-from appliance.base.errors import LinkTimeoutError
+from foundation.clock import SYSTEM_CLOCK, FakeClock
+from foundation.errors import LinkTimeoutError
 from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.desktop.qemu.ending import SHUTDOWN_S, find_end
 from provisioning.desktop.qemu.lifecycle import Lifecycle

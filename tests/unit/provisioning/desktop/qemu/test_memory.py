@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import MachineError
+from foundation.errors import MachineError
 from provisioning.desktop.qemu.memory import restore_memory
 from provisioning.desktop.qemu.process import PROC, find_qemu, qemu_processes
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from appliance.base.errors import SnapshotError
-from appliance.base.files import digest_bytes
+from foundation.errors import SnapshotError
+from foundation.files import digest_bytes
 from provisioning.desktop.qemu import migration
 from provisioning.desktop.qemu.migration import StreamChecksum, read_verified, save_stream
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import MachineStartError
+from foundation.errors import MachineStartError
 from provisioning.desktop.qemu.page_cache import load_into_page_cache
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.files import digest_bytes
+from foundation.files import digest_bytes
 from provisioning.desktop.qemu.rewind_base import RAM, BaseRecord, find_base
 from provisioning.desktop.qemu.saved_vm import stamp_of_file
 from provisioning.protocols import READY

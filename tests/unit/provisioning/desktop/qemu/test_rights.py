@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.errors import MachineError
-from appliance.base.process import CommandResult
+from foundation.errors import MachineError
+from foundation.process import CommandResult
 from provisioning.desktop.qemu.rights import SUDOERS, grant_sudo
 
 if TYPE_CHECKING:

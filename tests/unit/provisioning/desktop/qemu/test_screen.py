@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
-from appliance.base.errors import MachineError
+from foundation.errors import MachineError
 from provisioning.desktop.qemu.screen import VmScreen, parse_ppm
 
 if TYPE_CHECKING:

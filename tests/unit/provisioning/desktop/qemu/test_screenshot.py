@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.base.errors import MachineError, RequirementError
+from foundation.errors import MachineError, RequirementError
 from provisioning.desktop.qemu.screenshot import LibvirtScreen
 
 HYPERVISOR = "test:///default"

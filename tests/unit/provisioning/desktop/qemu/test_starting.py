@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base.errors import MachineError
+from foundation.errors import MachineError
 from provisioning.desktop.qemu.domain import DomainSpec
 from provisioning.desktop.qemu.lifecycle import Lifecycle
 from provisioning.desktop.qemu.starting import start_domain

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.settings import Settings
+from foundation.settings import Settings
 from provisioning.desktop.qemu.migration import StreamChecksum
 from provisioning.desktop.qemu.template import (
     RECORD,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.base.errors import UsageError
+from foundation.errors import UsageError
 from provisioning.desktop.qemu.viewer_filter import VERSION, ViewerFilter
 
 GREETING = VERSION + b"\x01" + b"\x01"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import MachineError, RequirementError
+from foundation.errors import MachineError, RequirementError
 from provisioning.desktop.qemu.vnc import VncRelay
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from appliance.base.errors import MachineError, RequirementError, SpecError
-from appliance.base.settings import Settings
+from foundation.errors import MachineError, RequirementError, SpecError
+from foundation.settings import Settings
 from provisioning.desktop.remote import config
 from provisioning.desktop.remote.backend import RemoteBackend, machine_id
 from provisioning.desktop.remote.config import FILE, Side, read_remotes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base.errors import (
+from foundation.errors import (
     GuestCallError,
     LinkClosedError,
     LinkTimeoutError,

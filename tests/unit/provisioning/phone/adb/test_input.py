@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.base.errors import InvalidActionError, LinkProtocolError
-from appliance.base.process import CommandResult
+from foundation.errors import InvalidActionError, LinkProtocolError
+from foundation.process import CommandResult
 from images.phone.device.shell.command_line import split_plain
 from provisioning.phone.adb.input import PhoneInput, PhoneTree, parse_hierarchy
 from provisioning.phone.adb.screen import PhoneScreen

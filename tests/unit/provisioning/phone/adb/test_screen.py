@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
-from appliance.base.errors import LinkProtocolError
+from foundation.errors import LinkProtocolError
 from provisioning.phone.adb.screen import (
     PhoneScreen,
     read_framebuffer,

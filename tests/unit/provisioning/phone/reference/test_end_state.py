@@ -5,7 +5,7 @@ import tarfile
 
 import pytest
 
-from appliance.base.errors import SnapshotError
+from foundation.errors import SnapshotError
 from provisioning.phone.reference.end_state import select_snapshot
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import EngineError, MachineStartError
+from foundation.errors import EngineError, MachineStartError
 from provisioning.desktop.container.engine import DesktopContainers
 from provisioning.phone.reference.engine import PhoneContainers
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import ResetMismatchError
-from appliance.base.process import CommandResult
+from foundation.clock import FakeClock
+from foundation.errors import ResetMismatchError
+from foundation.process import CommandResult
 from provisioning.phone.profile import REFERENCE
 from provisioning.phone.reference.snapshots import PhoneSnapshots
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base import process
-from appliance.base.clock import wait_until
+from foundation import process
+from foundation.clock import wait_until
 from provisioning.probe.accessibility.bus import DAEMON, Bus, BusError, Call
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base import process
+from foundation import process
 from provisioning.probe.display import raw, windows, xserver
 from provisioning.probe.display.raw import RawDisplay
 from provisioning.probe.display.selections import Selections

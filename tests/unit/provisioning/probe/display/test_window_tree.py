@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base import process
-from appliance.base.clock import wait_until
+from foundation import process
+from foundation.clock import wait_until
 from provisioning.probe.display import window_tree, windows, xserver
 from tests.tiers import STAND_IN
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base import process
+from foundation import process
 from provisioning.probe.system import digest
 from provisioning.probe.system.identity import Identity
 

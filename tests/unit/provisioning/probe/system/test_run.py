@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import wait_until
+from foundation.clock import wait_until
 from provisioning.probe.system import run
 from provisioning.probe.system.identity import Identity
 from provisioning.probe.system.run import BACKGROUND_READER, MAX_BACKGROUND, run_program

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base import process
-from appliance.base.clock import wait_until
+from foundation import process
+from foundation.clock import wait_until
 from provisioning.probe.system import proc
 from provisioning.probe.system.identity import Identity, read_environment
 from provisioning.probe.system.session import LEADERS, Sessions

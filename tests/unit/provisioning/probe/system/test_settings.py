@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.base.process import run
+from foundation.process import run
 from provisioning.probe.system import settings
 from provisioning.probe.system.settings import UNREADABLE, read_settings
 

@@ -1,0 +1,122 @@
+"""The interface of agents: their context, usage and turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from controller.diary import Diary
+
+if TYPE_CHECKING:
+    from controller.actions.space import Action, ActionSpace
+    from controller.observation.observer import Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The usage of a model, as counted by its endpoint.
+
+    Attributes:
+        prompt_tokens: tokens sent.
+        completion_tokens: tokens received.
+        usd: price in US dollars; 0 if the prices are unknown.
+        is_known: whether every reply reported its usage; otherwise the counts are lower bounds.
+    """
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: float = 0.0
+    is_known: bool = True
+
+    @property
+    def total(self) -> int:
+        """Tokens in both directions."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.usd + other.usd,
+            is_known=self.is_known and other.is_known,
+        )
+
+    def to_dict(self) -> dict[str, int]:
+        """Return tokens by direction, for logs and metrics."""
+        return {"prompt": self.prompt_tokens, "completion": self.completion_tokens}
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An agent's response to one observation.
+
+    Attributes:
+        actions: actions in order; after a rejected one the rest is dropped. No actions at all count
+            as an invalid action.
+        usage: usage of the turn.
+        note: the agent's own text, kept in the event log.
+        fault: what was wrong with the agent's reply after these actions; once they are executed, it
+            counts as a rejected action.
+        outage_s: seconds spent waiting for a model that did not answer; they are not charged to
+            the agent's time where the appliance has measured them.
+    """
+
+    actions: tuple[Action, ...]
+    usage: Usage = field(default_factory=Usage)
+    note: str = ""
+    fault: str = ""
+    outage_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AgentContext:
+    """Everything that an agent receives for one trial.
+
+    It gives no access to machines, evaluators or the reference solution.
+
+    Attributes:
+        instruction: the task's instruction.
+        space: the available actions.
+        seed: seed of this trial, determined by the run's seed, task and repeat.
+        diary: collects the agent's entries for the trial's log.
+    """
+
+    instruction: str
+    space: ActionSpace
+    seed: int
+    diary: Diary = field(default_factory=Diary, compare=False)
+
+
+class Agent(Protocol):
+    """Chooses actions; a new agent is created for each trial.
+
+    If an agent has a method ``close``, it is called when the trial is over. A user's agent may also
+    return an `Action`, a list of actions, or their form as dictionaries.
+    """
+
+    def act(self, observation: Observation) -> Turn:
+        """Choose the next actions.
+
+        Raises:
+            AgentError: the agent cannot continue; any other exception counts as one.
+            ModelRefusalError: its model refuses, or the request is too large for it.
+            ModelUnavailableError: its model cannot be reached.
+        """
+        ...
+
+
+@runtime_checkable
+class OutageMeasured(Protocol):
+    """An agent whose model's outages are measured while it acts."""
+
+    def pending_outage_s(self) -> float:
+        """Return the outage in the current turn, if the requests in progress remain unanswered."""
+        ...
+
+
+class MakeAgent(Protocol):
+    """Creates the agent of one trial."""
+
+    def __call__(self, context: AgentContext, /) -> Agent:
+        """Create the agent."""
+        ...

@@ -1,0 +1,1 @@
+"""Suites on disk, read and bound to their parameters."""

@@ -1,0 +1,163 @@
+"""Find and read suites; report every error with file and line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evaluators.loading.suite_reader import INDEX, SuiteFile, SuiteReader, missing_files
+from evaluators.model.codecs import open_document, validate
+from evaluators.model.suite_files import digest_files
+from evaluators.model.yaml_source import join_errors
+from evaluators.suite_code.functions import extend, load_suite_code
+from foundation.errors import SpecError, UnknownNameError
+from foundation.files import digest_file, digest_json
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from evaluators.catalogue import Vocabulary
+    from evaluators.model.task import Task
+
+_UNKNOWN_FUNCTION = re.compile(r"There is no (evaluator|action|setup)\b[^:]* called ")
+BUILTIN = Path(__file__).resolve().parents[1] / "suites"
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A versioned set of tasks.
+
+    Attributes:
+        name: lower-case letters and digits with single hyphens.
+        version: version, as set by the author.
+        description: one or two sentences.
+        digest: SHA-256 of the content of its YAML files (without comments and layout), the text of
+            its Python files, and the files that setups copy.
+        tasks: tasks in the order of ``suite.yaml``.
+        vocabulary: functions that its tasks may name, including the suite's own.
+        applications: category of each application, built-in and the suite's own.
+        left_out: errors of tasks that were not requested, by file; they are not in `tasks`.
+    """
+
+    name: str
+    version: str
+    description: str
+    digest: str
+    tasks: tuple[Task, ...]
+    vocabulary: Vocabulary
+    applications: Mapping[str, str]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    def task(self, task_id: str) -> Task:
+        """Return the task of that id.
+
+        Raises:
+            UnknownNameError: there is no such task; the message has the nearest match.
+        """
+        for task in self.tasks:
+            if task.id == task_id:
+                return task
+        raise UnknownNameError.of("task", task_id, (task.id for task in self.tasks))
+
+
+def list_suites(root: Path = BUILTIN) -> list[str]:
+    """Return the names of the suites that come with Mesocosm, sorted."""
+    return sorted(path.parent.name for path in root.glob(f"*/{INDEX}"))
+
+
+def load_suite(
+    reference: str | Path, vocabulary: Vocabulary, wanted: Collection[str] = ()
+) -> Suite:
+    """Read a suite: its index, its Python files, and all its tasks.
+
+    Args:
+        reference: name of a built-in suite, or path of a suite's folder or ``suite.yaml``.
+        vocabulary: functions that the tasks of any suite may name.
+        wanted: ids of tasks, or `fnmatch` patterns; other tasks are left out if their files have
+            errors. All by default.
+
+    Raises:
+        UnknownNameError: `reference` is neither a built-in suite nor a path.
+        SpecError: files have errors; the details name file, line and what was expected for each.
+    """
+    source = open_document(_find(reference))
+    index, errors = validate(source, SuiteFile)
+    if index is None:
+        raise join_errors([*errors, *missing_files(source)])
+    root = source.path.parent
+    try:
+        code = load_suite_code(root, index.name)
+        extended = replace(extend(vocabulary, code), folder=root)
+    except SpecError as exc:
+        reader = SuiteReader(source, index, replace(vocabulary, folder=root))
+        raise _with_mistakes_of_tasks(exc, reader, wanted) from exc
+    reader = SuiteReader(source, index, extended)
+    tasks = reader.read_tasks(wanted)
+    content: dict[str, object] = {
+        "name": index.name,
+        "version": index.version,
+        "description": index.description,
+        "tasks": [task.model_dump(mode="json", by_alias=True) for task in tasks],
+    }
+    if reader.left_out:
+        content["left_out"] = {name: digest_file(root / name) for name in reader.left_out}
+    if index.applications:
+        content["applications"] = dict(index.applications)
+    if code.texts:
+        content["code"] = dict(code.texts)
+    files = [digest_files(task.setup, task.roles, extended) for task in tasks]
+    if any(files):
+        content["files"] = {name: digest for file in files for name, digest in file.items()}
+    return Suite(
+        name=index.name,
+        version=index.version,
+        description=index.description,
+        digest=digest_json(content),
+        tasks=tuple(tasks),
+        vocabulary=reader.vocabulary,
+        applications=reader.applications,
+        left_out=reader.left_out,
+    )
+
+
+def _with_mistakes_of_tasks(
+    error: SpecError, reader: SuiteReader, wanted: Collection[str]
+) -> SpecError:
+    """Return an error in a suite's Python files together with those in its tasks.
+
+    Unknown functions in tasks may be consequences of that error, so they are left out.
+
+    Args:
+        error: the error in the Python files.
+        reader: reader of the tasks, without the suite's own functions.
+        wanted: see `load_suite`.
+    """
+    try:
+        reader.read_tasks(wanted)
+    except SpecError as exc:
+        others = [part for part in exc.parts or (exc,) if not _UNKNOWN_FUNCTION.search(part.brief)]
+        return join_errors([error, *others])
+    return error
+
+
+def _find(reference: str | Path) -> Path:
+    if isinstance(reference, str) and reference in list_suites():
+        return BUILTIN / reference / INDEX
+    path = Path(reference)
+    if path.is_dir() and (path / INDEX).is_file():
+        return path / INDEX
+    if path.is_dir():
+        raise SpecError(
+            f"{path} is not a suite: it does not contain {INDEX}.",
+            resolution="See docs/tasks.md for the contents of a suite's folder.",
+        )
+    if path.is_file():
+        return path
+    if isinstance(reference, Path) or "/" in reference:
+        raise SpecError(
+            f"{path} is neither a suite's folder nor a file.",
+            resolution=f"A suite's folder contains {INDEX}.",
+        )
+    raise UnknownNameError.of("suite", reference, list_suites())

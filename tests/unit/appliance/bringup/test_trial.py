@@ -1,0 +1,38 @@
+"""The trial at the end of a bring-up, on machines in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.bringup import trial
+from appliance.bringup.up import Outcome
+from controller.wiring import make_job, open_suite
+from foundation.settings import Settings
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_task_spans_a_desktop_and_a_phone() -> None:
+    task = open_suite(trial.SUITE).task(trial.TASK)
+    assert set(task.roles.values()) == set(Kind)
+
+
+@pytest.mark.slow
+def test_steps_are_reported_and_a_failed_trial_proves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In-memory machines cannot do what the oracle does; `make up` uses machines that can.
+    in_memory = lambda plan, _fleet, settings: make_job(plan, "fake", settings)  # noqa: E731
+    monkeypatch.setattr(trial, "make_job", in_memory)
+    monkeypatch.setattr(trial, "AGENT", "noop")
+    messages: list[str] = []
+    report = trial.run_trial(Settings(state_dir=tmp_path), messages.append)
+    assert messages[0] == f"{trial.TASK}: preparing machines"
+    assert messages[-1] == f"{trial.TASK}: FAIL"
+    assert report.verdicts == {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 0}
+    assert not Outcome("", "", "tcg", report).is_proven
+    assert Outcome("", "", "tcg", None).is_proven
