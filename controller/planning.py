@@ -222,15 +222,9 @@ def resume_plan(spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], 
         make_driver: see `controller.agents.registry.make_driver`.
 
     Raises:
-        UsageError: the run has an older schema, a task has changed, or the agent cannot be
-            recreated as it was.
+        UsageError: a task has changed, or the agent cannot be recreated as it was.
         SpecError: the agent's script cannot be read.
     """
-    if spec.schema_version == 1:
-        raise UsageError(
-            f"{spec.run} was recorded by an older version of Mesocosm (schema 1) and cannot be resumed.",
-            resolution="Start a new run; the results of this one can still be read.",
-        )
     suite = with_limits(suite, spec.limits)
     _require_same_tasks(spec, suite)
     return Plan(

@@ -157,8 +157,6 @@ def _left_out(
 
 def _reason(first: TaskSpec, second: TaskSpec) -> str:
     """Return why two tasks of the same name are not identical; empty if they are."""
-    if not (first.has_digests and second.has_digests):
-        return "recorded without digests (schema 1)"
     parts = first.differences(second)
     return f"differs in: {', '.join(parts)}" if parts else ""
 

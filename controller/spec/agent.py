@@ -42,7 +42,7 @@ class ScriptSpec(Record):
 
     Attributes:
         path: path of the file, as specified by the user.
-        digest: SHA-256 of its content; empty in runs of schema 1.
+        digest: SHA-256 of its content.
     """
 
     kind: Literal["script"] = "script"
@@ -92,7 +92,7 @@ class ModelClientSpec(Record):
         extra: further fields of each request.
         image_scale: factor that screenshots are scaled down by; coordinates are converted back.
         send_seed: whether the trial's seed is sent with each request.
-        prompt_digest: SHA-256 of the agent's prompt templates; empty in runs of schema 1.
+        prompt_digest: SHA-256 of the agent's prompt templates.
     """
 
     kind: str

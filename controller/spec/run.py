@@ -11,7 +11,7 @@ from controller.spec.agent import AgentSpec, Record, agent_name
 from foundation.files import digest_json
 
 SCHEMA_VERSION: Final = 2
-"""Schema version of written ``run.json`` files and event logs; version 1 can be read."""
+"""Schema version of ``run.json`` files and event logs."""
 
 
 KeepPolicy = Literal["none", "failed", "all"]
@@ -57,11 +57,6 @@ class TaskSpec(Record):
     graph: str = ""
     limits: str = ""
     evaluators: dict[str, str] = Field(default={})
-
-    @property
-    def has_digests(self) -> bool:
-        """Whether it has digests; tasks of schema 1 do not."""
-        return bool(self.graph)
 
     def differences(self, other: TaskSpec) -> tuple[str, ...]:
         """Return the names of the parts in which two tasks differ; evaluators are listed singly."""
@@ -152,7 +147,7 @@ class RunSpec(Record):
     """The specification of a run.
 
     Attributes:
-        schema_version: schema version of the file that it was read from.
+        schema_version: schema version of its file.
         run: id of the run.
         started_s: start, seconds since the epoch.
         suite: the suite of the tasks.
@@ -175,7 +170,7 @@ class RunSpec(Record):
         fleet: the fleet that provides the machines.
     """
 
-    schema_version: Literal[1, 2] = SCHEMA_VERSION
+    schema_version: Literal[2] = SCHEMA_VERSION
     run: str
     started_s: float
     suite: SuiteSpec

@@ -1,4 +1,4 @@
-"""Report the results of a run as JSON or as a table."""
+"""Report the results of a run as JSON or as text."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from evaluators.metrics import Metrics, measure
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rich.table import Table
-
     from controller.episode.result import MachineRecord, TrialResult
     from controller.spec.run import RunSpec
     from controller.store.regrade_record import Regrade
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
 _REFERENCE_PHONE = "reference-phone"
 _EFFECTS_SHOWN = 10
 """Maximum number of side effects listed per trial; JSON contains more."""
-_STYLES = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +137,8 @@ class Report:
             "unfinished": [{**asdict(row), "unmet": _reasons(row)} for row in self.unfinished],
         }
 
-    def table(self) -> Table:
-        """Return a table of the trials."""
-        return _trials_table(self)
-
     def summary(self) -> str:
-        """Return the text below the table: rates, machines, and why nodes are unmet."""
+        """Return rates, machines, and why nodes are unmet."""
         return "\n".join(_summary(self))
 
 
@@ -218,36 +211,6 @@ def _machine(machine: MachineRecord) -> dict[str, Json]:
     kept = asdict(machine)
     del kept["role"], kept["machine_id"]
     return {**kept, "is_reference_phone": machine.backend == _REFERENCE_PHONE}
-
-
-def _trials_table(report: Report) -> Table:
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    spec = report.spec
-    table = Table(
-        title=Text(
-            f"{spec.suite.name} {spec.suite.version} · agent {spec.agent_name} · run {spec.run}"
-        )
-    )
-    for name in ("task", "repeat", "verdict", "nodes", "steps", "reason", "seconds"):
-        justify = "left" if name in {"task", "verdict", "reason"} else "right"
-        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    for trial in report.trials:
-        table.add_row(
-            trial.task,
-            str(trial.repeat),
-            Text(trial.verdict.value, style=_STYLES[trial.verdict]),
-            f"{trial.nodes_met}/{trial.nodes}",
-            str(trial.steps),
-            trial.reason.value,
-            f"{trial.seconds:.1f}",
-        )
-    for row in report.unfinished:
-        nodes = "" if row.nodes_met is None else f"{row.nodes_met}/{row.nodes_met + len(row.unmet)}"
-        cells = (nodes, str(row.steps), "unfinished", "")
-        table.add_row(row.task, str(row.repeat), Text("-", style="dim"), *cells)
-    return table
 
 
 def _summary(report: Report) -> list[str]:

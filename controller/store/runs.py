@@ -13,9 +13,6 @@ A trial has one attempt, unless its process was killed, it was cancelled, or its
 failed. All attempts are kept; only the last one counts. Each line of a log is flushed and synced
 before the trial continues, so that a killed process loses no finished step. An attempt is finished
 when its log has a line of type ``end``.
-
-Runs of schema 1 have the log of a trial's last attempt in ``trials/<task>.<repeat>/`` and those of
-earlier attempts in ``trials/<task>.<repeat>.lost<n>/``; they can be read but not resumed.
 """
 
 from __future__ import annotations
@@ -28,7 +25,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
-from controller.spec.run import SCHEMA_VERSION
 from controller.store.event_log import EVENTS, TrialLog, read_events
 from controller.store.regrade_record import Regrade, read_regrades
 from controller.store.schema import read_spec
@@ -103,7 +99,7 @@ class RunFolder:
         path: the run's folder.
 
     Raises:
-        StoreError: there is no readable ``run.json``, or it has a newer schema.
+        StoreError: there is no readable ``run.json``, or it has another schema.
     """
 
     def __init__(self, path: Path) -> None:
@@ -114,13 +110,8 @@ class RunFolder:
         """Open the log of the next attempt at a trial.
 
         Raises:
-            StoreError: the log cannot be created, or the run has an older schema.
+            StoreError: the log cannot be created.
         """
-        if self.spec.schema_version != SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.spec.run} has an older schema and cannot be resumed.",
-                resolution="Start a new run; the results of this one can still be read.",
-            )
         attempts = self.attempts(task, repeat)
         number = attempts[-1].number + 1 if attempts else 1
         folder = self._trial(task, repeat) / f"{_ATTEMPT}{number}"
@@ -129,16 +120,9 @@ class RunFolder:
     def attempts(self, task: str, repeat: int) -> list[Attempt]:
         """Return all attempts at a trial, oldest first."""
         folder = self._trial(task, repeat)
-        if self.spec.schema_version == SCHEMA_VERSION:
-            names = (path.name for path in folder.glob(f"{_ATTEMPT}*"))
-            numbers = sorted(int(name.removeprefix(_ATTEMPT)) for name in names)
-            return [Attempt(number, folder / f"{_ATTEMPT}{number}" / EVENTS) for number in numbers]
-        lost = sorted(
-            folder.parent.glob(f"{folder.name}.lost*"),
-            key=lambda path: int(path.name.rpartition(".lost")[2]),
-        )
-        folders = [*lost, *([folder] if folder.exists() else [])]
-        return [Attempt(number, path / EVENTS) for number, path in enumerate(folders, 1)]
+        names = (path.name for path in folder.glob(f"{_ATTEMPT}*"))
+        numbers = sorted(int(name.removeprefix(_ATTEMPT)) for name in names)
+        return [Attempt(number, folder / f"{_ATTEMPT}{number}" / EVENTS) for number in numbers]
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from rich.console import Console
 
+from appliance.cli.trials_table import trials_table
 from controller.episode.changes import Change, SideEffects
 from controller.episode.result import MachineRecord, Reason, TrialResult
 from controller.protocol import Usage
@@ -74,7 +75,7 @@ REPORT = Report(SPEC, (PASSED, FAILED, BROKEN), (Unfinished("b", 1, 3),))
 def printed(report: Report) -> str:
     out = io.StringIO()
     console = Console(file=out, width=140)
-    console.print(report.table())
+    console.print(trials_table(report))
     console.print(report.summary(), markup=False)
     return out.getvalue()
 

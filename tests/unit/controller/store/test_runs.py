@@ -108,7 +108,7 @@ def test_torn_last_line_is_ignored(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", [b"garbage", b"[]", b'{"n":1}', b"\xff"])
 def test_damaged_line_in_the_middle_is_reported(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "events.jsonl"
-    path.write_bytes(b'{"type":"start"}\n' + line + b'\n{"type":"end"}\n')
+    path.write_bytes(b'{"type":"start","schema_version":2}\n' + line + b'\n{"type":"end"}\n')
     with pytest.raises(StoreError, match=r"events\.jsonl:2 is damaged"):
         list(read_events(path))
 
@@ -158,13 +158,13 @@ def test_files_of_a_newer_mesocosm_are_rejected_by_name(tmp_path: Path) -> None:
         attempt.path.read_text().replace('"schema_version":2', '"schema_version":9')
     )
     with pytest.raises(
-        StoreError, match=r"events\.jsonl was written by a newer version of Mesocosm"
+        StoreError, match=r"events\.jsonl was written by another version of Mesocosm"
     ):
         folder.events("a", 0)
     spec = json.loads((folder.path / "run.json").read_bytes())
     (folder.path / "run.json").write_text(json.dumps({**spec, "schema_version": 3}))
     with pytest.raises(
-        StoreError, match=r"run\.json was written by a newer version of Mesocosm"
+        StoreError, match=r"run\.json was written by another version of Mesocosm"
     ) as caught:
         Store(tmp_path).open("latest")
     assert "schema version is 3" in caught.value.details
