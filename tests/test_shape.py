@@ -136,11 +136,6 @@ def test_make_help_names_every_target(name: str) -> None:
     assert re.search(rf"^  make {name}\s+\w", shown, re.MULTILINE)
 
 
-def test_ci_runs_what_a_developer_runs() -> None:
-    lines = (REPOSITORY / ".ci/run").read_text().splitlines()
-    assert lines[-1] == "exec make test YES=1"
-
-
 OWN_ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)}
 INSIDE = ("provisioning/probe/", "images/phone/device/")
 """Code that runs in guests, where the project's logging does not exist."""
