@@ -13,6 +13,7 @@ from foundation.process import run
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGES = (
+    "mesocosm",
     "foundation",
     "appliance",
     "images",
