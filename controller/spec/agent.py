@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit, urlunsplit
 
@@ -218,6 +219,34 @@ def agent_name(agent: AgentSpec) -> str:
 def model_name(agent: AgentSpec) -> str:
     """Return the name of the model that an agent queries; empty if there is none or unknown."""
     return agent.model if isinstance(agent, ModelClientSpec | RegisteredSpec) else ""
+
+
+MEMBER = "agent"
+"""Name of the member of a run that has only one."""
+
+
+class Member(Record):
+    """A member of the team that plays the trials of a run; a single agent is a team of one.
+
+    Attributes:
+        name: its name in events, usage and results, unique in the run.
+        agent: its specification.
+    """
+
+    name: str = Field(default=MEMBER, min_length=1, max_length=64)
+    agent: AgentSpec
+
+
+def require_unique(members: tuple[Member, ...]) -> tuple[Member, ...]:
+    """Return the members if their names differ.
+
+    Raises:
+        ValueError: two have the same name.
+    """
+    counts = Counter(member.name for member in members)
+    if names := sorted(name for name, count in counts.items() if count > 1):
+        raise ValueError(f"several members are named {', '.join(names)}")
+    return members
 
 
 def without_credentials(address: str) -> str:

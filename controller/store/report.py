@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from controller.episode.result import FAILED, Reason
-from controller.spec.agent import model_name
+from controller.spec.agent import agent_name, model_name
 from controller.spec.run import trial_seed
 from controller.store.run_fleet import fleet_of
 from controller.store.spending import BUDGET_SPENT, RunBudget, read_budget, spending_of
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from controller.episode.result import MachineRecord, TrialResult
+    from controller.protocol import Usage
     from controller.spec.run import RunSpec
     from controller.store.regrade_record import Regrade
     from controller.store.runs import RunFolder
@@ -110,7 +111,15 @@ class Report:
             "run": self.spec.run,
             "suite": {"name": self.spec.suite.name, "digest": self.spec.suite.digest},
             "agent": self.spec.agent_name,
-            "model": model_name(self.spec.agent) or None,
+            "model": self.spec.model_name or None,
+            "agents": [
+                {
+                    "name": member.name,
+                    "agent": agent_name(member.agent),
+                    "model": model_name(member.agent) or None,
+                }
+                for member in self.spec.agents
+            ],
             "seed": self.spec.seed,
             "accelerator": self.accelerator,
             "fleet": fleet_of(self.spec, self.trials) or None,
@@ -156,7 +165,7 @@ def read_report(folder: RunFolder, suite: Suite | None = None) -> Report:
     logs = {trial: folder.attempts(*trial) for trial in folder.spec.planned}
     attempts = {trial: [attempt.result for attempt in log] for trial, log in logs.items()}
     every = (attempt for log in logs.values() for attempt in log)
-    budget = RunBudget(read_budget(folder), spending_of(every, folder.spec.agent))
+    budget = RunBudget(read_budget(folder), spending_of(every, folder.spec))
     regrades = {trial: log[-1].regrades for trial, log in logs.items() if log}
     results = tuple(folder.results())
     return Report(folder.spec, results, tuple(unfinished), attempts, budget, regrades)
@@ -174,17 +183,26 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "detail": trial.detail,
         "seconds": trial.seconds,
         "agent_seconds": trial.agent_seconds,
-        "usage": {
-            **trial.usage.to_dict(),
-            "usd": trial.usage.usd,
-            "is_known": trial.usage.is_known,
+        "usage": _usage(trial.usage),
+        "members": {
+            name: {
+                "steps": share.steps,
+                "agent_seconds": share.agent_seconds,
+                "usage": _usage(share.usage),
+            }
+            for name, share in trial.members.items()
         },
+        "ended_by": trial.ended_by or None,
         "unmet": _reasons(trial),
         "side_effects": None if trial.side_effects is None else asdict(trial.side_effects),
         "parameters": trial.parameters,
         "weighted": trial.weighted,
         "disagreements": [asdict(row) for row in trial.disagreements],
     }
+
+
+def _usage(usage: Usage) -> dict[str, Json]:
+    return {**usage.to_dict(), "usd": usage.usd, "is_known": usage.is_known}
 
 
 def _attempts(results: Sequence[TrialResult | None]) -> dict[str, Json]:

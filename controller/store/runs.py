@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
+from controller.episode.result import Reason
 from controller.store.event_log import EVENTS, TrialLog, read_events
 from controller.store.regrade_record import Regrade, read_regrades
-from controller.store.schema import read_spec
+from controller.store.schema import read_result, read_spec
 from foundation.errors import StoreError, UnknownNameError, UsageError
 from foundation.files import FileLock, write_atomic
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from controller.episode.result import TrialResult
     from controller.spec.run import RunSpec
     from foundation.clock import Clock
 
@@ -79,7 +80,7 @@ class Attempt:
         """
         for event in self.events:
             if event["type"] == "end":
-                return TRIAL_RESULT.validate_python(event["result"])
+                return read_result(event["result"])
         return None
 
     @property
@@ -291,5 +292,6 @@ def _stamp(folder: Path) -> int:
 
 
 def _matches(spec: RunSpec, pattern: str) -> bool:
-    names = {spec.run, spec.suite.name, spec.agent.kind, spec.agent_name}
+    names = {spec.run, spec.suite.name, spec.agent_name}
+    names |= {member.agent.kind for member in spec.agents}
     return any(fnmatch.fnmatchcase(name, pattern) for name in names)

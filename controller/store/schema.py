@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from controller.episode.result import TRIAL_RESULT
+from controller.spec.agent import MEMBER
 from controller.spec.run import SCHEMA_VERSION, RunSpec
 from foundation.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from controller.episode.result import TrialResult
+
+_ONE_AGENT = 2
+"""Version of runs that have one agent instead of members."""
 
 
 def read_spec(path: Path) -> RunSpec:
@@ -26,13 +34,40 @@ def read_spec(path: Path) -> RunSpec:
         raise _unreadable(path, exc) from exc
     require_known(data, path)
     try:
-        return RunSpec.model_validate(data)
+        return RunSpec.model_validate(_with_members(data))
     except (ValidationError, TypeError) as exc:
         raise _unreadable(path, exc) from exc
 
 
+def _with_members(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a specification as of today; version 2 had one agent, without a name."""
+    if data["schema_version"] != _ONE_AGENT:
+        return data
+    kept = {name: value for name, value in data.items() if name != "agent"}
+    members = [{"name": MEMBER, "agent": data.get("agent")}]
+    return {**kept, "agents": members, "schema_version": SCHEMA_VERSION}
+
+
+def read_result(data: dict[str, Any]) -> TrialResult:
+    """Read the result in the last line of a log of any known version.
+
+    Raises:
+        ValidationError: it is not a result.
+    """
+    if "members" in data:
+        return TRIAL_RESULT.validate_python(data)
+    share = {name: data[name] for name in ("steps", "agent_seconds", "usage") if name in data}
+    kept = {name: value for name, value in data.items() if name not in {"agent_seconds", "usage"}}
+    return TRIAL_RESULT.validate_python({**kept, "members": {MEMBER: share}})
+
+
+def member_of(event: Mapping[str, Any]) -> str:
+    """Return the name of the member whose event it is."""
+    return str(event.get("member", MEMBER))
+
+
 def require_known(data: object, path: Path) -> None:
-    """Verify that a record has the schema of this version.
+    """Verify that a record's schema can be read.
 
     Args:
         data: the record as JSON.
@@ -42,7 +77,7 @@ def require_known(data: object, path: Path) -> None:
         StoreError: it has another schema, or none.
     """
     version: Any = data.get("schema_version") if isinstance(data, dict) else None
-    if version == SCHEMA_VERSION:
+    if version in {_ONE_AGENT, SCHEMA_VERSION}:
         return
     raise StoreError(
         f"{path} was written by another version of Mesocosm.",
