@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from controller.episode.result import Reason
+from controller.episode.result import TRIAL_RESULT, Reason
 from controller.store.event_log import EVENTS, TrialLog, read_events
 from controller.store.regrade_record import Regrade, read_regrades
 from controller.store.schema import read_result, read_spec
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from controller.episode.result import TrialResult
+    from controller.spec.job import TrialJob
     from controller.spec.run import RunSpec
     from foundation.clock import Clock
 
@@ -94,7 +95,7 @@ class Attempt:
 
 
 class RunFolder:
-    """One run on disk; a `controller.executors.protocol.TrialSink`.
+    """One run on disk; a `controller.scheduling.sink.TrialSink`.
 
     Args:
         path: the run's folder.
@@ -107,16 +108,29 @@ class RunFolder:
         self.path = path
         self.spec = read_spec(path / "run.json")
 
-    def begin_attempt(self, task: str, repeat: int, clock: Clock) -> TrialLog:
-        """Open the log of the next attempt at a trial.
+    def begin_attempt(self, job: TrialJob, clock: Clock) -> TrialLog:
+        """Open the log of a new attempt.
 
         Raises:
-            StoreError: the log cannot be created.
+            StoreError: the attempt was begun before, or the log cannot be created.
         """
-        attempts = self.attempts(task, repeat)
-        number = attempts[-1].number + 1 if attempts else 1
-        folder = self._trial(task, repeat) / f"{_ATTEMPT}{number}"
-        return TrialLog(folder, self.path / "blobs", clock, attempt=number)
+        return self._open_log(job, clock)
+
+    def conclude_attempt(self, job: TrialJob, result: TrialResult, clock: Clock) -> None:
+        """Append the result of an attempt whose process died to the attempt's log.
+
+        Raises:
+            StoreError: the attempt has a result already, or the log cannot be written.
+        """
+        begun = {attempt.number: attempt for attempt in self.attempts(job.task, job.repeat)}
+        if job.attempt in begun and begun[job.attempt].result is not None:
+            raise StoreError(f"{begun[job.attempt].path} has a result already.")
+        with self._open_log(job, clock, is_begun=True) as log:
+            log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
+
+    def _open_log(self, job: TrialJob, clock: Clock, *, is_begun: bool = False) -> TrialLog:
+        folder = self._trial(job.task, job.repeat) / f"{_ATTEMPT}{job.attempt}"
+        return TrialLog(folder, self.path / "blobs", clock, attempt=job.attempt, is_begun=is_begun)
 
     def attempts(self, task: str, repeat: int) -> list[Attempt]:
         """Return all attempts at a trial, oldest first."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from controller.executors.local import LocalExecutor
-from controller.executors.protocol import Job
+from controller.executors.local import LocalExecutor, LocalTrials
 from controller.planning import Plan, create_run
+from controller.scheduling.execution import execute_run
 from controller.spec.agent import CustomSpec
 from controller.wiring import make_context
 from mesocosm import (
@@ -43,7 +43,8 @@ def main(suite_name: str, fleet: str = "real") -> None:
     plan = Plan(suite, CustomSpec(name="patient"), AgentDriver(Patient), seed=7)
     folder = create_run(plan, settings.runs_dir)
     context = make_context(plan, open_fleet(fleet, settings))
-    LocalExecutor(parallel=2).run(Job(suite, context, plan.driver), folder)
+    trials = LocalTrials(suite, context, plan.driver)
+    execute_run(folder, LocalExecutor(trials, parallel=2))
     print(folder.spec.run)
     print(read_report(folder).summary())
 

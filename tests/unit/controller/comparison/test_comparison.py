@@ -13,6 +13,7 @@ from controller.spec.run import CodeSpec, ObservationSpec, RunSpec, SuiteSpec, T
 from controller.store.runs import Store
 from evaluators.graph.outcome import Verdict
 from foundation.errors import UsageError
+from tests.unit.controller.jobs import next_job
 from tests.unit.controller.store.test_runs import CLOCK
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def record(
         )
         share = MemberShare((usages or {}).get(name, Usage()))
         result = replace(result, members={MEMBER: share})
-        with folder.begin_attempt(name, repeat, CLOCK) as log:
+        with folder.begin_attempt(next_job(folder, name, repeat), CLOCK) as log:
             log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
     return folder
 

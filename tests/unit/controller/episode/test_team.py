@@ -20,6 +20,7 @@ from controller.store.spending import read_spending
 from foundation.clock import FakeClock
 from foundation.errors import AgentError, EpisodeUseError
 from tests.unit.controller.comparison.test_comparison import SPEC
+from tests.unit.controller.jobs import next_job
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,7 +130,7 @@ def test_run_of_a_team_is_stored_and_shown(tmp_path: Path) -> None:
     folder, clock = Store(tmp_path).create(spec), FakeClock()
     assert folder.spec == spec
     assert (spec.agent_name, spec.model_name) == ("model:large+model:small", "large+small")
-    with folder.begin_attempt("a", 0, clock) as log:
+    with folder.begin_attempt(next_job(folder, "a"), clock) as log:
         log.append("step", member="planner", usage={"prompt": 1000, "completion": 0})
         log.append("step", member="clicker", usage={"prompt": 1000, "completion": 0})
     assert read_spending(folder).usd == pytest.approx(1.001)

@@ -13,6 +13,7 @@ from controller.store.runs import RunFolder, Store
 from controller.store.spending import read_spending
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import StoreError
+from tests.unit.controller.jobs import next_job
 from tests.unit.controller.store.test_runs import make_run
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def test_run_with_one_agent_is_read_as_a_team_of_one(tmp_path: Path) -> None:
     folder = Store(tmp_path).open(spec.run)
     (member,) = folder.spec.agents
     assert (member.name, folder.spec.agent_name) == ("agent", "model:m")
-    with folder.begin_attempt("a", 0, SYSTEM_CLOCK) as log:
+    with folder.begin_attempt(next_job(folder, "a"), SYSTEM_CLOCK) as log:
         log.append("step", usage={"prompt": 1000, "completion": 100})
     result = {
         "task": "a",
@@ -49,7 +50,7 @@ def test_run_with_one_agent_is_read_as_a_team_of_one(tmp_path: Path) -> None:
         "agent_seconds": 1.5,
         "usage": {"prompt_tokens": 7, "completion_tokens": 2, "usd": 0.5, "is_known": True},
     }
-    with folder.begin_attempt("a", 0, SYSTEM_CLOCK) as log:
+    with folder.begin_attempt(next_job(folder, "a"), SYSTEM_CLOCK) as log:
         log.append("end", result=result, graph=None)
     (trial,) = read_report(folder).trials
     usage = Usage(7, 2, 0.5)
