@@ -19,8 +19,8 @@ from appliance.doctor.checks import examine_host
 from appliance.doctor.hardware import check_disk, check_memory
 from appliance.services.address import service_certificate
 from appliance.services.alerts import read_receivers
-from appliance.services.compose import SERVICES, Compose
-from appliance.services.engine import ensure_engine, find_engine
+from appliance.services.compose import SERVICES, Compose, require_compatible_compose
+from appliance.services.engine import ensure_engine, find_engine, require_supported
 from appliance.services.health import controller_url, prometheus_url, wait_ready
 from appliance.services.ports import require_free
 from foundation.bounded import BackgroundCall
@@ -96,6 +96,8 @@ def bring_up(
             )
         with steps.step("docker engine") as step:
             step.note = ensure_engine(settings)
+            require_supported()
+            require_compatible_compose()
         is_first = not Compose(settings).services()
         if is_first:
             _clear_ports(Compose(settings))

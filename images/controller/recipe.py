@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.settings import REPOSITORY
-from images.distribution import host_distribution
+from images.distribution import BASE
 from images.dockerfile import DockerRecipe
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def controller_recipe(settings: Settings) -> DockerRecipe:
     source = [name for name in (*_LAYERS, *_PROJECT) if (REPOSITORY / name).exists()]
     return DockerRecipe(
         name="controller",
-        variant=host_distribution().name,
+        variant=BASE.name,
         files={
             "Dockerfile": HERE / "Dockerfile",
             "requirements.lock": REPOSITORY / "requirements.lock",
