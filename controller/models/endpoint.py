@@ -287,7 +287,5 @@ def _accepted(reply: Reply) -> Reply:
     else:
         return reply
     refusal = ModelRefusalError(brief, clean(f"{text}\n{about}".strip()))
-    tokens = reply.tokens
-    refusal.tokens = (tokens.prompt_tokens, tokens.completion_tokens)
-    refusal.is_usage_known = tokens.is_known
+    refusal.tokens = reply.tokens.tokens
     raise refusal

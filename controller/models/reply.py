@@ -9,7 +9,7 @@ reply is used. Only a reply without a message is not a chat completion.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     BaseModel,
@@ -21,7 +21,10 @@ from pydantic import (
     model_validator,
 )
 
-from controller.models.usage import Tokens, count_tokens, usage_warnings
+from controller.models.openai.usage import count_tokens, usage_warnings
+
+if TYPE_CHECKING:
+    from controller.models.usage import Usage
 
 # Fields that servers require unchanged in the next request. Sources: OpenRouter "Preserving
 # reasoning", Gemini "OpenAI compatibility: thought signatures".
@@ -170,7 +173,7 @@ class Reply(BaseModel):
     usage: Any = None
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> Usage:
         """Token usage of the request."""
         return count_tokens(self.usage)
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from controller.spec.agent import ModelClientSpec
 from controller.spec.run import BudgetSpec
-from controller.store.schema import member_of
+from controller.store.schema import member_of, usage_in
 from foundation.errors import StoreError
 from foundation.files import write_atomic
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from controller.episode.result import TrialResult
+    from controller.models.usage import Usage
     from controller.spec.agent import AgentSpec
     from controller.spec.run import RunSpec
     from controller.store.runs import Attempt, RunFolder
@@ -26,7 +27,6 @@ BUDGET_SPENT = "budget_spent"
 """State of a run that stopped before its last trial because its budget was spent."""
 
 _RAISED = "budget.json"
-_PER_MTOK = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +151,15 @@ def _lost(attempt: Attempt, spec: RunSpec) -> Spending:
     seconds = events[-1]["t"] - events[0]["t"] if events else 0.0
     spent = Spending(seconds=max(0.0, seconds))
     for event in events:
-        if usage := event.get("usage"):
-            prompt, completion = usage.get("prompt", 0), usage.get("completion", 0)
-            usd = _price(agents.get(member_of(event)), prompt, completion)
-            spent += Spending(prompt + completion, usd)
+        if usage := usage_in(event):
+            usd = usage.usd or _price(agents.get(member_of(event)), usage)
+            spent += Spending(usage.total, usd)
     return spent
 
 
-def _price(agent: AgentSpec | None, prompt: int, completion: int) -> float:
+def _price(agent: AgentSpec | None, usage: Usage) -> float:
+    """Return the price of a usage without one, as logs of schema 2 have it."""
     if not isinstance(agent, ModelClientSpec):
         return 0.0
-    prompt_usd, completion_usd = agent.usd_per_mtok_prompt, agent.usd_per_mtok_completion
-    return (prompt * (prompt_usd or 0.0) + completion * (completion_usd or 0.0)) * _PER_MTOK
+    prices = agent.usd_per_mtok_prompt, agent.usd_per_mtok_completion
+    return usage.priced(*(price or 0.0 for price in prices)).usd

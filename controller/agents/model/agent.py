@@ -13,7 +13,8 @@ from controller.agents.model.scaling import ScaledScreenshot
 from controller.agents.model.shortening import CUT, shorten, shorten_refused
 from controller.models.endpoint import ModelEndpoint
 from controller.models.reply import REASONING
-from controller.protocol import Turn, Usage
+from controller.models.usage import usage_of
+from controller.protocol import Turn
 from foundation.errors import ModelRefusalError
 from foundation.files import digest_json
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from controller.models.endpoint import Answer
     from controller.models.settings import ModelSettings
-    from controller.models.usage import Tokens
+    from controller.models.usage import Usage
     from controller.observation.observer import Observation
     from controller.protocol import AgentContext
 
@@ -80,7 +81,7 @@ class ModelAgent:
         calls = self._reader.read(choice.message, choice.finish_reason, sizes)
         turn.append(remembered(choice.message, calls))
         self._asked_at_step = observation.step
-        usage = self._usage(answer.reply.tokens)
+        usage = self._priced(answer.reply.tokens)
         note = choice.message.content or ""
         return Turn(calls.actions, usage, note, calls.fault, answer.outage_s)
 
@@ -90,7 +91,7 @@ class ModelAgent:
                 return self._endpoint.ask(self._messages(), self._tools, seed=self._seed)
             except ModelRefusalError as exc:
                 if not self._yields_to(exc):
-                    exc.usd = self._usd(*exc.tokens)
+                    exc.usd = self._priced(usage_of(exc.tokens)).usd
                     raise
 
     def _yields_to(self, refusal: ModelRefusalError) -> bool:
@@ -109,15 +110,9 @@ class ModelAgent:
             return True
         return False
 
-    def _usage(self, tokens: Tokens) -> Usage:
-        sent, received = tokens.prompt_tokens, tokens.completion_tokens
-        return Usage(sent, received, self._usd(sent, received), is_known=tokens.is_known)
-
-    def _usd(self, sent: int, received: int) -> float:
-        per_million = self._settings
-        return (
-            sent * per_million.usd_per_mtok_prompt + received * per_million.usd_per_mtok_completion
-        ) / 1e6
+    def _priced(self, usage: Usage) -> Usage:
+        settings = self._settings
+        return usage.priced(settings.usd_per_mtok_prompt, settings.usd_per_mtok_completion)
 
     def _answers(self, observation: Observation) -> list[dict[str, Any]]:
         """Return a message with the outcome of each call of the last turn, as the API requires."""

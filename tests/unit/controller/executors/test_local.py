@@ -16,8 +16,9 @@ from controller.agents.oracle import OracleDriver
 from controller.episode.context import NoLog
 from controller.episode.result import TRIAL_RESULT, Reason, reasons_to_retry
 from controller.executors.local import LocalExecutor
+from controller.models.usage import Usage
 from controller.planning import Plan, create_run
-from controller.protocol import Turn, Usage
+from controller.protocol import Turn
 from controller.scheduling.events import (
     AttemptLost,
     BudgetSpent,
