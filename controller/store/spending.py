@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from controller.spec.agent import ModelClientSpec
+from controller.models.usage import NO_USAGE
 from controller.spec.run import BudgetSpec
-from controller.store.schema import member_of, usage_in
+from controller.store.lost_attempt import logged_usages
 from foundation.errors import StoreError
 from foundation.files import write_atomic
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from controller.episode.result import TrialResult
-    from controller.models.usage import Usage
-    from controller.spec.agent import AgentSpec
     from controller.spec.run import RunSpec
     from controller.store.runs import Attempt, RunFolder
     from provisioning.protocols import Json
@@ -147,19 +145,6 @@ def spending_of(attempts: Iterable[Attempt], spec: RunSpec) -> Spending:
 def _lost(attempt: Attempt, spec: RunSpec) -> Spending:
     """Return the cost of a lost attempt according to its log, at the prices of its members."""
     events = attempt.events
-    agents = {member.name: member.agent for member in spec.agents}
+    usage = sum(logged_usages(events, spec).values(), NO_USAGE)
     seconds = events[-1]["t"] - events[0]["t"] if events else 0.0
-    spent = Spending(seconds=max(0.0, seconds))
-    for event in events:
-        if usage := usage_in(event):
-            usd = usage.usd or _price(agents.get(member_of(event)), usage)
-            spent += Spending(usage.total, usd)
-    return spent
-
-
-def _price(agent: AgentSpec | None, usage: Usage) -> float:
-    """Return the price of a usage without one, as logs of schema 2 have it."""
-    if not isinstance(agent, ModelClientSpec):
-        return 0.0
-    prices = agent.usd_per_mtok_prompt, agent.usd_per_mtok_completion
-    return usage.priced(*(price or 0.0 for price in prices)).usd
+    return Spending(usage.total, usage.usd, max(0.0, seconds))
