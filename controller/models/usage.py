@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, replace
 
 MAX_TOKENS = 10**9
@@ -88,6 +89,25 @@ def usage_of(tokens: Tokens, usd: float = 0.0) -> Usage:
     """Return the usage with these counts."""
     sent, received, cached, reasoning = tokens
     return Usage(sent, received, usd, cached, reasoning)
+
+
+class UsageMeter:
+    """Adds up the usage of one trial's requests; thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._usage = NO_USAGE
+
+    def add(self, usage: Usage) -> None:
+        """Add the usage of a request."""
+        with self._lock:
+            self._usage += usage
+
+    def take(self) -> Usage:
+        """Return the usage since the last call."""
+        with self._lock:
+            usage, self._usage = self._usage, NO_USAGE
+            return usage
 
 
 def _least(first: int | None, second: int | None) -> int | None:

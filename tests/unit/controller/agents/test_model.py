@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from controller.agents.driver import AgentDriver
 from controller.agents.model.agent import ModelAgent
 from controller.episode.result import Reason
+from controller.models.adapters import require_model
 from controller.models.settings import ModelSettings
 from controller.models.specification import read_settings
 from evaluators.graph.outcome import Verdict
@@ -533,7 +534,7 @@ def test_log_has_prompt_tools_and_replies(bench: Bench, dark_task: Task) -> None
     assert [kind for kind, _ in entries] == ["prompt", "unanswered", "reply", "reply", "warning"]
     prompt, unanswered, opened, *_ = (data for _, data in entries)
     assert dark_task.instruction in prompt["system"]
-    assert prompt["tools"] == server.requests[0]["tools"]
+    assert prompt["tools"] == [tool["function"] for tool in server.requests[0]["tools"]]
     assert "busy ***" in unanswered["why"]
     assert json.loads(opened["raw"]) == OPEN
     assert result.reason is Reason.MODEL_REFUSAL
@@ -554,5 +555,5 @@ def test_rejected_actions_are_logged_with_step_and_pictures(bench: Bench, dark_t
 
 def test_missing_model_is_a_clear_error() -> None:
     with pytest.raises(RequirementError, match="No model is configured") as caught:
-        ModelSettings(base_url="", name="").require()
+        require_model(ModelSettings(base_url="", name=""))
     assert "MESOCOSM_MODEL_BASE_URL" in caught.value.details
