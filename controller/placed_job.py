@@ -60,7 +60,7 @@ def execute_order(
         spec, open_suite_of(spec, access.suite), lambda agent: make_driver(agent, options)
     )
     plan = replace(plan, driver=_Reported(plan.driver, report))
-    fleet = open_fleet(access.fleet, settings, refill=lambda kind: report(Forked(machine=kind)))
+    fleet = open_fleet(access.fleet, settings, refill=lambda spec: report(Forked.of(spec)))
     return trials_of(plan, fleet, settings).run_job(
         job, sink, cancel=cancel, on_step=lambda steps: report(Stepped(steps=steps))
     )

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from foundation.settings import get_settings as get_settings
     from provisioning.probe.guest import Guest as Guest
     from provisioning.protocols import Machine as Machine
+    from provisioning.resource import ResourceSpec as ResourceSpec
 
 MODULES = {
     "SessionState": "controller.actions.session",
@@ -107,6 +108,7 @@ MODULES = {
     "get_settings": "foundation.settings",
     "Guest": "provisioning.probe.guest",
     "Machine": "provisioning.protocols",
+    "ResourceSpec": "provisioning.resource",
 }
 """The module that defines each name."""
 

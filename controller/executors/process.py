@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from controller.spec.job import TrialJob
     from foundation.cancel import CancelToken
     from foundation.clock import Clock
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class ProcessExecutor:
         parallel: int = 1,
         *,
         environment: Mapping[str, str] | None = None,
-        refill: Callable[[Kind], object] = lambda _: None,
+        refill: Callable[[ResourceSpec], object] = lambda _: None,
         measure: Callable[[TrialResult], None] = lambda _: None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
@@ -187,7 +187,7 @@ class JobProcess:
         self.send(Cancellation(reason=reason))
 
     def follow(
-        self, on_step: Callable[[int], None], refill: Callable[[Kind], object]
+        self, on_step: Callable[[int], None], refill: Callable[[ResourceSpec], object]
     ) -> TrialResult | None:
         """Read the reports of the process until it has ended; Ctrl-C cancels the job.
 
@@ -205,7 +205,7 @@ class JobProcess:
             return self._follow(on_step, refill)
 
     def _follow(
-        self, on_step: Callable[[int], None], refill: Callable[[Kind], object]
+        self, on_step: Callable[[int], None], refill: Callable[[ResourceSpec], object]
     ) -> TrialResult | None:
         assert self._process.stdout is not None  # noqa: S101 - it is piped
         result: TrialResult | None = None
@@ -218,8 +218,8 @@ class JobProcess:
                     self.has_acted = True
                 case Stepped(steps=steps):
                     on_step(steps)
-                case Forked(machine=machine):
-                    refill(machine)
+                case Forked() as forked:
+                    refill(forked.spec)
                 case Ended() as ended:
                     result = ended.result
                 case Refused() as report:
