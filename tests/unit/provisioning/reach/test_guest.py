@@ -122,6 +122,22 @@ def test_other_services_keep_their_connections_when_one_is_added(
         assert ask(guest, "shop", other) == b"hello"
 
 
+def test_connections_of_a_service_that_is_withdrawn_end(
+    guest: GuestStandIn, reach: GuestReach
+) -> None:
+    port, other = free_port(), free_port()
+    with tcp_service(echo) as service:
+        reach.serve({"mail": {port: service}, "shop": {other: service}})
+        with call(guest, "mail", port) as mail, call(guest, "shop", other) as shop:
+            for sock in (mail, shop):
+                sock.sendall(b"x")
+                assert sock.recv(1) == b"x"
+            reach.serve({"mail": {port: service}})
+            assert is_ended(shop)
+            mail.sendall(b"y")
+            assert mail.recv(1) == b"y"
+
+
 def test_much_data_arrives_complete_in_both_directions(
     guest: GuestStandIn, reach: GuestReach
 ) -> None:
