@@ -122,6 +122,11 @@ class LocalFleet:
             ttl_s,
             lambda lease_id: self._take(lease_id, specs, cancel),
         )
+        try:
+            lease.connect()
+        except BaseException:
+            lease.release()
+            raise
         kinds = " ".join(sorted(spec.kind for spec in specs.values()))
         measures.record("acquire_seconds", self._clock.monotonic_s() - start_s, kinds=kinds)
         for spec in lease.forked:

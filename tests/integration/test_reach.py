@@ -11,7 +11,7 @@ from foundation.clock import wait_until
 from foundation.settings import Settings, get_settings
 from provisioning.desktop.container.backend import ContainerBackend
 from provisioning.desktop.qemu.backend import QemuBackend
-from provisioning.protocols import READY, Reaching
+from provisioning.protocols import READY
 from tests.integration.test_forks import forked
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.container import desktop_container_settings
@@ -128,7 +128,6 @@ class TestContainers:
     def test_services_are_reached_before_and_after_a_reset(
         self, container: DesktopContainer, services: dict[str, Endpoints], mail: MailServer
     ) -> None:
-        assert isinstance(container, Reaching)
         check_nothing(container)
         before = container.summarize()
         with reaching(container, services):
