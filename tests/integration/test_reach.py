@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foundation.clock import wait_until
+from foundation.errors import ImageMissingError, RequirementError
 from foundation.settings import Settings, get_settings
 from provisioning.desktop.container.backend import ContainerBackend
 from provisioning.desktop.qemu.backend import QemuBackend
+from provisioning.phone.adb.server import AdbServer
+from provisioning.phone.reference.backend import PhoneBackend
 from provisioning.protocols import READY
 from tests.integration.test_forks import forked
 from tests.standins.appliance import NEEDS_APPLIANCE
@@ -24,10 +27,12 @@ if TYPE_CHECKING:
     from provisioning.desktop.container.machine import DesktopContainer
     from provisioning.desktop.probed import ProbedDesktop
     from provisioning.desktop.qemu.machine import DesktopVm
+    from provisioning.phone.reference.machine import ReferencePhone
     from provisioning.protocols import Endpoints
 
 VM = [pytest.mark.vm, NEEDS_APPLIANCE]
 CONTAINER = [pytest.mark.docker]
+PHONE = [pytest.mark.docker, pytest.mark.phone, pytest.mark.adb]
 
 PAGE = "welcome to "
 # As the agent's user, with what the guest holds.
@@ -146,6 +151,62 @@ class TestContainers:
         handle = ContainerBackend(container_settings).make(lambda _message: None)
         with handle.temporary() as other, reaching(other, services):
             check_nothing(container)
+
+
+@pytest.fixture(scope="module")
+def phones(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PhoneBackend]:
+    """Return the phones of a separate appliance that reuses the built images."""
+    state_dir = tmp_path_factory.mktemp("phones")
+    if (images_dir := Settings().images_dir).is_dir():
+        (state_dir / "images").symlink_to(images_dir)
+    settings = Settings(state_dir=state_dir)
+    yield PhoneBackend(settings)
+    AdbServer(settings).stop()
+
+
+@contextmanager
+def a_phone(phones: PhoneBackend) -> Iterator[ReferencePhone]:
+    try:
+        handle = phones.make(lambda _message: None)
+    except (ImageMissingError, RequirementError) as exc:
+        pytest.skip(str(exc))
+    with handle.temporary() as machine:
+        yield machine
+
+
+def shows(phone: ReferencePhone, url: str, text: str) -> bool:
+    """Open a page in the phone's browser; return whether it shows a text in time."""
+    phone.shell(f"am start -a android.intent.action.VIEW -d {url}").require()
+    (button,) = (node for node in phone.tree.elements() if node.name == "Open page")
+    phone.input.click(*button.bounds.center)
+    return bool(
+        wait_until(
+            lambda: any(text in node.name for node in phone.tree.elements()),
+            timeout_s=30,
+            every_s=0.2,
+        )
+    )
+
+
+class TestPhones:
+    """Reference phones, whose streams adb carries."""
+
+    pytestmark = PHONE
+
+    def test_service_is_browsed_by_name_before_and_after_a_rewind(
+        self, phones: PhoneBackend, services: dict[str, Endpoints]
+    ) -> None:
+        with a_phone(phones) as phone, a_phone(phones) as other:
+            before = phone.summarize()
+            phone.reach.serve({"shop": services["shop"]})
+            assert phone.summarize() == before
+            assert shows(phone, "http://shop/door", "welcome to shop/door")
+            assert shows(other, "http://shop/door", "be reached")
+            assert shows(other, "http://127.0.0.1/door", "be reached")
+            phone.snapshots.rewind(READY)
+            assert shows(phone, "http://shop/again", "welcome to shop/again")
+            phone.reach.stop()
+            assert shows(phone, "http://shop/door", "be reached")
 
 
 class TestVms:
