@@ -25,15 +25,23 @@ def connect_machines(resources: Mapping[str, object]) -> None:
         UnsupportedError: a machine cannot reach these services.
     """
     services = {
-        role.lower().replace("_", "-"): cast("Reachable", resource).endpoints
-        for role, resource in resources.items()
-        if _has(resource, "endpoints")
+        role.lower().replace("_", "-"): service.endpoints
+        for role, service in find_services(resources).items()
     }
     if not services:
         return
     for resource in resources.values():
         if _has(resource, "reach"):
             cast("Machine", resource).reach.serve(services)
+
+
+def find_services(resources: Mapping[str, object]) -> dict[str, Reachable]:
+    """Return those of a lease's resources that are reached over TCP, by role."""
+    return {
+        role: cast("Reachable", resource)
+        for role, resource in resources.items()
+        if _has(resource, "endpoints")
+    }
 
 
 def _has(resource: object, name: str) -> bool:
