@@ -14,16 +14,16 @@ from appliance.bench.rows import Row
 from controller.actions.space import Action
 from controller.episode.trial import run_trial
 from controller.executors.local import LocalExecutor
-from controller.service.requests import RunRequest
 from controller.service.state.database import Database, state_path
 from controller.service.state.queue import RunQueue
 from controller.service.state.queued_run import Requester, State
 from controller.service.worker.worker import Worker
+from controller.spec.request import RunRequest
 from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.errors import MesocosmError
 from foundation.settings import Settings
 from provisioning.fake import FakeFleet
-from provisioning.protocols import Kind
+from provisioning.resource import PHONE, ResourceSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -220,7 +220,7 @@ def _request(machines: int, trials: int) -> RunRequest:
 
 def _lease(machines: int, count: int) -> list[float]:
     """Return the CPU seconds of leases of one machine while all others are leased."""
-    fleet, roles = FakeFleet(), {"phone": Kind.PHONE}
+    fleet, roles = FakeFleet(), {"phone": ResourceSpec(PHONE)}
     others = [fleet.acquire(roles) for _ in range(machines - 1)]
     samples = []
     for _ in range(count):
