@@ -57,6 +57,10 @@ class KvmState(StrEnum):
     UNTRIED = "untried"
 
 
+_UNSEEN = {KvmState.MISSING, KvmState.DENIED, KvmState.UNTRIED}
+"""Results that say nothing about virtual CPUs, as in a container without the device."""
+
+
 class Accelerator(BaseModel):
     """How machines run on this host.
 
@@ -99,7 +103,7 @@ def find_accelerator(settings: Settings, *, ignore_cache: bool = False) -> Accel
     if settings.accelerator == "kvm":
         # In containers, the device is not visible, so that the key differs.
         known = cache.accelerator if cache else try_kvm(settings)
-        if cache is None and known.state is not KvmState.UNTRIED:
+        if cache is None and known.state not in _UNSEEN:
             _write_cache(path, key, known)
         return _required(settings, known.kvm_without)
     if cache and cache.key == key and not ignore_cache:

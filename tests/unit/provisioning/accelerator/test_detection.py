@@ -319,6 +319,13 @@ def test_required_kvm_gets_the_cpu_that_was_found_for_it(tmp_path: Path, tries: 
     assert len(tries.before) == 1
 
 
+def test_container_without_the_device_leaves_no_result(tmp_path: Path, tries: Tries) -> None:
+    settings = Settings(state_dir=tmp_path, accelerator="kvm")
+    tries.results = [Accelerator(name="tcg", reason="", state=KvmState.MISSING)]
+    assert find_accelerator(settings).cpu_without == ()
+    assert not (tmp_path / "accelerator.json").exists()
+
+
 def test_known_accelerator_is_never_tested(tmp_path: Path, tries: Tries) -> None:
     settings = Settings(state_dir=tmp_path)
     assert known_accelerator(settings) == ""
