@@ -153,7 +153,11 @@ def test_refused_feature_makes_the_domain_fail_without_the_retry(
         start_domain(kvm.hypervisor, dataclasses.replace(spec, cpu_without=()), paused=True)
 
 
-def test_devices_pass_from_a_template_into_a_standby_fork(kvm: KvmHost, spec: DomainSpec) -> None:
+@pytest.mark.parametrize("accelerator", ["kvm", "tcg"])
+def test_devices_pass_from_a_template_into_a_standby_fork(
+    kvm: KvmHost, spec: DomainSpec, accelerator: str
+) -> None:
+    spec = dataclasses.replace(spec, accelerator=accelerator)
     ram, stream = kvm.settings.state_dir / "ram", kvm.settings.state_dir / "devices"
     template = dataclasses.replace(spec, ram=ram, is_template=True)
     start_domain(kvm.hypervisor, template, paused=True)
