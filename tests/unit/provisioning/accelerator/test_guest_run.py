@@ -17,6 +17,7 @@ def test_boot_sector_is_bootable_by_a_bios() -> None:
     assert sector[-2:] == b"\x55\xaa"
 
 
+@pytest.mark.slow
 @needs_qemu
 def test_real_guest_does_all_its_work_and_reports_each_round() -> None:
     ran = run_on_host("tcg", boot_s=20, work_s=40)
@@ -28,6 +29,7 @@ def test_real_guest_does_all_its_work_and_reports_each_round() -> None:
     assert 0 < ran.work_s <= ran.waited_s
 
 
+@pytest.mark.slow
 @needs_qemu
 def test_guest_that_never_works_is_killed_at_the_first_deadline(
     monkeypatch: pytest.MonkeyPatch,
@@ -38,6 +40,7 @@ def test_guest_that_never_works_is_killed_at_the_first_deadline(
     assert (ran.exit_code, ran.begun_s, ran.is_complete) == (None, None, False)
 
 
+@pytest.mark.slow
 @needs_qemu
 def test_guest_that_works_too_slowly_is_killed_at_the_second_deadline(
     monkeypatch: pytest.MonkeyPatch,
@@ -53,6 +56,7 @@ def test_guest_that_works_too_slowly_is_killed_at_the_second_deadline(
     assert ran.work_s == ran.waited_s >= 0.2
 
 
+@pytest.mark.slow
 @needs_qemu
 def test_errors_of_qemu_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "cpu_option", lambda *_args: "no-such-cpu")
