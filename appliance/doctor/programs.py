@@ -13,7 +13,7 @@ from foundation.errors import MesocosmError, RequirementError
 from foundation.process import find_tool, run
 from images.builder import find
 from images.engine import connect
-from provisioning.accelerator.detection import QEMU
+from provisioning.accelerator.guest_run import QEMU
 
 if TYPE_CHECKING:
     from collections.abc import Callable
