@@ -20,13 +20,18 @@ if TYPE_CHECKING:
     from controller.store.report import Report
     from foundation.settings import Settings
 
-SUITE = "smoke"
-TASK = "cross-dark-style"
 AGENT = "oracle"
+_TRIALS = {"emulator": ("android", "cross-settings")}
+_DEFAULT = ("smoke", "cross-dark-style")
+
+
+def trial_of(settings: Settings) -> tuple[str, str]:
+    """Return suite and task, whose applications the chosen kind of phone has."""
+    return _TRIALS.get(settings.phone, _DEFAULT)
 
 
 def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
-    """Run the oracle on the suite's cross-device task, and return the report of the scored run.
+    """Run the oracle on a task that uses both devices, and return the report of the scored run.
 
     Args:
         settings: of the appliance.
@@ -35,7 +40,8 @@ def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
     Raises:
         MesocosmError: the run could not be created; problems in the trial are in its result.
     """
-    request = RunRequest(suite=SUITE, agent=AGENT, tasks=(TASK,), retries=0)
+    suite, task = trial_of(settings)
+    request = RunRequest(suite=suite, agent=AGENT, tasks=(task,), retries=0)
     plan = make_plan(request, settings)
     executor = LocalExecutor(open_trials(plan, request.fleet, settings))
     folder = create_run(plan, settings.runs_dir)

@@ -10,6 +10,7 @@ from appliance.bringup.images import (
     ensure_viewer,
     finish_images,
     images_being_built,
+    require_recipes,
     tags_of,
 )
 from appliance.bringup.machines import prepare_machines
@@ -98,6 +99,7 @@ def bring_up(
             step.note = ensure_engine(settings)
             require_supported()
             require_compatible_compose()
+            require_recipes(settings)
         is_first = not Compose(settings).services()
         if is_first:
             _clear_ports(Compose(settings))
@@ -206,11 +208,12 @@ def _clear_ports(compose: Compose) -> None:
 
 
 def _prove(settings: Settings, steps: Steps) -> Report:
-    from appliance.bringup.trial import SUITE, TASK, run_trial  # noqa: PLC0415 - slow to import
+    from appliance.bringup.trial import run_trial, trial_of  # noqa: PLC0415 - slow to import
 
     with steps.step("scored trial") as step:
         report = run_trial(settings, step.say)
-        step.note = f"{SUITE}/{TASK}: " + ", ".join(trial.verdict for trial in report.trials)
+        step.note = "/".join(trial_of(settings)) + ": "
+        step.note += ", ".join(trial.verdict for trial in report.trials)
         if not report.trials:
             raise MesocosmError("The trial did not end.", resolution="See `mesocosm results`.")
     return report

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_task_spans_a_desktop_and_a_phone() -> None:
-    task = open_suite(trial.SUITE).task(trial.TASK)
+@pytest.mark.parametrize("phone", ["reference", "emulator"])
+def test_task_spans_a_desktop_and_a_phone(phone: str) -> None:
+    suite, name = trial.trial_of(Settings(phone=phone))
+    task = open_suite(suite).task(name)
     assert set(task.kinds.values()) == {kind.name for kind in KINDS}
 
 
@@ -31,8 +33,15 @@ def test_steps_are_reported_and_a_failed_trial_proves_nothing(
     monkeypatch.setattr(trial, "AGENT", "noop")
     messages: list[str] = []
     report = trial.run_trial(Settings(state_dir=tmp_path), messages.append)
-    assert messages[0] == f"{trial.TASK}: preparing machines"
-    assert messages[-1] == f"{trial.TASK}: FAIL"
+    task = trial.trial_of(Settings())[1]
+    assert messages[0] == f"{task}: preparing machines"
+    assert messages[-1] == f"{task}: FAIL"
     assert report.verdicts == {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 0}
     assert not Outcome("", "", "tcg", report).is_proven
     assert Outcome("", "", "tcg", None).is_proven
+
+
+def test_task_with_the_emulator_needs_no_application_of_google() -> None:
+    suite, name = trial.trial_of(Settings(phone="emulator"))
+    task = open_suite(suite).task(name)
+    assert {"com.google" in str(node) for node in task.graph} == {False}
