@@ -220,6 +220,8 @@ class Multiplexer:
             sock.close()
             return
         sock.setblocking(False)
+        # Otherwise, small writes wait up to 40 ms for the program's acknowledgement.
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._last_number += 1
         name = self._listeners[listener]
         self._streams[self._last_number] = Stream(self._last_number, name, sock)
