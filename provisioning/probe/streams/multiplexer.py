@@ -214,14 +214,14 @@ class Multiplexer:
         """Open a stream for a program that has connected."""
         try:
             sock, _ = listener.accept()
+            # Otherwise, small writes wait up to 40 ms for the program's acknowledgement.
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError:  # the program is gone already
             return
         if len(self._streams) >= MAX_STREAMS:
             sock.close()
             return
         sock.setblocking(False)
-        # Otherwise, small writes wait up to 40 ms for the program's acknowledgement.
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._last_number += 1
         name = self._listeners[listener]
         self._streams[self._last_number] = Stream(self._last_number, name, sock)
