@@ -31,9 +31,7 @@ from foundation.ids import new_run_id
 from foundation.process import run
 from foundation.settings import REPOSITORY, get_settings
 from images.recipe_digest import portable_recipe_digest
-from provisioning.desktop.registry import DESKTOPS
-from provisioning.phone.profile import PROFILES
-from provisioning.protocols import Kind
+from provisioning.registry import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     from evaluators.model.task import Task
     from foundation.clock import Clock
     from foundation.settings import Settings
+    from provisioning.resource import ResourceSpec
 
 _log = logging.getLogger(__name__)
 
@@ -106,10 +105,10 @@ class Plan:
         return agent_name(self.agent)
 
     @property
-    def kinds(self) -> set[Kind]:
-        """The kinds of machines that the tasks need."""
+    def needs(self) -> set[ResourceSpec]:
+        """What the tasks need."""
         names = self.tasks or tuple(task.id for task in self.suite.tasks)
-        return {kind for name in names for kind in self.suite.task(name).roles.values()}
+        return {spec for name in names for spec in self.suite.task(name).roles.values()}
 
 
 def create_run(plan: Plan, runs_dir: Path, *, clock: Clock = SYSTEM_CLOCK) -> RunFolder:
@@ -270,24 +269,20 @@ def _require_same_tasks(spec: RunSpec, suite: Suite) -> None:
         )
 
 
-def recipes_of(settings: Settings, kinds: Iterable[Kind]) -> dict[str, str]:
-    """Return the digests of the image recipes of this appliance's machines, by kind.
+def recipes_of(settings: Settings, specs: Iterable[ResourceSpec]) -> dict[str, str]:
+    """Return the digests of the image recipes of what tasks need, by key of the specification.
 
     Remote desktops have none. Recipes that this host cannot build are omitted.
     """
-    names = {
-        Kind.DESKTOP: DESKTOPS[settings.desktop].recipe,
-        Kind.PHONE: PROFILES[settings.phone].image,
-    }
     digests = {}
-    for kind in sorted(set(kinds)):
-        name = names[kind]
-        if name is None:
+    for spec in sorted(set(specs), key=str):
+        label = registry().chosen(spec.kind, settings).label_of(spec)
+        if label is None:
             continue
         try:
-            digests[kind.value] = portable_recipe_digest(name, settings)
+            digests[spec.key] = portable_recipe_digest(label, settings)
         except MesocosmError as exc:
-            _log.warning("cannot compute the recipe digest of %s: %s", name, exc)
+            _log.warning("cannot compute the recipe digest of %s: %s", label, exc)
     return digests
 
 

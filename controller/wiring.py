@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from foundation.clock import Clock
     from foundation.settings import Settings
     from provisioning.lease import Fleet
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 FLEETS = ("real", "fake")
 
@@ -176,8 +176,8 @@ def make_keeper(
     """
     if plan.keep_end_state == "none":
         return None
-    reasons = {kind: _why_unkept(fleet, kind) for kind in sorted(plan.kinds)}
-    if lines := [f"{kind.value}: {why}" for kind, why in reasons.items() if why]:
+    reasons = {spec: _why_unkept(fleet, spec) for spec in sorted(plan.needs, key=str)}
+    if lines := [f"{spec}: {why}" for spec, why in reasons.items() if why]:
         raise UnsupportedError(
             "The end states of this run cannot be kept.",
             details="\n".join(lines),
@@ -187,7 +187,7 @@ def make_keeper(
     return EndStateKeeper(plan.keep_end_state, settings.runs_dir, settings.end_states_mib, clock)
 
 
-def _why_unkept(fleet: Fleet, kind: Kind) -> str:
+def _why_unkept(fleet: Fleet, spec: ResourceSpec) -> str:
     if isinstance(fleet, EndStateFleet):
-        return fleet.unkeepable_reason(kind)
+        return fleet.unkeepable_reason(spec)
     return "this fleet cannot keep end states"

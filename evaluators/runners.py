@@ -23,7 +23,7 @@ from foundation.errors import (
     MesocosmError,
     ObstructedEvaluationError,
 )
-from provisioning.protocols import Kind
+from provisioning.registry import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -223,10 +223,12 @@ def machine_runner(
         vocabulary: vocabulary with the evaluators.
         clock: clock for the time limit of a wave.
     """
-    known = vocabulary.evaluators[machine.info.kind.value]
-    inside: WaveRunner = BundleRunner(machine.link, vocabulary.bundle)
-    if machine.info.kind is Kind.PHONE:
-        inside = phone_runner(machine, known, clock=clock)
+    known = vocabulary.evaluators.get(machine.info.kind, {})
+    inside: WaveRunner = (
+        BundleRunner(machine.link, vocabulary.bundle)
+        if registry().kind(machine.info.kind).runs_probe
+        else phone_runner(machine, known, clock=clock)
+    )
     tools = {name: tool for name, tool in known.items() if tool.on in HOST_PLACES}
 
     def view(timeout_s: float) -> MachineView:

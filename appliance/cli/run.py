@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from controller.service.requests import RunRequest
     from controller.store.runs import RunFolder
     from foundation.settings import Settings
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 
 DryRun = Annotated[
@@ -93,13 +93,13 @@ def show_estimate(plan: Plan, request: RunRequest, settings: Settings, *, json: 
         console_out().print(line, markup=False, soft_wrap=True)
 
 
-def check_machines(settings: Settings, kinds: set[Kind], *, build: bool) -> None:
-    """Raise if machines of some kinds are not available; see `require_ready`."""
+def check_machines(settings: Settings, specs: set[ResourceSpec], *, build: bool) -> None:
+    """Raise if what tasks need is not available; see `require_ready`."""
     from appliance.bringup.preflight import require_ready
-    from provisioning.fleet.host_backends import host_backends
+    from provisioning.fleet.host_backends import HostBackends
 
-    backends = host_backends(settings)
-    require_ready(settings, kinds, backends, build=build, console=console_err())
+    backends = HostBackends(settings)
+    require_ready(settings, specs, backends, build=build, console=console_err())
 
 
 def check_ready(
@@ -126,7 +126,7 @@ def check_ready(
 
 
 def _machines_of(plan: Plan, settings: Settings, *, build: bool) -> Callable[[], None]:
-    return lambda: check_machines(settings, plan.kinds, build=build)
+    return lambda: check_machines(settings, plan.needs, build=build)
 
 
 def execute_job(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evaluators.catalogue import Tools
     from evaluators.schema import Tool
-    from provisioning.protocols import Json, Kind
+    from provisioning.protocols import Json
 
 _SEPARATOR = "__"
 
@@ -47,16 +47,16 @@ class ActionSpace:
     It only describes actions; `ActionExecutor` executes them.
 
     Args:
-        roles: machine kind of each role.
+        roles: kind of each role.
         tools: all known actions, by place and name.
 
     Attributes:
         tools: the actions of this trial, by role (``session`` for the session) and name.
     """
 
-    def __init__(self, roles: Mapping[str, Kind], tools: Tools) -> None:
+    def __init__(self, roles: Mapping[str, str], tools: Tools) -> None:
         self.tools: dict[str, Mapping[str, Tool]] = {
-            **{role: tools[kind.value] for role, kind in roles.items()},
+            **{role: tools[kind] for role, kind in roles.items() if kind in tools},
             SESSION: tools[SESSION],
         }
 

@@ -106,7 +106,7 @@ class LiveTrial:
         self.session = session or SessionState(clock)
         self.machines = environment.machines
         self.runners = context.make_runners(environment, self.session, context.vocabulary)
-        self.space = ActionSpace(task.roles, context.vocabulary.actions or {})
+        self.space = ActionSpace(task.kinds, context.vocabulary.actions or {})
         self._executor = ActionExecutor(self.space, self.machines, self.session)
         self._observer = Observer(self.machines)
         self.watch = StateWatch(self.machines, clock)

@@ -26,7 +26,7 @@ from controller.validation.evidence import Attempt, Kind, Validation
 from controller.validation.order import OrderDriver
 from controller.wiring import make_context
 from evaluators.parameters.binding import bind_task
-from provisioning.protocols import Kind as MachineKind
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -250,7 +250,7 @@ def _cheat(name: Cheat, driver: Driver, tasks: Sequence[Task]) -> Round:
 
 
 def _has_desktop(task: Task) -> bool:
-    return MachineKind.DESKTOP in task.roles.values()
+    return DESKTOP in task.kinds.values()
 
 
 def _steps_with_short_waits(others: dict[str, Task]) -> Callable[[Task, int], Sequence[OracleStep]]:

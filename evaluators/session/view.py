@@ -8,7 +8,7 @@ from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import EvaluationError, GuestCallError, UnknownNameError
-from provisioning.protocols import Kind
+from provisioning.resource import PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +93,7 @@ class CrossView:
         """
         if role not in self._phones:
             machine = self._find(role)
-            if machine.info.kind is not Kind.PHONE:
+            if machine.info.kind != PHONE:
                 raise EvaluationError(f"{role} is not a phone.")
             self._phones[role] = PhoneView(machine, timeout_s=self._timeout_s, clock=self._clock)
         return self._phones[role]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from foundation.files import FileLock
     from provisioning.fleet.ledger import Ledger
     from provisioning.fleet.sources import AcquiredMachine
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 _log = logging.getLogger(__name__)
 
@@ -104,9 +104,9 @@ class LocalLease:
             )
 
     @property
-    def forked(self) -> set[Kind]:
-        """Return the kinds of its machines that end with it."""
-        return {taken.kind for taken in self._taken.values() if taken.is_fork}
+    def forked(self) -> set[ResourceSpec]:
+        """Return the specifications of its machines that end with it."""
+        return {taken.spec for taken in self._taken.values() if taken.is_fork}
 
     def renew(self, ttl_s: float | None = None) -> None:
         """Extend the lease, from now.

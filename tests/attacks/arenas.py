@@ -32,7 +32,7 @@ from provisioning.links.local import ProcessTransport
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_folder import MachineFolder
 from provisioning.machine_record import MachineRecord
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP
 from tests.contract.machines import IMPLEMENTATIONS
 from tests.standins.desktop import DesktopStandIn, clean, is_ready
 from tests.tiers import STAND_IN
@@ -161,7 +161,7 @@ class _StandIn(ProbedDesktop):
     def __init__(self, link: LinkClient, user: str, home: str) -> None:
         record = MachineRecord(
             machine_id="stand-in",
-            kind=Kind.DESKTOP,
+            kind=DESKTOP,
             backend="stand-in",
             image="",
             image_digest="",

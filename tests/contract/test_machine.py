@@ -18,7 +18,8 @@ from foundation.errors import (
     UnsupportedError,
 )
 from provisioning import protocols
-from provisioning.protocols import Button, Kind
+from provisioning.protocols import Button
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +106,7 @@ class TestCommands:
 
     def test_desktop_commands_run_as_the_agent(self, subject: Subject) -> None:
         machine = subject.machine
-        if machine.info.kind is not Kind.DESKTOP:
+        if machine.info.kind is not DESKTOP:
             pytest.skip("phones have one user, who reads nothing")
         assert machine.run(["id", "-un"], timeout_s=30.0).text == machine.info.user
         assert machine.run(["id", "-un"], user="root", timeout_s=30.0).text == "root"

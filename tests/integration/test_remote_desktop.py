@@ -27,7 +27,8 @@ from images.desktop.keys import ensure_ssh_key, make_key
 from images.desktop_container.recipe import CAPABILITIES, HOME, HOME_TMPFS
 from provisioning.desktop.remote.backend import RemoteBackend
 from provisioning.desktop.remote.config import FILE
-from provisioning.protocols import READY, Kind
+from provisioning.protocols import READY
+from provisioning.resource import DESKTOP
 from tests.standins.container import desktop_container_settings
 from tests.standins.phone import free_port
 
@@ -132,7 +133,7 @@ def machine(taken: RemoteDesktop, lab: Lab) -> RemoteDesktop:
 def test_machine_is_deployed_viewed_and_controlled(machine: RemoteDesktop) -> None:
     info = machine.info
     variant = make_recipe("desktop-container", desktop_container_settings()).variant
-    assert (info.kind, info.backend, info.image) == (Kind.DESKTOP, "remote", f"remote:{variant}")
+    assert (info.kind, info.backend, info.image) == (DESKTOP, "remote", f"remote:{variant}")
     assert machine.screen.size() == (1280, 800)
     before = machine.screen.capture()
     machine.link.call("open_app", {"name": "Terminal"}, timeout_s=30.0)

@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     from controller.store.runs import RunFolder
     from foundation.clock import Clock
     from foundation.settings import Settings
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 _log = logging.getLogger(__name__)
 
 
-Preflight = Callable[[set["Kind"]], None]
-"""Raises a `MesocosmError` if machines of the given kinds are not available."""
+Preflight = Callable[[set["ResourceSpec"]], None]
+"""Raises a `MesocosmError` if what tasks need is not available."""
 
 MakeExecutor = Callable[[int], "Executor"]
 """Creates an executor for the given number of concurrent trials."""
@@ -143,7 +143,7 @@ class Work:
         """
         request = self.queued.request
         is_real = request.fleet == "real"
-        machines = partial(self._preflight, plan.kinds) if is_real else None
+        machines = partial(self._preflight, plan.needs) if is_real else None
         if request.preflight:
             require_ready(plan, agent_options(request), self._settings, machines)
         elif machines is not None:

@@ -22,10 +22,11 @@ from provisioning.links.client import connect
 from provisioning.links.guest_io import LinkScreen
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_state import MachineState
-from provisioning.protocols import End, EndCause, Kind, ResetReport
+from provisioning.protocols import End, EndCause, ResetReport
 from provisioning.reset.phases import Phases
 from provisioning.reset.reset_only import ResetOnly
 from provisioning.reset.saved_state import format_differences, learn
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from foundation.clock import Clock
@@ -136,7 +137,7 @@ class DesktopContainer(ProbedDesktop):
         """
         if not self.is_running():
             seconds = self.recreate().seconds
-            record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
+            record("boot_seconds", seconds, kind=DESKTOP)
 
     def stop(self) -> None:
         """End it at once and discard its state; does nothing if it is not running."""

@@ -41,8 +41,9 @@ from provisioning.desktop.qemu.waking import wake
 from provisioning.links.ssh import SshTarget, open_ssh
 from provisioning.links.virtio import connect_virtio, open_virtio
 from provisioning.machine_state import MachineState
-from provisioning.protocols import READY, End, Kind, ResetReport
+from provisioning.protocols import READY, End, ResetReport
 from provisioning.reset.phases import Phases
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -366,7 +367,7 @@ class DesktopVm(ProbedDesktop):
         start_s = self._clock.monotonic_s()
         yield
         seconds = self._clock.monotonic_s() - start_s
-        record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
+        record("boot_seconds", seconds, kind=DESKTOP)
 
     def ssh_target(self) -> SshTarget:
         """Return the address and keys of its SSH server."""

@@ -33,7 +33,7 @@ from provisioning.phone.reference.digest import take_phone_digest
 from provisioning.phone.reference.end_state import keep_phone, load_kept
 from provisioning.phone.reference.engine import LOOPBACK, PhoneContainers
 from provisioning.phone.reference.snapshots import PhoneSnapshots
-from provisioning.protocols import Kind
+from provisioning.resource import PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -233,7 +233,7 @@ class ReferencePhone:
         self._wait(start_s + self._profile.start_timeout_s)
         if not was_running:
             seconds = self._clock.monotonic_s() - start_s
-            record("boot_seconds", seconds, kind=Kind.PHONE.value)
+            record("boot_seconds", seconds, kind=PHONE)
 
     def stop(self) -> None:
         """Stop the phone; snapshots stay. Does nothing if it is not running."""

@@ -16,7 +16,8 @@ from evaluators.session.answers import MAX_ANSWER_CHARS
 from foundation.clock import FakeClock
 from foundation.errors import GuestCallError, InvalidActionError
 from provisioning.fake import FakeDesktop, FakePhone
-from provisioning.protocols import Button, Json, Kind, Machine
+from provisioning.protocols import Button, Json, Machine
+from provisioning.resource import DESKTOP, PHONE
 
 
 @dataclass
@@ -75,7 +76,7 @@ def executor(space: ActionSpace, state: SessionState) -> ActionExecutor:
 @pytest.fixture
 def space() -> ActionSpace:
     Desktop.hands, Phone.hands = Hands(), Hands()
-    return ActionSpace({"left": Kind.DESKTOP, "pocket": Kind.PHONE}, action_tools())
+    return ActionSpace({"left": DESKTOP, "pocket": PHONE}, action_tools())
 
 
 def executor_of(role: str, machine: Machine) -> ActionExecutor:
@@ -180,7 +181,7 @@ def stamp(machine: Machine, left: ScreenX, top: ScreenY, x: int) -> None:
 
 def test_coordinates_are_checked_and_logged_by_type(state: SessionState) -> None:
     Desktop.hands = Hands()
-    space = ActionSpace({"d": Kind.DESKTOP}, {"desktop": {"stamp": describe(stamp)}, "session": {}})
+    space = ActionSpace({"d": DESKTOP}, {"desktop": {"stamp": describe(stamp)}, "session": {}})
     executor = ActionExecutor(space, {"d": Desktop()}, state)
     done = Action("stamp", "d", {"left": 319, "top": 199, "x": 320})
     executor.execute(done)

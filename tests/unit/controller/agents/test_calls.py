@@ -15,7 +15,7 @@ from controller.models.reply import Message
 from controller.observation.observer import Observation, Screenshot
 from controller.protocol import AgentContext
 from evaluators.schema import describe
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP
 from tests.unit.evaluators.test_coordinates import lasso
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SHOT = Screenshot(np.zeros((200, 320, 3), np.uint8), b"", "")
 SCREEN = ScaledScreenshot(SHOT, 0.5)
-SPACE = ActionSpace({"pc": Kind.DESKTOP}, {"desktop": {"lasso": describe(lasso)}, "session": {}})
+SPACE = ActionSpace({"pc": DESKTOP}, {"desktop": {"lasso": describe(lasso)}, "session": {}})
 
 
 def read(name: str, **args: int) -> Calls:
