@@ -20,6 +20,10 @@ META = "meta.json"
 """Name of the record's file."""
 
 
+def _is_empty(value: object) -> bool:
+    return not value
+
+
 class MachineRecord(BaseModel):
     """The description of a machine.
 
@@ -36,7 +40,7 @@ class MachineRecord(BaseModel):
         browser: name, version and origin of a desktop's browser; empty if unknown.
         state: as last written.
         is_fork: whether it is a copy of a template that ends with its lease.
-        parameters: those of the specification that it was made for.
+        parameters: those of the specification that it was made for; not written if there are none.
         stamp: digest of all inputs it was made from; differs if a new machine would differ.
         created_s: unix time.
     """
@@ -58,7 +62,7 @@ class MachineRecord(BaseModel):
     browser: str = ""
     state: MachineState = MachineState.STARTING
     is_fork: bool = False
-    parameters: dict[str, JsonValue] = Field(default_factory=dict)
+    parameters: dict[str, JsonValue] = Field(default_factory=dict, exclude_if=_is_empty)
     stamp: str = ""
     created_s: float = 0.0
 
