@@ -13,9 +13,6 @@ A trial has one attempt, unless its process was killed, it was cancelled, or its
 failed. All attempts are kept; only the last one counts. Each line of a log is flushed and synced
 before the trial continues, so that a killed process loses no finished step. An attempt is finished
 when its log has a line of type ``end``.
-
-Runs of schema 1 have the log of a trial's last attempt in ``trials/<task>.<repeat>/`` and those of
-earlier attempts in ``trials/<task>.<repeat>.lost<n>/``; they can be read but not resumed.
 """
 
 from __future__ import annotations
@@ -27,11 +24,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
-from controller.spec.run import SCHEMA_VERSION
+from controller.episode.result import TRIAL_RESULT, Reason
 from controller.store.event_log import EVENTS, TrialLog, read_events
 from controller.store.regrade_record import Regrade, read_regrades
-from controller.store.schema import read_spec
+from controller.store.schema import read_result, read_spec
 from foundation.errors import StoreError, UnknownNameError, UsageError
 from foundation.files import FileLock, write_atomic
 
@@ -39,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from controller.episode.result import TrialResult
+    from controller.spec.job import TrialJob
     from controller.spec.run import RunSpec
     from foundation.clock import Clock
 
@@ -83,7 +81,7 @@ class Attempt:
         """
         for event in self.events:
             if event["type"] == "end":
-                return TRIAL_RESULT.validate_python(event["result"])
+                return read_result(event["result"])
         return None
 
     @property
@@ -97,48 +95,49 @@ class Attempt:
 
 
 class RunFolder:
-    """One run on disk; a `controller.executors.protocol.TrialSink`.
+    """One run on disk; a `controller.scheduling.sink.TrialSink`.
 
     Args:
         path: the run's folder.
 
     Raises:
-        StoreError: there is no readable ``run.json``, or it has a newer schema.
+        StoreError: there is no readable ``run.json``, or it has another schema.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.spec = read_spec(path / "run.json")
 
-    def begin_attempt(self, task: str, repeat: int, clock: Clock) -> TrialLog:
-        """Open the log of the next attempt at a trial.
+    def begin_attempt(self, job: TrialJob, clock: Clock) -> TrialLog:
+        """Open the log of a new attempt.
 
         Raises:
-            StoreError: the log cannot be created, or the run has an older schema.
+            StoreError: the attempt was begun before, or the log cannot be created.
         """
-        if self.spec.schema_version != SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.spec.run} has an older schema and cannot be resumed.",
-                resolution="Start a new run; the results of this one can still be read.",
-            )
-        attempts = self.attempts(task, repeat)
-        number = attempts[-1].number + 1 if attempts else 1
-        folder = self._trial(task, repeat) / f"{_ATTEMPT}{number}"
-        return TrialLog(folder, self.path / "blobs", clock, attempt=number)
+        return self._open_log(job, clock)
+
+    def conclude_attempt(self, job: TrialJob, result: TrialResult, clock: Clock) -> None:
+        """Append the result of an attempt whose process died to the attempt's log.
+
+        Raises:
+            StoreError: the attempt has a result already, or the log cannot be written.
+        """
+        begun = {attempt.number: attempt for attempt in self.attempts(job.task, job.repeat)}
+        if job.attempt in begun and begun[job.attempt].result is not None:
+            raise StoreError(f"{begun[job.attempt].path} has a result already.")
+        with self._open_log(job, clock, is_begun=True) as log:
+            log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
+
+    def _open_log(self, job: TrialJob, clock: Clock, *, is_begun: bool = False) -> TrialLog:
+        folder = self._trial(job.task, job.repeat) / f"{_ATTEMPT}{job.attempt}"
+        return TrialLog(folder, self.path / "blobs", clock, attempt=job.attempt, is_begun=is_begun)
 
     def attempts(self, task: str, repeat: int) -> list[Attempt]:
         """Return all attempts at a trial, oldest first."""
         folder = self._trial(task, repeat)
-        if self.spec.schema_version == SCHEMA_VERSION:
-            names = (path.name for path in folder.glob(f"{_ATTEMPT}*"))
-            numbers = sorted(int(name.removeprefix(_ATTEMPT)) for name in names)
-            return [Attempt(number, folder / f"{_ATTEMPT}{number}" / EVENTS) for number in numbers]
-        lost = sorted(
-            folder.parent.glob(f"{folder.name}.lost*"),
-            key=lambda path: int(path.name.rpartition(".lost")[2]),
-        )
-        folders = [*lost, *([folder] if folder.exists() else [])]
-        return [Attempt(number, path / EVENTS) for number, path in enumerate(folders, 1)]
+        names = (path.name for path in folder.glob(f"{_ATTEMPT}*"))
+        numbers = sorted(int(name.removeprefix(_ATTEMPT)) for name in names)
+        return [Attempt(number, folder / f"{_ATTEMPT}{number}" / EVENTS) for number in numbers]
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
@@ -307,5 +306,6 @@ def _stamp(folder: Path) -> int:
 
 
 def _matches(spec: RunSpec, pattern: str) -> bool:
-    names = {spec.run, spec.suite.name, spec.agent.kind, spec.agent_name}
+    names = {spec.run, spec.suite.name, spec.agent_name}
+    names |= {member.agent.kind for member in spec.agents}
     return any(fnmatch.fnmatchcase(name, pattern) for name in names)

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from controller.spec.agent import ModelClientSpec
 from controller.spec.run import BudgetSpec
+from controller.store.schema import member_of
 from foundation.errors import StoreError
 from foundation.files import write_atomic
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from controller.episode.result import TrialResult
     from controller.spec.agent import AgentSpec
+    from controller.spec.run import RunSpec
     from controller.store.runs import Attempt, RunFolder
     from provisioning.protocols import Json
 
@@ -126,10 +128,10 @@ def read_spending(folder: RunFolder) -> Spending:
         StoreError: a log is damaged.
     """
     trials = (folder.attempts(*trial) for trial in folder.spec.planned)
-    return spending_of((attempt for trial in trials for attempt in trial), folder.spec.agent)
+    return spending_of((attempt for trial in trials for attempt in trial), folder.spec)
 
 
-def spending_of(attempts: Iterable[Attempt], agent: AgentSpec) -> Spending:
+def spending_of(attempts: Iterable[Attempt], spec: RunSpec) -> Spending:
     """Return the cost of attempts; that of lost attempts is taken from their logs.
 
     Raises:
@@ -138,19 +140,26 @@ def spending_of(attempts: Iterable[Attempt], agent: AgentSpec) -> Spending:
     spent = Spending()
     for attempt in attempts:
         result = attempt.result
-        spent += _lost(attempt, agent) if result is None else Spending.of(result)
+        spent += _lost(attempt, spec) if result is None else Spending.of(result)
     return spent
 
 
-def _lost(attempt: Attempt, agent: AgentSpec) -> Spending:
-    """Return the cost of a lost attempt according to its log, at its model's price."""
+def _lost(attempt: Attempt, spec: RunSpec) -> Spending:
+    """Return the cost of a lost attempt according to its log, at the prices of its members."""
     events = attempt.events
-    usages = [event["usage"] for event in events if "usage" in event]
-    prompt = sum(usage.get("prompt", 0) for usage in usages)
-    completion = sum(usage.get("completion", 0) for usage in usages)
-    usd = 0.0
-    if isinstance(agent, ModelClientSpec):
-        usd += prompt * (agent.usd_per_mtok_prompt or 0.0) * _PER_MTOK
-        usd += completion * (agent.usd_per_mtok_completion or 0.0) * _PER_MTOK
+    agents = {member.name: member.agent for member in spec.agents}
     seconds = events[-1]["t"] - events[0]["t"] if events else 0.0
-    return Spending(prompt + completion, usd, max(0.0, seconds))
+    spent = Spending(seconds=max(0.0, seconds))
+    for event in events:
+        if usage := event.get("usage"):
+            prompt, completion = usage.get("prompt", 0), usage.get("completion", 0)
+            usd = _price(agents.get(member_of(event)), prompt, completion)
+            spent += Spending(prompt + completion, usd)
+    return spent
+
+
+def _price(agent: AgentSpec | None, prompt: int, completion: int) -> float:
+    if not isinstance(agent, ModelClientSpec):
+        return 0.0
+    prompt_usd, completion_usd = agent.usd_per_mtok_prompt, agent.usd_per_mtok_completion
+    return (prompt * (prompt_usd or 0.0) + completion * (completion_usd or 0.0)) * _PER_MTOK

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from controller.wiring import open_fleet
-from foundation.settings import get_settings
-from provisioning.resource import ResourceSpec
+from mesocosm import ResourceSpec, get_settings, open_fleet
 
 
 def main(fleet: str = "real") -> None:

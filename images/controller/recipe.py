@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 _LAYERS = (
+    "mesocosm",
     "foundation",
     "appliance",
     "images",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
-from controller.spec.agent import ModelSpec
+from controller.spec.agent import Member, ModelSpec
 from controller.spec.run import BudgetSpec
 from controller.store.runs import Store
 from controller.store.spending import RunBudget, Spending, open_budget, read_budget, read_spending
@@ -13,6 +13,7 @@ from evaluators.graph.outcome import Verdict
 from foundation.clock import FakeClock
 from foundation.errors import StoreError
 from tests.unit.controller.comparison.test_comparison import SPEC
+from tests.unit.controller.jobs import next_job
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,9 +24,9 @@ def test_lost_attempt_is_counted_by_its_log(tmp_path: Path) -> None:
         model="m", endpoint="http://host/v1", usd_per_mtok_prompt=10, usd_per_mtok_completion=30
     )
     budget = BudgetSpec(tokens=4000)
-    spec = SPEC.model_copy(update={"agent": agent, "budget": budget})
+    spec = SPEC.model_copy(update={"agents": (Member(agent=agent),), "budget": budget})
     folder, clock = Store(tmp_path).create(spec), FakeClock()
-    with folder.begin_attempt("a", 0, clock) as log:
+    with folder.begin_attempt(next_job(folder, "a"), clock) as log:
         log.append("start")
         clock.advance(3.0)
         log.append("step", usage={"prompt": 1000, "completion": 100})
@@ -36,7 +37,7 @@ def test_lost_attempt_is_counted_by_its_log(tmp_path: Path) -> None:
     assert spent.usd == pytest.approx(0.033)
     assert open_budget(folder) == RunBudget(budget, spent)
     result = TrialResult("a", 0, Verdict.FAIL, Reason.AGENT_ERROR, 0, 1, 1, 5.0)
-    with folder.begin_attempt("a", 0, clock) as log:
+    with folder.begin_attempt(next_job(folder, "a"), clock) as log:
         log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
     assert read_spending(folder).seconds == 12.0
 
