@@ -75,6 +75,17 @@ class Inventory:
         """Return the number of offered machines of a specification in a state."""
         return sum(record.state is state and self._is_of(record, spec) for record in self.records())
 
+    def count_lasting(self, spec: ResourceSpec) -> int:
+        """Return the number of machines that can be leased now or once their lease ends."""
+        return sum(
+            self._is_of(record, spec)
+            and (
+                record.state in {MachineState.READY, MachineState.WAITING}
+                or (record.state is MachineState.LEASED and not record.is_fork)
+            )
+            for record in self.records()
+        )
+
     def are_all_leased(self, spec: ResourceSpec) -> bool:
         """Return whether there are saved machines of a specification and all of them are in use."""
         mine = [

@@ -134,7 +134,7 @@ class LocalFleet:
             UnknownNameError: there is no such kind, image or parameter.
         """
         for spec in self._pool.announce([self._backends.resolve(spec) for spec in specs]):
-            self.fill(spec)
+            self._fill(spec, is_announced=True)
 
     def _take(
         self, lease_id: str, specs: Mapping[str, ResourceSpec], cancel: CancelToken | None
@@ -231,13 +231,14 @@ class LocalFleet:
 
         A process that ends waits for the fork being started, so that it is not left incomplete.
         """
+        return self._fill(self._backends.resolve(spec), is_announced=False)
 
+    def _fill(self, spec: ResourceSpec, *, is_announced: bool) -> threading.Thread:
         def fill() -> None:
             with self._registered([]) as lease_id:
-                self._pool.fill(resolved, lease_id)
+                self._pool.fill(spec, lease_id, is_announced=is_announced)
 
-        resolved = self._backends.resolve(spec)
-        return self._start_job(fill, f"fill-{resolved}")
+        return self._start_job(fill, f"fill-{spec}")
 
     def wait_for_jobs(self) -> None:
         """Wait until all background jobs have ended."""

@@ -15,7 +15,7 @@ from provisioning.fleet.backend import ForkingBackend
 from provisioning.machine_state import MachineState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from foundation.settings import Settings
     from provisioning.fleet.allocation import Allocation
@@ -88,13 +88,11 @@ class WarmPool:
         Forks of other specifications give way to the announced ones if memory is short.
         """
         self._announced = Counter(specs)
-        return [spec for spec in self._announced if self._missing(spec)]
+        return [spec for spec in self._announced if self._is_missing(spec)]
 
-    def _missing(self, spec: ResourceSpec) -> int:
-        """Return how many announced machines neither stand by nor are idle."""
-        ready = self._inventory.count(spec, MachineState.READY)
-        standing_by = self._inventory.count(spec, MachineState.WAITING)
-        return min(self._announced[spec], self.size) - ready - standing_by
+    def _is_missing(self, spec: ResourceSpec) -> bool:
+        """Return whether announced machines exist neither idle nor in use until then."""
+        return self._inventory.count_lasting(spec) < min(self._announced[spec], self.size)
 
     def forking(self, spec: ResourceSpec) -> ForkingBackend | None:
         """Return the backend that forks machines; None if there is no template."""
@@ -135,7 +133,7 @@ class WarmPool:
         self._ledger.bind(reservation, handle.folder.machine_id)
         return handle
 
-    def fill(self, spec: ResourceSpec, lease_id: str) -> None:
+    def fill(self, spec: ResourceSpec, lease_id: str, *, is_announced: bool = False) -> None:
         """Start standby forks until there are as many as configured, or memory is short.
 
         Failures are only logged; they recur, with their message, when a fork is requested. A
@@ -144,26 +142,37 @@ class WarmPool:
         Args:
             spec: specification of the machines.
             lease_id: lease under which memory is reserved until a fork is bound to it.
+            is_announced: start only what the next leases need, if they were announced.
         """
+        is_wanted = self._is_missing if is_announced else self._is_short
         with self._filling, _given_up_at_end() as cancel:
             try:
-                self._fill(spec, lease_id, cancel)
+                self._fill(spec, lease_id, is_wanted, cancel)
             except CancelledError:
                 _log.info("A fork was not ready in time when the process ended.")
             except MesocosmError as exc:
                 _log.warning("No standby %s could be prepared: %s", spec, exc)
 
-    def _fill(self, spec: ResourceSpec, lease_id: str, cancel: CancelToken) -> None:
+    def _is_short(self, spec: ResourceSpec) -> bool:
+        return self._inventory.count(spec, MachineState.WAITING) < self.size
+
+    def _fill(
+        self,
+        spec: ResourceSpec,
+        lease_id: str,
+        is_wanted: Callable[[ResourceSpec], bool],
+        cancel: CancelToken,
+    ) -> None:
         forking = self.forking(spec)
         if forking is None:
             return
-        while self._inventory.count(spec, MachineState.WAITING) < self.size:
+        while is_wanted(spec):
             is_ending = not threading.main_thread().is_alive()
             if is_ending or not self._allocation.has_turn(lease_id):
                 return
             numbers = self._allocation.try_reserve(lease_id, [(spec, forking.fork_mib)])
             if numbers is None:
-                if self._missing(spec) > 0 and self._end_unannounced():
+                if self._is_missing(spec) and self._end_unannounced():
                     continue
                 return
             handle = self.start(spec, numbers[0], is_rehearsed=True, cancel=cancel)
