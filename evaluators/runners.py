@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evaluators.schema import Tool
     from evaluators.session.answers import SessionView
     from foundation.clock import Clock
-    from provisioning.protocols import Commands, Json, Link, Machine
+    from provisioning.protocols import Commands, Json, Link, Machine, Reachable
 
 _LOG = logging.getLogger(__name__)
 S = TypeVar("S")
@@ -259,6 +259,7 @@ def session_runner(
     tools: Mapping[str, Tool],
     machines: Mapping[str, Machine] | None = None,
     *,
+    services: Mapping[str, Reachable] | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> HostRunner[CrossView]:
     """Create the runner of a session's evaluators, which read its state in each wave.
@@ -269,11 +270,14 @@ def session_runner(
         session: the session with the answer.
         tools: evaluators by name.
         machines: machines by role, for evaluators that compare machines.
+        services: resources that are reached over TCP, by role, for evaluators that ask them.
         clock: clock for the time limit of a wave.
     """
 
     def view(timeout_s: float) -> CrossView:
-        return CrossView(session, machines or {}, timeout_s=timeout_s, clock=clock)
+        return CrossView(
+            session, machines or {}, services=services, timeout_s=timeout_s, clock=clock
+        )
 
     return HostRunner(tools, view, call=shared_processes.call)
 

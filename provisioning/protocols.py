@@ -645,3 +645,8 @@ class Machine(Commands, Resource, Protocol):
 def is_machine(resource: Resource) -> TypeGuard[Machine]:
     """Return whether a resource is a device that an agent can act on: whether it has a screen."""
     return getattr_static(resource, "screen", None) is not None
+
+
+def is_reachable(resource: Resource) -> TypeGuard[Reachable]:
+    """Return whether a resource is reached over TCP, without asking for its endpoints."""
+    return getattr_static(resource, "endpoints", None) is not None

@@ -22,13 +22,15 @@ def make_runners(
     """Create the runner of each role and of the session.
 
     Args:
-        environment: provides the machines.
+        environment: provides the machines and services.
         state: state of the session.
         vocabulary: provides the evaluators.
     """
     machines = environment.machines
     tools = vocabulary.evaluators[SESSION]
-    runners: dict[str, WaveRunner] = {SESSION: session_runner(state, tools, machines)}
+    runners: dict[str, WaveRunner] = {
+        SESSION: session_runner(state, tools, machines, services=environment.services)
+    }
     return runners | {
         role: machine_runner(machine, vocabulary) for role, machine in machines.items()
     }

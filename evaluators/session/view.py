@@ -1,4 +1,4 @@
-"""View of a session and all of its machines."""
+"""View of a session and all of its machines and services."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evaluators.readers.reading import Reader
     from evaluators.session.answers import SessionView
     from foundation.clock import Clock
-    from provisioning.protocols import Machine
+    from provisioning.protocols import Machine, Reachable
 
 _GSETTINGS = "/usr/bin/gsettings"
 
@@ -37,6 +37,7 @@ class CrossView:
     Args:
         session: the session with the answer.
         machines: machines by role.
+        services: resources that are reached over TCP, by role.
         timeout_s: total time limit of all reads through this view.
         clock: clock for the time limit.
         reader: reader of documents; by default the one of the process.
@@ -48,10 +49,12 @@ class CrossView:
         machines: Mapping[str, Machine],
         *,
         timeout_s: float,
+        services: Mapping[str, Reachable] | None = None,
         clock: Clock = SYSTEM_CLOCK,
         reader: Reader | None = None,
     ) -> None:
         self._session = session
+        self._services = services or {}
         self._reader = reader
         self._machines = machines
         self._timeout_s = timeout_s
@@ -97,6 +100,25 @@ class CrossView:
                 raise EvaluationError(f"{role} is not a phone.")
             self._phones[role] = PhoneView(machine, timeout_s=self._timeout_s, clock=self._clock)
         return self._phones[role]
+
+    def address(self, role: str, port: int) -> tuple[str, int]:
+        """Return the host and port at which this host reaches a service.
+
+        Args:
+            role: role of a resource that is reached over TCP.
+            port: the port that machines see.
+
+        Raises:
+            UnknownNameError: the task has no such role.
+            EvaluationError: the service has no such port.
+        """
+        if role not in self._services:
+            raise UnknownNameError.of("role of a service", role, self._services)
+        endpoints = self._services[role].endpoints
+        if port not in endpoints:
+            known = ", ".join(map(str, sorted(endpoints)))
+            raise EvaluationError(f"{role} has no port {port}.", f"Its ports: {known}.")
+        return endpoints[port]
 
     def gsetting(self, role: str, schema: str, key: str) -> str:
         """Return a setting of a desktop's user, with text unquoted.
