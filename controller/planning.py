@@ -303,7 +303,7 @@ def code_version() -> CodeSpec:
 def _action_space_digest(actions: Tools) -> str:
     return digest_json(
         {
-            place: {name: tool.openai() for name, tool in sorted(tools.items())}
+            place: {name: tool.declaration() for name, tool in sorted(tools.items())}
             for place, tools in sorted(actions.items())
         }
     )

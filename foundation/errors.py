@@ -83,6 +83,16 @@ class MesocosmError(Exception):
         return "\n".join(part for part in (self.brief, self.details, self.resolution) if part)
 
 
+def error_of_code(code: str, brief: str, details: str = "", resolution: str = "") -> MesocosmError:
+    """Return the error with a code that another process reported; `MesocosmError` if unknown."""
+    kinds: list[type[MesocosmError]] = [MesocosmError]
+    for kind in kinds:
+        if kind.code == code:
+            return kind(brief, details, resolution)
+        kinds += kind.__subclasses__()
+    return MesocosmError(brief, details, resolution)
+
+
 class UsageError(MesocosmError):
     """The caller requested something impossible."""
 
@@ -365,15 +375,14 @@ class AgentError(MesocosmError):
 
     Attributes:
         outage_s: seconds that it waited for a model that did not answer; not charged to it.
-        tokens: tokens that its model used for this turn anyway: sent, received.
-        is_usage_known: whether the model reported these tokens; otherwise they are a lower bound.
+        tokens: tokens that its model used for this turn anyway: sent, received, of these cached,
+            and of these reasoning; None for counts that it did not report.
         usd: price of the tokens.
     """
 
     code = "agent"
     outage_s: float = 0.0
-    tokens: tuple[int, int] = (0, 0)
-    is_usage_known: bool = True
+    tokens: tuple[int | None, int | None, int | None, int | None] = (0, 0, 0, 0)
     usd: float = 0.0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from provisioning.protocols import is_machine, is_reachable
+from provisioning.protocols import is_machine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from foundation.cancel import CancelToken
-    from provisioning.protocols import Machine, Reachable, ResetReport, Resource
+    from provisioning.protocols import Machine, ResetReport, Resource
     from provisioning.resource import ResourceSpec
 
 LEASE_S = 6 * 3600.0
@@ -36,11 +36,6 @@ class Environment:
     def machines(self) -> dict[str, Machine]:
         """Return the resources that an agent can act on, by role."""
         return {role: thing for role, thing in self.resources.items() if is_machine(thing)}
-
-    @property
-    def services(self) -> dict[str, Reachable]:
-        """Return the resources that are reached over TCP, by role."""
-        return {role: thing for role, thing in self.resources.items() if is_reachable(thing)}
 
 
 @runtime_checkable
@@ -104,6 +99,15 @@ class Lease(Protocol):
         Raises:
             LeaseExpiredError: the lease ended within the block.
         """
+        ...
+
+
+@runtime_checkable
+class StandbyFleet(Protocol):
+    """A fleet that keeps machines standing by."""
+
+    def fill(self, spec: ResourceSpec) -> object:
+        """Start machines in the background until enough stand by."""
         ...
 
 

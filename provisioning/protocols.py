@@ -408,16 +408,6 @@ class Reach(Protocol):
 
 
 @runtime_checkable
-class Reaching(Protocol):
-    """A machine that can reach services although it has no network."""
-
-    @property
-    def reach(self) -> Reach:
-        """Return what it reaches."""
-        ...
-
-
-@runtime_checkable
 class SudoCapable(Protocol):
     """A machine whose agent's user can get the rights of root until the next reset."""
 
@@ -577,6 +567,15 @@ class Commands(Protocol):
         ...
 
 
+class Reachable(Protocol):
+    """A resource that is reached over TCP."""
+
+    @property
+    def endpoints(self) -> Endpoints:
+        """Return the host and port, on the appliance's host, behind each port that guests see."""
+        ...
+
+
 @runtime_checkable
 class Resource(Protocol):
     """What a lease provides for a role: a machine, or something without screen and input.
@@ -604,21 +603,17 @@ class Resource(Protocol):
         ...
 
 
-class Reachable(Protocol):
-    """A resource that is reached over TCP."""
-
-    @property
-    def endpoints(self) -> Mapping[int, tuple[str, int]]:
-        """Return the host and port, on the appliance's host, behind each port that guests see."""
-        ...
-
-
 class Machine(Commands, Resource, Protocol):
     """A device an agent acts on, with the capabilities that every device has."""
 
     @property
     def link(self) -> Link:
         """Return the link to its probe."""
+        ...
+
+    @property
+    def reach(self) -> Reach:
+        """Return which services it reaches, as it has no network."""
         ...
 
     @property
@@ -645,8 +640,3 @@ class Machine(Commands, Resource, Protocol):
 def is_machine(resource: Resource) -> TypeGuard[Machine]:
     """Return whether a resource is a device that an agent can act on: whether it has a screen."""
     return getattr_static(resource, "screen", None) is not None
-
-
-def is_reachable(resource: Resource) -> TypeGuard[Reachable]:
-    """Return whether a resource is reached over TCP, without asking for its endpoints."""
-    return getattr_static(resource, "endpoints", None) is not None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from controller.episode.result import Reason
     from controller.planning import Plan
     from controller.scheduling.executor import Executor
-    from controller.service.requests import RunRequest
+    from controller.spec.request import RunRequest
     from controller.store.runs import RunFolder
     from evaluators.loading.suite import Suite
     from foundation.settings import Settings
@@ -53,10 +53,11 @@ def run(
     images are not current or the hypervisor does not answer, in which case nothing was started.
     """
     from controller.executors.local import LocalExecutor
+    from controller.executors.messages import ModelChoice
     from controller.planning import create_run
-    from controller.service.requests import agent_options, make_plan
+    from controller.requests import agent_options, make_plan
     from controller.unfamiliar import misspelt_packages
-    from controller.wiring import open_trials
+    from controller.wiring import isolated_executor, open_trials
     from foundation.settings import get_settings
 
     settings = get_settings()
@@ -69,18 +70,28 @@ def run(
         show_estimate(plan, request, settings, json=json)
         return
     is_real = request.fleet == "real"
-    check_ready(
-        plan, agent_options(request), is_real=is_real, is_whole=request.preflight, build=build
-    )
-    executor = LocalExecutor(open_trials(plan, request.fleet, settings, say), request.parallel)
-    execute(create_run(plan, settings.runs_dir), plan.suite, executor, json=json)
+    options = agent_options(request)
+    check_ready(plan, options, is_real=is_real, is_whole=request.preflight, build=build)
+    trials = open_trials(plan, request.fleet, settings, say)
+    folder = create_run(plan, settings.runs_dir)
+    executor: Executor = LocalExecutor(trials, request.parallel)
+    if request.isolate:
+        executor = isolated_executor(
+            trials,
+            folder,
+            settings,
+            request.fleet,
+            parallel=request.parallel,
+            model=ModelChoice(**options.model_settings),
+        )
+    execute(folder, plan.suite, executor, json=json)
 
 
 def show_estimate(plan: Plan, request: RunRequest, settings: Settings, *, json: bool) -> None:
     """Print what a run would do, its estimated cost, and whether it could start."""
     from controller.planning import specify_run
     from controller.preflight import examine
-    from controller.service.requests import agent_options
+    from controller.requests import agent_options
     from controller.store.estimate import estimate
     from controller.store.runs import Store
 

@@ -96,7 +96,7 @@ class Conclusion:
             state_seconds=0.0 if live is None else round(live.watch.seconds, 4),
             **({"egress": requests} if requests else {}),
         )
-        _measure(result, context)
+        measure_result(result, context)
         if live is not None:
             _measure_evaluators(live, context)
         return result
@@ -178,17 +178,20 @@ def _weighted(task: Task, met: Collection[str]) -> float | None:
     return sum(weights[name] for name in weights if name in met) / sum(weights.values())
 
 
-def _measure(result: TrialResult, context: RunContext) -> None:
+def measure_result(result: TrialResult, context: RunContext) -> None:
+    """Record the metrics of a result."""
     context.record("trial_seconds", result.seconds, suite=context.suite)
     context.record("verdicts_total", suite=context.suite, verdict=result.verdict)
     context.record("trials_ended_total", reason=result.reason)
     for name, share in result.members.items():
         labels = asdict(context.members[name])
-        for direction, tokens in share.usage.to_dict().items():
+        usage = share.usage
+        directions = {"prompt": usage.input_tokens, "completion": usage.output_tokens}
+        for direction, tokens in directions.items():
             if tokens:
                 context.record("tokens_total", tokens, direction=direction, **labels)
-        if share.usage.usd:
-            context.record("money_usd_total", share.usage.usd, **labels)
+        if usage.usd:
+            context.record("money_usd_total", usage.usd, **labels)
 
 
 def _measure_evaluators(live: LiveTrial, context: RunContext) -> None:

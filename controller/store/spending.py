@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from controller.spec.agent import ModelClientSpec
+from controller.models.usage import NO_USAGE
 from controller.spec.run import BudgetSpec
-from controller.store.schema import member_of
+from controller.store.lost_attempt import logged_usages
 from foundation.errors import StoreError
 from foundation.files import write_atomic
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from controller.episode.result import TrialResult
-    from controller.spec.agent import AgentSpec
     from controller.spec.run import RunSpec
     from controller.store.runs import Attempt, RunFolder
     from provisioning.protocols import Json
@@ -26,7 +25,6 @@ BUDGET_SPENT = "budget_spent"
 """State of a run that stopped before its last trial because its budget was spent."""
 
 _RAISED = "budget.json"
-_PER_MTOK = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,19 +145,6 @@ def spending_of(attempts: Iterable[Attempt], spec: RunSpec) -> Spending:
 def _lost(attempt: Attempt, spec: RunSpec) -> Spending:
     """Return the cost of a lost attempt according to its log, at the prices of its members."""
     events = attempt.events
-    agents = {member.name: member.agent for member in spec.agents}
+    usage = sum(logged_usages(events, spec).values(), NO_USAGE)
     seconds = events[-1]["t"] - events[0]["t"] if events else 0.0
-    spent = Spending(seconds=max(0.0, seconds))
-    for event in events:
-        if usage := event.get("usage"):
-            prompt, completion = usage.get("prompt", 0), usage.get("completion", 0)
-            usd = _price(agents.get(member_of(event)), prompt, completion)
-            spent += Spending(prompt + completion, usd)
-    return spent
-
-
-def _price(agent: AgentSpec | None, prompt: int, completion: int) -> float:
-    if not isinstance(agent, ModelClientSpec):
-        return 0.0
-    prompt_usd, completion_usd = agent.usd_per_mtok_prompt, agent.usd_per_mtok_completion
-    return (prompt * (prompt_usd or 0.0) + completion * (completion_usd or 0.0)) * _PER_MTOK
+    return Spending(usage.total, usage.usd, max(0.0, seconds))

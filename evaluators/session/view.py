@@ -1,4 +1,4 @@
-"""View of a session and all of its machines and services."""
+"""View of a session and all of its machines."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ class CrossView:
         session: SessionView,
         machines: Mapping[str, Machine],
         *,
-        timeout_s: float,
         services: Mapping[str, Reachable] | None = None,
+        timeout_s: float,
         clock: Clock = SYSTEM_CLOCK,
         reader: Reader | None = None,
     ) -> None:
         self._session = session
-        self._services = services or {}
         self._reader = reader
         self._machines = machines
+        self._services = services or {}
         self._timeout_s = timeout_s
         self._clock = clock
         self._views: dict[str, MachineView] = {}
@@ -101,23 +101,22 @@ class CrossView:
             self._phones[role] = PhoneView(machine, timeout_s=self._timeout_s, clock=self._clock)
         return self._phones[role]
 
-    def address(self, role: str, port: int) -> tuple[str, int]:
-        """Return the host and port at which this host reaches a service.
+    def endpoint(self, role: str, port: int) -> tuple[str, int]:
+        """Return where this host reaches a service, to ask it what machines have done there.
 
         Args:
-            role: role of a resource that is reached over TCP.
+            role: role of the service.
             port: the port that machines see.
 
         Raises:
-            UnknownNameError: the task has no such role.
+            UnknownNameError: the task has no such service.
             EvaluationError: the service has no such port.
         """
         if role not in self._services:
-            raise UnknownNameError.of("role of a service", role, self._services)
+            raise UnknownNameError.of("service", role, self._services)
         endpoints = self._services[role].endpoints
         if port not in endpoints:
-            known = ", ".join(map(str, sorted(endpoints)))
-            raise EvaluationError(f"{role} has no port {port}.", f"Its ports: {known}.")
+            raise EvaluationError(f"The service {role} has no port {port}.")
         return endpoints[port]
 
     def gsetting(self, role: str, schema: str, key: str) -> str:

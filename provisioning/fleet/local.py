@@ -64,6 +64,8 @@ class LocalFleet:
         clock: clock used for timing.
         say: called with one line of progress before slow steps.
         judges_images: False treats every complete machine as current, if recipes are unavailable.
+        refill: called with the kind of each leased standby fork, to have another one started;
+            `fill` by default, for which a process that ends has to wait.
     """
 
     def __init__(
@@ -74,8 +76,10 @@ class LocalFleet:
         clock: Clock = SYSTEM_CLOCK,
         say: Callable[[str], None] = quiet,
         judges_images: bool = True,
+        refill: Callable[[ResourceSpec], object] | None = None,
     ) -> None:
         self._settings = settings
+        self._refill = refill or self.fill
         self._backends = HostBackends(settings) if backends is None else backends
         self._clock = clock
         self._say = say
@@ -118,10 +122,15 @@ class LocalFleet:
             ttl_s,
             lambda lease_id: self._take(lease_id, specs, cancel),
         )
+        try:
+            lease.connect()
+        except BaseException:
+            lease.release()
+            raise
         kinds = " ".join(sorted(spec.kind for spec in specs.values()))
         measures.record("acquire_seconds", self._clock.monotonic_s() - start_s, kinds=kinds)
         for spec in lease.forked:
-            self.fill(spec)
+            self._refill(spec)
         return lease
 
     def announce(self, specs: Sequence[ResourceSpec]) -> None:

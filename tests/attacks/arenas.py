@@ -39,6 +39,7 @@ from tests.tiers import STAND_IN
 
 if TYPE_CHECKING:
     from evaluators.graph.outcome import Call, Outcome
+    from provisioning.links.transport import Transport
     from provisioning.protocols import Link, Machine
 
 MARK = "MESOCOSM_RED"
@@ -171,6 +172,9 @@ class _StandIn(ProbedDesktop):
         )
         super().__init__(MachineFolder(Path(home).parent / "kept"), record, clock=SYSTEM_CLOCK)
         self._link = link
+
+    def _open_streams(self, nonce: bytes) -> Transport:
+        raise LinkClosedError("The stand-in reaches no services.")
 
     def _connect(self) -> LinkClient:
         raise LinkClosedError("The stand-in's probe ended.")

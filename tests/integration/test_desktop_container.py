@@ -172,7 +172,8 @@ def test_evaluators_do_not_run_as_the_agent_user(machine: DesktopContainer) -> N
     assert machine.link.call("warm", timeout_s=60.0) == {}
     rows = cast("list[dict[str, Any]]", machine.link.call("processes"))
     workers = {row["argv"][-1]: row["user"] for row in rows if "--worker" in row["argv"]}
-    assert workers == {"display": "user", "tree": "user", "evaluator": "root"}
+    ours = {"evaluator": "root", "streams": "root"}
+    assert workers == {"display": "user", "tree": "user", **ours}
 
 
 def test_two_containers_share_only_their_image(

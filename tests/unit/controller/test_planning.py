@@ -83,13 +83,6 @@ def test_only_the_same_custom_agent_can_resume(lab: Lab) -> None:
         resume_plan(spec, lab.suite, make_driver)
 
 
-def test_run_of_an_older_schema_is_not_resumed(lab: Lab) -> None:
-    spec = create_run(Plan(lab.suite, OracleSpec(), OracleDriver()), lab.folder).spec
-    old = spec.model_copy(update={"schema_version": 1})
-    with pytest.raises(UsageError, match="older version of Mesocosm"):
-        resume_plan(old, lab.suite, make_driver)
-
-
 def test_changed_suite_is_not_resumed_and_the_change_is_named(
     lab: Lab, tiny: Path, tmp_path: Path
 ) -> None:

@@ -208,7 +208,7 @@ def test_phone_apps_open_by_label_or_package(name: str) -> None:
 
 
 def test_tools_are_named_by_role_and_map_back_to_actions(space: ActionSpace) -> None:
-    names = [tool["function"]["name"] for tool in space.openai_tools()]
+    names = [tool.name for tool in space.model_tools()]
     assert {"left__click", "pocket__tap", "session__complete"} <= set(names)
     assert len(names) == len(set(names))
     assert space.action_of_tool("left__click", XY) == Action("click", "left", XY)

@@ -11,7 +11,7 @@ from controller.actions.space import ActionSpace
 from controller.agents.model.calls import CallReader
 from controller.agents.model.scaling import ScaledScreenshot
 from controller.agents.random_agent import RandomAgent
-from controller.models.reply import Message
+from controller.models.messages import Message, Reply, Role, ToolCall
 from controller.observation.observer import Observation, Screenshot
 from controller.protocol import AgentContext
 from evaluators.schema import describe
@@ -27,9 +27,8 @@ SPACE = ActionSpace({"pc": DESKTOP}, {"desktop": {"lasso": describe(lasso)}, "se
 
 
 def read(name: str, **args: int) -> Calls:
-    function = {"name": name, "arguments": json.dumps(args)}
-    message = Message.model_validate({"tool_calls": [{"id": "a", "function": function}]})
-    return CallReader(SPACE).read(message, "tool_calls", {"pc": SCREEN})
+    message = Message(Role.MODEL, calls=(ToolCall("a", name, json.dumps(args)),))
+    return CallReader(SPACE).read(Reply(message), {"pc": SCREEN})
 
 
 def test_coordinates_are_converted_by_type() -> None:

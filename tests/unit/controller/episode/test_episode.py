@@ -12,7 +12,8 @@ from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.live import LiveTrial
 from controller.episode.result import Reason
-from controller.protocol import AgentContext, Turn, Usage
+from controller.models.usage import Usage
+from controller.protocol import AgentContext, Turn
 from evaluators.graph.outcome import Verdict
 from foundation.clock import FakeClock
 from foundation.errors import EpisodeStartError, EpisodeUseError, MachineStartError

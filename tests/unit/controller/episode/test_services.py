@@ -59,7 +59,7 @@ def number_is(session: CrossView, role: str, number: int) -> bool:
         role: role of the service.
         number: expected number.
     """
-    host, port = session.address(role, 7)
+    host, port = session.endpoint(role, 7)
     with socket.create_connection((host, port), timeout=10) as connection:
         connection.sendall(b"get\\n")
         return int(connection.makefile().readline()) == number

@@ -15,8 +15,9 @@ from controller.agents.oracle import OracleDriver
 from controller.episode.episode import Episode
 from controller.episode.result import Reason
 from controller.episode.trial import run_trial
+from controller.models.usage import Usage
 from controller.observation.observer import describe_tree
-from controller.protocol import Turn, Usage
+from controller.protocol import Turn
 from evaluators.graph.outcome import Verdict
 from foundation.errors import AgentError, LinkTimeoutError, MachineStartError
 from foundation.logging import ContextFilter

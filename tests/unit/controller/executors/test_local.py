@@ -16,8 +16,9 @@ from controller.agents.oracle import OracleDriver
 from controller.episode.context import NoLog
 from controller.episode.result import TRIAL_RESULT, Reason, reasons_to_retry
 from controller.executors.local import LocalExecutor
+from controller.models.usage import Usage
 from controller.planning import Plan, create_run
-from controller.protocol import Turn, Usage
+from controller.protocol import Turn
 from controller.scheduling.events import (
     AttemptLost,
     BudgetSpent,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from controller.episode.episode import Episode
-    from controller.episode.result import TrialResult
+    from controller.episode.result import Ending, TrialResult
     from controller.observation.observer import Observation
     from controller.scheduling.events import TrialEvent
     from controller.scheduling.executor import Executor
@@ -462,7 +463,7 @@ class MemorySink:
         logs.append(MemoryLog(job.attempt))
         return logs[-1]
 
-    def conclude_attempt(self, job: TrialJob, result: TrialResult, clock: Clock) -> None:
+    def conclude_attempt(self, job: TrialJob, ending: Ending, clock: Clock) -> TrialResult:
         raise NotImplementedError
 
 
