@@ -9,7 +9,7 @@ from controller.actions.vocabulary import vocabulary
 from controller.episode.baselines import Baselines
 from controller.episode.context import RunContext
 from controller.episode.end_state import EndStateKeeper
-from controller.executors.protocol import Job
+from controller.executors.local import LocalTrials
 from controller.planning import code_version
 from controller.registered.suites import locate_suite
 from controller.spec.agent import model_name
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from controller.episode.context import Record
-    from controller.episode.result import Reason
     from controller.planning import Plan
     from controller.spec.run import RunSpec
     from evaluators.loading.suite import Suite
@@ -133,22 +132,19 @@ def make_context(
     )
 
 
-def make_job(
+def open_trials(
     plan: Plan,
     fleet: str,
     settings: Settings,
     say: Callable[[str], None] = lambda _: None,
-    *,
-    retry: frozenset[Reason] = frozenset(),
-) -> Job:
-    """Return the job for an executor.
+) -> LocalTrials:
+    """Return what this process needs to execute the trials of a run.
 
     Args:
         plan: the run's plan.
         fleet: ``real`` or ``fake``.
         settings: the location of machines.
         say: receives a progress line for each slow operation.
-        retry: trials that ended for these reasons get another attempt.
 
     Raises:
         UnknownNameError: there is no such fleet.
@@ -157,7 +153,7 @@ def make_job(
     machines = open_fleet(fleet, settings, say)
     keeper = make_keeper(plan, machines, settings)
     context = make_context(plan, machines, baselines_dir=settings.baselines_dir, keeper=keeper)
-    return Job(plan.suite, context, plan.driver, retry)
+    return LocalTrials(plan.suite, context, plan.driver)
 
 
 def make_keeper(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -189,7 +190,7 @@ def _finish_runs(
         SYSTEM_CLOCK,
         preflight=lambda _kinds: None,
         runs_at_once=len(runs),
-        executor=lambda parallel: LocalExecutor(parallel, play=meter.play),
+        executor=lambda trials, parallel: LocalExecutor(replace(trials, play=meter.play), parallel),
     )
     thread = threading.Thread(target=worker.run, args=(stop,), kwargs={"grace_s": 0.0})
     thread.start()

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controller.executors.local import LocalExecutor
-from controller.executors.protocol import AttemptLost, StepDone, TrialEnded, TrialStarted
 from controller.planning import create_run
+from controller.scheduling.events import AttemptLost, StepDone, TrialEnded, TrialStarted
+from controller.scheduling.execution import execute_run
 from controller.service.requests import RunRequest, make_plan
 from controller.store.report import read_report
-from controller.wiring import make_job
+from controller.wiring import open_trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.executors.protocol import TrialEvent
+    from controller.scheduling.events import TrialEvent
     from controller.store.report import Report
     from foundation.settings import Settings
 
@@ -35,9 +36,9 @@ def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
     """
     request = RunRequest(suite=SUITE, agent=AGENT, tasks=(TASK,), retries=0)
     plan = make_plan(request, settings)
-    job = make_job(plan, request.fleet, settings)
+    executor = LocalExecutor(open_trials(plan, request.fleet, settings))
     folder = create_run(plan, settings.runs_dir)
-    LocalExecutor().run(job, folder, on_event=lambda event: _report(event, say))
+    execute_run(folder, executor, on_event=lambda event: _report(event, say))
     return read_report(folder)
 
 

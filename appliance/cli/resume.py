@@ -8,7 +8,7 @@ import typer
 
 from appliance.cli.output import JsonOption, say
 from appliance.cli.results import SuiteOption, runs
-from appliance.cli.run import BuildOption, check_ready, execute_job
+from appliance.cli.run import BuildOption, check_ready, execute
 from appliance.cli.run_options import (
     BaseUrl,
     BudgetSeconds,
@@ -95,12 +95,13 @@ def resume(
     """
     from controller.agents.registry import AgentOptions, make_driver
     from controller.episode.result import reasons_to_retry
+    from controller.executors.local import LocalExecutor
     from controller.planning import resume_plan
     from controller.spec.agent import model_name
     from controller.spec.run import BudgetSpec
     from controller.store.runs import Store
     from controller.store.spending import change_budget, read_budget
-    from controller.wiring import make_job, open_suite_of
+    from controller.wiring import open_suite_of, open_trials
     from foundation.errors import UsageError
     from foundation.settings import get_settings
 
@@ -120,5 +121,5 @@ def resume(
     check_ready(plan, options, is_real=fleet_name == "real", is_whole=preflight, build=build)
     more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
     change_budget(folder, read_budget(folder).replaced_by(more))
-    job = make_job(plan, fleet_name, settings, say, retry=reasons)
-    execute_job(job, folder, parallel=parallel, json=json)
+    executor = LocalExecutor(open_trials(plan, fleet_name, settings, say), parallel)
+    execute(folder, plan.suite, executor, json=json, retry=reasons)

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.agents.registry import AgentOptions
-    from controller.executors.protocol import Job
+    from controller.episode.result import Reason
     from controller.planning import Plan
+    from controller.scheduling.executor import Executor
     from controller.service.requests import RunRequest
     from controller.store.runs import RunFolder
+    from evaluators.loading.suite import Suite
     from foundation.settings import Settings
     from provisioning.protocols import Kind
 
@@ -50,10 +52,11 @@ def run(
     inconclusive because machines failed, or did not start because the budget is spent; and 3 if
     images are not current or the hypervisor does not answer, in which case nothing was started.
     """
+    from controller.executors.local import LocalExecutor
     from controller.planning import create_run
     from controller.service.requests import agent_options, make_plan
     from controller.unfamiliar import misspelt_packages
-    from controller.wiring import make_job
+    from controller.wiring import open_trials
     from foundation.settings import get_settings
 
     settings = get_settings()
@@ -69,8 +72,8 @@ def run(
     check_ready(
         plan, agent_options(request), is_real=is_real, is_whole=request.preflight, build=build
     )
-    job = make_job(plan, request.fleet, settings, say)
-    execute_job(job, create_run(plan, settings.runs_dir), parallel=request.parallel, json=json)
+    executor = LocalExecutor(open_trials(plan, request.fleet, settings, say), request.parallel)
+    execute(create_run(plan, settings.runs_dir), plan.suite, executor, json=json)
 
 
 def show_estimate(plan: Plan, request: RunRequest, settings: Settings, *, json: bool) -> None:
@@ -129,30 +132,34 @@ def _machines_of(plan: Plan, settings: Settings, *, build: bool) -> Callable[[],
     return lambda: check_machines(settings, plan.kinds, build=build)
 
 
-def execute_job(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None:
+def execute(
+    folder: RunFolder,
+    suite: Suite,
+    executor: Executor,
+    *,
+    json: bool,
+    retry: frozenset[Reason] = frozenset(),
+) -> None:
     """Execute the remaining trials of a run, and always print its report.
 
     Raises:
         typer.Exit: with 1, if trials were inconclusive or the budget is spent.
     """
-    from dataclasses import replace
-
     from appliance.cli.watch import watching
     from controller.episode.result import Reason
-    from controller.executors.local import LocalExecutor
+    from controller.scheduling.execution import execute_run
     from controller.store.report import read_report
-    from controller.store.spending import BUDGET_SPENT, open_budget
+    from controller.store.spending import BUDGET_SPENT
 
     say(f"run {folder.spec.run}")
     try:
         with watching(len(folder.spec.planned)) as display:
-            job = replace(job, budget=open_budget(folder))
-            LocalExecutor(parallel).run(job, folder, on_event=display)
+            execute_run(folder, executor, retry=retry, on_event=display)
     except KeyboardInterrupt:
         say(f"To continue: mesocosm resume {folder.spec.run}")
         raise
     finally:
-        report = read_report(folder, job.suite)
+        report = read_report(folder, suite)
         if json:
             print_json(report.to_dict())
         else:
@@ -167,6 +174,6 @@ def execute_job(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> No
         if wrong:
             say(f"{wrong} ended with a task_error: fix the task and start a new run")
         if left > wrong:
-            retry = f"mesocosm resume {folder.spec.run} --retry inconclusive"
-            say(f"{left - wrong} inconclusive; to retry: {retry}")
+            command = f"mesocosm resume {folder.spec.run} --retry inconclusive"
+            say(f"{left - wrong} inconclusive; to retry: {command}")
         raise typer.Exit(1)

@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from appliance.cli.output import progress, say
-from controller.executors.protocol import (
+from controller.scheduling.events import (
     AttemptLost,
     BudgetSpent,
     RunPaused,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from controller.episode.result import TrialResult
-    from controller.executors.protocol import TrialEvent
+    from controller.scheduling.events import TrialEvent
 
 
 class RunDisplay:

@@ -1,1 +1,1 @@
-"""Run the trials of a run: protocol, events, and the executor of this host."""
+"""Place the jobs of runs: in threads of this process, or each in a process of its own."""

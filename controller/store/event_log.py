@@ -36,24 +36,31 @@ class TrialLog:
         blobs: folder of screenshots and trees.
         clock: provides the lines' timestamps.
         attempt: number of the attempt, from 1.
+        is_begun: continue the log of a process that died, if it began one; a truncated last line is
+            removed.
 
     Raises:
-        StoreError: the attempt already has a log.
+        StoreError: the attempt already has a log, unless `is_begun`; or it cannot be created.
     """
 
-    def __init__(self, folder: Path, blobs: Path, clock: Clock, *, attempt: int = 1) -> None:
+    def __init__(
+        self, folder: Path, blobs: Path, clock: Clock, *, attempt: int = 1, is_begun: bool = False
+    ) -> None:
         self._header: dict[str, int] = {"schema_version": SCHEMA_VERSION, "attempt": attempt}
         self._blobs = blobs
         self._clock = clock
         self.folder: Path | None = folder
         self.path = folder / EVENTS
         try:
-            folder.mkdir(parents=True)
-            self._fd = os.open(
-                self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644
-            )
+            folder.mkdir(parents=True, exist_ok=is_begun)
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            self._fd = os.open(self.path, flags | (0 if is_begun else os.O_EXCL), 0o644)
+            complete_bytes = self.path.read_bytes().rfind(b"\n") + 1 if is_begun else 0
+            os.ftruncate(self._fd, complete_bytes)
         except OSError as exc:
             raise StoreError(f"{self.path} cannot be created.", details=str(exc)) from exc
+        if complete_bytes:
+            self._header = {}
 
     def __enter__(self) -> Self:
         return self

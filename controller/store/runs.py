@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from controller.spec.job import TrialJob
     from controller.spec.run import RunSpec
     from foundation.clock import Clock
 
@@ -97,7 +98,7 @@ class Attempt:
 
 
 class RunFolder:
-    """One run on disk; a `controller.executors.protocol.TrialSink`.
+    """One run on disk; a `controller.scheduling.sink.TrialSink`.
 
     Args:
         path: the run's folder.
@@ -110,21 +111,35 @@ class RunFolder:
         self.path = path
         self.spec = read_spec(path / "run.json")
 
-    def begin_attempt(self, task: str, repeat: int, clock: Clock) -> TrialLog:
-        """Open the log of the next attempt at a trial.
+    def begin_attempt(self, job: TrialJob, clock: Clock) -> TrialLog:
+        """Open the log of a new attempt.
 
         Raises:
-            StoreError: the log cannot be created, or the run has an older schema.
+            StoreError: the attempt was begun before, the log cannot be created, or the run has an
+                older schema.
         """
+        return self._open_log(job, clock)
+
+    def conclude_attempt(self, job: TrialJob, result: TrialResult, clock: Clock) -> None:
+        """Append the result of an attempt whose process died to the attempt's log.
+
+        Raises:
+            StoreError: the attempt has a result already, or the log cannot be written.
+        """
+        begun = {attempt.number: attempt for attempt in self.attempts(job.task, job.repeat)}
+        if job.attempt in begun and begun[job.attempt].result is not None:
+            raise StoreError(f"{begun[job.attempt].path} has a result already.")
+        with self._open_log(job, clock, is_begun=True) as log:
+            log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
+
+    def _open_log(self, job: TrialJob, clock: Clock, *, is_begun: bool = False) -> TrialLog:
         if self.spec.schema_version != SCHEMA_VERSION:
             raise StoreError(
                 f"{self.spec.run} has an older schema and cannot be resumed.",
                 resolution="Start a new run; the results of this one can still be read.",
             )
-        attempts = self.attempts(task, repeat)
-        number = attempts[-1].number + 1 if attempts else 1
-        folder = self._trial(task, repeat) / f"{_ATTEMPT}{number}"
-        return TrialLog(folder, self.path / "blobs", clock, attempt=number)
+        folder = self._trial(job.task, job.repeat) / f"{_ATTEMPT}{job.attempt}"
+        return TrialLog(folder, self.path / "blobs", clock, attempt=job.attempt, is_begun=is_begun)
 
     def attempts(self, task: str, repeat: int) -> list[Attempt]:
         """Return all attempts at a trial, oldest first."""

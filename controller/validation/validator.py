@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -10,9 +12,11 @@ from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
 from controller.agents.random_agent import RandomAgent
 from controller.episode.result import Reason
-from controller.executors.local import LocalExecutor, Part, ignore_event
-from controller.executors.protocol import Job, TrialEnded
+from controller.executors.local import LocalTrials
+from controller.executors.placing import Part, place_each
 from controller.planning import Plan, create_run
+from controller.scheduling.events import TrialEnded, ignore_event
+from controller.scheduling.scheduler import Scheduler
 from controller.spec.agent import CustomSpec
 from controller.validation.cheats import (
     CHEATS,
@@ -26,6 +30,7 @@ from controller.validation.evidence import Attempt, Kind, Validation
 from controller.validation.order import OrderDriver
 from controller.wiring import make_context
 from evaluators.parameters.binding import bind_task
+from foundation.cancel import CancelToken
 from provisioning.protocols import Kind as MachineKind
 
 if TYPE_CHECKING:
@@ -34,7 +39,7 @@ if TYPE_CHECKING:
 
     from controller.episode.context import Record
     from controller.episode.trial import Driver
-    from controller.executors.protocol import TrialEvent
+    from controller.scheduling.events import TrialEvent
     from evaluators.loading.suite import Suite
     from evaluators.model.oracle import OracleStep
     from evaluators.model.task import Cheat, Task
@@ -76,6 +81,21 @@ class Round:
 
 def _ignore_attempt(attempt: Attempt) -> None:
     """Discard an attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What the rounds of a validation share while they run.
+
+    Attributes:
+        held: holds their runs.
+        cancel: ends all of them.
+        reporting: held by the only thread that reports an event.
+    """
+
+    held: contextlib.ExitStack
+    cancel: CancelToken = field(default_factory=CancelToken)
+    reporting: threading.Lock = field(default_factory=threading.Lock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +151,14 @@ class Validator:
             KeyboardInterrupt: Ctrl-C; the logs contain the trials so far.
         """
         tried: list[list[Attempt]] = [[] for _ in rounds]
-        LocalExecutor(self.parallel).run_each(self._parts(rounds, tried))
+        with contextlib.ExitStack() as held:
+            shared = _Shared(held)
+            place_each(self._parts(rounds, tried, shared), self.parallel, shared.cancel)
         return self.partial_validations([attempt for ended in tried for attempt in ended])
 
-    def _parts(self, rounds: Sequence[Round], tried: list[list[Attempt]]) -> Iterator[Part]:
+    def _parts(
+        self, rounds: Sequence[Round], tried: list[list[Attempt]], shared: _Shared
+    ) -> Iterator[Part]:
         """Yield the parts to run, without further attempts at tasks that proved to be wrong."""
         for planned, ended in zip(rounds, tried, strict=True):
             so_far = self.partial_validations(
@@ -143,7 +167,7 @@ class Validator:
             wrong = {row.task for row in so_far if row.is_wrong}
             names = {task: name for task, name in planned.names.items() if task not in wrong}
             if names:
-                yield self._part(replace(planned, names=names), ended)
+                yield self._part(replace(planned, names=names), ended, shared)
 
     def partial_validations(self, attempts: Sequence[Attempt]) -> list[Validation]:
         """Return the validations that attempts show, even if the validation was interrupted."""
@@ -167,8 +191,8 @@ class Validator:
         number = next(number for number, candidate in enumerate(tasks) if candidate.id == task.id)
         return tasks[(number + offset) % len(tasks)]
 
-    def _part(self, work: Round, ended: list[Attempt]) -> Part:
-        """Return the part of a round for an executor; its attempts are appended to `ended`."""
+    def _part(self, work: Round, ended: list[Attempt], shared: _Shared) -> Part:
+        """Return the part of a round to execute; its attempts are appended to `ended`."""
         # Trials of an agent called noop are recorded as the baseline of changes without any action.
         spec = CustomSpec(name=work.kind.value.replace(" ", "-"))
         plan = Plan(self.suite, spec, work.driver, tuple(work.names), work.repeats, RETRIES)
@@ -191,7 +215,13 @@ class Validator:
             ended.append(attempt)
             self.on_attempt(attempt)
 
-        return Part(Job(self.suite, context, work.driver), folder, watch)
+        def watch_in_turn(event: TrialEvent) -> None:
+            with shared.reporting:
+                watch(event)
+
+        shared.held.enter_context(folder.working())
+        scheduler = Scheduler(folder, cancel=shared.cancel, on_event=watch_in_turn)
+        return Part(scheduler, LocalTrials(self.suite, context, work.driver).run_job)
 
 
 def _predecessors(task: Task) -> dict[str, tuple[str, ...]]:

@@ -6,11 +6,11 @@ import sys
 
 from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
-from controller.executors.local import LocalExecutor
-from controller.executors.protocol import Job
+from controller.executors.local import LocalExecutor, LocalTrials
 from controller.observation.observer import Observation
 from controller.planning import Plan, create_run
 from controller.protocol import Agent, AgentContext, Turn
+from controller.scheduling.execution import execute_run
 from controller.spec.agent import CustomSpec
 from controller.store.report import read_report
 from controller.wiring import make_context, open_fleet, open_suite
@@ -37,7 +37,8 @@ def main(suite_name: str, fleet: str = "real") -> None:
     plan = Plan(suite, CustomSpec(name="patient"), AgentDriver(Patient), seed=7)
     folder = create_run(plan, settings.runs_dir)
     context = make_context(plan, open_fleet(fleet, settings))
-    LocalExecutor(parallel=2).run(Job(suite, context, plan.driver), folder)
+    trials = LocalTrials(suite, context, plan.driver)
+    execute_run(folder, LocalExecutor(trials, parallel=2))
     print(folder.spec.run)
     print(read_report(folder).summary())
 

@@ -12,9 +12,9 @@ import pytest
 from appliance.exporter.gauges import ApplianceGauges
 from appliance.exporter.store import StoreSizes
 from controller.agents.registry import AgentOptions, make_driver, specify_agent
-from controller.executors.local import LocalExecutor
-from controller.executors.protocol import Job
+from controller.executors.local import LocalExecutor, LocalTrials
 from controller.planning import Plan, create_run
+from controller.scheduling.execution import execute_run
 from controller.service.state.database import Database, state_path
 from controller.wiring import make_context, open_suite
 from evaluators.graph.outcome import Verdict
@@ -67,9 +67,9 @@ class Appliance:
     def run(self, agent: str, options: Options) -> list[Verdict]:
         suite, spec = open_suite(str(TINY)), specify_agent(agent, options)
         plan = Plan(suite, spec, make_driver(spec, options), ("write-file",))
-        job = Job(suite, make_context(plan, self.fleet), plan.driver)
+        trials = LocalTrials(suite, make_context(plan, self.fleet), plan.driver)
         run = create_run(plan, self.settings.runs_dir)
-        return [result.verdict for result in LocalExecutor(1).run(job, run)]
+        return [result.verdict for result in execute_run(run, LocalExecutor(trials))]
 
     @contextmanager
     def served(self) -> Iterator[str]:

@@ -11,10 +11,10 @@ from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.episode.context import RunContext
 from controller.episode.end_state import EndStateKeeper, machine_folders, read_end_state, size_mib
-from controller.executors.local import LocalExecutor
-from controller.executors.protocol import Job
+from controller.executors.local import LocalExecutor, LocalTrials
 from controller.planning import Plan, create_run
 from controller.regrade.regrading import Regrading
+from controller.scheduling.execution import execute_run
 from controller.spec.agent import CustomSpec
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
@@ -78,7 +78,7 @@ def run_and_keep(fleet: LocalFleet, suite: Path, runs: Path) -> RunFolder:
     keeper = EndStateKeeper("failed", runs, 20000, SYSTEM_CLOCK)
     context = RunContext(fleet, vocabulary=chosen.vocabulary, keeper=keeper)
     folder = create_run(plan, runs)
-    (result,) = LocalExecutor().run(Job(chosen, context, driver), folder)
+    (result,) = execute_run(folder, LocalExecutor(LocalTrials(chosen, context, driver)))
     assert result.verdict is Verdict.FAIL, result
     return folder
 

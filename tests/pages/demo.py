@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
 from controller.agents.oracle import OracleDriver
-from controller.executors.local import LocalExecutor
-from controller.executors.protocol import Job
+from controller.executors.local import LocalExecutor, LocalTrials
 from controller.planning import Plan, create_run
 from controller.protocol import Turn, Usage
+from controller.scheduling.execution import execute_run
 from controller.service.schedules.definition import parse_schedule
 from controller.spec.agent import CustomSpec, OracleSpec
 from controller.wiring import make_context, open_suite
@@ -68,5 +68,5 @@ def _record(runs_dir: Path, agent: AgentSpec, driver: Driver) -> str:
     clock = FakeClock()
     folder = create_run(plan, runs_dir)
     context = make_context(plan, FakeFleet(clock), clock=clock, take=ignore)
-    LocalExecutor(1).run(Job(plan.suite, context, driver), folder)
+    execute_run(folder, LocalExecutor(LocalTrials(plan.suite, context, driver)))
     return folder.spec.run

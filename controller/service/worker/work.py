@@ -6,16 +6,17 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from controller.agents.registry import make_driver
 from controller.episode.result import Reason
-from controller.executors.local import LocalExecutor
-from controller.executors.protocol import BudgetSpent, TrialEnded
+from controller.executors.local import LocalExecutor, LocalTrials
 from controller.planning import resume_plan, specify_run
 from controller.preflight import require_ready
+from controller.scheduling.events import BudgetSpent, TrialEnded
+from controller.scheduling.execution import execute_run
 from controller.service.requests import (
     agent_options,
     make_plan,
@@ -24,8 +25,8 @@ from controller.service.requests import (
 )
 from controller.service.state.queued_run import Counts, State
 from controller.store.runs import Store
-from controller.store.spending import change_budget, open_budget
-from controller.wiring import make_job
+from controller.store.spending import change_budget
+from controller.wiring import open_trials
 from evaluators.graph.outcome import Verdict
 from foundation.cancel import CancelToken
 from foundation.errors import MesocosmError
@@ -33,8 +34,9 @@ from foundation.errors import MesocosmError
 if TYPE_CHECKING:
     from controller.episode.result import TrialResult
     from controller.episode.trial import Driver
-    from controller.executors.protocol import Executor, TrialEvent
     from controller.planning import Plan
+    from controller.scheduling.events import TrialEvent
+    from controller.scheduling.executor import Executor
     from controller.service.state.queued_run import QueuedRun
     from controller.spec.agent import AgentSpec
     from controller.store.runs import RunFolder
@@ -48,8 +50,8 @@ _log = logging.getLogger(__name__)
 Preflight = Callable[[set["Kind"]], None]
 """Raises a `MesocosmError` if machines of the given kinds are not available."""
 
-MakeExecutor = Callable[[int], "Executor"]
-"""Creates an executor for the given number of concurrent trials."""
+MakeExecutor = Callable[[LocalTrials, int], "Executor"]
+"""Creates an executor for a run's trials and the number of concurrent ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class Work:
         clock: timestamps a new run.
         note: called with the run's counts whenever a trial ends.
         preflight: checks that the kinds of machines are available.
-        executor: creates an executor for a number of concurrent trials.
+        executor: creates the executor of the run.
 
     Attributes:
         queued: the run.
@@ -125,10 +127,10 @@ class Work:
             self._count(result)
         self._note(self._counts())
         log_line = lambda line: _log.info("%s: %s", self.queued.run, line)  # noqa: E731
-        job = make_job(plan, request.fleet, self._settings, log_line)
-        self._executor(request.parallel).run(
-            replace(job, budget=open_budget(folder)),
+        trials = open_trials(plan, request.fleet, self._settings, log_line)
+        execute_run(
             folder,
+            self._executor(trials, request.parallel),
             cancel=self.cancel,
             drain=self.drain,
             on_event=self._on_event,

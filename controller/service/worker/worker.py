@@ -57,7 +57,7 @@ class Worker:
         clock: measures delays.
         preflight: checks that the kinds of machines are available.
         runs_at_once: maximum number of concurrent runs.
-        executor: creates the executor of a run's trials.
+        executor: creates the executor of a run.
     """
 
     def __init__(

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from controller.agents.oracle import Oracle
-from controller.executors.local import LocalExecutor
-from controller.executors.protocol import Job
+from controller.executors.local import LocalExecutor, LocalTrials
 from controller.planning import Plan, create_run
+from controller.scheduling.execution import execute_run
 from controller.spec.agent import CustomSpec
 from controller.spec.run import BudgetSpec
-from controller.store.spending import open_budget
 from controller.wiring import make_context, open_suite
 from foundation.clock import FakeClock
 from provisioning.fake import FakeFleet
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from controller.episode.episode import Episode
-    from controller.episode.result import TrialResult
+    from controller.episode.result import Reason, TrialResult
     from controller.episode.trial import Driver
-    from controller.executors.protocol import TrialEvent
     from controller.observation.observer import Observation
+    from controller.scheduling.events import TrialEvent
     from controller.store.runs import RunFolder
 
 
@@ -61,12 +60,14 @@ class Lab:
     def use(self, driver: Driver) -> None:
         plan = Plan(self.suite, CustomSpec(name="test"), driver)
         context = make_context(plan, self.fleet, clock=self.clock, take=ignore)
-        self.job = Job(self.suite, context, driver)
+        self.trials = LocalTrials(self.suite, context, driver)
 
-    def go(self, run: RunFolder, parallel: int = 1) -> list[TrialResult]:
+    def go(
+        self, run: RunFolder, parallel: int = 1, *, retry: Collection[Reason] = ()
+    ) -> list[TrialResult]:
         self.events.clear()
-        job = replace(self.job, budget=open_budget(run))
-        return LocalExecutor(parallel).run(job, run, on_event=self.events.append)
+        executor = LocalExecutor(self.trials, parallel)
+        return execute_run(run, executor, retry=retry, on_event=self.events.append)
 
 
 class Killed(BaseException):

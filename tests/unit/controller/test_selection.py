@@ -62,7 +62,7 @@ def test_limits_of_a_run_are_stored_and_kept_on_resume(lab: Lab) -> None:
     resumed = resume_plan(run.spec, lab.suite, make_driver)
     assert (resumed.limits, resumed.suite) == (plan.limits, plan.suite)
     lab.use(OracleDriver())
-    lab.job = replace(lab.job, suite=resumed.suite)
+    lab.trials = replace(lab.trials, suite=resumed.suite)
     assert {(result.task, result.steps) for result in lab.go(run)} >= {
         ("dark-style", 1),
         ("two-apps", 1),

@@ -10,9 +10,9 @@ from PIL import Image
 
 from controller.agents.human import HumanDriver
 from controller.episode.step import Step
-from controller.executors.local import LocalExecutor
-from controller.executors.protocol import Job
+from controller.executors.local import LocalExecutor, LocalTrials
 from controller.planning import Plan, create_run
+from controller.scheduling.execution import execute_run
 from controller.service.episodes.errors import CapacityError, DeadlineError
 from controller.spec.agent import CustomSpec
 from controller.spec.run import trial_seed
@@ -190,8 +190,8 @@ class HumanSession:
             context = make_context(
                 plan, open_fleet(fleet, settings), baselines_dir=settings.baselines_dir
             )
-            job = Job(plan.suite, context, self._driver)
-            LocalExecutor(1).run(job, self._folder, cancel=self._cancel)
+            executor = LocalExecutor(LocalTrials(plan.suite, context, self._driver))
+            execute_run(self._folder, executor, cancel=self._cancel)
         except MesocosmError as exc:
             self.error = exc
 

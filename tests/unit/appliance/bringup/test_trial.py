@@ -8,7 +8,7 @@ import pytest
 
 from appliance.bringup import trial
 from appliance.bringup.up import Outcome
-from controller.wiring import make_job, open_suite
+from controller.wiring import open_suite, open_trials
 from foundation.settings import Settings
 from provisioning.protocols import Kind
 
@@ -26,8 +26,8 @@ def test_steps_are_reported_and_a_failed_trial_proves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # In-memory machines cannot do what the oracle does; `make up` uses machines that can.
-    in_memory = lambda plan, _fleet, settings: make_job(plan, "fake", settings)  # noqa: E731
-    monkeypatch.setattr(trial, "make_job", in_memory)
+    in_memory = lambda plan, _fleet, settings: open_trials(plan, "fake", settings)  # noqa: E731
+    monkeypatch.setattr(trial, "open_trials", in_memory)
     monkeypatch.setattr(trial, "AGENT", "noop")
     messages: list[str] = []
     report = trial.run_trial(Settings(state_dir=tmp_path), messages.append)

@@ -280,7 +280,7 @@ def test_verbose_logs_host_commands_with_the_trial(
         configure_logging()
     assert re.search(r"DEBUG foundation\.process: \$ git .* rev-parse HEAD", err)
     assert re.search(
-        r"DEBUG controller\.executors\.local \[run=\S+ trial=answer\.0\]: TrialStarted", err
+        r"DEBUG controller\.scheduling\.scheduler \[run=\S+ trial=answer\.0\]: TrialStarted", err
     )
     assert cli.main([*ANSWER, "oracle"]) == 0
     assert "DEBUG" not in capsys.readouterr().err

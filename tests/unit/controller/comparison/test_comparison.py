@@ -13,6 +13,7 @@ from controller.spec.run import CodeSpec, ObservationSpec, RunSpec, SuiteSpec, T
 from controller.store.runs import Store
 from evaluators.graph.outcome import Verdict
 from foundation.errors import UsageError
+from tests.unit.controller.jobs import next_job
 from tests.unit.controller.store.test_runs import CLOCK
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def record(
             name, repeat, verdict, Reason.SUCCESS, met, 1, 1, 1.0, machines=(machine,)
         )
         result = replace(result, usage=(usages or {}).get(name, Usage()))
-        with folder.begin_attempt(name, repeat, CLOCK) as log:
+        with folder.begin_attempt(next_job(folder, name, repeat), CLOCK) as log:
             log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
     return folder
 

@@ -16,7 +16,9 @@ from controller.agents.oracle import OracleDriver
 from controller.episode.context import NoLog
 from controller.episode.result import TRIAL_RESULT, Reason, reasons_to_retry
 from controller.executors.local import LocalExecutor
-from controller.executors.protocol import (
+from controller.planning import Plan, create_run
+from controller.protocol import Turn, Usage
+from controller.scheduling.events import (
     AttemptLost,
     BudgetSpent,
     RunPaused,
@@ -25,8 +27,8 @@ from controller.executors.protocol import (
     TrialId,
     TrialStarted,
 )
-from controller.planning import Plan, create_run
-from controller.protocol import Turn, Usage
+from controller.scheduling.execution import execute_run
+from controller.scheduling.scheduler import Scheduler
 from controller.spec.agent import CustomSpec
 from controller.spec.run import BudgetSpec
 from controller.store.index import list_runs
@@ -47,13 +49,16 @@ from foundation.logging import ContextFilter
 from tests.unit.controller.lab import Lab, killed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Self
 
     from controller.episode.episode import Episode
     from controller.episode.result import TrialResult
-    from controller.executors.protocol import Executor, TrialEvent, TrialSink
     from controller.observation.observer import Observation
+    from controller.scheduling.events import TrialEvent
+    from controller.scheduling.executor import Executor
+    from controller.scheduling.sink import TrialSink
+    from controller.spec.job import TrialJob
     from controller.spec.run import RunSpec
     from foundation.clock import Clock, FakeClock
 
@@ -281,12 +286,11 @@ def test_inconclusive_trials_are_retried_on_request_and_all_attempts_kept(
     lab.go(run)
     assert [result.verdict for result in run.results()] == [Verdict.INCONCLUSIVE, Verdict.PASS]
     assert lab.go(run) == []
-    lab.job = replace(lab.job, retry=reasons_to_retry(["wall_limit"]))
-    assert lab.go(run) == []
+    assert lab.go(run, retry=reasons_to_retry(["wall_limit"])) == []
     store = Store(lab.folder)
     assert list_runs(store)[0].inconclusive == 1
-    lab.job = replace(lab.job, retry=reasons_to_retry(["inconclusive"]))
-    assert [result.task for result in lab.go(run)] == ["answer"]
+    again = lab.go(run, retry=reasons_to_retry(["inconclusive"]))
+    assert [result.task for result in again] == ["answer"]
     (row,) = list_runs(store)
     assert (row.state, row.passed, row.inconclusive) == ("finished", 2, 0)
     (trial, *_) = cast("list[dict[str, Any]]", read_report(run).to_dict()["trials"])
@@ -355,7 +359,7 @@ def test_cancelled_run_starts_no_other_trial(lab: Lab, parallel: int) -> None:
             token.cancel()
 
     with contextlib.suppress(KeyboardInterrupt):
-        LocalExecutor(parallel).run(lab.job, run, cancel=token, on_event=cancel)
+        execute_run(run, LocalExecutor(lab.trials, parallel), cancel=token, on_event=cancel)
     results = run.results()
     assert 1 <= len(results) <= parallel
     assert Reason.SUCCESS in {result.reason for result in results}
@@ -405,10 +409,10 @@ def test_log_lines_of_a_trial_name_it(lab: Lab, caplog: pytest.LogCaptureFixture
 
     handler = Reader()
     handler.addFilter(ContextFilter())
-    log = logging.getLogger("controller.executors.local")
+    log = logging.getLogger("controller.scheduling.scheduler")
     log.addHandler(handler)
     try:
-        with caplog.at_level(logging.DEBUG, logger="controller.executors.local"):
+        with caplog.at_level(logging.DEBUG, logger="controller.scheduling.scheduler"):
             run = lab.begin(OracleDriver(), "answer")
             lab.go(run, parallel=2)
     finally:
@@ -421,7 +425,8 @@ def test_log_lines_of_a_trial_name_it(lab: Lab, caplog: pytest.LogCaptureFixture
 class MemoryLog(NoLog):
     """Keeps the events of one attempt in memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, number: int) -> None:
+        self.number = number
         self.events: list[dict[str, Any]] = []
 
     def __enter__(self) -> Self:
@@ -446,30 +451,33 @@ class MemorySink:
         self.spec = spec
         self.logs: dict[tuple[str, int], list[MemoryLog]] = {}
 
-    @contextlib.contextmanager
-    def working(self) -> Iterator[None]:
-        yield
-
     def attempts(self, task: str, repeat: int) -> list[MemoryLog]:
         return self.logs.get((task, repeat), [])
 
-    def begin_attempt(self, task: str, repeat: int, clock: Clock) -> MemoryLog:
-        self.logs.setdefault((task, repeat), []).append(MemoryLog())
-        return self.logs[task, repeat][-1]
+    def begin_attempt(self, job: TrialJob, clock: Clock) -> MemoryLog:
+        logs = self.logs.setdefault((job.task, job.repeat), [])
+        assert job.attempt == len(logs) + 1
+        logs.append(MemoryLog(job.attempt))
+        return logs[-1]
+
+    def conclude_attempt(self, job: TrialJob, result: TrialResult, clock: Clock) -> None:
+        raise NotImplementedError
 
 
 def test_trials_can_be_written_elsewhere(lab: Lab) -> None:
     sink: TrialSink = MemorySink(lab.begin(Driven(Failing(1)), retries=1).spec)
-    executor: Executor = LocalExecutor()
-    results = executor.run(lab.job, sink)
-    assert [result.verdict for result in results] == [Verdict.PASS] * 4
+    executor: Executor = LocalExecutor(lab.trials)
+    scheduler = Scheduler(sink)
+    executor.run(scheduler)
+    assert [result.verdict for result in scheduler.results] == [Verdict.PASS] * 4
     assert [len(sink.attempts(task, repeat)) for task, repeat in sink.spec.planned] == [2, 1, 1, 1]
-    assert executor.run(lab.job, sink) == []
+    assert Scheduler(sink).next() is None
 
 
-def test_at_least_one_trial_at_a_time() -> None:
+def test_at_least_one_trial_at_a_time(lab: Lab) -> None:
+    lab.use(NOOP)
     with pytest.raises(ValueError, match="at least 1, got 0"):
-        LocalExecutor(0)
+        LocalExecutor(lab.trials, 0)
 
 
 def test_results_explain_unmet_nodes_and_reveal_no_answers(lab: Lab) -> None:
@@ -507,7 +515,8 @@ def test_draining_finishes_running_trials_and_starts_no_others(lab: Lab, paralle
         if isinstance(event, StepDone):
             drain.set()
 
-    results = LocalExecutor(parallel).run(lab.job, run, drain=drain, on_event=end_soon)
+    executor = LocalExecutor(lab.trials, parallel)
+    results = execute_run(run, executor, drain=drain, on_event=end_soon)
     assert 1 <= len(results) <= parallel
     assert {result.reason for result in results} == {Reason.SUCCESS}
     assert len(run.results()) == len(results)

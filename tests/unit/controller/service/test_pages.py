@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 from controller.service.state.tokens import Role
 from controller.service.web.app import make_app_with_pages
 from foundation.clock import SYSTEM_CLOCK
+from tests.unit.controller.jobs import next_job
 from tests.unit.controller.service.context import HOST, carry_out
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def test_agent_output_is_escaped(
     folder = context.store.open(run)
     evil = "<script>alert(1)</script>"
     action = {"on": "desktop", "do": "type_text", "with": {"text": evil}}
-    with folder.begin_attempt("dark-style", 0, SYSTEM_CLOCK) as log:
+    with folder.begin_attempt(next_job(folder, "dark-style"), SYSTEM_CLOCK) as log:
         log.append("step", n=1, action=action, note=evil, screens={}, met=[], seconds={})
     sign_in(browser, context)
     text = browser.get(f"/runs/{run}/trials/dark-style/0").text

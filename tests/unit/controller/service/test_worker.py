@@ -198,7 +198,7 @@ def test_unrunnable_run_fails_at_once_and_host_trouble_is_retried(
     with working(database, settings):
         wait_for(queue, gone, State.FAILED)
         with monkeypatch.context() as patch:
-            patch.setattr(work_module, "make_job", broken)
+            patch.setattr(work_module, "open_trials", broken)
             retried = queue.add(request_of_tiny, Requester("api")).run
             assert wait_until(lambda: queue.get(retried).brief, timeout_s=LONG_S, every_s=0.02) == (
                 "The engine is busy."

@@ -5,6 +5,7 @@ import json
 import resource
 import sqlite3
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ from foundation.clock import FakeClock
 from foundation.errors import StoreError, UnknownNameError, UsageError
 from foundation.files import digest_bytes
 from provisioning.protocols import Bounds, Element
+from tests.unit.controller.jobs import next_job
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +56,7 @@ def end(
     reason: Reason = Reason.SUCCESS,
 ) -> TrialResult:
     result = TrialResult(task, repeat, verdict, reason, 1, 1, 2, 1.5, Usage(3, 4))
-    with folder.begin_attempt(task, repeat, CLOCK) as log:
+    with folder.begin_attempt(next_job(folder, task, repeat), CLOCK) as log:
         log.append("start")
         log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"))
     return result
@@ -96,7 +98,7 @@ def test_trials_are_planned_round_by_round(tmp_path: Path) -> None:
 
 def test_torn_last_line_is_ignored(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
-    with folder.begin_attempt("a", 0, CLOCK) as log:
+    with folder.begin_attempt(next_job(folder, "a"), CLOCK) as log:
         log.append("start")
         log.append("step", n=1)
     with log.path.open("ab") as file:
@@ -122,7 +124,7 @@ def test_all_attempts_are_kept_and_the_last_one_counts(tmp_path: Path) -> None:
     (first, second) = folder.attempts("a", 0)
     assert (first.result or last).verdict is Verdict.INCONCLUSIVE
     assert [attempt.events[0]["attempt"] for attempt in (first, second)] == [1, 2]
-    with folder.begin_attempt("a", 0, CLOCK) as log:
+    with folder.begin_attempt(next_job(folder, "a"), CLOCK) as log:
         log.append("start")
     assert folder.results() == []
     assert folder.unfinished()[0] == ("a", 0, 0)
@@ -137,7 +139,7 @@ def test_attempts_are_ordered_by_number(tmp_path: Path) -> None:
 
 def test_attempt_has_one_log(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
-    with folder.begin_attempt("a", 0, CLOCK) as log, pytest.raises(StoreError):
+    with folder.begin_attempt(next_job(folder, "a"), CLOCK) as log, pytest.raises(StoreError):
         TrialLog(log.path.parent, folder.path / "blobs", CLOCK)
 
 
@@ -185,7 +187,7 @@ def test_equal_pictures_are_stored_once_under_their_digest(tmp_path: Path) -> No
     frame = np.zeros((4, 4, 3), dtype=np.uint8)
     png = encode_png(frame)
     shot = Screenshot(frame, png, digest_bytes(png))
-    with folder.begin_attempt("a", 0, CLOCK) as log:
+    with folder.begin_attempt(next_job(folder, "a"), CLOCK) as log:
         assert log.keep({"desktop": shot, "phone": shot}) == {
             "desktop": shot.digest,
             "phone": shot.digest,
@@ -197,7 +199,7 @@ def test_equal_pictures_are_stored_once_under_their_digest(tmp_path: Path) -> No
 def test_equal_trees_are_stored_once_under_their_digest(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     tree = [Element("push button", "Save", Bounds(1, 2, 3, 4), frozenset({"focused", "enabled"}))]
-    with folder.begin_attempt("a", 0, CLOCK) as log:
+    with folder.begin_attempt(next_job(folder, "a"), CLOCK) as log:
         digests = [log.keep_trees({"desktop": tree}), log.keep_trees({"desktop": [*tree, *tree]})]
         assert log.keep_trees({"phone": tree}) == {"phone": digests[0]["desktop"]}
     kept = {path.stem: path for path in (folder.path / "blobs").iterdir()}
@@ -342,7 +344,7 @@ def test_damaged_or_missing_index_is_rebuilt(tmp_path: Path, damage: bytes | Non
 
 def test_line_is_on_disk_before_append_returns(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
-    log = folder.begin_attempt("a", 0, CLOCK)
+    log = folder.begin_attempt(next_job(folder, "a"), CLOCK)
     with log:
         log.append("step", n=1)
         assert json.loads(log.path.read_text())["n"] == 1
@@ -351,7 +353,7 @@ def test_line_is_on_disk_before_append_returns(tmp_path: Path) -> None:
 def test_line_that_does_not_fit_leaves_no_part_of_itself(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with folder.begin_attempt("a", 0, CLOCK) as log:
+    with folder.begin_attempt(next_job(folder, "a"), CLOCK) as log:
         log.append("start")
         resource.setrlimit(resource.RLIMIT_FSIZE, (log.path.stat().st_size + 10, hard))
         try:
@@ -367,5 +369,36 @@ def test_unwritable_picture_is_a_store_error(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     (folder.path / "blobs").write_bytes(b"no folder")
     shot = Screenshot(np.zeros((1, 1, 3), np.uint8), b"x", digest_bytes(b"x"))
-    with folder.begin_attempt("a", 0, CLOCK) as log, pytest.raises(StoreError, match="blobs"):
+    with (
+        folder.begin_attempt(next_job(folder, "a"), CLOCK) as log,
+        pytest.raises(StoreError, match="blobs"),
+    ):
         log.keep({"desktop": shot})
+
+
+def test_attempt_of_a_dead_process_is_concluded_once(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    job = next_job(folder, "a")
+    with folder.begin_attempt(job, CLOCK) as log:
+        log.append("start")
+    path = folder.attempts("a", 0)[0].path
+    path.write_bytes(path.read_bytes() + b'{"type": "st')  # the process died while it wrote
+    result = TrialResult("a", 0, Verdict.FAIL, Reason.AGENT_ERROR, 0, 1, 2, 1.5)
+    folder.conclude_attempt(job, result, CLOCK)
+    (attempt,) = folder.attempts("a", 0)
+    assert [event["type"] for event in attempt.events] == ["start", "end"]
+    assert attempt.result == result
+    with pytest.raises(StoreError, match="has a result already"):
+        folder.conclude_attempt(job, result, CLOCK)
+    unbegun = next_job(folder, "b")
+    folder.conclude_attempt(unbegun, replace(result, task="b"), CLOCK)
+    (event,) = folder.events("b", 0)
+    assert (event["type"], event["attempt"]) == ("end", 1)
+
+
+def test_attempt_can_be_begun_only_once(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    job = next_job(folder, "a")
+    folder.begin_attempt(job, CLOCK).__exit__(None, None, None)
+    with pytest.raises(StoreError, match="cannot be created"):
+        folder.begin_attempt(job, CLOCK)

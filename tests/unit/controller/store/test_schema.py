@@ -16,6 +16,7 @@ from controller.store.schema import _agent_from_v1
 from evaluators.graph.outcome import Verdict
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import StoreError, UsageError
+from tests.unit.controller.jobs import next_job
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden/runs/v1"
 
@@ -50,7 +51,7 @@ def test_old_results_and_lost_attempts_are_read(old: RunFolder) -> None:
 
 def test_old_run_is_not_continued(old: RunFolder) -> None:
     with pytest.raises(StoreError, match="older schema"):
-        old.begin_attempt("answer", 0, SYSTEM_CLOCK)
+        old.begin_attempt(next_job(old, "answer"), SYSTEM_CLOCK)
 
 
 def test_comparison_without_a_comparable_task_is_rejected(old: RunFolder) -> None:

@@ -13,6 +13,7 @@ from evaluators.graph.outcome import Verdict
 from foundation.clock import FakeClock
 from foundation.errors import StoreError
 from tests.unit.controller.comparison.test_comparison import SPEC
+from tests.unit.controller.jobs import next_job
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +26,7 @@ def test_lost_attempt_is_counted_by_its_log(tmp_path: Path) -> None:
     budget = BudgetSpec(tokens=4000)
     spec = SPEC.model_copy(update={"agent": agent, "budget": budget})
     folder, clock = Store(tmp_path).create(spec), FakeClock()
-    with folder.begin_attempt("a", 0, clock) as log:
+    with folder.begin_attempt(next_job(folder, "a"), clock) as log:
         log.append("start")
         clock.advance(3.0)
         log.append("step", usage={"prompt": 1000, "completion": 100})
@@ -36,7 +37,7 @@ def test_lost_attempt_is_counted_by_its_log(tmp_path: Path) -> None:
     assert spent.usd == pytest.approx(0.033)
     assert open_budget(folder) == RunBudget(budget, spent)
     result = TrialResult("a", 0, Verdict.FAIL, Reason.AGENT_ERROR, 0, 1, 1, 5.0)
-    with folder.begin_attempt("a", 0, clock) as log:
+    with folder.begin_attempt(next_job(folder, "a"), clock) as log:
         log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
     assert read_spending(folder).seconds == 12.0
 

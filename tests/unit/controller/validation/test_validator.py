@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.episode.result import Reason
-from controller.executors.protocol import TrialStarted
+from controller.scheduling.events import TrialStarted
 from controller.validation.evidence import Attempt, Kind, Meaning, Validation
 from controller.validation.validator import Validator
 from controller.wiring import open_suite
@@ -21,7 +21,7 @@ from tests.unit.controller.lab import ignore
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.executors.protocol import TrialEvent
+    from controller.scheduling.events import TrialEvent
     from tests.unit.controller.lab import Lab
 
 COPY = """\

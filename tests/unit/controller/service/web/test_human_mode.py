@@ -14,6 +14,7 @@ from controller.spec.agent import CustomSpec
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
 from foundation.clock import SYSTEM_CLOCK, wait_until
+from tests.unit.controller.jobs import next_job
 from tests.unit.controller.service.test_pages import sign_in
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def record_person(
     folder = create_run(plan, context.settings.runs_dir, clock=clock)
     reason = Reason.SUCCESS if verdict is Verdict.PASS else Reason.FALSE_COMPLETION
     result = TrialResult(task, 0, verdict, reason, 1, 1, steps, 90.0, agent_seconds=61.0)
-    with folder.begin_attempt(task, 0, clock) as log:
+    with folder.begin_attempt(next_job(folder, task), clock) as log:
         log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
     return folder.spec.run
 

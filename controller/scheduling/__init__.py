@@ -1,0 +1,1 @@
+"""Turn a run into jobs: order, retries, budget and pause; interfaces of executors and sinks."""
