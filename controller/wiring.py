@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.actions.vocabulary import vocabulary
 from controller.episode.baselines import Baselines
+from controller.episode.conclusion import measure_result
 from controller.episode.context import RunContext
 from controller.episode.end_state import EndStateKeeper
 from controller.executors.local import LocalTrials
+from controller.executors.messages import FolderAddress, ModelChoice, RunAccess
+from controller.executors.process import ProcessExecutor
 from controller.planning import code_version
 from controller.registered.suites import locate_suite
 from controller.spec.agent import model_name
@@ -17,9 +21,11 @@ from evaluators.loading.suite import load_suite
 from evaluators.loading.suite_reader import INDEX
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import UnknownNameError, UnsupportedError
+from foundation.logging import is_verbose
 from foundation.measures import record
 from foundation.settings import get_settings
 from provisioning.end_state import EndStateFleet
+from provisioning.lease import StandbyFleet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -27,6 +33,7 @@ if TYPE_CHECKING:
     from controller.episode.context import Record
     from controller.planning import Plan
     from controller.spec.run import RunSpec
+    from controller.store.runs import RunFolder
     from evaluators.loading.suite import Suite
     from foundation.clock import Clock
     from foundation.settings import Settings
@@ -34,6 +41,9 @@ if TYPE_CHECKING:
     from provisioning.protocols import Kind
 
 FLEETS = ("real", "fake")
+
+# -P: a user's own modules in the working folder must not replace ours.
+_JOB_COMMAND = (sys.executable, "-P", "-m", "controller.job_process")
 
 
 def open_suite(reference: str, wanted: Collection[str] = ()) -> Suite:
@@ -73,13 +83,20 @@ def open_suite_of(spec: RunSpec, reference: str = "") -> Suite:
         raise UnknownNameError(exc.brief, place, "Pass its folder: --suite PATH.") from exc
 
 
-def open_fleet(name: str, settings: Settings, say: Callable[[str], None] = lambda _: None) -> Fleet:
+def open_fleet(
+    name: str,
+    settings: Settings,
+    say: Callable[[str], None] = lambda _: None,
+    *,
+    refill: Callable[[Kind], object] | None = None,
+) -> Fleet:
     """Return the fleet of this appliance (``real``), or an in-memory fleet (``fake``).
 
     Args:
         name: ``real`` or ``fake``.
         settings: the location of machines.
         say: receives a progress line for each slow operation.
+        refill: starts the next standby fork; by default, this process does.
 
     Raises:
         UnknownNameError: there is no such fleet.
@@ -92,7 +109,7 @@ def open_fleet(name: str, settings: Settings, say: Callable[[str], None] = lambd
         return FakeFleet()
     from provisioning.fleet.local import LocalFleet  # noqa: PLC0415 - imports libvirt and Docker
 
-    return LocalFleet(settings, say=say)
+    return LocalFleet(settings, say=say, refill=refill)
 
 
 def make_context(
@@ -150,10 +167,62 @@ def open_trials(
         UnknownNameError: there is no such fleet.
         UnsupportedError: the plan keeps end states of machines that cannot be saved.
     """
-    machines = open_fleet(fleet, settings, say)
-    keeper = make_keeper(plan, machines, settings)
-    context = make_context(plan, machines, baselines_dir=settings.baselines_dir, keeper=keeper)
+    return trials_of(plan, open_fleet(fleet, settings, say), settings)
+
+
+def trials_of(plan: Plan, fleet: Fleet, settings: Settings) -> LocalTrials:
+    """Return what this process needs to execute the trials of a run on a fleet.
+
+    Args:
+        plan: the run's plan.
+        fleet: leases the machines.
+        settings: the location of runs.
+
+    Raises:
+        UnsupportedError: the plan keeps end states of machines that cannot be saved.
+    """
+    keeper = make_keeper(plan, fleet, settings)
+    context = make_context(plan, fleet, baselines_dir=settings.baselines_dir, keeper=keeper)
     return LocalTrials(plan.suite, context, plan.driver)
+
+
+def isolated_executor(
+    trials: LocalTrials,
+    folder: RunFolder,
+    settings: Settings,
+    fleet: str,
+    *,
+    parallel: int = 1,
+    suite: str = "",
+    model: ModelChoice | None = None,
+) -> ProcessExecutor:
+    """Return an executor that runs each trial in a process of its own.
+
+    Args:
+        trials: of the run, as opened in this process, which prepares machines for the others.
+        folder: of the run.
+        settings: the location of machines.
+        fleet: ``real`` or ``fake``.
+        parallel: number of simultaneous trials.
+        suite: the suite; by default, the one that the run's specification names.
+        model: the user's choice of the model.
+    """
+    context = trials.context
+    machines = context.fleet
+    return ProcessExecutor(
+        RunAccess(
+            sink=FolderAddress(path=folder.path.resolve()),
+            suite=suite,
+            fleet=fleet,
+            model=model or ModelChoice(),
+            is_verbose=is_verbose(),
+        ),
+        _JOB_COMMAND,
+        parallel,
+        environment={"MESOCOSM_STATE_DIR": str(settings.state_dir.resolve())},
+        refill=machines.fill if isinstance(machines, StandbyFleet) else lambda _kind: None,
+        measure=lambda result: measure_result(result, context),
+    )
 
 
 def make_keeper(

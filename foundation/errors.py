@@ -83,6 +83,16 @@ class MesocosmError(Exception):
         return "\n".join(part for part in (self.brief, self.details, self.resolution) if part)
 
 
+def error_of_code(code: str, brief: str, details: str = "", resolution: str = "") -> MesocosmError:
+    """Return the error with a code that another process reported; `MesocosmError` if unknown."""
+    kinds: list[type[MesocosmError]] = [MesocosmError]
+    for kind in kinds:
+        if kind.code == code:
+            return kind(brief, details, resolution)
+        kinds += kind.__subclasses__()
+    return MesocosmError(brief, details, resolution)
+
+
 class UsageError(MesocosmError):
     """The caller requested something impossible."""
 

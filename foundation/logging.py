@@ -138,6 +138,15 @@ def configure_logging(*, verbose: bool = False) -> None:
         logger.setLevel(logging.DEBUG if verbose else logging.NOTSET)
 
 
+def is_verbose() -> bool:
+    """Return whether `configure_logging` was called with ``verbose=True``."""
+    handlers = logging.getLogger(_PACKAGES[0]).handlers
+    return any(
+        isinstance(handler, _StderrHandler) and handler.level == logging.DEBUG
+        for handler in handlers
+    )
+
+
 @contextlib.contextmanager
 def logging_to(handler: logging.Handler, *, level: str) -> Iterator[None]:
     """Also send this program's logs to a handler during a block.

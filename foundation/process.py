@@ -193,8 +193,17 @@ def start(
     cwd: Path | None = None,
     stdin: int | None = None,
     merge: bool = False,
+    passes_errors: bool = False,
 ) -> subprocess.Popen[bytes]:
     """Start a program in its own process group, with its output piped.
+
+    Args:
+        argv: program and arguments.
+        env: further environment variables.
+        cwd: working directory.
+        stdin: as for `subprocess.Popen`; nothing by default.
+        merge: pipe standard error together with standard output.
+        passes_errors: let standard error be that of this process.
 
     Raises:
         ToolMissingError: there is no such program.
@@ -208,7 +217,7 @@ def start(
             [*before, path or argv[0], *argv[1:]],
             stdin=subprocess.DEVNULL if stdin is None else stdin,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if merge else subprocess.PIPE,
+            stderr=_stderr(merge=merge, passes_errors=passes_errors),
             env={**os.environ, **env} if env else None,
             cwd=cwd,
             start_new_session=True,
@@ -224,6 +233,12 @@ def start(
             _bound.difference_update([other for other in _bound if other.returncode is not None])
             _bound.add(proc)
     return proc
+
+
+def _stderr(*, merge: bool, passes_errors: bool) -> int | None:
+    if passes_errors:
+        return None
+    return subprocess.STDOUT if merge else subprocess.PIPE
 
 
 def kill_bound_programs() -> None:

@@ -95,6 +95,15 @@ class Lease(Protocol):
 
 
 @runtime_checkable
+class StandbyFleet(Protocol):
+    """A fleet that keeps machines standing by."""
+
+    def fill(self, kind: Kind) -> object:
+        """Start machines in the background until enough stand by."""
+        ...
+
+
+@runtime_checkable
 class Fleet(Protocol):
     """A pool that leases machines."""
 

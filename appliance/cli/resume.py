@@ -14,6 +14,7 @@ from appliance.cli.run_options import (
     BudgetSeconds,
     BudgetTokens,
     BudgetUsd,
+    Isolate,
     Model,
     Parallel,
     PreflightOption,
@@ -28,6 +29,7 @@ RetryOption = Annotated[
 ]
 
 if TYPE_CHECKING:
+    from controller.scheduling.executor import Executor
     from controller.spec.run import RunSpec
     from controller.store.runs import RunFolder
 
@@ -77,6 +79,7 @@ def resume(
     model: Model = None,
     base_url: BaseUrl = None,
     parallel: Parallel = 1,
+    isolate: Isolate = False,
     retry: RetryOption = None,
     budget_tokens: BudgetTokens = None,
     budget_usd: BudgetUsd = None,
@@ -96,12 +99,13 @@ def resume(
     from controller.agents.registry import AgentOptions, make_driver
     from controller.episode.result import reasons_to_retry
     from controller.executors.local import LocalExecutor
+    from controller.executors.messages import ModelChoice
     from controller.planning import resume_plan
     from controller.spec.agent import model_name
     from controller.spec.run import BudgetSpec
     from controller.store.runs import Store
     from controller.store.spending import change_budget, read_budget
-    from controller.wiring import open_suite_of, open_trials
+    from controller.wiring import isolated_executor, open_suite_of, open_trials
     from foundation.errors import UsageError
     from foundation.settings import get_settings
 
@@ -121,5 +125,16 @@ def resume(
     check_ready(plan, options, is_real=fleet_name == "real", is_whole=preflight, build=build)
     more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
     change_budget(folder, read_budget(folder).replaced_by(more))
-    executor = LocalExecutor(open_trials(plan, fleet_name, settings, say), parallel)
+    trials = open_trials(plan, fleet_name, settings, say)
+    executor: Executor = LocalExecutor(trials, parallel)
+    if isolate:
+        executor = isolated_executor(
+            trials,
+            folder,
+            settings,
+            fleet_name,
+            parallel=parallel,
+            suite=suite,
+            model=ModelChoice(**options.model_settings),
+        )
     execute(folder, plan.suite, executor, json=json, retry=reasons)

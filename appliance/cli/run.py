@@ -53,10 +53,11 @@ def run(
     images are not current or the hypervisor does not answer, in which case nothing was started.
     """
     from controller.executors.local import LocalExecutor
+    from controller.executors.messages import ModelChoice
     from controller.planning import create_run
     from controller.service.requests import agent_options, make_plan
     from controller.unfamiliar import misspelt_packages
-    from controller.wiring import open_trials
+    from controller.wiring import isolated_executor, open_trials
     from foundation.settings import get_settings
 
     settings = get_settings()
@@ -69,11 +70,21 @@ def run(
         show_estimate(plan, request, settings, json=json)
         return
     is_real = request.fleet == "real"
-    check_ready(
-        plan, agent_options(request), is_real=is_real, is_whole=request.preflight, build=build
-    )
-    executor = LocalExecutor(open_trials(plan, request.fleet, settings, say), request.parallel)
-    execute(create_run(plan, settings.runs_dir), plan.suite, executor, json=json)
+    options = agent_options(request)
+    check_ready(plan, options, is_real=is_real, is_whole=request.preflight, build=build)
+    trials = open_trials(plan, request.fleet, settings, say)
+    folder = create_run(plan, settings.runs_dir)
+    executor: Executor = LocalExecutor(trials, request.parallel)
+    if request.isolate:
+        executor = isolated_executor(
+            trials,
+            folder,
+            settings,
+            request.fleet,
+            parallel=request.parallel,
+            model=ModelChoice(**options.model_settings),
+        )
+    execute(folder, plan.suite, executor, json=json)
 
 
 def show_estimate(plan: Plan, request: RunRequest, settings: Settings, *, json: bool) -> None:

@@ -130,6 +130,13 @@ KeepEndState = Annotated[
 Parallel = Annotated[
     int, typer.Option("--parallel", "-p", min=1, help="Trials at a time, if memory allows.")
 ]
+Isolate = Annotated[
+    bool,
+    typer.Option(
+        "--isolate",
+        help="Run each trial in a process of its own: a crash of an agent's code costs one trial.",
+    ),
+]
 Retries = Annotated[
     int,
     typer.Option(

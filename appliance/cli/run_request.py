@@ -17,6 +17,7 @@ from appliance.cli.run_options import (
     Feedback,
     FleetOption,
     ImageScale,
+    Isolate,
     KeepEndState,
     MaxSteps,
     MaxTokens,
@@ -104,6 +105,7 @@ def make_request(
     record_rate: RecordRate = 5.0,
     keep_end_state: KeepEndState = "none",
     parallel: Parallel = 1,
+    isolate: Isolate = False,
     retries: Retries = 1,
     preflight: PreflightOption = True,
     fleet: FleetOption = "real",
@@ -158,6 +160,7 @@ def make_request(
             "feedback": feedback,
             "record_hz": record_rate if record else 0.0,
             "parallel": parallel,
+            "isolate": isolate,
             "preflight": preflight,
             "fleet": fleet,
         }

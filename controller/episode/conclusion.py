@@ -95,7 +95,7 @@ class Conclusion:
             state_seconds=0.0 if live is None else round(live.watch.seconds, 4),
             **({"egress": requests} if requests else {}),
         )
-        _measure(result, context)
+        measure_result(result, context)
         if live is not None:
             _measure_evaluators(live, context)
         return result
@@ -169,7 +169,8 @@ def _weighted(task: Task, met: Collection[str]) -> float | None:
     return sum(weights[name] for name in weights if name in met) / sum(weights.values())
 
 
-def _measure(result: TrialResult, context: RunContext) -> None:
+def measure_result(result: TrialResult, context: RunContext) -> None:
+    """Record the metrics of a result."""
     context.record("trial_seconds", result.seconds, suite=context.suite)
     context.record("verdicts_total", suite=context.suite, verdict=result.verdict)
     context.record("trials_ended_total", reason=result.reason)

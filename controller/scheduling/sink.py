@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-    from controller.episode.result import TrialResult
+    from controller.episode.result import Ending, TrialResult
     from controller.spec.job import TrialJob
     from controller.spec.run import RunSpec
     from foundation.clock import Clock
@@ -75,12 +75,14 @@ class TrialSink(Protocol):
         """
         ...
 
-    def conclude_attempt(self, job: TrialJob, result: TrialResult, clock: Clock) -> None:
-        """Record the result of an attempt whose process died before it recorded one.
+    def conclude_attempt(self, job: TrialJob, ending: Ending, clock: Clock) -> TrialResult:
+        """Record the end of an attempt whose process died; return the attempt's result.
+
+        What happened before, such as steps and usage, is taken from what was recorded.
 
         Args:
             job: the attempt; it need not have been begun.
-            result: its result.
+            ending: why it is over; a reason whose verdict does not depend on the graph.
             clock: provides the timestamp.
 
         Raises:

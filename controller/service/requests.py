@@ -59,6 +59,7 @@ class RunRequest(BaseModel):
         feedback: feedback on progress that agents receive.
         record_hz: frames per second of recordings; 0 disables recording.
         parallel: maximum number of concurrent trials, as memory allows.
+        isolate: whether each trial runs in a process of its own.
         preflight: whether model, agent, disk and memory are checked before any machine is leased.
         fleet: ``fake`` leases in-memory machines.
     """
@@ -88,6 +89,7 @@ class RunRequest(BaseModel):
     feedback: Literal["none", "hints", "nodes"] = "none"
     record_hz: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     parallel: int = Field(default=1, ge=1, le=1024)
+    isolate: bool = False
     preflight: bool = True
     fleet: Literal["real", "fake"] = "real"
 

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.spec.run import SCHEMA_VERSION
 from controller.store.event_log import EVENTS, TrialLog, read_events
+from controller.store.lost_attempt import last_graph, result_of_lost
 from controller.store.regrade_record import Regrade, read_regrades
 from controller.store.schema import read_spec
 from foundation.errors import StoreError, UnknownNameError, UsageError
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from controller.episode.result import Ending
     from controller.spec.job import TrialJob
     from controller.spec.run import RunSpec
     from foundation.clock import Clock
@@ -120,17 +122,23 @@ class RunFolder:
         """
         return self._open_log(job, clock)
 
-    def conclude_attempt(self, job: TrialJob, result: TrialResult, clock: Clock) -> None:
-        """Append the result of an attempt whose process died to the attempt's log.
+    def conclude_attempt(self, job: TrialJob, ending: Ending, clock: Clock) -> TrialResult:
+        """Append the end of an attempt whose process died to its log; return its result.
 
         Raises:
-            StoreError: the attempt has a result already, or the log cannot be written.
+            StoreError: the attempt has a result already, or the log cannot be read or written.
         """
-        begun = {attempt.number: attempt for attempt in self.attempts(job.task, job.repeat)}
-        if job.attempt in begun and begun[job.attempt].result is not None:
-            raise StoreError(f"{begun[job.attempt].path} has a result already.")
         with self._open_log(job, clock, is_begun=True) as log:
-            log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
+            events = list(read_events(log.path))
+            if any(event["type"] == "end" for event in events):
+                raise StoreError(f"{log.path} has a result already.")
+            result = result_of_lost(events, job, ending, self.spec.agent, clock.now_s())
+            log.append(
+                "end",
+                result=TRIAL_RESULT.dump_python(result, mode="json"),
+                graph=last_graph(events),
+            )
+        return result
 
     def _open_log(self, job: TrialJob, clock: Clock, *, is_begun: bool = False) -> TrialLog:
         if self.spec.schema_version != SCHEMA_VERSION:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from controller.spec.agent import ModelClientSpec
 from controller.spec.run import BudgetSpec
+from controller.store.lost_attempt import logged_usage
 from foundation.errors import StoreError
 from foundation.files import write_atomic
 
@@ -24,7 +24,6 @@ BUDGET_SPENT = "budget_spent"
 """State of a run that stopped before its last trial because its budget was spent."""
 
 _RAISED = "budget.json"
-_PER_MTOK = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +144,6 @@ def spending_of(attempts: Iterable[Attempt], agent: AgentSpec) -> Spending:
 def _lost(attempt: Attempt, agent: AgentSpec) -> Spending:
     """Return the cost of a lost attempt according to its log, at its model's price."""
     events = attempt.events
-    usages = [event["usage"] for event in events if "usage" in event]
-    prompt = sum(usage.get("prompt", 0) for usage in usages)
-    completion = sum(usage.get("completion", 0) for usage in usages)
-    usd = 0.0
-    if isinstance(agent, ModelClientSpec):
-        usd += prompt * (agent.usd_per_mtok_prompt or 0.0) * _PER_MTOK
-        usd += completion * (agent.usd_per_mtok_completion or 0.0) * _PER_MTOK
+    usage = logged_usage(events, agent)
     seconds = events[-1]["t"] - events[0]["t"] if events else 0.0
-    return Spending(prompt + completion, usd, max(0.0, seconds))
+    return Spending(usage.total, usage.usd, max(0.0, seconds))

@@ -64,6 +64,8 @@ class LocalFleet:
         clock: clock used for timing.
         say: called with one line of progress before slow steps.
         judges_images: False treats every complete machine as current, if recipes are unavailable.
+        refill: called with the kind of each leased standby fork, to have another one started;
+            `fill` by default, for which a process that ends has to wait.
     """
 
     def __init__(
@@ -74,8 +76,10 @@ class LocalFleet:
         clock: Clock = SYSTEM_CLOCK,
         say: Callable[[str], None] = quiet,
         judges_images: bool = True,
+        refill: Callable[[Kind], object] | None = None,
     ) -> None:
         self._settings = settings
+        self._refill = refill or self.fill
         self._backends = host_backends(settings) if backends is None else backends
         self._clock = clock
         self._say = say
@@ -119,7 +123,7 @@ class LocalFleet:
         kinds = " ".join(sorted(kind.value for kind in roles.values()))
         measures.record("acquire_seconds", self._clock.monotonic_s() - start_s, kinds=kinds)
         for kind in lease.forked:
-            self.fill(kind)
+            self._refill(kind)
         return lease
 
     def _take(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from controller.agents.registry import make_driver
 from controller.episode.result import Reason
 from controller.executors.local import LocalExecutor, LocalTrials
+from controller.executors.messages import ModelChoice
 from controller.planning import resume_plan, specify_run
 from controller.preflight import require_ready
 from controller.scheduling.events import BudgetSpent, TrialEnded
@@ -26,7 +27,7 @@ from controller.service.requests import (
 from controller.service.state.queued_run import Counts, State
 from controller.store.runs import Store
 from controller.store.spending import change_budget
-from controller.wiring import open_trials
+from controller.wiring import isolated_executor, open_trials
 from evaluators.graph.outcome import Verdict
 from foundation.cancel import CancelToken
 from foundation.errors import MesocosmError
@@ -76,7 +77,7 @@ class Work:
         clock: timestamps a new run.
         note: called with the run's counts whenever a trial ends.
         preflight: checks that the kinds of machines are available.
-        executor: creates the executor of the run.
+        executor: creates the executor of a run that is not isolated.
 
     Attributes:
         queued: the run.
@@ -130,12 +131,26 @@ class Work:
         trials = open_trials(plan, request.fleet, self._settings, log_line)
         execute_run(
             folder,
-            self._executor(trials, request.parallel),
+            self._make_executor(trials, folder),
             cancel=self.cancel,
             drain=self.drain,
             on_event=self._on_event,
         )
         return RunOutcome(State.FINISHED) if folder.is_complete() else self._outcome
+
+    def _make_executor(self, trials: LocalTrials, folder: RunFolder) -> Executor:
+        request = self.queued.request
+        if not request.isolate:
+            return self._executor(trials, request.parallel)
+        return isolated_executor(
+            trials,
+            folder,
+            self._settings,
+            request.fleet,
+            parallel=request.parallel,
+            suite=request.suite,
+            model=ModelChoice(**agent_options(request).model_settings),
+        )
 
     def _check(self, plan: Plan) -> None:
         """Check before the start that the run can proceed.

@@ -296,6 +296,30 @@ def test_several_trials_run_in_parallel(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.slow
+def test_crash_of_an_isolated_agent_costs_one_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "frail.py").write_text(
+        "import os\n"
+        "class Frail:\n"
+        "    def __init__(self, context):\n"
+        "        self.instruction = context.instruction\n"
+        "    def act(self, observation):\n"
+        "        if 'Contacts' in self.instruction:\n"
+        "            os.abort()\n"
+        "        return {'do': 'complete'}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    args = ["run", str(TINY), "--fleet", "fake", "--agent", "frail.py:Frail", "--isolate"]
+    assert cli.main([*args, "--task", "answer", "--task", "two-apps", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert {trial["task"]: trial["reason"] for trial in report["trials"]} == {
+        "answer": "false_completion",
+        "two-apps": "agent_error",
+    }
+
+
+@pytest.mark.slow
 def test_dry_run_shows_the_plan_and_starts_nothing(
     state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

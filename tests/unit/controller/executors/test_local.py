@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from controller.episode.episode import Episode
-    from controller.episode.result import TrialResult
+    from controller.episode.result import Ending, TrialResult
     from controller.observation.observer import Observation
     from controller.scheduling.events import TrialEvent
     from controller.scheduling.executor import Executor
@@ -460,7 +460,7 @@ class MemorySink:
         logs.append(MemoryLog(job.attempt))
         return logs[-1]
 
-    def conclude_attempt(self, job: TrialJob, result: TrialResult, clock: Clock) -> None:
+    def conclude_attempt(self, job: TrialJob, ending: Ending, clock: Clock) -> TrialResult:
         raise NotImplementedError
 
 

@@ -5,13 +5,12 @@ import json
 import resource
 import sqlite3
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
+from controller.episode.result import TRIAL_RESULT, Ending, Reason, TrialResult
 from controller.observation.observer import Screenshot, encode_png
 from controller.protocol import Usage
 from controller.spec.agent import ModelSpec, OracleSpec
@@ -383,17 +382,24 @@ def test_attempt_of_a_dead_process_is_concluded_once(tmp_path: Path) -> None:
         log.append("start")
     path = folder.attempts("a", 0)[0].path
     path.write_bytes(path.read_bytes() + b'{"type": "st')  # the process died while it wrote
-    result = TrialResult("a", 0, Verdict.FAIL, Reason.AGENT_ERROR, 0, 1, 2, 1.5)
-    folder.conclude_attempt(job, result, CLOCK)
+    ending = Ending(Reason.AGENT_ERROR, "It died.")
+    result = folder.conclude_attempt(job, ending, CLOCK)
     (attempt,) = folder.attempts("a", 0)
     assert [event["type"] for event in attempt.events] == ["start", "end"]
     assert attempt.result == result
+    assert (result.verdict, result.reason, result.detail) == (
+        Verdict.FAIL,
+        Reason.AGENT_ERROR,
+        "It died.",
+    )
     with pytest.raises(StoreError, match="has a result already"):
-        folder.conclude_attempt(job, result, CLOCK)
-    unbegun = next_job(folder, "b")
-    folder.conclude_attempt(unbegun, replace(result, task="b"), CLOCK)
+        folder.conclude_attempt(job, ending, CLOCK)
+    unbegun = folder.conclude_attempt(
+        next_job(folder, "b"), Ending(Reason.ENVIRONMENT_ERROR), CLOCK
+    )
     (event,) = folder.events("b", 0)
     assert (event["type"], event["attempt"]) == ("end", 1)
+    assert (unbegun.verdict, unbegun.started) == (Verdict.INCONCLUSIVE, False)
 
 
 def test_attempt_can_be_begun_only_once(tmp_path: Path) -> None:

@@ -370,6 +370,17 @@ def test_lease_takes_the_standby_fork(forking: ForkingFake) -> None:
     assert forking.made == 0
 
 
+def test_another_process_can_be_asked_to_replace_leased_forks(forking: ForkingFake) -> None:
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
+    filled(LocalFleet(settings, {Kind.DESKTOP: forking}))
+    asked: list[Kind] = []
+    fleet = LocalFleet(settings, {Kind.DESKTOP: forking}, refill=asked.append)
+    with fleet.acquire(ROLES):
+        fleet.wait_for_jobs()
+        assert asked == [Kind.DESKTOP]
+        assert forks(forking, MachineState.WAITING) == []
+
+
 def test_only_standby_forks_are_rehearsed(
     forking: ForkingFake,
 ) -> None:

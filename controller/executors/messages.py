@@ -1,0 +1,155 @@
+"""What a process that executes one job is told, and what it reports; each message is one line."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path  # noqa: TC003 - read by pydantic
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue, TypeAdapter
+
+from controller.episode.result import TrialResult  # noqa: TC001 - read by pydantic
+from controller.spec.agent import Record
+from controller.spec.job import TrialJob  # noqa: TC001 - read by pydantic
+from provisioning.protocols import Kind  # noqa: TC001 - read by pydantic
+
+
+class FolderAddress(Record):
+    """A sink that is a folder of this host.
+
+    Attributes:
+        path: absolute path of the run's folder.
+    """
+
+    kind: Literal["folder"] = "folder"
+    path: Path
+
+
+class ModelChoice(Record):
+    """What the user who starts a run has chosen for its model; may contain credentials.
+
+    Attributes:
+        name: name of the model; None uses the environment's.
+        base_url: URL of its endpoint; None uses the environment's.
+        extra: further fields of each request.
+        image_scale: factor that screenshots are scaled down by.
+    """
+
+    name: str | None = None
+    base_url: str | None = None
+    extra: dict[str, JsonValue] | None = None
+    image_scale: float | None = None
+
+
+class RunAccess(Record):
+    """How another process gets at a run.
+
+    Attributes:
+        sink: records the run's trials, and has its specification.
+        suite: name or folder of the suite; by default that of the specification.
+        fleet: name of the fleet that the process opens: ``real`` or ``fake``.
+        model: the user's choice of the model.
+        is_verbose: whether every host command is logged to standard error.
+    """
+
+    sink: FolderAddress
+    suite: str = ""
+    fleet: str
+    model: ModelChoice = ModelChoice()
+    is_verbose: bool = False
+
+
+class TrialOrder(Record):
+    """The order to execute one job, the first line that a process receives.
+
+    Attributes:
+        job: the job.
+        access: how to get at its run.
+    """
+
+    job: TrialJob
+    access: RunAccess
+
+
+class Cancellation(Record):
+    """The order to end the job as cancelled; the end of the input has the same effect.
+
+    Attributes:
+        reason: one sentence, kept in the result.
+    """
+
+    reason: str
+
+
+class AgentActs(Record):
+    """Report: machines are ready, and the agent is created and acts from here on."""
+
+    kind: Literal["agent_acts"] = "agent_acts"
+
+
+class Stepped(Record):
+    """Report: a turn was executed.
+
+    Attributes:
+        steps: number of executed actions.
+    """
+
+    kind: Literal["stepped"] = "stepped"
+    steps: int
+
+
+class Forked(Record):
+    """Report: a standby fork was leased; another one is to be started in its place.
+
+    Attributes:
+        machine: kind of the machine.
+    """
+
+    kind: Literal["forked"] = "forked"
+    machine: Kind
+
+
+class Ended(Record):
+    """Report: the sink has recorded the result.
+
+    Attributes:
+        result: the result.
+    """
+
+    kind: Literal["ended"] = "ended"
+    result: TrialResult
+
+
+class Refused(Record):
+    """Report: the job could not be executed; no result was recorded.
+
+    Attributes:
+        code: code of the error.
+        brief: what happened.
+        details: what is known about the cause.
+        resolution: what can be done.
+    """
+
+    kind: Literal["refused"] = "refused"
+    code: str
+    brief: str
+    details: str = ""
+    resolution: str = ""
+
+
+Report = Annotated[AgentActs | Stepped | Forked | Ended | Refused, Field(discriminator="kind")]
+"""What a process that executes a job reports."""
+
+REPORT: TypeAdapter[Report] = TypeAdapter(Report)
+"""Reads reports."""
+
+
+def write_line(fd: int, message: Record) -> None:
+    """Write a message to a pipe.
+
+    Raises:
+        OSError: the other end is closed.
+    """
+    data = message.model_dump_json().encode() + b"\n"
+    while data:
+        data = data[os.write(fd, data) :]
